@@ -1,0 +1,74 @@
+"""Array types and the check every function that takes cells runs first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.errors import InputError
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = None) -> IntArray:
+    """Return ``cells`` as an int64 array of shape (N, C), or say what is wrong with it.
+
+    Examples
+    --------
+    >>> as_cells([[0, 1], [2, 0]]).shape
+    (2, 2)
+    >>> as_cells([[0, -1]])
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: cells[0, 1] is -1; levels are integers from 0 up, so code each factor's levels first
+    """
+    array = np.asarray(cells)
+    if array.ndim != 2 or (array.shape[1] == 0):
+        raise InputError(f"{name} has shape {array.shape}; give one row a cell and one column a factor")
+    if factors is not None and array.shape[1] != factors:
+        raise InputError(f"{name} has {array.shape[1]} columns but the design has {factors} factors; give all of them")
+    if array.dtype.kind == "f" and array.size and not np.all(np.isfinite(array) & (array == np.floor(array))):
+        row, column = np.argwhere(~(np.isfinite(array) & (array == np.floor(array))))[0]
+        raise InputError(f"{name}[{row}, {column}] is {array[row, column]}; levels are integers from 0 up")
+    if array.dtype.kind not in "iufb":
+        raise InputError(f"{name} has dtype {array.dtype}; code each factor's levels as integers from 0 up first")
+    codes: IntArray = array.astype(np.int64)
+    if codes.size and codes.min() < 0:
+        row, column = np.argwhere(codes < 0)[0]
+        raise InputError(
+            f"{name}[{row}, {column}] is {codes[row, column]}; "
+            "levels are integers from 0 up, so code each factor's levels first"
+        )
+    return codes
+
+
+def sizes_of(*blocks: IntArray) -> tuple[int, ...]:
+    """Return the number of levels of each factor: one more than the largest code in any block.
+
+    Examples
+    --------
+    >>> sizes_of(as_cells([[0, 1]]), as_cells([[2, 0]]))
+    (3, 2)
+    """
+    filled = [block for block in blocks if len(block)]
+    if not filled:
+        raise InputError("no cells were given; pass at least one seen cell")
+    return tuple(int(size) for size in np.max([block.max(axis=0) for block in filled], axis=0) + 1)
+
+
+def product_size(sizes: Sequence[int]) -> int:
+    """Return the number of cells of the full product as a Python integer (it never overflows).
+
+    Examples
+    --------
+    >>> product_size([10**6, 10**6, 10**6, 10**6])
+    1000000000000000000000000
+    """
+    total = 1
+    for size in sizes:
+        total *= int(size)
+    return total

@@ -1,0 +1,60 @@
+"""One error tree, one template: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class RecombineError(Exception):
+    """Base of every error the package raises on purpose."""
+
+
+class InputError(RecombineError, ValueError):
+    """The caller's table, argument or file cannot be used as given.
+
+    The message names the offending column, cell or value and says what to do.
+
+    Examples
+    --------
+    >>> raise InputError("factor 'colour' is not a column")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: factor 'colour' is not a column
+    """
+
+
+class SolverError(RecombineError):
+    """A solver stopped short of the accuracy it promises; the text is the advice."""
+
+
+def near_miss(word: object, candidates: Iterable[object]) -> str:
+    """Return " did you mean 'x'?" for the closest candidate, or an empty string.
+
+    Examples
+    --------
+    >>> near_miss("colour", ["color", "shape"])
+    " did you mean 'color'?"
+    >>> near_miss("weight", ["color", "shape"])
+    ''
+    """
+    texts = [str(candidate) for candidate in candidates]
+    close = difflib.get_close_matches(str(word), texts, n=1, cutoff=0.6)
+    if not close:
+        folded = {text.casefold(): text for text in texts}
+        close = [folded[key] for key in [str(word).casefold()] if key in folded]
+    return f" did you mean {close[0]!r}?" if close else ""
+
+
+def listing(items: Iterable[object], limit: int = 12) -> str:
+    """Join items for a message, cut to ``limit`` with the number left out.
+
+    Examples
+    --------
+    >>> listing(["a", "b", "c"], limit=2)
+    'a, b, ... (1 more)'
+    """
+    texts = [str(item) for item in items]
+    if len(texts) <= limit:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:limit])}, ... ({len(texts) - limit} more)"

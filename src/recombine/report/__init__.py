@@ -1,0 +1,1 @@
+"""One theme, figures and the single-file HTML report."""

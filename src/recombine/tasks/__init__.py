@@ -1,0 +1,1 @@
+"""Known-truth designs: one file a family."""

@@ -1,0 +1,1 @@
+"""What the theories predict about unseen cells, without training anything."""
