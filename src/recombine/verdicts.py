@@ -1,0 +1,221 @@
+"""The one vocabulary: verdicts on cells and numbered findings. Terminal, report and notebook all read it from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+@dataclass(frozen=True)
+class VerdictText:
+    """How one verdict is shown and what it asks of the reader."""
+
+    word: str
+    symbol: str
+    colour: str
+    meaning: str
+    action: str
+
+
+class Verdict(IntEnum):
+    """What the seen cells say about a cell, if effects add at the stated order.
+
+    Examples
+    --------
+    >>> Verdict.DISCONNECTED.word
+    'disconnected'
+    >>> Verdict.from_word("unseen level") is Verdict.UNSEEN_LEVEL
+    True
+    """
+
+    SEEN = 0
+    DETERMINED = 1
+    DISCONNECTED = 2
+    UNSEEN_LEVEL = 3
+    UNDECIDED = 4
+
+    @property
+    def text(self) -> VerdictText:
+        """Word, symbol, colour, meaning and next action."""
+        return _TEXTS[self]
+
+    @property
+    def word(self) -> str:
+        """The verdict as every face writes it."""
+        return self.text.word
+
+    @property
+    def symbol(self) -> str:
+        """One character that tells the verdicts apart without colour."""
+        return self.text.symbol
+
+    @property
+    def colour(self) -> str:
+        """Hex colour, safe for colour-blind readers and ordered in grey."""
+        return self.text.colour
+
+    @classmethod
+    def from_word(cls, word: str) -> Verdict:
+        """Return the verdict written ``word``."""
+        return next(verdict for verdict in cls if verdict.word == word)
+
+
+_TEXTS = {
+    Verdict.SEEN: VerdictText(
+        "seen",
+        "·",
+        "#c9ced6",
+        "There is training data for this combination.",
+        "Nothing to do.",
+    ),
+    Verdict.DETERMINED: VerdictText(
+        "determined",
+        "●",
+        "#0072b2",
+        "Never seen, but if effects add, the seen combinations fix its value: the certificate shows the sum.",
+        "Check that additivity holds and that your model is one that adds; then you need not collect it.",
+    ),
+    Verdict.DISCONNECTED: VerdictText(
+        "disconnected",
+        "✕",
+        "#e69f00",
+        "Every level is known, but no sum of seen combinations reaches this one: any value fits the data equally well.",
+        "Collect a bridging combination (see the suggestions); no model choice can replace it.",
+    ),
+    Verdict.UNSEEN_LEVEL: VerdictText(
+        "unseen level",
+        "■",
+        "#2b2b2b",
+        "One of its levels never occurs in the training data, so nothing is known about that level's effect.",
+        "Collect at least one combination with that level.",
+    ),
+    Verdict.UNDECIDED: VerdictText(
+        "undecided",
+        "?",
+        "#cc79a7",
+        "Floating-point arithmetic could not separate determined from not determined here.",
+        "Install the exact arithmetic (pip install 'recombine[exact]') or lower the order; the cell is never guessed.",
+    ),
+}
+
+
+class Severity(IntEnum):
+    """How much a finding should worry the reader."""
+
+    NOTE = 0
+    WARNING = 1
+    PROBLEM = 2
+
+    @property
+    def word(self) -> str:
+        """The severity in lower case."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class FindingKind:
+    """A numbered finding: what it is called and why it matters."""
+
+    code: str
+    title: str
+    severity: Severity
+    explanation: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding on one table, with the numbers in its ``message``.
+
+    Examples
+    --------
+    >>> print(Finding(FINDINGS["RC102"], "carrier: 'OO'"))
+    RC102 level never seen (problem): carrier: 'OO'
+    """
+
+    kind: FindingKind
+    message: str
+
+    @property
+    def code(self) -> str:
+        """The number by which ``--fail-on`` names it."""
+        return self.kind.code
+
+    @property
+    def severity(self) -> Severity:
+        """How much it should worry the reader."""
+        return self.kind.severity
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.kind.title} ({self.severity.word}): {self.message}"
+
+
+_KINDS = [
+    FindingKind(
+        "RC101",
+        "cells not determined",
+        Severity.PROBLEM,
+        "Some unseen combinations of known levels cannot be reached by any sum of seen ones. A model will still print a "
+        "number for them; the data do not support it.",
+    ),
+    FindingKind(
+        "RC102",
+        "level never seen",
+        Severity.PROBLEM,
+        "A level that the targets or the held-out rows use never occurs in training, so every combination with it is open.",
+    ),
+    FindingKind(
+        "RC103",
+        "rows left out",
+        Severity.WARNING,
+        "Rows with a missing factor, outcome or weight were not used, so their combinations do not count as seen.",
+    ),
+    FindingKind(
+        "RC104",
+        "factors were guessed",
+        Severity.WARNING,
+        "No factor columns were named. The guess goes by the number of distinct values; name the columns to be sure.",
+    ),
+    FindingKind(
+        "RC105",
+        "cells undecided",
+        Severity.WARNING,
+        "Arithmetic could not tell whether some cells are determined. They are listed as undecided, never guessed.",
+    ),
+    FindingKind(
+        "RC106",
+        "determined but shaky",
+        Severity.NOTE,
+        "Some determined cells rest on long chains of seen cells; noise adds up along the chain (leverage above 4 means the "
+        "error of the prediction is more than twice that of one measured cell).",
+    ),
+    FindingKind(
+        "RC201",
+        "memorization-leak risk",
+        Severity.WARNING,
+        "Kernel theory: a network whose representation also encodes whole combinations stores part of the signal there, and "
+        "unseen combinations lose that part. Predicted effects shrink towards the mean by the stated slope.",
+    ),
+    FindingKind(
+        "RC202",
+        "shortcut factor",
+        Severity.WARNING,
+        "One factor alone predicts the outcome on seen combinations but not on unseen ones; a model that leans on it looks "
+        "good in training and fails on recombination.",
+    ),
+    FindingKind(
+        "RC301",
+        "additivity does not hold",
+        Severity.PROBLEM,
+        "Held-out combinations are not predicted well by adding effects, so the word `determined` carries little weight at "
+        "this order.",
+    ),
+    FindingKind(
+        "RC302",
+        "additivity not checked",
+        Severity.NOTE,
+        "Verdicts hold if effects add. Without an outcome, or with too few cells to hold some out, that was not checked.",
+    ),
+]
+
+#: All finding kinds by code.
+FINDINGS = {kind.code: kind for kind in _KINDS}
