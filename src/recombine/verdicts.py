@@ -154,14 +154,15 @@ _KINDS = [
         "RC101",
         "cells not determined",
         Severity.PROBLEM,
-        "Some unseen combinations of known levels cannot be reached by any sum of seen ones. A model will still print a "
-        "number for them; the data do not support it.",
+        "Some unseen combinations of known levels cannot be reached by any sum of seen ones. A model will "
+        "still print a number for them; the data do not support it.",
     ),
     FindingKind(
         "RC102",
         "level never seen",
         Severity.PROBLEM,
-        "A level that the targets or the held-out rows use never occurs in training, so every combination with it is open.",
+        "A level that the targets or the held-out rows use never occurs in training, so every combination "
+        "with it is open.",
     ),
     FindingKind(
         "RC103",
@@ -185,35 +186,37 @@ _KINDS = [
         "RC106",
         "determined but shaky",
         Severity.NOTE,
-        "Some determined cells rest on long chains of seen cells; noise adds up along the chain (leverage above 4 means the "
-        "error of the prediction is more than twice that of one measured cell).",
+        "Some determined cells rest on long chains of seen cells; noise adds up along the chain (leverage "
+        "above 4 means the error of the prediction is more than twice that of one measured cell).",
     ),
     FindingKind(
         "RC201",
         "memorization-leak risk",
         Severity.WARNING,
-        "Kernel theory: a network whose representation also encodes whole combinations stores part of the signal there, and "
-        "unseen combinations lose that part. Predicted effects shrink towards the mean by the stated slope.",
+        "Kernel theory: a network whose representation also encodes whole combinations stores part of the "
+        "signal there, and unseen combinations lose that part. Predicted effects shrink towards the mean by "
+        "the stated slope.",
     ),
     FindingKind(
         "RC202",
         "shortcut factor",
         Severity.WARNING,
-        "One factor alone predicts the outcome on seen combinations but not on unseen ones; a model that leans on it looks "
-        "good in training and fails on recombination.",
+        "One factor alone predicts the outcome on seen combinations but not on unseen ones; a model that "
+        "leans on it looks good in training and fails on recombination.",
     ),
     FindingKind(
         "RC301",
         "additivity does not hold",
         Severity.PROBLEM,
-        "Held-out combinations are not predicted well by adding effects, so the word `determined` carries little weight at "
-        "this order.",
+        "Held-out combinations are not predicted well by adding effects, so the word `determined` carries "
+        "little weight at this order.",
     ),
     FindingKind(
         "RC302",
         "additivity not checked",
         Severity.NOTE,
-        "Verdicts hold if effects add. Without an outcome, or with too few cells to hold some out, that was not checked.",
+        "Verdicts hold if effects add. Without an outcome, or with too few cells to hold some out, that was "
+        "not checked.",
     ),
 ]
 

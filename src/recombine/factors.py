@@ -1,0 +1,103 @@
+"""Factors: names, levels and the integer codes that stand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.arrays import IntArray
+from recombine.errors import InputError, listing, near_miss
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A named factor and its levels, in the order of their codes.
+
+    Examples
+    --------
+    >>> Factor("colour", ("blue", "red")).labels
+    ('blue', 'red')
+    """
+
+    name: str
+    levels: tuple[Any, ...]
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Levels as text."""
+        return tuple(_text(level) for level in self.levels)
+
+    def code(self, level: object) -> int:
+        """Return the code of ``level`` (the value or its text), or raise with the nearest level."""
+        if level in self._codes:
+            return self._codes[level]
+        raise InputError(
+            f"{level!r} is not a level of factor {self.name!r};{near_miss(level, self.labels)} "
+            f"Levels: {listing(self.labels)}"
+        )
+
+    @cached_property
+    def _codes(self) -> dict[object, int]:
+        texts: dict[object, int] = {label: code for code, label in enumerate(self.labels)}
+        return texts | {level: code for code, level in enumerate(self.levels)}
+
+    def unknown(self, values: npt.NDArray[Any]) -> list[Any]:
+        """Return the distinct ``values`` that are not levels, in order of appearance."""
+        known = self._codes
+        return list({value: None for value in values.tolist() if value not in known and _text(value) not in known})
+
+    def codes(self, values: npt.NDArray[Any]) -> IntArray:
+        """Return the codes of ``values`` (N,), all of which must be levels."""
+        known = self._codes
+        return np.array([known[value if value in known else _text(value)] for value in values.tolist()], dtype=np.int64)
+
+
+def _text(level: object) -> str:
+    return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+def place_of(factors: Sequence[str], name: str) -> int:
+    """Return the position of the symmetric factor ``name``, or raise with the nearest name."""
+    if name not in factors:
+        raise InputError(f"symmetric factor {name!r} is not one of the factors;{near_miss(name, factors)}")
+    return list(factors).index(name)
+
+
+def code_levels(
+    names: Sequence[str], columns: Sequence[npt.NDArray[Any]], symmetric: Sequence[int], source: str
+) -> tuple[tuple[Factor, ...], IntArray]:
+    """Turn raw level columns into factors and codes (M, C); symmetric factors share one list of levels.
+
+    Examples
+    --------
+    >>> factors, codes = code_levels(["a", "b"], [np.array(["x", "y"]), np.array([3, 1])], (), "the table")
+    >>> factors[1].levels, codes.tolist()
+    ((1, 3), [[0, 1], [1, 0]])
+    """
+    values = [_sortable(column) for column in columns]
+    if len({values[place].dtype.kind for place in symmetric}) > 1:
+        values = [column.astype(str) if place in symmetric else column for place, column in enumerate(values)]
+    shared = np.unique(np.concatenate([values[place] for place in symmetric])) if symmetric else None
+    factors, codes = [], []
+    for place, (name, column) in enumerate(zip(names, values, strict=True)):
+        levels = shared if shared is not None and place in symmetric else np.unique(column)
+        if len(levels) < 2:
+            raise InputError(
+                f"factor {name!r} of {source} has one level only ({levels[0]!s}); "
+                "nothing can be recombined along it, so leave it out"
+            )
+        factors.append(Factor(name, tuple(levels.tolist())))
+        codes.append(np.searchsorted(levels, column))
+    return tuple(factors), np.stack(codes, axis=1).astype(np.int64)
+
+
+def _sortable(levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Mixed types (numbers and text in one column) cannot be sorted: read them as text."""
+    if levels.dtype.kind == "O":
+        return np.array([str(level) for level in levels])
+    return levels

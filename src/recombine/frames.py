@@ -1,0 +1,195 @@
+"""Any table in, a lazy frame out: files through DuckDB, dataframes through narwhals. Nothing is loaded here."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.errors import InputError, listing, near_miss
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+#: What counts as missing in a text file besides an empty field.
+MISSING_WORDS = ["", "NA", "NaN", "nan"]
+
+_CSV = {".csv", ".tsv", ".txt", ".gz"}
+_PARQUET = {".parquet", ".pq"}
+_JSON = {".jsonl", ".ndjson"}
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table that has not been read yet: a narwhals frame, a name for messages, and the kind of each column.
+
+    Kinds are ``text``, ``flag``, ``integer``, ``number``, ``date`` and ``other``.
+    """
+
+    frame: nw.LazyFrame[Any] | nw.DataFrame[Any]
+    name: str
+    kinds: dict[str, str]
+    connection: Any = None  # keeps the DuckDB connection of a file alive as long as its frame
+
+    def require(self, column: str, role: str) -> str:
+        """Return ``column`` if the table has it, else raise with the nearest name."""
+        if column not in self.kinds:
+            raise InputError(
+                f"{role} {column!r} is not a column of {self.name};{near_miss(column, self.kinds)} "
+                f"Columns: {listing(self.kinds)}"
+            )
+        return column
+
+
+def open_table(data: object) -> Source:
+    """Open a CSV/TSV/Parquet/JSON-lines path or any dataframe narwhals knows, without reading its rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> open_table(pd.DataFrame({"colour": ["red"], "mass": [1.5]})).kinds
+    {'colour': 'text', 'mass': 'number'}
+    """
+    if isinstance(data, str | Path):
+        return _open_file(Path(data))
+    import narwhals as nw
+
+    _refuse_duplicates([str(name) for name in getattr(data, "columns", [])], "the table")
+    try:
+        frame: Any = nw.from_native(data)
+    except TypeError:
+        raise InputError(
+            f"a {type(data).__name__} is not a table; pass a CSV or Parquet path, or a pandas, polars, pyarrow, "
+            "DuckDB, Dask or PySpark dataframe"
+        ) from None
+    return _source(frame, "the table")
+
+
+def _open_file(path: Path) -> Source:
+    import duckdb
+    import narwhals as nw
+
+    _check_path(path)
+    connection = duckdb.connect()
+    try:
+        relation = _read(connection, path)
+        frame = nw.from_native(relation)
+        return _source(frame, path.name, connection)
+    except duckdb.Error as error:
+        raise InputError(f"{path.name} cannot be read as a table: {_first_line(error)}") from None
+
+
+def _check_path(path: Path) -> None:
+    if not path.exists():
+        folder = path.parent if path.parent.is_dir() else Path()
+        hint = near_miss(path.name, [entry.name for entry in folder.iterdir()])
+        raise InputError(f"{path} does not exist;{hint or ' check the path'}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give one CSV or Parquet file (or a dataframe)")
+    if path.suffix.lower() not in _CSV | _PARQUET | _JSON:
+        raise InputError(f"{path.name} is not a CSV, TSV, Parquet or JSON-lines file; save the table as one of these")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path.name} is empty; it needs a header line and rows")
+
+
+def _read(connection: Any, path: Path) -> Any:
+    suffix = path.suffix.lower()
+    if suffix in _PARQUET:
+        return connection.read_parquet(str(path))
+    if suffix in _JSON:
+        return connection.read_json(str(path))
+    _check_text(path)
+    options = {"na_values": MISSING_WORDS, "header": True}
+    if suffix == ".tsv":
+        options["delimiter"] = "\t"
+    import duckdb
+
+    try:
+        relation = connection.read_csv(str(path), **options)
+        relation.aggregate("count(*)").fetchall()
+    except duckdb.ConversionException:
+        # A column that changes its type far down the file: look at every row before choosing types.
+        relation = connection.read_csv(str(path), sample_size=-1, **options)
+    return relation
+
+
+def _check_text(path: Path) -> None:
+    opener = gzip.open if path.suffix.lower() == ".gz" else Path.open
+    try:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
+            head = file.readline(1_000_000)
+    except (UnicodeDecodeError, gzip.BadGzipFile):
+        raise InputError(f"{path.name} is not a text table (or not UTF-8); save it as UTF-8 CSV or Parquet") from None
+    if "\0" in head:
+        raise InputError(f"{path.name} is not a text table; save it as UTF-8 CSV or Parquet")
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=head.count)
+    names = next(csv.reader([head], delimiter=delimiter), [])
+    if not any(name.strip() for name in names):
+        raise InputError(f"{path.name} has no header; its first line must name the columns")
+    _refuse_duplicates(names, path.name)
+
+
+def _refuse_duplicates(names: list[str], where: str) -> None:
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise InputError(f"{where} has more than one column named {repeated[0]!r}; rename them so each name is unique")
+
+
+def _source(frame: Any, name: str, connection: Any = None) -> Source:
+    schema = frame.collect_schema()
+    kinds = {str(column): _kind(dtype) for column, dtype in schema.items()}
+    if not kinds:
+        raise InputError(f"{name} has no columns; it needs one column a factor")
+    return Source(frame, name, kinds, connection)
+
+
+def _kind(dtype: Any) -> str:
+    import narwhals as nw
+
+    if dtype == nw.Boolean:
+        return "flag"
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_numeric():
+        return "number"
+    if dtype.is_temporal():
+        return "date"
+    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+        return "text"
+    return "other"
+
+
+def fetch(frame: Any) -> dict[str, npt.NDArray[Any]]:
+    """Run a (small) narwhals query and return its columns as NumPy arrays.
+
+    DuckDB hands over NumPy itself, so that reading a file needs neither pandas nor pyarrow.
+    """
+    native = frame.to_native()
+    if hasattr(native, "fetchnumpy"):
+        import duckdb
+
+        try:
+            return {name: _plain(values) for name, values in native.fetchnumpy().items()}
+        except duckdb.Error as error:
+            raise InputError(f"the table cannot be read: {_first_line(error)}") from None
+    collected = frame.collect() if hasattr(frame, "collect") else frame
+    return {name: _plain(collected[name].to_numpy()) for name in collected.columns}
+
+
+def _plain(values: Any) -> npt.NDArray[Any]:
+    if hasattr(values, "codes"):  # DuckDB returns enumerations as pandas categoricals
+        return np.asarray(values.astype(object))
+    if isinstance(values, np.ma.MaskedArray):
+        masked: Any = values
+        return np.asarray(masked.astype(float).filled(np.nan) if values.dtype.kind in "iuf" else masked.filled(None))
+    return np.asarray(values)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
