@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: What counts as missing in a text file besides an empty field.
 MISSING_WORDS = ["", "NA", "NaN", "nan"]
 
+#: Bytes under which a text file is read twice: once for its types, once for its rows.
+SMALL_FILE = 200_000_000
+
 _CSV = {".csv", ".tsv", ".txt", ".gz"}
 _PARQUET = {".parquet", ".pq"}
 _JSON = {".jsonl", ".ndjson"}
@@ -60,7 +63,8 @@ def open_table(data: object) -> Source:
         return _open_file(Path(data))
     import narwhals as nw
 
-    _refuse_duplicates([str(name) for name in getattr(data, "columns", [])], "the table")
+    if hasattr(data, "iloc"):  # pandas alone allows repeated names
+        _refuse_duplicates([str(name) for name in getattr(data, "columns", [])], "the table")
     try:
         frame: Any = nw.from_native(data)
     except TypeError:
@@ -105,18 +109,12 @@ def _read(connection: Any, path: Path) -> Any:
     if suffix in _JSON:
         return connection.read_json(str(path))
     _check_text(path)
-    options = {"na_values": MISSING_WORDS, "header": True}
+    # Look at every row before choosing types, unless the file is so large that a second pass would hurt.
+    sample = -1 if path.stat().st_size < SMALL_FILE else 1_000_000
+    options = {"na_values": MISSING_WORDS, "header": True, "sample_size": sample}
     if suffix == ".tsv":
         options["delimiter"] = "\t"
-    import duckdb
-
-    try:
-        relation = connection.read_csv(str(path), **options)
-        relation.aggregate("count(*)").fetchall()
-    except duckdb.ConversionException:
-        # A column that changes its type far down the file: look at every row before choosing types.
-        relation = connection.read_csv(str(path), sample_size=-1, **options)
-    return relation
+    return connection.read_csv(str(path), **options)
 
 
 def _check_text(path: Path) -> None:
