@@ -1,3 +1,40 @@
-"""Recombine: will a model that has seen these combinations of factors get the unseen ones right?"""
+"""Recombine: will a model that has seen these combinations of factors get the unseen ones right?
 
+>>> import recombine as rc
+>>> design = rc.Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"])
+>>> rc.audit(design).verdicts
+colour  shape  verdict     leverage
+1       1      determined  3.0
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recombine import tasks as tasks
 from recombine._version import __version__ as __version__
+from recombine.audit.audit import Audit as Audit
+
+# The function takes the place of the subpackage of the same name, whose modules stay importable.
+from recombine.audit.audit import audit as audit
+from recombine.design import Design as Design
+from recombine.errors import InputError as InputError
+from recombine.errors import RecombineError as RecombineError
+from recombine.factors import Factor as Factor
+from recombine.tables import Table as Table
+from recombine.theory.identify import identify as identify
+from recombine.theory.overlap import OverlapKernel as OverlapKernel
+from recombine.verdicts import Verdict as Verdict
+
+if TYPE_CHECKING:
+    from recombine.theory.kernel_model import KernelClassifier as KernelClassifier
+    from recombine.theory.kernel_model import KernelRegressor as KernelRegressor
+
+
+def __getattr__(name: str) -> Any:
+    """Import the scikit-learn estimators when they are first asked for: scikit-learn takes a second to load."""
+    if name in ("KernelClassifier", "KernelRegressor"):
+        from recombine.theory import kernel_model
+
+        return getattr(kernel_model, name)
+    raise AttributeError(f"module 'recombine' has no attribute {name!r}")

@@ -13,6 +13,9 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
+#: Codes count levels, so one past this is an identifier that was never coded.
+LARGEST_LEVEL = 2**40
+
 
 def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = None) -> IntArray:
     """Return ``cells`` as an int64 array of shape (N, C), or say what is wrong with it.
@@ -26,7 +29,10 @@ def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = No
         ...
     recombine.errors.InputError: cells[0, 1] is -1; levels are integers from 0 up, so code each factor's levels first
     """
-    array = np.asarray(cells)
+    try:
+        array = np.asarray(cells)
+    except ValueError:
+        raise InputError(f"the rows of {name} differ in length; give one level of each factor in every row") from None
     if array.ndim != 2 or (array.shape[1] == 0):
         raise InputError(f"{name} has shape {array.shape}; give one row a cell and one column a factor")
     if factors is not None and array.shape[1] != factors:
@@ -36,6 +42,9 @@ def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = No
         raise InputError(f"{name}[{row}, {column}] is {array[row, column]}; levels are integers from 0 up")
     if array.dtype.kind not in "iufb":
         raise InputError(f"{name} has dtype {array.dtype}; code each factor's levels as integers from 0 up first")
+    if array.size and array.max() >= LARGEST_LEVEL:
+        row, column = np.argwhere(array >= LARGEST_LEVEL)[0]
+        raise InputError(f"{name}[{row}, {column}] is {array[row, column]}; code each factor's levels as 0, 1, 2, ...")
     codes: IntArray = array.astype(np.int64)
     if codes.size and codes.min() < 0:
         row, column = np.argwhere(codes < 0)[0]

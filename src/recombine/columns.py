@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recombine.errors import InputError
-from recombine.frames import Source, fetch
+from recombine.frames import Source, fetch, whole
 
 #: A numeric column with more distinct values than this is a measurement, not a label, unless the user insists.
 MOST_NUMERIC_LEVELS = 1_000
@@ -46,12 +46,15 @@ def profile(source: Source, columns: Iterable[str]) -> tuple[int, list[Profile]]
         queries.append(nw.col(name).n_unique().alias(f"distinct_{index}"))
         queries.append(nw.col(name).is_null().sum().alias(f"missing_{index}"))
     result = fetch(source.frame.select(*queries))
+    rows = whole(result["rows"][0])
+    if rows == 0:
+        raise InputError(f"{source.name} has a header but no rows; add data")
     profiles = []
     for index, name in enumerate(names):
-        missing = int(result[f"missing_{index}"][0])
-        distinct = int(result[f"distinct_{index}"][0]) - (missing > 0)
+        missing = whole(result[f"missing_{index}"][0])
+        distinct = whole(result[f"distinct_{index}"][0]) - (missing > 0)
         profiles.append(Profile(name, source.kinds[name], distinct, missing))
-    return int(result["rows"][0]), profiles
+    return rows, profiles
 
 
 def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
@@ -76,8 +79,6 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
     """
     proposals = [Proposal(column, False, f"is the {role}") for column, role in roles.items()]
     rows, profiles = profile(source, [column for column in source.kinds if column not in roles])
-    if rows == 0:
-        raise InputError(f"{source.name} has a header but no rows; add data")
     judged = [_judge(item, rows) for item in profiles]
     taken = [item for item, proposal in zip(profiles, judged, strict=True) if proposal.taken]
     # Labels are likelier factors than numbers; among equals the table's own order decides.

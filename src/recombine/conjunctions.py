@@ -185,6 +185,21 @@ class Conjunctions:
         offsets[()] = total
         return offsets
 
+    @cached_property
+    def blocks(self) -> dict[Subset, range]:
+        """The columns of each subset that has its own (symmetric twins share one block)."""
+        starts = list(self._offsets.items())
+        return {subset: range(start, stop) for (subset, start), (_, stop) in itertools.pairwise(starts)}
+
+    def possible(self, subset: Subset) -> int:
+        """Return how many distinct conjunctions ``subset`` can have: unordered inside symmetric groups."""
+        grouped = {factor for group in self.symmetric for factor in group}
+        total = product_size([self.sizes[factor] for factor in subset if factor not in grouped])
+        for group in self.symmetric:
+            members = sum(factor in group for factor in subset)
+            total *= math.comb(self.sizes[group[0]] + members - 1, members) if members else 1
+        return total
+
     @property
     def columns(self) -> int:
         """Number of columns F of the incidence matrix."""

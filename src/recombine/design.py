@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray, IntArray, as_cells, product_size, sizes_of
+from recombine.arrays import BoolArray, FloatArray, IntArray, as_cells, sizes_of
 from recombine.columns import Proposal, check_factor, profile, propose_factors
-from recombine.conjunctions import canonical, distinct
+from recombine.conjunctions import Conjunctions, canonical, distinct
 from recombine.errors import InputError, listing, near_miss
 from recombine.factors import Factor, code_levels, place_of
-from recombine.frames import fetch, open_table
+from recombine.frames import Source, fetch, open_table
 from recombine.grouping import Columns, Groups, group, training_rows
 from recombine.verdicts import FINDINGS, Finding
 
@@ -103,7 +103,7 @@ class Design:
         source = open_table(data)
         split_column, _, split_value = (split or "").partition("=")
         roles = {"outcome": outcome, "weight": weight, "sd": sd, "split": split_column or None}
-        taken = {source.require(column, role): role for role, column in roles.items() if column}
+        taken = _taken(source, roles)
         proposals: list[Proposal] = []
         if factors is None:
             proposals = propose_factors(source, taken)
@@ -138,11 +138,19 @@ class Design:
         4
         """
         codes = canonical(as_cells(cells), [tuple(group) for group in symmetric])
-        levels = tuple(sizes) if sizes is not None else sizes_of(codes)
+        found = list(sizes_of(codes))
+        for members in symmetric:
+            for place in members:
+                found[place] = max(found[other] for other in members)
+        levels = tuple(sizes) if sizes is not None else tuple(found)
         labels = list(names) if names is not None else [f"factor {index + 1}" for index in range(codes.shape[1])]
         if len(labels) != codes.shape[1] or len(levels) != codes.shape[1]:
             raise InputError(f"cells have {codes.shape[1]} columns; give as many names and sizes")
+        if any(size < least for size, least in zip(levels, found, strict=True)):
+            raise InputError(f"sizes {list(levels)} are too small: cells use {found} levels")
         training = np.ones(len(codes), dtype=bool) if train is None else np.asarray(train, dtype=bool)
+        if training.shape != (len(codes),):
+            raise InputError(f"train must be {len(codes)} flags, one a row of cells")
         values = None if outcome is None else np.asarray(outcome, dtype=float)
         if values is not None and (values.shape != (len(codes),) or not np.isfinite(values).all()):
             raise InputError(f"outcome must be {len(codes)} finite numbers, one a row of cells")
@@ -164,13 +172,7 @@ class Design:
     @property
     def product(self) -> int:
         """Number of cells of the full product (unordered inside symmetric groups)."""
-        from math import comb
-
-        grouped = {member for members in self.symmetric for member in members}
-        total = product_size([size for place, size in enumerate(self.sizes) if place not in grouped])
-        for members in self.symmetric:
-            total *= comb(self.sizes[members[0]] + len(members) - 1, len(members))
-        return total
+        return Conjunctions(self.sizes, len(self.sizes), self.symmetric).possible(tuple(range(len(self.sizes))))
 
     @property
     def seen(self) -> IntArray:
@@ -248,7 +250,17 @@ def _guessed(proposals: list[Proposal], name: str) -> list[str]:
     return taken
 
 
-def _check_names(source: Any, factors: Sequence[str], taken: Mapping[str, str]) -> tuple[str, ...]:
+def _taken(source: Source, roles: Mapping[str, str | None]) -> dict[str, str]:
+    taken: dict[str, str] = {}
+    for role, column in roles.items():
+        if column and taken.setdefault(source.require(column, role), role) != role:
+            raise InputError(f"column {column!r} is both the {taken[column]} and the {role}; give it one part")
+    return taken
+
+
+def _check_names(source: Source, factors: Sequence[str], taken: Mapping[str, str]) -> tuple[str, ...]:
+    if isinstance(factors, str):
+        raise InputError(f"factors is the text {factors!r}; give a list of column names")
     names = [source.require(name, "factor") for name in factors]
     if len(names) < 2:
         raise InputError(f"{listing(names) or 'no factor'} is too little to recombine; name at least two factors")
@@ -269,6 +281,8 @@ def _coded(
     proposals: list[Proposal],
 ) -> Design:
     members = tuple(place_of(columns.factors, name) for name in symmetric)
+    if members and len(set(members)) < max(2, len(members)):
+        raise InputError(f"symmetric factors {listing(symmetric)}: name two or more, each once")
     factors, codes = code_levels(columns.factors, groups.levels, members, source)
     design = Design(
         factors,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-from collections import Counter
+import glob
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError, listing, near_miss
+from recombine.text_files import broken_line, delimiter_of, refuse_duplicates
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -64,7 +63,7 @@ def open_table(data: object) -> Source:
     import narwhals as nw
 
     if hasattr(data, "iloc"):  # pandas alone allows repeated names
-        _refuse_duplicates([str(name) for name in getattr(data, "columns", [])], "the table")
+        refuse_duplicates([str(name) for name in getattr(data, "columns", [])], "the table")
     try:
         frame: Any = nw.from_native(data)
     except TypeError:
@@ -81,18 +80,20 @@ def _open_file(path: Path) -> Source:
 
     _check_path(path)
     connection = duckdb.connect()
+    delimiter = delimiter_of(path) if path.suffix.lower() in _CSV else ""
     try:
-        relation = _read(connection, path)
-        frame = nw.from_native(relation)
+        frame = nw.from_native(_read(connection, path, delimiter))
         return _source(frame, path.name, connection)
     except duckdb.Error as error:
-        raise InputError(f"{path.name} cannot be read as a table: {_first_line(error)}") from None
+        reason = (delimiter and broken_line(path, delimiter)) or _first_lines(error)
+        raise InputError(f"{path.name} cannot be read as a table: {reason}") from None
 
 
 def _check_path(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise InputError(f"{path} does not exist: there is no folder {path.parent}; check the path")
     if not path.exists():
-        folder = path.parent if path.parent.is_dir() else Path()
-        hint = near_miss(path.name, [entry.name for entry in folder.iterdir()])
+        hint = near_miss(path.name, [entry.name for entry in path.parent.iterdir()])
         raise InputError(f"{path} does not exist;{hint or ' check the path'}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; give one CSV or Parquet file (or a dataframe)")
@@ -102,46 +103,27 @@ def _check_path(path: Path) -> None:
         raise InputError(f"{path.name} is empty; it needs a header line and rows")
 
 
-def _read(connection: Any, path: Path) -> Any:
+def _read(connection: Any, path: Path, delimiter: str) -> Any:
+    name = glob.escape(str(path))  # the engine would read every file that matches a name with a star in it
     suffix = path.suffix.lower()
     if suffix in _PARQUET:
-        return connection.read_parquet(str(path))
+        return connection.read_parquet(name, hive_partitioning=False)
     if suffix in _JSON:
-        return connection.read_json(str(path))
-    _check_text(path)
+        return connection.read_json(name, hive_partitioning=False)
     # Look at every row before choosing types, unless the file is so large that a second pass would hurt.
     sample = -1 if path.stat().st_size < SMALL_FILE else 1_000_000
-    options = {"na_values": MISSING_WORDS, "header": True, "sample_size": sample}
-    if suffix == ".tsv":
-        options["delimiter"] = "\t"
-    return connection.read_csv(str(path), **options)
-
-
-def _check_text(path: Path) -> None:
-    opener = gzip.open if path.suffix.lower() == ".gz" else Path.open
-    try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-            head = file.readline(1_000_000)
-    except (UnicodeDecodeError, gzip.BadGzipFile):
-        raise InputError(f"{path.name} is not a text table (or not UTF-8); save it as UTF-8 CSV or Parquet") from None
-    if "\0" in head:
-        raise InputError(f"{path.name} is not a text table; save it as UTF-8 CSV or Parquet")
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=head.count)
-    names = next(csv.reader([head], delimiter=delimiter), [])
-    if not any(name.strip() for name in names):
-        raise InputError(f"{path.name} has no header; its first line must name the columns")
-    _refuse_duplicates(names, path.name)
-
-
-def _refuse_duplicates(names: list[str], where: str) -> None:
-    repeated = [name for name, times in Counter(names).items() if times > 1]
-    if repeated:
-        raise InputError(f"{where} has more than one column named {repeated[0]!r}; rename them so each name is unique")
+    dialect = {"delimiter": delimiter, "quotechar": '"', "escapechar": '"', "comment": "", "skiprows": 0}
+    return connection.read_csv(
+        name, header=True, na_values=MISSING_WORDS, sample_size=sample, hive_partitioning=False, **dialect
+    )
 
 
 def _source(frame: Any, name: str, connection: Any = None) -> Source:
     schema = frame.collect_schema()
-    kinds = {str(column): _kind(dtype) for column, dtype in schema.items()}
+    unnamed = [column for column in schema if not isinstance(column, str)]
+    if unnamed:
+        raise InputError(f"{name} has a column named {unnamed[0]!r}, which is not text; rename the columns")
+    kinds = {column: _kind(dtype) for column, dtype in schema.items()}
     if not kinds:
         raise InputError(f"{name} has no columns; it needs one column a factor")
     return Source(frame, name, kinds, connection)
@@ -175,7 +157,7 @@ def fetch(frame: Any) -> dict[str, npt.NDArray[Any]]:
         try:
             return {name: _plain(values) for name, values in native.fetchnumpy().items()}
         except duckdb.Error as error:
-            raise InputError(f"the table cannot be read: {_first_line(error)}") from None
+            raise InputError(f"the table cannot be read: {_first_lines(error)}") from None
     collected = frame.collect() if hasattr(frame, "collect") else frame
     return {name: _plain(collected[name].to_numpy()) for name in collected.columns}
 
@@ -185,9 +167,24 @@ def _plain(values: Any) -> npt.NDArray[Any]:
         return np.asarray(values.astype(object))
     if isinstance(values, np.ma.MaskedArray):
         masked: Any = values
-        return np.asarray(masked.astype(float).filled(np.nan) if values.dtype.kind in "iuf" else masked.filled(None))
-    return np.asarray(values)
+        values = masked.astype(float).filled(np.nan) if values.dtype.kind in "iuf" else masked.filled(None)
+    array = np.asarray(values)
+    # NumPy turns nanoseconds into bare integers where microseconds become datetimes.
+    return array.astype("datetime64[us]") if array.dtype.kind == "M" else array
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
+def whole(value: Any) -> int:
+    """Return a count that an engine hands back: over no rows at all a sum may be missing.
+
+    Examples
+    --------
+    >>> whole(np.float64(3.0)), whole(np.nan), whole(None)
+    (3, 0, 0)
+    """
+    return 0 if value is None or np.isnan(value) else int(value)
+
+
+def _first_lines(error: Exception) -> str:
+    """Say in one line what an engine says in many."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " ".join(lines[:3])[:300]

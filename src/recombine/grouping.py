@@ -11,7 +11,13 @@ import numpy.typing as npt
 
 from recombine.arrays import FloatArray, IntArray
 from recombine.errors import InputError, listing, near_miss
-from recombine.frames import Source, fetch
+from recombine.factors import level_text
+from recombine.frames import Source, fetch, whole
+
+#: Squares of larger outcomes overflow.
+LARGEST_OUTCOME = 1e150
+#: Values of a text outcome that are looked at before giving up.
+MOST_LISTED = 50
 
 
 @dataclass(frozen=True)
@@ -49,16 +55,17 @@ def group(source: Source, columns: Columns) -> Groups:
     """Group the usable rows of ``source`` by their factors (and split)."""
     import narwhals as nw
 
-    labels = _outcome_labels(source, columns.outcome)
-    measures = _measures(source, columns, labels)
+    classes = _classes(source, columns.outcome)
+    labels = (str(classes[0]), str(classes[1])) if classes else None
+    measures = _measures(source, columns, classes)
     usable, left_out = _usable(source, columns, measures)
     centre = _centre(usable, measures)
     keys = [*columns.factors, *([columns.split] if columns.split else [])]
     sums = _summands(columns, measures, centre)
     frame = usable.select(*keys, *[expression.alias(name) for name, expression in sums.items()])
     totals = [nw.col(name).sum() for name in sums]
-    result = fetch(frame.group_by(*keys).agg(nw.len().alias("rc_rows"), *totals))
-    if len(result["rc_rows"]) == 0:
+    result = fetch(frame.group_by(*keys).agg(nw.len().alias("__rows"), *totals))
+    if len(result["__rows"]) == 0:
         reasons = "; ".join(f"{count:,} rows have {reason}" for reason, count in left_out.items() if count)
         raise InputError(
             f"{source.name} has no usable row ({reasons or 'it has a header but no rows'}); nothing to audit"
@@ -66,35 +73,47 @@ def group(source: Source, columns: Columns) -> Groups:
     return _groups(result, columns, centre, left_out, labels)
 
 
-def _measures(source: Source, columns: Columns, labels: tuple[str, str] | None) -> dict[str, Any]:
+def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None) -> dict[str, Any]:
     """Return narwhals expressions for outcome, weight and sd as floats."""
     import narwhals as nw
 
     measures: dict[str, Any] = {}
     if columns.outcome is not None:
         column = nw.col(columns.outcome)
-        measures["outcome"] = ((column == labels[1]) if labels else column).cast(nw.Float64)
+        measures["outcome"] = ((column == classes[1]) if classes else column).cast(nw.Float64)
     for role in ("weight", "sd"):
         name = getattr(columns, role)
         if name is not None:
             if source.kinds[name] not in ("integer", "number"):
                 raise InputError(f"{role} {name!r} of {source.name} is {source.kinds[name]}; it must be a number")
             measures[role] = nw.col(name).cast(nw.Float64)
+    if "sd" in measures and "weight" not in measures:
+        raise InputError(
+            f"sd {columns.sd!r} of {source.name} says how much each row's measurements differ but not how many there "
+            "are; name the column of counts with --weight"
+        )
     return measures
 
 
-def _outcome_labels(source: Source, outcome: str | None) -> tuple[str, str] | None:
-    """Return the two labels of a text outcome (coded 0 and 1), or None for a numeric one."""
+def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
+    """Return the two values of a text outcome (coded 0 and 1), or None for a numeric one."""
     if outcome is None or source.kinds[outcome] in ("integer", "number", "flag"):
         return None
+    where = f"outcome {outcome!r} of {source.name}"
+    if source.kinds[outcome] != "text":
+        raise InputError(f"{where} is of kind {source.kinds[outcome]}, which cannot be averaged; give a numeric column")
     frame: Any = source.frame
-    values = sorted(str(value) for value in fetch(frame.select(outcome).drop_nulls().unique().head(50))[outcome])
+    values = fetch(frame.select(outcome).drop_nulls().unique().head(MOST_LISTED))[outcome].tolist()
+    if not all(isinstance(value, str | bool) for value in values):
+        raise InputError(f"{where} holds {type(values[0]).__name__} objects; convert it to a numeric column")
     if len(values) != 2:
+        count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
         raise InputError(
-            f"outcome {outcome!r} of {source.name} is {source.kinds[outcome]} with {len(values)} values "
-            f"({listing(values, 4)}); give a numeric column, or recode it to one 0/1 column a class"
+            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)}); "
+            "give a numeric column, or recode it to one 0/1 column a class"
         )
-    return values[0], values[1]
+    low, high = sorted(values, key=str)
+    return low, high
 
 
 def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple[Any, dict[str, int]]:
@@ -110,15 +129,18 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
     for role, expression in measures.items():
         name = getattr(columns, role)
         condition = ~nw.col(name).is_null() & expression.is_finite()
+        if role == "outcome":
+            condition = condition & (expression.abs() < LARGEST_OUTCOME)
         if role == "weight":
             condition = condition & (expression > 0)
+        if role == "sd":
+            condition = condition & (expression >= 0)
         present[f"no usable {role} {name!r}"] = condition
     frame: Any = source.frame
     counts = fetch(frame.select(*[(~c).cast(nw.Int64).sum().alias(f"n{i}") for i, c in enumerate(present.values())]))
     left_out = {}
     for index, (reason, condition) in enumerate(present.items()):
-        count = counts[f"n{index}"][0]
-        left_out[reason] = 0 if count is None or np.isnan(count) else int(count)
+        left_out[reason] = whole(counts[f"n{index}"][0])
         if left_out[reason]:
             frame = frame.filter(condition)
     return frame, left_out
@@ -135,14 +157,14 @@ def _centre(frame: Any, measures: dict[str, Any]) -> float:
 def _summands(columns: Columns, measures: dict[str, Any], centre: float) -> dict[str, Any]:
     """Return the columns whose sums over a group give its weight, mean, and sum of squares."""
     weight = measures.get("weight")
-    summands: dict[str, Any] = {} if weight is None else {"rc_total": weight}
+    summands: dict[str, Any] = {} if weight is None else {"__total": weight}
     if columns.outcome:
         shifted = measures["outcome"] - centre
-        summands["rc_first"] = shifted if weight is None else weight * shifted
-        summands["rc_second"] = shifted * shifted if weight is None else weight * shifted * shifted
+        summands["__first"] = shifted if weight is None else weight * shifted
+        summands["__second"] = shifted * shifted if weight is None else weight * shifted * shifted
     if columns.sd:
         squared = measures["sd"] * measures["sd"]
-        summands["rc_within"] = squared if weight is None else (weight - 1.0) * squared
+        summands["__within"] = squared if weight is None else (weight - 1.0) * squared
     return summands
 
 
@@ -153,19 +175,19 @@ def _groups(
     left_out: dict[str, int],
     labels: tuple[str, str] | None,
 ) -> Groups:
-    rows = result["rc_rows"].astype(np.int64)
-    weight = result["rc_total"].astype(float) if columns.weight else rows.astype(float)
+    rows = result["__rows"].astype(np.int64)
+    weight = result["__total"].astype(float) if columns.weight else rows.astype(float)
     mean: FloatArray | None = None
     spread: FloatArray = np.zeros(len(rows))
     freedom: FloatArray = np.zeros(len(rows))
     if columns.outcome:
-        first, second = result["rc_first"].astype(float), result["rc_second"].astype(float)
+        first, second = result["__first"].astype(float), result["__second"].astype(float)
         mean = np.asarray(centre + first / weight, dtype=np.float64)
         spread = np.asarray(np.maximum(second - first**2 / weight, 0.0), dtype=np.float64)
         freedom = rows.astype(np.float64) - 1.0
     if columns.sd:
         # A row that is itself an aggregate of `weight` measurements brings weight-1 degrees of freedom of its own.
-        spread = spread + result["rc_within"].astype(np.float64)
+        spread = spread + result["__within"].astype(np.float64)
         freedom = freedom + np.maximum(weight - rows, 0.0)
     levels = [result[name] for name in columns.factors]
     split = result[columns.split] if columns.split else None
@@ -183,7 +205,7 @@ def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> np
     >>> training_rows(np.array(["train", "test"]), "part", None).tolist()
     [True, False]
     """
-    texts = np.array([str(entry) for entry in split])
+    texts = np.array([level_text(entry) for entry in split.tolist()])
     values: Sequence[str] = sorted(set(texts.tolist()))
     if value is None:
         named = [text for text in values if text.casefold() in _TRAIN_WORDS]

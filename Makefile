@@ -1,0 +1,52 @@
+# A fresh clone needs python3 (3.11 or newer) and make; everything else goes into $(VENV).
+PYTHON ?= python3
+VENV ?= .venv
+# A pip constraints file, for builds that must be repeatable: make test CONSTRAINTS=constraints-ci.txt
+CONSTRAINTS ?=
+# Two workers are a good fit for small machines; WORKERS=auto uses every core.
+WORKERS ?= 2
+ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS))
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench docs clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(STAMP)-exact ## Audit the bundled flights table and write its report
+	$(BIN)/recombine demo $(ARGS)
+
+test: $(STAMP)-test ## Run the tests (the slow ones too: ARGS="-m ''")
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+
+check: $(STAMP)-check ## Formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(STAMP)-check ## Put the code into its standard form
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMP)-bench ## Run every benchmark
+	@set -e; for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file; done
+
+docs: $(STAMP)-docs ## Build the documentation into docs/_build
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+clean: ## Remove the environment and every cache
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks dist build docs/_build
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Recombine needs Python 3.11 or newer; name one with PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp an extra: installed once, and again when pyproject.toml changes.
+$(STAMP)-%: pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,265 @@
+"""Does additivity hold here? Seen cells are predicted from the others, order by order, against two yardsticks.
+
+A verdict says what follows *if* effects add. This check says whether they do, on the cells where it can be tested: the
+error of predicting a seen cell from all other seen cells (where those determine it), beside the error of the plain mean
+and beside the noise floor of the replicates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from recombine.arrays import BoolArray, FloatArray
+from recombine.conjunctions import Conjunctions
+from recombine.design import Design
+from recombine.tables import Table
+from recombine.theory.additive_fit import DENSE_ENTRIES, AdditiveFit, fit_additive, leave_one_out
+from recombine.theory.identify import identify
+from recombine.verdicts import Verdict
+
+#: Share of the explainable variance from which additivity is said to hold, and to hold roughly.
+HOLDS, HOLDS_ROUGHLY = 0.9, 0.6
+#: Fewer tested cells than this say nothing.
+FEWEST_CELLS = 8
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class OrderCheck:
+    """How well the additive model of one order predicts seen cells from the others.
+
+    ``tested`` of the seen cells are determined by the rest; ``error`` and ``baseline`` are root mean squared errors of
+    the model and of the mean on those, ``noise`` is the floor set by replicates (None without any), in outcome units.
+    """
+
+    order: int
+    tested: int
+    error: float
+    baseline: float
+    noise: float | None
+    predicted: FloatArray
+    determined: BoolArray
+
+    @property
+    def share(self) -> float:
+        """Share of the explainable variance that the predictions explain; negative if worse than the mean."""
+        floor = self.noise**2 if self.noise is not None else 0.0
+        explainable = self.baseline**2 - floor
+        if explainable <= 0:
+            return float("nan")
+        return 1.0 - max(self.error**2 - floor, 0.0) / explainable
+
+
+@dataclass(frozen=True)
+class LackOfFit:
+    """F test of the order-1 model against the replicates' noise."""
+
+    statistic: float
+    p_value: float
+    freedom: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class AdditivityCheck:
+    """The check at every order tried, a lack-of-fit test where rows repeat, and the cells that break additivity most.
+
+    Examples
+    --------
+    >>> cells = [[i, j] for i in range(5) for j in range(5) if (i, j) != (4, 4)]
+    >>> check = check_additivity(Design.from_cells(cells, outcome=[i + 2.0 * j for i, j in cells]))
+    >>> check.word, check.orders[0].tested, round(check.orders[0].error, 9)
+    ('holds', 24, 0.0)
+    """
+
+    design: Design
+    orders: tuple[OrderCheck, ...]
+    lack_of_fit: LackOfFit | None
+    method: str
+
+    @property
+    def word(self) -> str:
+        """``holds``, ``holds roughly``, ``does not hold`` or ``cannot be checked``, at order 1."""
+        return _word(self.orders[0]) if self.orders else "cannot be checked"
+
+    def at(self, order: int) -> OrderCheck | None:
+        """Return the check of one order, or None if it was not tried."""
+        return next((check for check in self.orders if check.order == order), None)
+
+    def word_at(self, order: int) -> str:
+        """Return the verdict word at ``order``."""
+        check = self.at(order)
+        return _word(check) if check is not None else "cannot be checked"
+
+    @cached_property
+    def table(self) -> Table:
+        """One row an order: cells tested, error, baseline, noise floor, share explained, word."""
+        return Table(
+            {
+                "order": [check.order for check in self.orders],
+                "cells tested": [check.tested for check in self.orders],
+                "error": [check.error for check in self.orders],
+                "mean baseline": [check.baseline for check in self.orders],
+                "noise floor": [np.nan if check.noise is None else check.noise for check in self.orders],
+                "share explained": [check.share for check in self.orders],
+                "additivity": [_word(check) for check in self.orders],
+            }
+        )
+
+    def breakers(self, count: int = 5) -> Table:
+        """Return the seen cells whose value the others predict worst at order 1: observed, predicted, difference."""
+        if not self.orders or self.design.outcome is None:
+            return Table({"difference": []})
+        check, observed = self.orders[0], self.design.outcome[self.design.train]
+        gap = np.where(check.determined, np.abs(observed - check.predicted), -1.0)
+        worst = np.argsort(-gap, kind="stable")[: min(count, check.tested)]
+        return Table(
+            {
+                **self.design.decode(self.design.seen[worst]),
+                "rows": self.design.rows[self.design.train][worst],
+                "observed": observed[worst],
+                "predicted": check.predicted[worst],
+                "difference": observed[worst] - check.predicted[worst],
+            }
+        )
+
+    @property
+    def statement(self) -> str:
+        """The finding in words, with its numbers."""
+        if not self.orders:
+            return "Additivity could not be checked: too few seen cells are determined by the others."
+        check = self.orders[0]
+        if self.word == "cannot be checked":
+            return f"Additivity could not be checked: only {check.tested} seen cells are determined by the others."
+        text = (
+            f"Additivity {self.word}: predicting each seen cell from the others ({check.tested:,} cells allow it), "
+            f"the additive model is off by {_number(check.error)} (root mean square), the plain mean by "
+            f"{_number(check.baseline)}"
+        )
+        text += f", and replicate noise alone accounts for {_number(check.noise)}." if check.noise is not None else "."
+        return text + self._interaction()
+
+    def _interaction(self) -> str:
+        check = self.orders[0]
+        if self.lack_of_fit is None or check.noise is None:
+            return ""
+        test = self.lack_of_fit
+        if test.p_value >= 0.01:
+            return (
+                f" The replicates show no interaction (lack-of-fit F = {test.statistic:.2f}, p = {test.p_value:.2g})."
+            )
+        size = np.sqrt(max(check.error**2 - check.noise**2, 0.0))
+        shown = "p < 1e-12" if test.p_value < 1e-12 else f"p = {test.p_value:.1g}"
+        return (
+            f" Interaction is real all the same (lack-of-fit F = {test.statistic:.1f}, {shown}): a typical cell "
+            f"departs from additivity by about {_number(size)}."
+        )
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.3g}"
+
+
+def _word(check: OrderCheck) -> str:
+    share = check.share
+    if check.tested < FEWEST_CELLS or np.isnan(share):
+        return "cannot be checked"
+    if share >= HOLDS:
+        return "holds"
+    return "holds roughly" if share >= HOLDS_ROUGHLY else "does not hold"
+
+
+def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int = 0) -> AdditivityCheck:
+    """Predict every seen cell from the other seen cells under the additive model of each order."""
+    assert design.outcome is not None
+    checks, exact = [], True
+    for order in orders:
+        if order < len(design.factors):
+            check, dense = _check(design, order, seed)
+            exact = exact and dense
+            checks.append(check)
+    method = "leave one cell out" if exact else f"{FOLDS}-fold cross-validation over cells"
+    return AdditivityCheck(design, tuple(checks), _lack_of_fit(design), method)
+
+
+def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
+    assert design.outcome is not None
+    outcome = design.outcome[design.train]
+    features = Conjunctions(design.sizes, order, design.symmetric)
+    dense = len(outcome) * features.columns <= DENSE_ENTRIES
+    if dense:
+        predicted, determined = leave_one_out(fit_additive(features, design.seen, outcome), outcome)
+    else:
+        predicted, determined = _folds(design, features, outcome, seed)
+    count = max(len(outcome) - 1, 1)
+    mean = (outcome.sum() - outcome) / count
+    error = _rms((outcome - predicted)[determined])
+    check = OrderCheck(
+        order,
+        int(determined.sum()),
+        error,
+        _rms((outcome - mean)[determined]),
+        _noise_floor(design, determined),
+        predicted,
+        determined,
+    )
+    return check, dense
+
+
+def _folds(design: Design, features: Conjunctions, outcome: FloatArray, seed: int) -> tuple[FloatArray, BoolArray]:
+    """Cross-validate by folds where leave-one-out would need too large a matrix."""
+    fold = np.random.default_rng(seed).integers(FOLDS, size=len(outcome))
+    predicted = np.full(len(outcome), np.nan)
+    determined = np.zeros(len(outcome), dtype=bool)
+    for held in range(FOLDS):
+        test = np.flatnonzero(fold == held)
+        rest = fold != held
+        found = identify(
+            design.seen[rest], design.seen[test], features.order, sizes=design.sizes, symmetric=design.symmetric
+        )
+        known = test[found.verdicts == Verdict.DETERMINED]
+        fit: AdditiveFit = fit_additive(features, design.seen[rest], outcome[rest])
+        predicted[known] = fit.predict(design.seen[known])
+        determined[known] = True
+    return predicted, determined
+
+
+def _rms(values: FloatArray) -> float:
+    return float(np.sqrt(np.mean(values**2))) if len(values) else float("nan")
+
+
+def _pooled_variance(design: Design) -> tuple[float, float] | None:
+    """Return the variance of one measurement pooled over cells and its degrees of freedom, if rows repeat."""
+    if design.spread is None or design.freedom is None:
+        return None
+    freedom = float(design.freedom[design.train].sum())
+    return (float(design.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
+
+
+def _noise_floor(design: Design, tested: BoolArray) -> float | None:
+    """Root mean squared error that noise in the tested cells' own means causes, whatever the model."""
+    pooled = _pooled_variance(design)
+    if pooled is None or not tested.any():
+        return None
+    return float(np.sqrt(np.mean(pooled[0] / design.weight[design.train][tested])))
+
+
+def _lack_of_fit(design: Design) -> LackOfFit | None:
+    """Compare the weighted residuals of cell means about the order-1 fit with the noise within cells."""
+    from scipy.stats import f as f_distribution
+
+    pooled = _pooled_variance(design)
+    features = Conjunctions(design.sizes, 1, design.symmetric)
+    if pooled is None or pooled[0] <= 0 or len(design.seen) * features.columns > DENSE_ENTRIES:
+        return None
+    assert design.outcome is not None
+    outcome, weight = design.outcome[design.train], design.weight[design.train]
+    fit = fit_additive(features, design.seen, outcome, weight)
+    assert fit.rank is not None
+    freedom = len(outcome) - fit.rank
+    if freedom < 1:
+        return None
+    statistic = float(np.sum(weight * (outcome - fit.fitted) ** 2)) / freedom / pooled[0]
+    return LackOfFit(statistic, float(f_distribution.sf(statistic, freedom, pooled[1])), (freedom, pooled[1]))

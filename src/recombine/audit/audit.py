@@ -1,0 +1,264 @@
+"""The main job: a design goes in, an `Audit` comes out: verdicts, certificates, checks, forecasts and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+
+from recombine.arrays import FloatArray, IntArray
+from recombine.audit.additivity import AdditivityCheck, check_additivity
+from recombine.audit.advise import Cell, Plan, plan
+from recombine.audit.coverage import Coverage, cover
+from recombine.audit.findings import find
+from recombine.audit.listing import Listing, choose_cells
+from recombine.audit.predict import Forecast, forecast
+from recombine.audit.rivals import compare_models
+from recombine.conjunctions import Conjunctions
+from recombine.design import Design
+from recombine.errors import InputError, RecombineError
+from recombine.tables import Table
+from recombine.theory.additive_fit import AdditiveFit, fit_additive
+from recombine.theory.certificate import Certificate
+from recombine.theory.counts import Counts
+from recombine.theory.identify import Identification, identify
+from recombine.verdicts import Finding, Verdict
+
+
+class Renderer(Protocol):
+    """What a face must offer to show an audit; `recombine.report` plugs one in."""
+
+    def page(self, audit: Audit) -> str:
+        """Return the self-contained HTML report."""
+
+    def notebook(self, audit: Audit) -> str:
+        """Return a short HTML summary without scripts."""
+
+    def text(self, audit: Audit) -> str:
+        """Return the summary as plain text."""
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What the seen cells of a design say about the unseen ones. Make one with `recombine.audit`.
+
+    Attributes
+    ----------
+    design : Design
+    order : int
+        Order of the additive model the verdicts assume.
+    listing : Listing
+        The unseen cells that are listed, and how they were chosen.
+    identification, first : Identification
+        The verdict engine at ``order`` and at order 1.
+    """
+
+    renderer: ClassVar[Renderer | None] = None
+
+    design: Design
+    order: int
+    listing: Listing
+    identification: Identification
+    first: Identification
+    seed: int = 0
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Verdict counts over the full product at the asked order."""
+        return self.identification.counts(self.seed)
+
+    @cached_property
+    def first_counts(self) -> Counts:
+        """Verdict counts over the full product at order 1."""
+        return self.counts if self.order == 1 else self.first.counts(self.seed)
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """Verdict codes of the listed cells, shape (T,)."""
+        return self.identification.of(self.listing.cells).astype(np.int64)
+
+    @cached_property
+    def leverage(self) -> FloatArray:
+        """Leverage of the listed cells, shape (T,); NaN where not determined."""
+        return self.identification.leverage_of(self.listing.cells)
+
+    @cached_property
+    def fit(self) -> AdditiveFit | None:
+        """The additive model of the asked order fitted to the seen cells, when there is an outcome."""
+        if self.design.outcome is None:
+            return None
+        features = Conjunctions(self.design.sizes, self.order, self.design.symmetric)
+        return fit_additive(features, self.design.seen, self.design.outcome[self.design.train])
+
+    @cached_property
+    def predictions(self) -> FloatArray | None:
+        """Values of the listed cells that follow if effects add, shape (T,); NaN where nothing follows."""
+        if self.fit is None:
+            return None
+        known = self.codes <= Verdict.DETERMINED
+        return np.where(known, self.fit.predict(self.listing.cells), np.nan)
+
+    @cached_property
+    def verdicts(self) -> Table:
+        """The listed cells with their verdicts, leverage and, given an outcome, the value that follows."""
+        words = np.array([verdict.word for verdict in Verdict], dtype=object)
+        columns: dict[str, Any] = {**self.design.decode(self.listing.cells), "verdict": words[self.codes]}
+        if self.order > 1:
+            columns["verdict at order 1"] = words[self.first.of(self.listing.cells)]
+        columns["leverage"] = self.leverage
+        if self.predictions is not None:
+            columns["predicted"] = self.predictions
+        return Table(columns)
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """What the training rows cover."""
+        return cover(self.design)
+
+    @cached_property
+    def additivity(self) -> AdditivityCheck | None:
+        """Whether effects add, checked on the seen cells; None without an outcome."""
+        if self.design.outcome is None:
+            return None
+        orders = tuple(sorted({1, 2, self.order} & set(range(1, len(self.design.factors)))))
+        return check_additivity(self.design, orders, self.seed)
+
+    @cached_property
+    def forecast(self) -> Forecast:
+        """What kernel theory expects of networks trained on the seen cells."""
+        cells, truth, source = self._known_unseen()
+        return forecast(self.design, cells, truth, source, self.seed)
+
+    def _known_unseen(self) -> tuple[IntArray, FloatArray | None, str]:
+        """Unseen cells to forecast on: held-out ones with outcomes if there are any, else the determined ones."""
+        held = ~self.design.train
+        if held.any() and self.design.outcome is not None:
+            return self.design.held_out, self.design.outcome[held], "held-out rows"
+        known = self.codes == Verdict.DETERMINED
+        truth = None if self.predictions is None else self.predictions[known]
+        return self.listing.cells[known], truth, "values that follow if effects add"
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Numbered findings, worst first."""
+        return find(self)
+
+    @property
+    def summary(self) -> str:
+        """The audit in a screenful of plain text."""
+        return self._face().text(self)
+
+    def certificate(self, cell: Cell | int) -> Certificate:
+        """Return the signed seen cells that add up to ``cell`` (its levels, or its row number in the verdicts).
+
+        Print ``audit.explain(cell)`` for the same with level names and outcomes.
+        """
+        codes = self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
+        return self.identification.certificate(tuple(int(code) for code in codes))
+
+    def explain(self, cell: Cell | int) -> str:
+        """Return the verdict of one cell in words: the certificate with level names, or why there is none."""
+        codes = self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
+        verdict = Verdict(int(self.identification.of(codes[None])[0]))
+        lead = f"{self.design.label(codes)}: {verdict.word}. {verdict.text.meaning}"
+        if verdict is not Verdict.DETERMINED:
+            return f"{lead} {verdict.text.action}"
+        found = self.identification.certificate(tuple(int(code) for code in codes))
+        leverage = float(self.identification.leverage_of(codes[None])[0])
+        text = found.text([factor.labels for factor in self.design.factors])
+        return f"{lead}\n  {text}\n  leverage {leverage:.2f} (variance in units of one seen cell's)"
+
+    def suggest(
+        self,
+        k: int | None = 5,
+        *,
+        cost: Mapping[Any, float] | Callable[[dict[str, str]], float] | None = None,
+        forbidden: Sequence[Cell] = (),
+        criterion: Literal["V", "D"] = "V",
+    ) -> Plan:
+        """Return the next ``k`` cells to collect (None: as many as it takes to determine everything).
+
+        See `recombine.audit.advise.plan`.
+        """
+        return plan(self.design, self.order, k, cost=cost, forbidden=forbidden, criterion=criterion, seed=self.seed)
+
+    def compare_models(self, shares: Sequence[float] = (0.2, 0.5), draws: int = 6) -> Table:
+        """Score additive least squares, a forest, a kernel ridge and a network on held-out seen cells, by verdict.
+
+        See `recombine.audit.rivals.compare_models`.
+        """
+        return compare_models(self.design, shares, draws, self.order, self.seed)
+
+    def to_html(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the self-contained HTML report; an existing file is kept unless ``force``."""
+        target = Path(path)
+        if target.exists() and not force:
+            raise InputError(f"{target} exists; choose another name, or allow overwriting with --force (force=True)")
+        page = self._face().page(self)
+        try:
+            target.write_text(page, encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"{target} cannot be written ({error.strerror}); choose a folder you can write to"
+            ) from None
+        return target
+
+    def _face(self) -> Renderer:
+        if Audit.renderer is None:
+            raise RecombineError("no report is plugged in; `import recombine.report` first")
+        return Audit.renderer
+
+    def _repr_html_(self) -> str:
+        return self._face().notebook(self)
+
+    def __repr__(self) -> str:
+        return self.summary
+
+
+def audit(
+    design: Design,
+    order: int = 1,
+    *,
+    targets: object = None,
+    new_levels: bool = False,
+    seed: int = 0,
+) -> Audit:
+    """Audit a design: which unseen cells do the seen ones determine, how will models miss them, what to collect next?
+
+    Parameters
+    ----------
+    design : Design
+    order : int
+        Largest number of factors that interact in the assumed model; 1 means effects add.
+    targets : path or dataframe, optional
+        Cells to judge, one column a factor; by default every unseen cell of the product.
+    new_levels : bool
+        Accept target levels that the table does not have; their verdict is `unseen level`.
+    seed : int
+        Fixes every random choice.
+
+    Examples
+    --------
+    >>> design = Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"])
+    >>> audit(design).verdicts
+    colour  shape  verdict     leverage
+    1       1      determined  3.0
+    """
+    if not isinstance(design, Design):
+        raise InputError(f"audit takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
+    if not 1 <= order <= len(design.factors):
+        raise InputError(f"order {order} does not fit {len(design.factors)} factors; choose 1 to {len(design.factors)}")
+    asked = None
+    if targets is not None:
+        design, asked = design.encode(targets, new_levels=new_levels)
+
+    def engine(k: int) -> Identification:
+        return identify(design.seen, None, k, sizes=design.sizes, symmetric=design.symmetric, seed=seed)
+
+    first = engine(1)
+    main = first if order == 1 else engine(order)
+    return Audit(design, order, choose_cells(design, asked, seed), main, first, seed)

@@ -1,0 +1,117 @@
+"""What every known-truth design returns: cells, which of them are seen, and the right answer for all of them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.arrays import BoolArray, FloatArray, IntArray, as_cells, sizes_of
+from recombine.errors import InputError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Task:
+    """A design whose truth is known on every cell, seen or not.
+
+    Parameters
+    ----------
+    name : str
+        What the task is called in tables and figures.
+    cells : array of int, shape (N, C)
+        One row a cell, one column a factor.
+    train : array of bool, shape (N,)
+        Which cells are seen.
+    target : array of float, shape (N,)
+        The right answer: a number, or -1 / +1 for a choice between two.
+    factors : tuple of str
+        Names of the C factors.
+
+    Examples
+    --------
+    >>> task = Task("copy", [[0, 0], [0, 1]], [True, False], [0, 1], ("left", "right"))
+    >>> task
+    Task('copy': left x right of sizes 1 x 2, 1 seen, 1 unseen)
+    >>> task.target[task.test]
+    array([1.])
+    """
+
+    name: str
+    cells: IntArray
+    train: BoolArray
+    target: FloatArray
+    factors: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        cells = as_cells(self.cells, factors=len(self.factors))
+        train = np.array(self.train, dtype=bool)
+        target = np.array(self.target, dtype=np.float64)
+        for label, column in (("train", train), ("target", target)):
+            if column.shape != (len(cells),):
+                raise InputError(f"{label} has shape {column.shape}; give one entry for each of the {len(cells)} cells")
+        for label, frozen in (("cells", cells), ("train", train), ("target", target)):
+            frozen.setflags(write=False)
+            object.__setattr__(self, label, frozen)
+
+    @property
+    def test(self) -> BoolArray:
+        """Which cells are unseen, shape (N,)."""
+        return ~self.train
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of levels of each factor."""
+        return sizes_of(self.cells)
+
+    def __repr__(self) -> str:
+        sizes = " x ".join(str(size) for size in self.sizes)
+        seen = int(self.train.sum())
+        return (
+            f"Task({self.name!r}: {' x '.join(self.factors)} of sizes {sizes}, "
+            f"{seen} seen, {len(self.train) - seen} unseen)"
+        )
+
+
+def whole(value: object, name: str, least: int, most: int | None = None) -> int:
+    """Return ``value`` as an int between ``least`` and ``most``, or say which argument is wrong.
+
+    Examples
+    --------
+    >>> whole(3, "n", least=2)
+    3
+    >>> whole(1, "n", least=2)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: n is 1; give a whole number of at least 2
+    """
+    span = f"of at least {least}" if most is None else f"from {least} to {most}"
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or number < least or (most is not None and number > most):
+        raise InputError(f"{name} is {value!r}; give a whole number {span}")
+    return number
+
+
+def chosen_items(items: Sequence[int] | IntArray, name: str, size: int) -> IntArray:
+    """Return distinct item numbers, sorted, each below ``size``.
+
+    Examples
+    --------
+    >>> chosen_items([6, 2], "anchors", 9)
+    array([2, 6])
+    >>> chosen_items([9], "anchors", 9)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: anchors names item 9; items are numbered 0 to 8
+    """
+    array = np.asarray(items)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
+        raise InputError(f"{name} is {items!r}; give a list of at least one whole number")
+    outside = array[(array < 0) | (array >= size)]
+    if outside.size:
+        raise InputError(f"{name} names item {outside[0]}; items are numbered 0 to {size - 1}")
+    return np.unique(array).astype(np.int64)

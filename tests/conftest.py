@@ -1,0 +1,25 @@
+"""What all tests share: one hypothesis profile and small tables on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# A deadline would measure how busy the machine is, not the code.
+settings.register_profile("recombine", deadline=None, max_examples=50)
+settings.load_profile("recombine")
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[str | bytes, str], Path]:
+    """Write text (as UTF-8) or bytes to a file of the given name in a fresh folder and return its path."""
+
+    def write(content: str | bytes, name: str = "table.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write

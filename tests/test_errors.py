@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+from recombine.errors import InputError, RecombineError, SolverError, listing, near_miss
+
+
+def test_input_errors_are_value_errors_of_the_one_tree() -> None:
+    assert issubclass(InputError, ValueError)
+    assert issubclass(InputError, RecombineError)
+    assert issubclass(SolverError, RecombineError)
+    assert not issubclass(SolverError, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("word", "candidates", "expected"),
+    [
+        ("carier", ["carrier", "origin"], " did you mean 'carrier'?"),
+        ("A", ["a", "b"], " did you mean 'a'?"),  # too short for the letters to match, so capitals are folded
+        ("DEST", ["origin", "dest"], " did you mean 'dest'?"),
+        ("straße", ["STRASSE", "weg"], " did you mean 'STRASSE'?"),
+        (12, [1, 123], " did you mean '123'?"),
+        ("weight", ["origin", "dest"], ""),
+        ("anything", [], ""),
+    ],
+)
+def test_near_miss(word: object, candidates: list[object], expected: str) -> None:
+    assert near_miss(word, candidates) == expected
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 20])
+def test_listing_accounts_for_every_item(count: int) -> None:
+    text = listing([f"item{index}" for index in range(count)], limit=3)
+    shown = text.count("item")
+    left = int(text.rsplit("(", 1)[1].split()[0]) if "more)" in text else 0
+    assert shown == min(count, 3)
+    assert shown + left == count
