@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recombine.arrays import LARGEST_LEVEL, as_cells, product_size, sizes_of
 from recombine.errors import InputError
 

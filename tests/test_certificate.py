@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from recombine.conjunctions import Conjunctions, every_cell
 from recombine.errors import InputError, SolverError
-from recombine.theory.certificate import certificate, solve_fractions
+from recombine.theory.certificate import certificate
 from recombine.theory.identify import identify
 from recombine.theory.membership import SeenCells
+from recombine.theory.signed_sums import solve_fractions
 from recombine.verdicts import Verdict
 
 
@@ -108,8 +109,7 @@ def test_long_chains_are_certified():
     steps = np.arange(240)
     seen = np.stack([(steps + shift) // 3 for shift in range(3)], axis=1)
     answer = identify(seen)
-    last = int(seen.max())
-    cell = (last, 0, last)
+    cell = (79, 0, 80)
     assert answer.of([cell])[0] == Verdict.DETERMINED
     assert_certifies(answer.features, answer.seen, answer.certificate(cell))
 
@@ -125,6 +125,23 @@ def test_large_weights_are_solved_exactly():
     found = answer.certificate((0, 1, 0))
     assert_certifies(answer.features, answer.seen, found)
     assert max(weight.denominator for weight in found.weights) == 2**8
+
+
+def test_a_design_too_large_for_the_program_gets_weights_that_say_so(monkeypatch):
+    cells = every_cell((7, 7, 7))
+    seen = cells[np.random.default_rng(5).random(len(cells)) < 0.09]
+    answer = identify(seen)
+    cell = cells[answer.verdicts == Verdict.DETERMINED][0]
+    monkeypatch.setattr("recombine.theory.signed_sums.POOLS", (2,))
+    monkeypatch.setattr("recombine.theory.certificate._by_cube", lambda *_: {})
+    found = answer.certificate(cell)
+    assert not found.verified
+    function = random_function(answer.features, 1)
+    assert found.value(function(found.cells)) == pytest.approx(function([cell])[0], abs=1e-5)
+    # Least squares: the squared weights are the leverage.
+    assert float(sum(weight**2 for weight in found.weights)) == pytest.approx(answer.leverage_of([cell])[0], rel=1e-7)
+    with pytest.raises(SolverError, match="no sum of seen cells"):
+        certificate(answer.features, answer.seen, cells[answer.verdicts == Verdict.DISCONNECTED][0])
 
 
 def test_solve_fractions_reports_what_cannot_be_solved():

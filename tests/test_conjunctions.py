@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from recombine.conjunctions import (
     Conjunctions,
     canonical,
@@ -21,7 +22,7 @@ from recombine.errors import InputError
 
 
 def one_hot(features: Conjunctions, cells: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Build the matrix from words alone: a column for each (kinds of factor, their levels), symmetric ones as multisets."""
+    """Build the matrix from its definition: a column for each set of (kind of factor, level) pairs."""
     kind_of = {member: min(group) for group in features.symmetric for member in group}
 
     def name(cell: Sequence[int], subset: Sequence[int]) -> tuple[tuple[int, int], ...]:

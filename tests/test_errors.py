@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from recombine.errors import InputError, RecombineError, SolverError, listing, near_miss
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from recombine.errors import InputError
 from recombine.factors import Factor, code_levels, level_text, place_of
 
@@ -82,7 +83,7 @@ def test_one_level_is_refused_by_name() -> None:
 
 def test_numbers_too_large_to_tell_apart_are_refused() -> None:
     big = np.array([9007199254740992.0, 9007199254740994.0])
-    with pytest.raises(InputError, match="factor 'id' has the level 9.0072e"):
+    with pytest.raises(InputError, match=r"factor 'id' has the level 9.0072e"):
         code_levels(["id", "b"], [big, np.array(["p", "q"])], (), "t.csv")
     (factor, _), _ = code_levels(["id", "b"], [np.array([2**53, 2**53 + 1]), np.array(["p", "q"])], (), "t.csv")
     assert factor.labels == ("9007199254740992", "9007199254740993")
@@ -91,7 +92,9 @@ def test_numbers_too_large_to_tell_apart_are_refused() -> None:
 def test_unknown_levels() -> None:
     factor = Factor("colour", ("blue", "red"))
     assert factor.unknown(np.array(["red", "pink", "grey", "pink"])) == ["pink", "grey"]
-    with pytest.raises(InputError, match=r"'read' is not a level of factor 'colour'; did you mean 'red'\? Levels: blue"):
+    with pytest.raises(
+        InputError, match=r"'read' is not a level of factor 'colour'; did you mean 'red'\? Levels: blue"
+    ):
         factor.code("read")
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+
 from recombine.errors import InputError
 from recombine.frames import fetch, open_table, whole
 
@@ -81,7 +82,9 @@ def test_a_folder_is_no_table(tmp_path: Path) -> None:
         open_table(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["star*.csv", "what?.csv", "down[1].csv", "b=7.csv", "it's.csv", 'quote".csv', "é ü.csv"])
+@pytest.mark.parametrize(
+    "name", ["star*.csv", "what?.csv", "down[1].csv", "b=7.csv", "it's.csv", 'quote".csv', "é ü.csv"]
+)
 def test_only_the_named_file_is_read(written: Writer, name: str) -> None:
     written("a,b\nother,9\n", "starry.csv"), written("a,b\nother,9\n", "whats.csv"), written("a,b\no,9\n", "down1.csv")
     assert fetch(open_table(written("a,b\nx,1\n", name)).frame)["a"].tolist() == ["x"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from recombine.errors import InputError
 from recombine.tables import Table
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from recombine.errors import InputError
 from recombine.text_files import broken_line, delimiter_of, refuse_duplicates
 
@@ -79,7 +80,7 @@ def test_a_file_that_may_not_be_read(written: Writer) -> None:
         ("a,b\n1,2\n3\n", "line 3 has 1 field but the header names 2"),
         ('a,b\n"x\ny",2\n3\n', "line 4 has 1 field but"),
         ('a,b\n"x"y,2\n', "line 2: .*mend the quotes"),
-        ("a,b\n1,2\n".encode() * 9000 + b"\xff,2\n", "not UTF-8 throughout"),
+        (b"a,b\n1,2\n" * 9000 + b"\xff,2\n", "not UTF-8 throughout"),
     ],
 )
 def test_broken_line(written: Writer, content: str | bytes, reason: str | None) -> None:

@@ -194,7 +194,8 @@ def _groups(
     return Groups(levels, split, rows, weight, mean, spread, freedom, left_out, labels)
 
 
-_TRAIN_WORDS = {"train", "training", "trn", "tr", "fit", "seen", "true", "1"}
+_TRAIN_WORDS = {"train", "training", "trn", "tr", "fit", "seen"}
+_NO_WORDS, _YES_WORDS = {"0", "false"}, {"1", "true"}
 
 
 def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> npt.NDArray[np.bool_]:
@@ -208,7 +209,10 @@ def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> np
     texts = np.array([level_text(entry) for entry in split.tolist()])
     values: Sequence[str] = sorted(set(texts.tolist()))
     if value is None:
-        named = [text for text in values if text.casefold() in _TRAIN_WORDS]
+        # A 1 means training only in a column of yes and no; among fold numbers it is a fold.
+        is_flag = {text.casefold() for text in values} <= _NO_WORDS | _YES_WORDS
+        words = _TRAIN_WORDS | _YES_WORDS if is_flag else _TRAIN_WORDS
+        named = [text for text in values if text.casefold() in words]
         if len(named) != 1:
             raise InputError(
                 f"split column {column!r} has the values {listing(values)}; say which one is training, "

@@ -127,19 +127,25 @@ class AdditivityCheck:
 
     @property
     def statement(self) -> str:
-        """The finding in words, with its numbers."""
-        if not self.orders:
-            return "Additivity could not be checked: too few seen cells are determined by the others."
-        check = self.orders[0]
-        if self.word == "cannot be checked":
-            return f"Additivity could not be checked: only {check.tested} seen cells are determined by the others."
+        """The finding at order 1 in words, with its numbers."""
+        return self.statement_at(1)
+
+    def statement_at(self, order: int) -> str:
+        """Return the finding at ``order`` in words, with its numbers."""
+        check = self.at(order)
+        if check is None or _word(check) == "cannot be checked":
+            tested = 0 if check is None else check.tested
+            return (
+                f"Additivity at order {order} could not be checked: {tested} seen cells are determined by the others."
+            )
+        lead = "Additivity" if order == 1 else f"Additivity up to interactions of {order} factors"
         text = (
-            f"Additivity {self.word}: predicting each seen cell from the others ({check.tested:,} cells allow it), "
+            f"{lead} {_word(check)}: predicting each seen cell from the others ({check.tested:,} cells allow it), "
             f"the additive model is off by {_number(check.error)} (root mean square), the plain mean by "
             f"{_number(check.baseline)}"
         )
         text += f", and replicate noise alone accounts for {_number(check.noise)}." if check.noise is not None else "."
-        return text + self._interaction()
+        return text + (self._interaction() if order == 1 else "")
 
     def _interaction(self) -> str:
         check = self.orders[0]

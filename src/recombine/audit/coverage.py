@@ -22,8 +22,10 @@ class Coverage:
     ----------
     product, seen, rows : int
         Cells of the full product, distinct cells seen in training, training rows.
-    rows_per_cell : tuple of int
-        Fewest, median and most rows of a seen cell.
+    measurements : float
+        Their total weight: the rows themselves, or the sum of the weight column.
+    per_cell : tuple of float
+        Fewest, median and most measurements of a seen cell.
     ways : Table
         t-way coverage: columns ``t``, ``factors``, ``seen``, ``possible``, ``share``; one row a subset and one for all.
     levels : Table
@@ -33,7 +35,8 @@ class Coverage:
     product: int
     seen: int
     rows: int
-    rows_per_cell: tuple[int, int, int]
+    measurements: float
+    per_cell: tuple[float, float, float]
     ways: Table
     levels: Table
 
@@ -52,13 +55,15 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
     >>> coverage.product, coverage.seen, coverage.share(1), coverage.share(2)
     (4, 3, 1.0, 0.75)
     """
-    rows = design.rows[design.train]
-    spread = (int(rows.min()), int(np.median(rows)), int(rows.max()))
+    rows, weight = design.rows[design.train], design.weight[design.train]
+    spread = (float(weight.min()), float(np.median(weight)), float(weight.max()))
     strengths = range(1, min(strongest, len(design.factors)) + 1)
     ways = [row for t in strengths for row in _ways(design, t)]
     names = ("t", "factors", "seen", "possible", "share")
     table = Table({name: [row[place] for row in ways] for place, name in enumerate(names)})
-    return Coverage(design.product, len(design.seen), int(rows.sum()), spread, table, _levels(design))
+    return Coverage(
+        design.product, len(design.seen), int(rows.sum()), float(weight.sum()), spread, table, _levels(design)
+    )
 
 
 def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:

@@ -133,8 +133,8 @@ def additivity_fails(audit: Audit) -> Finding | None:
         return None
     return Finding(
         FINDINGS["RC301"],
-        f"at order {audit.order} held-out cells are off by {check.error:.3g} against {check.baseline:.3g} for the plain "
-        f"mean ({max(check.share, 0):.0%} of the explainable variance)",
+        f"at order {audit.order} held-out cells are off by {check.error:.3g} against {check.baseline:.3g} for the "
+        f"plain mean ({max(check.share, 0):.0%} of the explainable variance)",
     )
 
 

@@ -19,8 +19,8 @@ DEPTHS = (1, 2, 3, 4)
 MOST_TARGETS = 1_000
 #: Past this many seen cells the forecast is skipped: it would cost more than the rest of the audit.
 MOST_CELLS = 300_000
-#: A factor is a shortcut if it explains this share of the seen outcomes and is worse than the mean by as much unseen.
-SHORTCUT_SHARE = 0.05
+#: A factor is a shortcut if it explains at least this share of the seen outcomes and at most that of the unseen ones.
+SHORTCUT_SEEN, SHORTCUT_UNSEEN = 0.05, -0.1
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Shortcut:
     @property
     def misleads(self) -> bool:
         """Whether a model that leans on this factor looks good in training and fails on recombination."""
-        return self.seen >= SHORTCUT_SHARE and self.unseen <= -SHORTCUT_SHARE
+        return self.seen >= SHORTCUT_SEEN and self.unseen <= SHORTCUT_UNSEEN
 
 
 @dataclass(frozen=True, eq=False)

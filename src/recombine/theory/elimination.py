@@ -219,7 +219,7 @@ class _Basis:
         """Multiply by random ``weights`` (at least dimension, r)."""
         if isinstance(self.matrix, np.ndarray):
             product = self.matrix.dot(weights[: self.dimension].astype(object)) % PRIME
-            return product.astype(np.uint64)
+            return np.asarray(product, dtype=np.uint64)
         from flint import nmod_mat
 
         rows, count = weights.shape

@@ -1,8 +1,8 @@
 """Multiply by the Gram matrix of an overlap kernel without ever forming it.
 
-The Gram matrix is sum_T w_T Z_T Z_T' with Z_T the indicator of conjunction T. So a product is, for each T, "sum over the
-cells that share a conjunction, then give the sum back to each of them": group, count, gather. On a grid the same sums are
-marginals, and the cost falls to the number of entries of all marginals together, prod(n_c + 1).
+The Gram matrix is sum_T w_T Z_T Z_T' with Z_T the indicator of conjunction T. So a product is, for each T, "sum over
+the cells that share a conjunction, then give the sum back to each of them": group, count, gather. On a grid the same
+sums are marginals, and the cost falls to the number of entries of all marginals together, prod(n_c + 1).
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class GridGram:
         for axis, size in enumerate(self.sizes):
             front = np.moveaxis(values, axis, 0)
             front[0] = front[0] * size + front[1]
-        return values[np.ix_(*[np.minimum(np.arange(size), 1) for size in self.sizes])]
+        diagonal: FloatArray = values[np.ix_(*[np.minimum(np.arange(size), 1) for size in self.sizes])]
+        return diagonal
 
 
 def _spread(array: FloatArray, weights: FloatArray, axis: int, owned: bool) -> FloatArray:
@@ -163,7 +164,7 @@ class GroupGram:
 
     def multiply(self, vector: FloatArray) -> FloatArray:
         """Return the Gram matrix times ``vector`` (M,)."""
-        result = vector * self.weights[(1,) * len(self.sizes)]
+        result: FloatArray = vector * self.weights[(1,) * len(self.sizes)]
         result += vector.sum() * self.weights[(0,) * len(self.sizes)]
         for weight, ids in self._groups:
             result += (weight * np.bincount(ids, weights=vector))[ids]

@@ -20,7 +20,8 @@ from recombine.conjunctions import Subset, distinct, subsets
 from recombine.errors import InputError
 from recombine.theory.margin import margin_dual
 from recombine.theory.overlap import OverlapKernel
-from recombine.theory.structured import LARGEST_DENSE, Solution, evaluate, solve, solve_with_intercept
+from recombine.theory.routes import LARGEST_DENSE
+from recombine.theory.structured import Solution, evaluate, solve, solve_with_intercept
 
 
 class _CellModel(BaseEstimator):  # type: ignore[misc]
@@ -146,12 +147,12 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
 
     Examples
     --------
-    Half of the additive signal leaks into the two seen cells themselves:
+    The outcome is the sign of the first factor; most of it is memorised with the seen cells, little reaches (1, 1):
 
-    >>> kernel = OverlapKernel.from_salience([1 / 3, 1 / 3])
-    >>> model = KernelRegressor(kernel).fit([[0, 1], [1, 0], [1, 1]], [-1.0, -1.0, 0.0])
-    >>> model.predict([[0, 0]]).round(6).tolist()
-    [-1.0]
+    >>> kernel = OverlapKernel.from_values([0.0, 0.3, 1.0])
+    >>> model = KernelRegressor(kernel).fit([[0, 0], [0, 1], [1, 0]], [-1.0, -1.0, 1.0])
+    >>> model.predict([[1, 0], [1, 1]]).round(6).tolist()
+    [1.0, 0.219512]
     """
 
     def __init__(
@@ -293,7 +294,7 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"the labels have one class only, {self.classes_[0]!r}; give cells of two classes")
-        return 2.0 * codes - 1.0
+        return _signs(codes)
 
     def _fit_margin(self, signs: FloatArray) -> None:
         """Repeated rows share one dual weight: they are one point whose violations cost their number."""
@@ -301,8 +302,8 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         rows, where = distinct(tagged)
         counts = np.bincount(where)
         gram = _small_gram(self.kernel_, rows[:, :-1], "the hinge loss")
-        label = 2.0 * rows[:, -1] - 1.0
-        fit = margin_dual(gram, label, self.C * counts, self.intercept)
+        upper = self.C * counts.astype(float)
+        fit = margin_dual(gram, _signs(rows[:, -1]), upper, self.intercept)
         self._keep(Solution(fit.dual[where] / counts[where], fit.route, fit.violation, fit.steps), fit.intercept)
 
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:
@@ -313,6 +314,10 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         """Return the label of each of cells ``X`` (N, C), shape (N,)."""
         scores = self.decision_function(X)
         return cast(npt.NDArray[Any], self.classes_[(scores > 0).astype(int)])
+
+
+def _signs(codes: IntArray) -> FloatArray:
+    return np.where(codes > 0, 1.0, -1.0)
 
 
 def _is_range(levels: npt.NDArray[Any]) -> bool:

@@ -115,7 +115,7 @@ class Leverage:
         kept = pivots[:rank] - 1
         inverse = np.zeros_like(normal)
         inverse[np.ix_(kept, kept)] = np.triu(upper) + np.triu(upper, 1).T
-        return inverse * scale[:, None] * scale
+        return np.asarray(inverse * scale[:, None] * scale)
 
     def _one(self, places: IntArray) -> float:
         """Squared length of the shortest weights that give one cell."""

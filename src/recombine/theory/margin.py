@@ -1,7 +1,7 @@
 """Maximum-margin classifiers on a small Gram matrix: hard and soft margin, with and without an intercept.
 
-Without an intercept the dual is min a'Qa/2 - 1'a over 0 <= a <= C with Q = K * yy'. Its hard-margin case (C infinite) is
-the direction that logistic gradient descent on a readout ends in, which is why it carries the shortcut results.
+Without an intercept the dual is min a'Qa/2 - 1'a over 0 <= a <= C with Q = K * yy'. Its hard-margin case (C infinite)
+is the direction that logistic gradient descent on a readout ends in, which is why it carries the shortcut results.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ def _factor(signed: FloatArray) -> FloatArray:
     """Return the lower Cholesky factor, with a jitter where the matrix is singular."""
     scale = float(np.diag(signed).max())
     try:
-        lower = np.linalg.cholesky(signed)
+        lower: FloatArray = np.linalg.cholesky(signed).astype(np.float64, copy=False)
         if np.diag(lower).min() ** 2 > JITTER * scale:
             return lower
     except np.linalg.LinAlgError:
         pass
     try:
-        return np.linalg.cholesky(signed + JITTER * scale * np.eye(len(signed)))
+        return np.linalg.cholesky(signed + JITTER * scale * np.eye(len(signed))).astype(np.float64, copy=False)
     except np.linalg.LinAlgError as error:
         raise InputError("the kernel is not positive on the seen cells; see OverlapKernel.is_positive") from error
 
@@ -95,7 +95,7 @@ def _hard(signed: FloatArray) -> tuple[FloatArray, str, int]:
 
     lower = _factor(signed)
     target = solve_triangular(lower, np.ones(len(signed)), lower=True)
-    dual = cast(FloatArray, nnls(lower.T, target, maxiter=30 * len(signed))[0])
+    dual = nnls(lower.T, target, maxiter=30 * len(signed))[0]
     return dual, "non-negative least squares", int(np.count_nonzero(dual))
 
 
@@ -136,9 +136,7 @@ def _active_set(signed: FloatArray, upper: FloatArray, most: int = 60) -> tuple[
     return None, most
 
 
-def _with_intercept(
-    signed: FloatArray, signs: FloatArray, upper: FloatArray
-) -> tuple[FloatArray, float, str, int]:
+def _with_intercept(signed: FloatArray, signs: FloatArray, upper: FloatArray) -> tuple[FloatArray, float, str, int]:
     """With a free intercept: libsvm finds the support, one linear system then makes the numbers exact."""
     from sklearn.svm import SVC
 

@@ -154,10 +154,10 @@ class NullVectors:
         """Return the value of each vector at each cell, (N, C) -> (N, r): residues, or floats."""
         ids = self.features.ids(cells)
         if self.features.columns <= TABLED_COLUMNS:
-            return modular_sum(self.tables, ids) if self.modulus else self.tables[ids].sum(axis=1)
+            return modular_sum(self.tables, ids) if self.modulus else np.asarray(self.tables[ids].sum(axis=1))
         looked_up = np.stack([self._look_up(block) for block in ids.T], axis=1)
         if not self.modulus:
-            return looked_up.sum(axis=1)
+            return np.asarray(looked_up.sum(axis=1))
         total = looked_up[:, 0]
         for block in range(1, ids.shape[1]):
             total = (total + looked_up[:, block]) % np.uint64(PRIME)
@@ -183,15 +183,14 @@ class NullVectors:
             ids = self.features.ids(cells)
             place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
             squares = np.where(self.columns[place] == ids, self.scale[place] ** 2, 1.0).sum(axis=1)
-        largest: FloatArray = np.abs(self.values(cells)).max(axis=1)
-        return largest / np.sqrt(squares)
+        return np.asarray(np.abs(self.values(cells)).max(axis=1) / np.sqrt(squares))
 
     def distances_on_grid(self) -> FloatArray:
         """Floats only: `distance` on the whole product, shape ``sizes``."""
         largest = np.zeros(self.features.sizes)
         for vector in range(self.count):
             np.maximum(largest, np.abs(self.features.grid_values(self.tables[:, vector])), out=largest)
-        return largest / np.sqrt(self.features.grid_values(self._squares))
+        return np.asarray(largest / np.sqrt(self.features.grid_values(self._squares)))
 
     def free_on_grid(self) -> BoolArray:
         """`holds_free` on the whole product, shape ``sizes``."""

@@ -23,7 +23,7 @@ from recombine.conjunctions import Subset, subsets
 from recombine.errors import InputError, listing
 
 #: Sums over all subsets of factors are given up beyond this many factors.
-MOST_FACTORS = 24
+MOST_FACTORS = 20
 
 LayerMap = Callable[[FloatArray], FloatArray]
 
@@ -82,9 +82,7 @@ class OverlapKernel:
         return cls(len(values) - 1, tuple(values.tolist()))
 
     @classmethod
-    def from_salience(
-        cls, salience: npt.ArrayLike, constant: float = 0.0, factors: int | None = None
-    ) -> OverlapKernel:
+    def from_salience(cls, salience: npt.ArrayLike, constant: float = 0.0, factors: int | None = None) -> OverlapKernel:
         """Return the kernel with salience S(1..C) and weight ``constant`` (S0) on the constant conjunction.
 
         Parameters
@@ -130,9 +128,7 @@ class OverlapKernel:
         factors = max(len(named) - 1, 1).bit_length()
         missing = [subset for subset in _all_subsets(factors) if subset not in named]
         if missing or len(named) != 2**factors:
-            raise InputError(
-                f"kernel values by set must name every subset of the factors; missing: {listing(missing)}"
-            )
+            raise InputError(f"kernel values by set must name every subset of the factors; missing: {listing(missing)}")
         cube = np.empty((2,) * factors)
         for subset, value in named.items():
             cube[_corner(subset, factors)] = value
@@ -266,7 +262,11 @@ class OverlapKernel:
         if self.factors > MOST_FACTORS:
             raise InputError(f"{self.factors} factors have too many subsets to weigh; use at most {MOST_FACTORS}")
         if self.counts_only:
-            return self._by_order[np.indices((2,) * self.factors).sum(axis=0)]
+            orders = np.zeros((2,) * self.factors, dtype=np.int64)
+            for bits in np.ix_(*[np.arange(2)] * self.factors):
+                orders += bits
+            weights: FloatArray = self._by_order[orders]
+            return weights
         kappa = np.array(self.table).reshape((2,) * self.factors)
         weights, bound = kappa.copy(), np.abs(kappa)
         for axis in range(self.factors):
@@ -351,7 +351,7 @@ def _snap(weights: FloatArray, bound: FloatArray) -> FloatArray:
 def _input_cosines(depth: int, factors: int, bias: float) -> FloatArray:
     if depth < 0 or factors < 1 or bias < 0:
         raise InputError(f"depth {depth}, factors {factors}, bias {bias}: need depth >= 0, factors >= 1 and bias >= 0")
-    return (np.arange(factors + 1) + bias) / (factors + bias)
+    return (np.arange(factors + 1, dtype=np.float64) + bias) / (factors + bias)
 
 
 def _arc_cosine_0(x: FloatArray) -> FloatArray:

@@ -101,8 +101,8 @@ def _scaled(ids: IntArray, columns: int) -> tuple[csr_array, FloatArray]:
     matrix.sum_duplicates()
     squares = np.bincount(matrix.indices, weights=matrix.data**2, minlength=columns)
     scale = 1 / np.sqrt(np.maximum(squares, 1.0))
-    matrix.data *= scale[matrix.indices]
-    return matrix, scale
+    scaled = matrix.data * scale[matrix.indices]
+    return csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape), scale
 
 
 def _dense(ids: IntArray, start: FloatArray) -> Projection:

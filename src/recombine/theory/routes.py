@@ -59,12 +59,13 @@ class System:
     @cached_property
     def root(self) -> FloatArray:
         """Square roots of the row counts, shape (M, 1)."""
-        return np.sqrt(self.seen.counts.astype(float))[:, None]
+        root: FloatArray = np.sqrt(self.seen.counts.astype(float))[:, None]
+        return root
 
     @cached_property
     def memorising(self) -> FloatArray:
         """Diagonal part of M + ridge that belongs to whole cells alone, shape (M,)."""
-        return self.kernel.whole * self.seen.counts + self.ridge
+        return self.kernel.whole * self.seen.counts.astype(float) + self.ridge
 
     @property
     def singular(self) -> bool:
@@ -231,9 +232,7 @@ def _woodbury(system: System, incidence: csr_array, weights: FloatArray) -> Mult
     return apply_inverse
 
 
-def _primal_singular(
-    system: System, incidence: csr_array, weights: FloatArray, columns: FloatArray
-) -> FloatArray:
+def _primal_singular(system: System, incidence: csr_array, weights: FloatArray, columns: FloatArray) -> FloatArray:
     """Whole cells carry no weight: M = AA', so its pseudo-inverse is A (A'A)^-2 A' with A'A small."""
     _need_nonnegative(weights)
     scale = np.sqrt(weights)[:, None]
@@ -276,24 +275,25 @@ def _conjugate_gradients(
     shape = (len(right), len(right))
     operator = LinearOperator(shape, matvec=system.multiply, dtype=np.float64)
     helper = None if preconditioner is None else LinearOperator(shape, matvec=preconditioner, dtype=np.float64)
-    answer, gap, steps = np.zeros(len(right)), right, 0
+    answer, gap = np.zeros(len(right)), right
     counter: list[int] = []
-    # The recurrence drifts from the true residual; restarting on what is left closes the gap.
-    while (left := float(np.linalg.norm(gap))) > tolerance * size and steps < MOST_STEPS:
-        goal = 0.9 * tolerance * size / left
+    aim = 0.9 * tolerance * size
+    # The recurrence drifts from the true residual; restarting on what is left, with a stricter aim, closes the gap.
+    while (left := float(np.linalg.norm(gap))) > tolerance * size and len(counter) < MOST_STEPS:
+        most = MOST_STEPS - len(counter)
         part, _ = cg(
-            operator, gap, rtol=goal, atol=0.0, maxiter=MOST_STEPS - steps, M=helper, callback=lambda _: counter.append(1)
+            operator, gap, rtol=aim / left, atol=0.0, maxiter=most, M=helper, callback=lambda _: counter.append(1)
         )
         answer = answer + part
         gap = right - system.multiply(answer)
-        if len(counter) == steps or float(np.linalg.norm(gap)) > 0.5 * left:
+        if float(np.linalg.norm(gap)) > 0.9 * left:
             break
-        steps = len(counter)
+        aim = 0.3 * tolerance * size
     return answer, len(counter)
 
 
 def _preconditioner(system: System) -> Multiply | None:
-    """Inverse on the full product, with the parts below whole cells scaled by the share of the product that was seen."""
+    """Inverse on the full product, the parts below whole cells scaled by the share of the product that was seen."""
     seen, cube = system.seen, system.kernel.cube
     if seen.places is None:
         return None

@@ -1,9 +1,9 @@
 """Closed form of overlap kernels on full products: 2**C eigenvalues, and every function of the Gram matrix.
 
-On the full product the Gram matrix of sum_T w_T [z_T = z'_T] is a sum of Kronecker products of identities (factors in T)
-and all-ones matrices (factors outside). Its eigenspaces are the analysis-of-variance parts: T collects the factors that
-vary with zero mean. A function of the Gram matrix is again an overlap kernel, so ridge, interpolation and leave-one-out
-are one multiplication by a kernel whose weights follow from 2**C numbers.
+On the full product the Gram matrix of sum_T w_T [z_T = z'_T] is a sum of Kronecker products of identities (factors in
+T) and all-ones matrices (factors outside). Its eigenspaces are the analysis-of-variance parts: T collects the factors
+that vary with zero mean. A function of the Gram matrix is again an overlap kernel, so ridge, interpolation and
+leave-one-out are one multiplication by a kernel whose weights follow from 2**C numbers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Spectrum:
     sizes : tuple of int
         Number of levels n_c of each factor.
     eigenvalues : ndarray of shape (2,)*C
-        lambda_T = sum over U containing T of w_U times the product of n_c outside U; index 1 along axis c where c is in T.
+        lambda_T = sum over U containing T of w_U times the product of n_c outside U; index 1 along axis c where c is
+        in T.
     multiplicities : ndarray of shape (2,)*C
         Product over T of (n_c - 1), as floats: they outgrow integers.
 
@@ -54,7 +55,9 @@ class Spectrum:
         """Return the spectrum of ``kernel`` on the product of ``sizes``."""
         levels = tuple(int(size) for size in sizes)
         if len(levels) != kernel.factors or min(levels) < 1:
-            raise InputError(f"sizes {levels} do not fit a kernel on {kernel.factors} factors; give a count >= 1 for each")
+            raise InputError(
+                f"sizes {levels} do not fit a kernel on {kernel.factors} factors; give a count >= 1 for each"
+            )
         return cls(levels, eigenvalues_from_weights(kernel.cube, levels), _multiplicities(levels))
 
     def __getitem__(self, subset: Subset) -> float:
@@ -114,7 +117,7 @@ class FullGrid:
 
     Notes
     -----
-    A solve costs about as much as adding the marginals of the grid back together: 1e6 cells take hundredths of a second.
+    A solve costs about as much as adding the marginals of the grid back together: hundredths of a second for 1e6 cells.
 
     Examples
     --------
@@ -182,7 +185,9 @@ class FullGrid:
     def _shaped(self, array: npt.ArrayLike) -> FloatArray:
         values = np.asarray(array, dtype=float)
         if values.size != self.cells:
-            raise InputError(f"the outcome has {values.size} entries but the product {self.sizes} has {self.cells} cells")
+            raise InputError(
+                f"the outcome has {values.size} entries but the product {self.sizes} has {self.cells} cells"
+            )
         return values.reshape(self.sizes)
 
     def _filter(self, factors: FloatArray, array: FloatArray) -> FloatArray:

@@ -1,8 +1,8 @@
 """Solve kernel systems on seen cells, from three cells to millions, and predict from the answer.
 
-The Gram matrix is never formed beyond 2000 cells. Which way is taken follows from the design: a full balanced product has
-a closed form; a small one is solved densely; one with few conjunctions below whole cells is solved for their values; any
-other by conjugate gradients whose product with the Gram matrix costs a few passes over the cells.
+The Gram matrix is never formed beyond 2000 cells. Which way is taken follows from the design: a full balanced product
+has a closed form; a small one is solved densely; one with few conjunctions below whole cells is solved for their
+values; any other by conjugate gradients whose product with the Gram matrix costs a few passes over the cells.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def solve(
     >>> solution.route, solution.residual < 1e-12
     ('dense', True)
     >>> evaluate(kernel, [[0, 0], [0, 1], [1, 0]], solution.dual, [[1, 1]]).round(6).tolist()
-    [1.333333]
+    [1.176471]
     """
     seen, rows, outcome = _prepared(kernel, cells, y, ridge)
     dual, name, residual, steps = _solved(System(kernel, seen, ridge), outcome, tolerance, route)
@@ -208,9 +208,7 @@ def _advice(system: System, route: str, residual: float, steps: int, tolerance: 
     )
 
 
-def evaluate(
-    kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArray, cells: npt.ArrayLike
-) -> FloatArray:
+def evaluate(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArray, cells: npt.ArrayLike) -> FloatArray:
     """Return f(z) = sum_i dual_i K(z, z_i) at each of ``cells``, without a large Gram block.
 
     Parameters

@@ -49,10 +49,8 @@ def expected_slopes(
 
 def _exact(kernel: OverlapKernel, seen: IntArray, unseen: IntArray) -> FloatArray:
     """Average over effects in closed form: the slope is a ratio of traces."""
-    from scipy.linalg import lstsq
-
     # Row t of `reach` holds the weights with which the seen outcomes enter the prediction at unseen cell t.
-    reach = np.asarray(lstsq(kernel(seen, seen), kernel(seen, unseen), check_finite=False)[0]).T
+    reach = _solve(kernel(seen, seen), kernel(seen, unseen)).T
     slopes = np.full(kernel.factors, np.nan)
     for factor in range(kernel.factors):
         size = int(max(seen[:, factor].max(), unseen[:, factor].max())) + 1
@@ -63,6 +61,22 @@ def _exact(kernel: OverlapKernel, seen: IntArray, unseen: IntArray) -> FloatArra
         if variation > 0:
             slopes[factor] = float(np.sum(centred * predicted)) / variation
     return slopes
+
+
+def _solve(gram: FloatArray, columns: FloatArray) -> FloatArray:
+    """Solve by Cholesky; by pseudo-inverse where the kernel has no memory of whole cells and the matrix is singular."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+
+    floor = 1e-10 * float(gram[0, 0])
+    try:
+        factor = cho_factor(gram, lower=True)
+        if float(np.min(np.diag(factor[0]))) ** 2 > floor:
+            return np.asarray(cho_solve(factor, columns))
+    except LinAlgError:
+        pass
+    values, vectors = eigh(gram)
+    kept = values > floor * len(gram)
+    return np.asarray(vectors[:, kept] @ ((vectors[:, kept].T @ columns) / values[kept, None]))
 
 
 def _probed(kernel: OverlapKernel, seen: IntArray, unseen: IntArray, probes: int, seed: int) -> FloatArray:

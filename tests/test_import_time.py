@@ -1,0 +1,55 @@
+"""``import recombine`` loads what every use needs and nothing heavy: checked by name, since a clock would flicker."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = [
+    "dask",
+    "duckdb",
+    "flint",
+    "IPython",
+    "jinja2",
+    "matplotlib",
+    "numba",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "rich",
+    "scipy.optimize",
+    "scipy.sparse.linalg",
+    "scipy.stats",
+    "sklearn",
+    "statsmodels",
+    "torch",
+    "typer",
+]
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Names of the modules that a fresh interpreter holds after ``statement``."""
+    code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+@pytest.fixture(scope="module")
+def loaded() -> set[str]:
+    return loaded_by("import recombine")
+
+
+@pytest.mark.parametrize("module", HEAVY)
+def test_import_recombine_leaves_out(loaded: set[str], module: str) -> None:
+    assert module not in loaded
+
+
+def test_import_recombine_brings_the_public_names(loaded: set[str]) -> None:
+    assert {"recombine.design", "recombine.audit.audit", "recombine.theory.identify", "numpy"} <= loaded
+
+
+def test_the_check_sees_a_heavy_import() -> None:
+    assert "duckdb" in loaded_by("import recombine.frames; import duckdb")
