@@ -25,7 +25,9 @@ REFERENCE = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "salience", "constant"), [row[1:] for row in REFERENCE], ids=[r[0] for r in REFERENCE])
+@pytest.mark.parametrize(
+    ("kernel", "salience", "constant"), [row[1:] for row in REFERENCE], ids=[r[0] for r in REFERENCE]
+)
 def test_published_salience(kernel, salience, constant):
     assert_allclose(kernel.salience[: len(salience)], salience, atol=1e-6)
     if constant is not None:
@@ -37,7 +39,7 @@ def test_wide_random_relu_network_has_the_predicted_salience():
     weights = rng.standard_normal((4, 100_000))
     cells = every_cell((2, 2))
     inputs = np.zeros((4, 4))
-    inputs[np.arange(4)[:, None], cells + [0, 2]] = 1.0
+    inputs[np.arange(4)[:, None], cells + np.array([0, 2])] = 1.0
     hidden = np.maximum(inputs @ weights, 0)
     gram = hidden @ hidden.T
     overlap = (cells[:, None] == cells[None]).sum(axis=2)

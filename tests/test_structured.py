@@ -138,6 +138,12 @@ class TestFullGrid:
         assert path.best == ridges[np.argmin(path.errors)]
         assert self.grid.ridge_path(self.outcome, 0.0).ranks.tolist() == [24.0]
 
+    def test_a_tiny_weight_on_whole_cells_still_interpolates(self):
+        grid = FullGrid(OverlapKernel.from_salience([0.3, 0.1, 1e-12], constant=1.0), self.sizes)
+        assert_allclose(grid.multiply(grid.solve(self.outcome)).reshape(-1), self.outcome, rtol=0.05)
+        additive = FullGrid(OverlapKernel.from_salience([0.3, 0.1, 0.0], constant=1.0), self.sizes)
+        assert np.abs(additive.multiply(additive.solve(self.outcome)).reshape(-1) - self.outcome).max() > 0.1
+
     def test_energies_add_up_to_the_sum_of_squares(self):
         assert self.grid.energy(self.outcome).sum() == pytest.approx(np.sum(self.outcome**2))
 
@@ -177,13 +183,13 @@ class TestEveryRoute:
         expected = np.linalg.pinv(kernel(cells, cells), rcond=1e-10, hermitian=True) @ outcome
         assert_allclose(solution.dual, expected, atol=1e-8)
 
-    @pytest.mark.parametrize("route", PARTIAL_ROUTES)
+    @pytest.mark.parametrize("route", ALL_ROUTES)
     @pytest.mark.parametrize("salience", [[0.5, 0.2], [1.0, 0.0]], ids=["definite", "singular"])
     def test_free_intercept(self, route, salience):
         rng = np.random.default_rng(4)
         kernel = OverlapKernel.from_salience(salience, constant=0.1)
-        cells = some_cells(rng, (4, 5))
-        cells = np.concatenate([cells, cells[:3]])
+        cells = some_cells(rng, (4, 5), 1.0 if route == "closed" else 0.5)
+        cells = np.concatenate([cells, cells if route == "closed" else cells[:3]])
         outcome = rng.standard_normal(len(cells)) + 4
         solution, intercept = solve_with_intercept(kernel, cells, outcome, route=route)
         # Its own oracle: without a penalty on the intercept, adding a constant to the outcome moves nothing else.
@@ -279,14 +285,26 @@ class TestRouting:
         with pytest.raises(SolverError, match=r"relative residual .* Add a ridge"):
             solve(kernel, cells, rng.standard_normal(len(cells)))
 
-    def test_a_stall_falls_back_to_the_primal_form(self):
+    def test_a_stall_falls_back_to_the_primal_form(self, monkeypatch):
         rng = np.random.default_rng(0)
         cells = some_cells(rng, (16, 16, 16), 0.7)
-        kernel = OverlapKernel.from_salience([0.2, 0.1, 1e-7])
+        kernel = OverlapKernel.from_salience([0.2, 0.1, 0.1])
         outcome = rng.standard_normal(len(cells))
-        solution = solve(kernel, cells, outcome, tolerance=1e-9)
-        assert solution.route == "primal"
-        assert_allclose(evaluate(kernel, cells, solution.dual, cells), outcome, atol=1e-6)
+        patient = solve(kernel, cells, outcome)
+        monkeypatch.setattr(routes, "MOST_STEPS", 3)
+        hasty = solve(kernel, cells, outcome)
+        assert (patient.route, hasty.route) == ("iterative", "primal")
+        assert_allclose(hasty.dual, patient.dual, atol=1e-7)
+
+    @pytest.mark.parametrize("route", ["dense", "primal"])
+    def test_a_direct_route_goes_down_to_rounding_and_says_what_is_left(self, route):
+        rng = np.random.default_rng(0)
+        cells = some_cells(rng, (10, 10, 10), 0.7)
+        kernel = OverlapKernel.from_salience([0.2, 0.1, 1e-8])
+        outcome = rng.standard_normal(len(cells))
+        solution = solve(kernel, cells, outcome, route=route)
+        assert 1e-12 < solution.residual < 1e-6
+        assert_allclose(evaluate(kernel, cells, solution.dual, cells), outcome, atol=1e-5)
 
     def test_many_factors_are_solved_by_blocks(self):
         rng = np.random.default_rng(0)

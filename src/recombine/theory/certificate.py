@@ -102,6 +102,13 @@ def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Cert
     ------
     SolverError
         If no sum of seen cells was found, as for a cell that is not determined.
+
+    Examples
+    --------
+    >>> features = Conjunctions((2, 2, 2), order=1)
+    >>> seen = SeenCells(features, np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0]]))
+    >>> print(certificate(features, seen, np.array([1, 1, 0])))
+    y(1,1,0) = y(0,1,0) + y(1,0,0) - y(0,0,0)
     """
     target = canonical(cell[None, :], features.symmetric)[0]
     if seen.holds(target[None, :])[0]:

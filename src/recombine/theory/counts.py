@@ -38,6 +38,12 @@ class Counts:
         Number of random cells behind an estimate, 0 if exact.
     low, high : dict of Verdict to int
         95 % interval; equal to the counts where exact.
+
+    Examples
+    --------
+    >>> counts = exact_counts({Verdict.SEEN: 3, Verdict.DETERMINED: 1})
+    >>> counts.total, counts[Verdict.DETERMINED], counts.exact
+    (4, 1, True)
     """
 
     by_verdict: dict[Verdict, int]
@@ -52,7 +58,13 @@ class Counts:
 
 
 def blocks_of(features: Conjunctions) -> list[Block]:
-    """Return one block for each plain factor and each group of interchangeable ones."""
+    """Return one block for each plain factor and each group of interchangeable ones.
+
+    Examples
+    --------
+    >>> blocks_of(Conjunctions((3, 3, 2), symmetric=((0, 1),)))
+    [(2, 1), (0, 2)]
+    """
     grouped = {factor for group in features.symmetric for factor in group}
     plain = [(factor, 1) for factor in range(len(features.sizes)) if factor not in grouped]
     return plain + [(group[0], len(group)) for group in features.symmetric]
@@ -93,13 +105,20 @@ def vanishing(null: NullVectors, present: Sequence[IntArray]) -> int | None:
     """Count the cells of the given levels on which the null vector vanishes, order 1 only; None if too costly.
 
     Levels with one value are counted together, and sums over two halves of the factors are matched.
+
+    Examples
+    --------
+    >>> from recombine.theory.nullspace import null_vectors
+    >>> null = null_vectors(Conjunctions((2, 2)), np.array([[0, 0], [1, 1]]))
+    >>> vanishing(null, [np.arange(2), np.arange(2)])
+    2
     """
     if null.features.order != 1 or not null.modulus:
         return None
-    offsets = [null.features.ids(np.zeros((1, len(present)), dtype=np.int64))[0]][0]
+    offsets = null.features.ids(np.zeros((1, len(present)), dtype=np.int64))[0]
     sums = []
     for factor, members in blocks_of(null.features):
-        values = null.tables[offsets[factor] + present[factor], 0].tolist()
+        values = null.look_up(offsets[factor] + present[factor])[:, 0].tolist()
         if len(set(values)) ** members > LARGEST_SUMS:
             return None
         sums.append(_sums(values, members))
@@ -120,7 +139,13 @@ def _matches(sums: list[Counter[int]]) -> int | None:
 def random_cells(
     features: Conjunctions, present: Sequence[IntArray], number: int, generator: np.random.Generator
 ) -> IntArray:
-    """Draw cells of the given levels uniformly (interchangeable cells counted once), shape (number, C)."""
+    """Draw cells of the given levels uniformly (interchangeable cells counted once), shape (number, C).
+
+    Examples
+    --------
+    >>> random_cells(Conjunctions((2, 3)), [np.array([1]), np.array([2])], 2, np.random.default_rng(0)).tolist()
+    [[1, 2], [1, 2]]
+    """
     cells = np.empty((number, len(features.sizes)), dtype=np.int64)
     for factor, members in blocks_of(features):
         levels = present[factor]
@@ -152,13 +177,26 @@ def wilson(hits: int, trials: int) -> tuple[float, float]:
 
 
 def exact_counts(by_verdict: dict[Verdict, int]) -> Counts:
-    """Wrap counts known exactly."""
+    """Wrap counts known exactly.
+
+    Examples
+    --------
+    >>> exact_counts({Verdict.SEEN: 2}).high[Verdict.UNDECIDED]
+    0
+    """
     filled = {verdict: by_verdict.get(verdict, 0) for verdict in Verdict}
     return Counts(filled, sum(filled.values()), True, 0, dict(filled), dict(filled))
 
 
 def estimated_counts(known: dict[Verdict, int], codes: IntArray, rest: int) -> Counts:
-    """Spread ``rest`` cells over verdicts as in the sampled ``codes`` (n,); ``known`` holds what is exact."""
+    """Spread ``rest`` cells over verdicts as in the sampled ``codes`` (n,); ``known`` holds what is exact.
+
+    Examples
+    --------
+    >>> counts = estimated_counts({Verdict.SEEN: 5}, np.array([1, 1, 2, 1]), 1000)
+    >>> counts.total, counts[Verdict.DETERMINED], counts.low[Verdict.DETERMINED] < 750 < counts.high[Verdict.DETERMINED]
+    (1005, 750, True)
+    """
     exact = exact_counts(known)
     estimate, low, high = dict(exact.by_verdict), dict(exact.low), dict(exact.high)
     for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED):

@@ -44,6 +44,14 @@ class Identification:
         The cells asked about; None for the whole product.
     null : NullVectors
         The null vectors behind every verdict.
+
+    Examples
+    --------
+    >>> answer = identify([[0, 0], [0, 1], [1, 0], [2, 2]])
+    >>> answer.grid().tolist()
+    [[0, 0, 2], [0, 1, 2], [2, 2, 0]]
+    >>> answer.route, answer.rank, answer.deficit
+    ('graph', 4, 1)
     """
 
     features: Conjunctions
@@ -248,7 +256,8 @@ def identify(
     Notes
     -----
     The graph route cannot err. The exact route errs on a cell with probability about 4e-19 (a random residue that
-    vanishes by chance). The projection route reports its gap, and gives `undecided` rather than guess.
+    vanishes by chance), and on a design built so that its rank drops modulo 2**61 - 1. The projection route reports
+    its gap, and gives `undecided` rather than guess.
 
     Examples
     --------

@@ -31,6 +31,11 @@ class Gap:
         Estimated error of the values.
     trusted : bool
         Whether the vectors converged and nothing lay between the two thresholds.
+
+    Examples
+    --------
+    >>> Gap(zero=3e-15, nonzero=0.2, error=1e-14, trusted=True).nonzero
+    0.2
     """
 
     zero: float
@@ -53,6 +58,15 @@ class Judgement:
         The null vectors of the seen cells.
     seen : IntArray, (N, C)
         The distinct seen cells; neighbours of theirs probe the gap.
+
+    Examples
+    --------
+    >>> from recombine.conjunctions import Conjunctions
+    >>> from recombine.theory.nullspace import null_vectors
+    >>> seen = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]])
+    >>> judge = Judgement(null_vectors(Conjunctions((2, 2, 2)), seen, route="projection"), seen)
+    >>> judge.gap().trusted, judge.codes(np.array([[1, 1, 1]])).tolist() == [Verdict.DETERMINED]
+    (True, True)
     """
 
     def __init__(self, null: NullVectors, seen: IntArray) -> None:
@@ -61,7 +75,7 @@ class Judgement:
 
     @cached_property
     def _probed(self) -> FloatArray:
-        """Distances of cells one level away from a seen one, where values that fade out show."""
+        """Distances of some seen cells, then of cells one level away from them, where values that fade out show."""
         generator = np.random.default_rng(self.null.seed)
         picked = np.sort(generator.permutation(len(self._seen))[:PROBES])
         probes = []
@@ -70,7 +84,7 @@ class Judgement:
                 moved = self._seen[picked].copy()
                 moved[:, factor] = np.roll(moved[:, factor], shift)
                 probes.append(moved)
-        return self.null.distance(np.concatenate([self._seen, *probes]))
+        return self.null.distance(np.concatenate([self._seen[picked], *probes]))
 
     def gap(self, distances: FloatArray | None = None) -> Gap | None:
         """Return the gap over the probes and ``distances``; None for residues, which need none."""
@@ -78,7 +92,8 @@ class Judgement:
             return None
         values = self._probed if distances is None else np.concatenate([self._probed, distances.reshape(-1)])
         low, high = values[values <= ZERO], values[values >= NONZERO]
-        clean = len(low) + len(high) == len(values) and bool(np.all(self._probed[: len(self._seen)] <= ZERO))
+        seen = self._probed[: min(len(self._seen), PROBES)]
+        clean = len(low) + len(high) == len(values) and bool(np.all(seen <= ZERO))
         trusted = clean and self.null.error <= ACCURACY
         return Gap(float(low.max(initial=0.0)), float(high.min(initial=np.inf)), self.null.error, trusted)
 

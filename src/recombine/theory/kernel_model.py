@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from recombine.arrays import FloatArray, IntArray
 from recombine.conjunctions import Subset, distinct, subsets
 from recombine.errors import InputError
-from recombine.theory.margin import margin_dual
+from recombine.theory.margin import fit_machine, margin_dual
 from recombine.theory.overlap import OverlapKernel
 from recombine.theory.routes import LARGEST_DENSE
 from recombine.theory.structured import Solution, evaluate, solve, solve_with_intercept
@@ -48,7 +48,7 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
         """Number the levels of each column; a level that was never seen gets a number that matches nothing."""
         codes = np.empty(X.shape, dtype=np.int64)
         for factor, levels in enumerate(self.levels_):
-            if _is_range(levels):
+            if _is_range(levels) and X.dtype.kind in "iu":
                 inside = (X[:, factor] >= 0) & (X[:, factor] < len(levels))
                 codes[:, factor] = np.where(inside, X[:, factor], len(levels))
                 continue
@@ -119,6 +119,8 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
     epsilon : float, optional
         Errors up to this size cost nothing: support vector regression with a free intercept and C = 1e10. ``0.1``
         reproduces published curves that used scikit-learn's default; leave it out for exact interpolation.
+    tolerance : float, default 1e-10
+        Relative residual that an iterative solve must reach; it raises `SolverError` where it cannot.
 
     Attributes
     ----------
@@ -133,7 +135,7 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
     route_ : str
         How the system was solved; see `recombine.theory.structured.solve`.
     residual_ : float
-        Relative residual of that system.
+        Relative residual of that system; with ``epsilon``, the largest error beyond the tube.
 
     See Also
     --------
@@ -162,11 +164,13 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
         ridge: float = 0.0,
         intercept: bool = False,
         epsilon: float | None = None,
+        tolerance: float = 1e-10,
     ) -> None:
         self.kernel = kernel
         self.ridge = ridge
         self.intercept = intercept
         self.epsilon = epsilon
+        self.tolerance = tolerance
 
     def __sklearn_tags__(self) -> Any:
         """Say that several outcomes can be fitted at once."""
@@ -176,24 +180,22 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit to cells ``X`` (N, C) with outcomes ``y`` (N,) or (N, outputs)."""
-        checked, outcome = validate_data(self, X, y, y_numeric=True, multi_output=True)
+        checked, outcome = validate_data(self, X, y, y_numeric=True, multi_output=self.epsilon is None)
         outcome = np.asarray(outcome, dtype=float)
         self._learn_levels(checked)
         if self.epsilon is not None:
             self._fit_tube(outcome)
         elif self.intercept:
-            self._keep(*solve_with_intercept(self.kernel_, self.seen_, outcome, self.ridge))
+            self._keep(*solve_with_intercept(self.kernel_, self.seen_, outcome, self.ridge, self.tolerance))
         else:
-            self._keep(solve(self.kernel_, self.seen_, outcome, self.ridge), 0.0)
+            self._keep(solve(self.kernel_, self.seen_, outcome, self.ridge, self.tolerance), 0.0)
         return self
 
     def _fit_tube(self, outcome: FloatArray) -> None:
         from sklearn.svm import SVR
 
-        if outcome.ndim > 1:
-            raise InputError(f"epsilon={self.epsilon} takes one outcome, not {outcome.shape[1]}; fit one at a time")
         gram = _small_gram(self.kernel_, self.seen_, f"epsilon={self.epsilon}")
-        machine = SVR(kernel="precomputed", C=1e10, epsilon=self.epsilon).fit(gram, outcome)
+        machine = fit_machine(SVR(kernel="precomputed", C=1e10, epsilon=self.epsilon), gram, outcome)
         dual = np.zeros(len(outcome))
         dual[machine.support_] = machine.dual_coef_[0]
         offset = float(machine.intercept_[0])
@@ -221,6 +223,8 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         Price of a violated margin; infinite for the hard margin. With the squared loss, the ridge is 1 / C.
     intercept : bool, default False
         Add a free intercept.
+    tolerance : float, default 1e-10
+        Relative residual that an iterative solve of the squared loss must reach.
 
     Attributes
     ----------
@@ -258,11 +262,13 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         loss: str = "hinge",
         C: float = math.inf,
         intercept: bool = False,
+        tolerance: float = 1e-10,
     ) -> None:
         self.kernel = kernel
         self.loss = loss
         self.C = C
         self.intercept = intercept
+        self.tolerance = tolerance
 
     def __sklearn_tags__(self) -> Any:
         """Say that there are two classes, no more."""
@@ -283,7 +289,7 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
             self._fit_margin(signs)
         else:
             solver = solve_with_intercept if self.intercept else solve
-            answer = solver(self.kernel_, self.seen_, signs, 1 / self.C)
+            answer = solver(self.kernel_, self.seen_, signs, 1 / self.C, self.tolerance)
             self._keep(*(answer if isinstance(answer, tuple) else (answer, 0.0)))
         return self
 

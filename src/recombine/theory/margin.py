@@ -6,8 +6,9 @@ is the direction that logistic gradient descent on a readout ends in, which is w
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,6 +17,11 @@ from recombine.errors import InputError, SolverError
 
 #: Added to the diagonal, relative to it, when the kernel gives full conjunctions no weight of their own.
 JITTER = 1e-9
+
+#: Largest accepted breach of the optimality conditions (margins are of size one).
+WORST = 1e-4
+#: Steps after which libsvm is stopped; without separation a hard margin would never end.
+MOST_STEPS = 2_000_000
 
 NOT_SEPARABLE = (
     "the seen cells cannot be separated by this kernel, so there is no hard margin; "
@@ -61,9 +67,12 @@ def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercep
         offset = 0.0
         dual, route, steps = _hard(signed) if hard else _boxed(signed, upper)
     slack = signed @ dual + signs * offset - 1
+    violation = _violation(dual, slack, upper)
     if hard and slack.min() < -1e-3:
         raise SolverError(NOT_SEPARABLE)
-    return Margin(signs * dual, offset, route, _violation(dual, slack, upper), steps)
+    if violation > WORST:
+        raise SolverError(f"the margin's optimality conditions are off by {violation:.1e}; lower C or merge labels")
+    return Margin(signs * dual, offset, route, violation, steps)
 
 
 def _violation(dual: FloatArray, slack: FloatArray, upper: FloatArray) -> float:
@@ -105,7 +114,7 @@ def _boxed(signed: FloatArray, upper: FloatArray) -> tuple[FloatArray, str, int]
     from scipy.optimize import lsq_linear
 
     dual, rounds = _active_set(signed, upper)
-    if dual is not None:
+    if dual is not None and _violation(dual, signed @ dual - 1, upper) < 1e-8:
         return dual, "active set", rounds
     lower = _factor(signed)
     target = solve_triangular(lower, np.ones(len(signed)), lower=True)
@@ -142,11 +151,23 @@ def _with_intercept(signed: FloatArray, signs: FloatArray, upper: FloatArray) ->
 
     limit = np.minimum(upper, 1e10)
     gram = signed * np.outer(signs, signs)
-    machine = SVC(kernel="precomputed", C=1.0, tol=1e-8).fit(gram, signs, sample_weight=limit)
+    machine = fit_machine(SVC(kernel="precomputed", C=1.0, tol=1e-8), gram, signs, sample_weight=limit)
     dual = np.zeros(len(signs))
     dual[machine.support_] = np.abs(machine.dual_coef_[0])
     dual, offset = _polish(signed, signs, dual, float(machine.intercept_[0]), limit)
     return dual, offset, "libsvm", int(machine.n_iter_[0])
+
+
+def fit_machine(machine: Any, gram: FloatArray, outcome: FloatArray, **options: Any) -> Any:
+    """Fit one of scikit-learn's support vector machines, and fail where it would run on without end."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.set_params(max_iter=MOST_STEPS).fit(gram, outcome, **options)
+    if machine.fit_status_:
+        raise SolverError(f"libsvm did not settle in {MOST_STEPS} steps: {NOT_SEPARABLE}")
+    return machine
 
 
 def _polish(

@@ -65,13 +65,25 @@ def present_levels(features: Conjunctions, seen: IntArray) -> list[BoolArray]:
 
 
 def full_rank(features: Conjunctions, seen: IntArray) -> int:
-    """Return the rank that all cells made of levels present in ``seen`` (N, C) would have."""
+    """Return the rank that all cells made of levels present in ``seen`` (N, C) would have.
+
+    Examples
+    --------
+    >>> full_rank(Conjunctions((5, 5)), np.array([[0, 0], [1, 1]]))
+    3
+    """
     sizes = tuple(int(mask.sum()) for mask in present_levels(features, seen))
     return Conjunctions(sizes, features.order, features.symmetric).rank
 
 
 def hashed(ids: IntArray, seed: int, vector: int) -> Residues:
-    """Return a pseudo-random residue for each id, the same at every call (splitmix64)."""
+    """Return a pseudo-random residue for each of ``ids`` (n,), the same at every call (splitmix64).
+
+    Examples
+    --------
+    >>> bool((hashed(np.arange(3), 0, 0) == hashed(np.arange(3), 0, 0)).all())
+    True
+    """
     offset = np.random.SeedSequence([seed, vector]).generate_state(1, np.uint64)
     state = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + offset
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -155,7 +167,7 @@ class NullVectors:
         ids = self.features.ids(cells)
         if self.features.columns <= TABLED_COLUMNS:
             return modular_sum(self.tables, ids) if self.modulus else np.asarray(self.tables[ids].sum(axis=1))
-        looked_up = np.stack([self._look_up(block) for block in ids.T], axis=1)
+        looked_up = np.stack([self.look_up(block) for block in ids.T], axis=1)
         if not self.modulus:
             return np.asarray(looked_up.sum(axis=1))
         total = looked_up[:, 0]
@@ -163,7 +175,8 @@ class NullVectors:
             total = (total + looked_up[:, block]) % np.uint64(PRIME)
         return total
 
-    def _look_up(self, ids: IntArray) -> npt.NDArray[Any]:
+    def look_up(self, ids: IntArray) -> npt.NDArray[Any]:
+        """Return the values of columns ``ids`` (n,) without a table, shape (n, r)."""
         place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
         known = self.columns[place] == ids
         return np.where(known[:, None], self.table[place], self._free(ids))

@@ -47,6 +47,11 @@ class Projection:
         Estimated error of an entry, in units of the scaled vectors (whose entries are of order one).
     rank : int or None
         Rank of the rows where the method can know it.
+
+    Examples
+    --------
+    >>> Projection(np.zeros((2, 1)), np.ones(2), error=1e-3, rank=2).converged
+    False
     """
 
     table: FloatArray

@@ -120,6 +120,13 @@ class System:
             worst = max(worst, float(np.linalg.norm(gap)) / size if size else 0.0)
         return worst
 
+    def backward_error(self, columns: FloatArray, answer: FloatArray) -> float:
+        """Smallest relative change of the system, in the maximum norm, that makes ``answer`` exact."""
+        size = float(np.abs(self.multiply(np.ones(len(answer)))).max())
+        gaps = [np.abs(right - self.multiply(found)).max() for right, found in zip(columns.T, answer.T, strict=True)]
+        scale = size * np.abs(answer).max() + np.abs(columns).max()
+        return float(max(gaps) / scale) if scale else 0.0
+
 
 Answer = tuple[FloatArray, int]
 

@@ -46,7 +46,7 @@ def balances(features: Conjunctions, target: IntArray, terms: Terms) -> bool:
 
 
 def signed_sum(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
-    """Return weights on ``seen`` (N, C) that give ``target`` (C,), few and small where possible; empty if there are none.
+    """Return weights on ``seen`` (N, C) that give ``target`` (C,), few and small where possible; empty if none do.
 
     The sum of absolute weights is minimised over growing pools of nearby cells; a design with more cells than the
     largest pool falls back on least squares, whose weights are floating-point numbers.

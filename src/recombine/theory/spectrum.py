@@ -21,9 +21,6 @@ from recombine.errors import InputError
 from recombine.theory.gram import GridGram
 from recombine.theory.overlap import OverlapKernel
 
-#: Eigenvalues below this fraction of the largest count as zero.
-SINGULAR = 1e-13
-
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
@@ -68,11 +65,6 @@ class Spectrum:
     def smallest(self) -> float:
         """Smallest eigenvalue that occurs (a factor with one level has no contrasts)."""
         return float(self.eigenvalues[self.multiplicities > 0].min())
-
-    @property
-    def largest(self) -> float:
-        """Largest eigenvalue in absolute value that occurs."""
-        return float(np.abs(self.eigenvalues[self.multiplicities > 0]).max())
 
     def effective_rank(self, ridge: float) -> float:
         """Return the trace of K (K + ridge)^-1: how many directions ridge regression really fits."""
@@ -195,7 +187,9 @@ class FullGrid:
         return GridGram(weights_from_eigenvalues(factors, self.sizes), self.sizes).apply(array)
 
     def _null(self, ridge: float) -> npt.NDArray[np.bool_]:
-        return np.abs(self.spectrum.eigenvalues + ridge) <= SINGULAR * self.spectrum.largest
+        # Eigenvalues are sums of weights: what is below the rounding of their sizes is zero, however small the rest.
+        size = eigenvalues_from_weights(np.abs(self.kernel.cube), self.sizes) + ridge
+        return np.abs(self.spectrum.eigenvalues + ridge) <= 8 * np.finfo(float).eps * size
 
     def _inverse(self, ridge: float) -> FloatArray:
         null = self._null(ridge)

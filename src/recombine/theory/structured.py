@@ -34,6 +34,8 @@ from recombine.theory.seen import SeenCells
 DENSE_FIRST = 1500
 #: Primal below this many features (measured: then faster than conjugate gradients).
 PRIMAL_FIRST = 400
+#: Backward error of a direct answer that is as good as double precision allows.
+ROUNDING = 1e-13
 
 Route = Callable[[System, FloatArray, float], Answer]
 ROUTES: dict[str, Route] = {"closed": closed_form, "dense": dense, "primal": primal, "iterative": iterative}
@@ -84,7 +86,7 @@ def solve(
     ridge : float
         Added to the diagonal.
     tolerance : float
-        Largest relative residual accepted.
+        Largest relative residual accepted of the iterative route; the direct ones go down to rounding.
     route : {"closed", "dense", "primal", "iterative"}, optional
         Force one way; by default the cheapest that fits.
 
@@ -95,7 +97,7 @@ def solve(
     Raises
     ------
     SolverError
-        When the residual stays above ``tolerance``; the text says what to change.
+        When an iterative residual stays above ``tolerance``; the text says what to change.
 
     Examples
     --------
@@ -173,7 +175,9 @@ def _solved(
             raise InputError(f"route {name!r} is not known; use one of {listing(ROUTES)}")
         answer, steps = ROUTES[name](system, columns, tolerance)
         residual = system.residual(columns, answer)
-        if residual <= tolerance:
+        # A direct answer that is exact up to rounding is the best there is: its residual then says how ill-posed K is.
+        exact = name != "iterative" and system.backward_error(columns, answer) <= ROUNDING
+        if residual <= tolerance or exact:
             return _per_row(system, outcome, columns, answer), name, residual, steps
     raise SolverError(_advice(system, names[-1], residual, steps, tolerance))
 

@@ -1,0 +1,15 @@
+"""Sphinx settings: numpydoc for the reference, MyST for the pages, nothing from the network."""
+
+from recombine import __version__
+
+project = "Recombine"
+author = "The Recombine authors"
+release = __version__
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
+myst_enable_extensions = ["dollarmath"]
+numpydoc_show_class_members = False
+autosummary_generate = True
+html_theme = "furo"
+html_title = "Recombine"
+exclude_patterns = ["_build"]
+suppress_warnings = ["myst.header"]

@@ -1,0 +1,228 @@
+"""One look for every figure: quiet ink, no chart junk, the same bytes for the same figure."""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+import warnings
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.path import Path as Outline
+
+#: Ink for text and points, a softer one for what supports them, and hairlines. Verdicts bring their own colours.
+INK, SOFT, HAIR, PAPER = "#20242b", "#666d78", "#d5d9df", "#ffffff"
+#: Lines are told apart by marker and dash first, so that they survive a grey printer.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
+#: Figures are laid out in CSS pixels: one unit of the drawing is one pixel of the page.
+PIXELS_PER_INCH = 72
+WIDTH = 820
+
+_SETTINGS: dict[str, Any] = {
+    "figure.dpi": PIXELS_PER_INCH,
+    "savefig.dpi": 2 * PIXELS_PER_INCH,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": 11,
+    "text.color": INK,
+    "text.parse_math": False,  # a level named "$x$" is a name, not a formula
+    "axes.edgecolor": SOFT,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 11.5,
+    "axes.titlesize": 12,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": HAIR,
+    "grid.linewidth": 0.6,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": 10.5,
+    "ytick.labelsize": 10.5,
+    "xtick.major.size": 3,
+    "ytick.major.size": 3,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "recombine",
+}
+
+
+@contextmanager
+def theme() -> Iterator[None]:
+    """Draw inside this context to get the package's look; the reader's own settings come back afterwards.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> with theme():
+    ...     matplotlib.rcParams["svg.fonttype"]
+    'none'
+    """
+    import matplotlib
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_SETTINGS)
+        # Letters the measuring font lacks are shown by the reader's own fonts: the text stays text.
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
+        yield
+
+
+def inches(width: float, height: float) -> tuple[float, float]:
+    """Return the size of a figure of ``width`` x ``height`` pixels, in inches.
+
+    Examples
+    --------
+    >>> inches(720, 360)
+    (10.0, 5.0)
+    """
+    return width / PIXELS_PER_INCH, height / PIXELS_PER_INCH
+
+
+def text_width(text: str) -> float:
+    """Return the width of a line in letters; East Asian characters are wider.
+
+    Examples
+    --------
+    >>> text_width("abc"), text_width("日本")
+    (3.0, 3.4)
+    """
+    return sum(1.7 if unicodedata.east_asian_width(letter) in "WF" else 1.0 for letter in text)
+
+
+def short(text: str, limit: float = 18) -> str:
+    """Return a label on one line, without control characters, cut in the middle if it is long.
+
+    Examples
+    --------
+    >>> short("a name\\nthat goes on and on", 12)
+    'a nam…and on'
+    """
+    line = " ".join("".join(" " if _breaks_a_line(letter) else letter for letter in text).split())
+    if text_width(line) <= limit:
+        return line
+    head, tail = len(line) // 2, len(line) - len(line) // 2
+    while head > 1 and text_width(line[:head] + "…" + line[-tail:]) > limit:
+        head, tail = (head - 1, tail) if head >= tail else (head, tail - 1)
+    return f"{line[:head]}…{line[-tail:]}"
+
+
+def _breaks_a_line(letter: str) -> bool:
+    """Control characters and those that turn the direction of what follows."""
+    turns = unicodedata.bidirectional(letter) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+    return turns or unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp")
+
+
+def ink_on(colour: str) -> str:
+    """Return the ink that reads best on a background ``colour`` (hex).
+
+    Examples
+    --------
+    >>> ink_on("#000000"), ink_on("#ffffff") == INK
+    ('#ffffff', True)
+    """
+    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    return PAPER if 0.299 * red + 0.587 * green + 0.114 * blue < 0.55 else INK
+
+
+def symbol_marker(verdict: Verdict) -> Outline:
+    """Return the verdict's symbol as a marker outline, centred and of unit size."""
+    from matplotlib.textpath import TextPath
+    from matplotlib.transforms import Affine2D
+
+    outline = TextPath((0, 0), verdict.symbol, size=1)
+    box = outline.get_extents()
+    centred = Affine2D().translate(-(box.x0 + box.x1) / 2, -(box.y0 + box.y1) / 2)
+    marker: Outline = centred.transform_path(outline)
+    return marker
+
+
+def inline_svg(figure: Canvas, name: str, alternative: str) -> str:
+    """Return a figure as an ``<svg>`` element for an HTML page: no network, no script, ids that start with ``name``.
+
+    Text stays text in the page's own font; ``alternative`` is what a screen reader says.
+    """
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    root = ET.fromstring(buffer.getvalue())
+    _strip_names(root)
+    _drop(root)
+    _rename_ids(root, name)
+    for element in root.iter():
+        _lighten(element)
+    box = root.attrib["viewBox"]
+    root.attrib = {
+        "viewBox": box,
+        "class": "plot",
+        "role": "img",
+        "aria-label": alternative,
+        "style": f"max-width:{float(box.split()[2]):g}px",
+    }
+    return ET.tostring(root, encoding="unicode")
+
+
+def _strip_names(root: ET.Element) -> None:
+    """Drop XML namespaces: inside HTML they are implied."""
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
+
+
+def _drop(root: ET.Element) -> None:
+    """Drop metadata and the style sheet, which would reach out to the whole page."""
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in ("metadata", "style"):
+                parent.remove(child)
+
+
+def _rename_ids(root: ET.Element, name: str) -> None:
+    """Keep only ids that something refers to, and make them unique to this figure."""
+    pattern = re.compile(r"^#(\S+)$|^url\(#(\S+)\)$")
+    used: dict[str, str] = {}
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            found = pattern.match(value) if key in ("href", "clip-path", "fill", "mask") else None
+            if found:
+                target = found.group(1) or found.group(2)
+                used.setdefault(target, f"{name}-{len(used)}")
+                element.attrib[key] = value.replace(target, used[target])
+    for element in root.iter():
+        identity = element.attrib.pop("id", None)
+        if identity in used:
+            element.attrib["id"] = used[identity]
+
+
+def _lighten(element: ET.Element) -> None:
+    """Drop digits no screen shows, fonts the page sets, and line breaks inside paths."""
+    attributes = element.attrib
+    if "d" in attributes:
+        attributes["d"] = re.sub(r"\s*([A-Za-z])\s*", r"\1", _rounded(attributes["d"])).strip()
+    for key in ("x", "y"):
+        if key in attributes:
+            attributes[key] = _rounded(attributes[key])
+    if "style" in attributes:
+        attributes["style"] = re.sub(r"font-family:[^;]*;? ?", "", attributes["style"])
+    if attributes.get("transform", "").startswith("rotate(-0 "):
+        del attributes["transform"]
+    if element.tag != "text":
+        element.text = None
+    element.tail = None
+
+
+def _rounded(numbers: str) -> str:
+    return re.sub(r"-?\d+\.\d{3,}", lambda found: f"{float(found.group()):.2f}".rstrip("0").rstrip("."), numbers)
