@@ -248,7 +248,7 @@ class TestClassifier:
             assert_allclose(model.decision_function(cells), expected, atol=1e-5)
             assert model.residual_ < 1e-6
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(st.integers(0, 2**32 - 1), st.sampled_from([0.3, 2.0, math.inf]), st.booleans())
     def test_optimality_conditions_hold(self, seed, C, intercept):
         rng = np.random.default_rng(seed)

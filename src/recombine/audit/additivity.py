@@ -186,7 +186,7 @@ def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int
             check, dense = _check(design, order, seed)
             exact = exact and dense
             checks.append(check)
-    method = "leave one cell out" if exact else f"{FOLDS}-fold cross-validation over cells"
+    method = "leave one cell out" if exact else f"{_rounds(design)} of {FOLDS} random folds of cells held out"
     return AdditivityCheck(design, tuple(checks), _lack_of_fit(design), method)
 
 
@@ -214,12 +214,17 @@ def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
     return check, dense
 
 
+def _rounds(design: Design) -> int:
+    """All folds in turn; with very many cells one fold alone says as much."""
+    return FOLDS if len(design.seen) <= 20_000 else 1
+
+
 def _folds(design: Design, features: Conjunctions, outcome: FloatArray, seed: int) -> tuple[FloatArray, BoolArray]:
     """Cross-validate by folds where leave-one-out would need too large a matrix."""
     fold = np.random.default_rng(seed).integers(FOLDS, size=len(outcome))
     predicted = np.full(len(outcome), np.nan)
     determined = np.zeros(len(outcome), dtype=bool)
-    for held in range(FOLDS):
+    for held in range(_rounds(design)):
         test = np.flatnonzero(fold == held)
         rest = fold != held
         found = identify(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -10,28 +10,29 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.arrays import BoolArray, FloatArray, IntArray
+from recombine.audit.candidates import Cell as Cell
+from recombine.audit.candidates import Costs, Pool, gather
+from recombine.audit.directions import Directions
+from recombine.audit.listing import level_columns
 from recombine.audit.variance import VariancePlan
-from recombine.conjunctions import Conjunctions, canonical, contains, distinct, every_cell
+from recombine.conjunctions import Conjunctions, contains
 from recombine.design import Design
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.tables import Table
-from recombine.theory.nullspace import NullVectors, null_vectors
+from recombine.theory.identify import Identification, identify
+from recombine.theory.nullspace import null_vectors
+from recombine.verdicts import Verdict
 
-#: Products up to this size are searched whole; larger ones through a random sample of cells.
-WHOLE_PRODUCT = 300_000
-SAMPLE = 50_000
 #: Candidates for the variance phase: each costs one quadratic form per pick.
 VARIANCE_CANDIDATES = 20_000
-
-Cell = Mapping[str, object] | Sequence[object]
 
 
 @dataclass(frozen=True)
 class Pick:
     """One cell to collect: its codes, why, and what it brings.
 
-    ``gain`` counts the unseen cells that become determined (`connect`) or is the share by which the mean variance of
-    the unseen cells falls (`sharpen`).
+    ``gain`` counts the other unseen cells that become determined (`connect`) or is the share by which the mean variance
+    of the determined unseen cells falls (`sharpen`); either way on top of the picks before it.
     """
 
     cell: tuple[int, ...]
@@ -44,8 +45,19 @@ class Pick:
 class Plan:
     """Cells to collect, in order.
 
-    ``needed`` is the smallest number of cells that determines everything (None where it cannot be known exactly);
-    ``sampled`` says that gains were estimated on a random sample of a large product.
+    Attributes
+    ----------
+    picks : tuple of Pick
+    needed : int or None
+        Smallest number of cells that determines everything that can be; None where it cannot be known exactly.
+    beyond : int
+        Unseen cells that stay open whatever is collected, because the cells that would tell are forbidden.
+    sampled : bool
+        Whether gains were estimated on a random sample of a large product.
+    blocked : int
+        Unseen cells that may not be collected (of those searched).
+    unit : float
+        Unseen cells each sampled one stands for; 1 when the whole product was searched.
     """
 
     design: Design
@@ -53,35 +65,43 @@ class Plan:
     needed: int | None
     sampled: bool
     blocked: int
+    beyond: int = 0
+    unit: float = 1.0
 
     @cached_property
     def table(self) -> Table:
         """One row a pick: its levels, the reason, the gain in words and the cost."""
         cells = np.array([pick.cell for pick in self.picks], dtype=np.int64).reshape(-1, len(self.design.factors))
-        return Table(
-            {
-                **self.design.decode(cells),
-                "reason": np.array([pick.reason for pick in self.picks], dtype=object),
-                "gain": np.array([self._gain(pick) for pick in self.picks], dtype=object),
-                "cost": [pick.cost for pick in self.picks],
-            }
-        )
+        columns: dict[str, Any] = {
+            "reason": np.array([pick.reason for pick in self.picks], dtype=object),
+            "gain": np.array([self.gain_text(pick) for pick in self.picks], dtype=object),
+            "cost": [pick.cost for pick in self.picks],
+        }
+        return Table({**level_columns(self.design, cells, columns), **columns})
 
-    def _gain(self, pick: Pick) -> str:
+    def gain_text(self, pick: Pick) -> str:
+        """Return what ``pick`` brings in words."""
         if pick.reason == "sharpen":
             return f"mean variance of unseen cells -{pick.gain:.1%}"
-        about = "about " if self.sampled else ""
-        return f"{about}{int(pick.gain):,} unseen cell{'s' if pick.gain != 1 else ''} become determined"
+        if self.sampled and pick.gain < self.unit:
+            return f"fewer than {self.unit:,.0f} other unseen cells become determined"
+        if not pick.gain:
+            return "determines itself only"
+        verb = "cell becomes" if pick.gain == 1 else "cells become"
+        return f"{'about ' if self.sampled else ''}{int(pick.gain):,} other unseen {verb} determined"
 
-
-@dataclass(frozen=True, eq=False)
-class _Pool:
-    """Cells that may be collected, with their costs; ``scale`` is how many product cells each stands for."""
-
-    cells: IntArray
-    costs: FloatArray
-    allowed: BoolArray
-    scale: float
+    @property
+    def statement(self) -> str:
+        """What it takes to determine everything, in a sentence; empty where that is not known."""
+        if self.needed is None:
+            return ""
+        cells = f"{self.needed:,} well-chosen cell{'s' if self.needed != 1 else ''}"
+        if self.beyond:
+            rest = f"{self.beyond:,} unseen cell{'s stay' if self.beyond != 1 else ' stays'} open whatever is collected"
+            because = "because the cells that would tell are forbidden"
+            lead = f"{cells} would determine all that can be; " if self.needed else ""
+            return f"{lead}{rest}, {because}."
+        return f"{cells} would determine everything." if self.needed else "Every unseen cell is determined already."
 
 
 def plan(
@@ -89,12 +109,17 @@ def plan(
     order: int = 1,
     k: int | None = 5,
     *,
-    cost: Mapping[Any, float] | Callable[[dict[str, str]], float] | None = None,
+    cost: Costs | None = None,
     forbidden: Sequence[Cell] = (),
     criterion: Literal["V", "D"] = "V",
     seed: int = 0,
+    known: Identification | None = None,
 ) -> Plan:
     """Choose the next ``k`` cells to collect.
+
+    Cells that determine others come first. If ``k`` allows all that are needed, they are a cheapest such set, else
+    those that determine the most cells per cost. What is left of ``k`` goes to cells that lower the variance most per
+    cost.
 
     Parameters
     ----------
@@ -109,6 +134,10 @@ def plan(
         Cells that cannot be collected; a mapping with some factors only forbids every cell that matches it.
     criterion : {"V", "D"}
         Lower the mean variance of unseen cells, or the volume of the confidence region.
+    seed : int
+        Fixes the random choices.
+    known : Identification, optional
+        What `identify` said of the seen cells at this order, if it was asked already.
 
     Examples
     --------
@@ -118,142 +147,119 @@ def plan(
     """
     if k is not None and k < 1:
         raise InputError(f"k = {k} asks for no cell; ask for at least one")
-    pool = _pool(design, cost, forbidden, seed)
-    features = Conjunctions(design.sizes, order, design.symmetric)
-    picks, seen, needed = _connect(design, features, pool, k, seed)
+    if criterion not in ("V", "D"):
+        raise InputError(f"criterion {criterion!r} is neither 'V' (mean variance) nor 'D' (volume); choose one")
+    if known is None:
+        known = identify(design.seen, None, order, sizes=design.sizes, symmetric=design.symmetric, seed=seed)
+    pool = gather(design, order, cost, forbidden, seed)
+    codes = known.of(pool.cells)
+    opened = np.flatnonzero((codes == Verdict.DISCONNECTED) | (codes == Verdict.UNSEEN_LEVEL))
+    needed, beyond = _limits(known, pool, opened, seed)
+    picks, determined = _connect(design, known, pool, opened, k, needed, seed)
     if k is not None and len(picks) < k:
-        picks += _sharpen(features, seen, pool, k - len(picks), criterion, seed)
-    return Plan(design, tuple(picks), needed, pool.scale != 1.0, int((~pool.allowed).sum()))
+        determined |= codes == Verdict.DETERMINED
+        picks += _sharpen(design, known.features, picks, pool, determined, k - len(picks), criterion, seed)
+    blocked = int((~pool.allowed).sum())
+    return Plan(design, tuple(picks), needed, pool.sampled, blocked, beyond, pool.scale)
 
 
-def _pool(design: Design, cost: Any, forbidden: Sequence[Cell], seed: int) -> _Pool:
-    if design.product <= WHOLE_PRODUCT:
-        cells = every_cell(design.sizes)
-        cells = cells[(canonical(cells, design.symmetric) == cells).all(axis=1)]
-        scale = 1.0
-    else:
-        generator = np.random.default_rng(seed)
-        draws = np.stack([generator.integers(size, size=SAMPLE) for size in design.sizes], axis=1)
-        cells = distinct(canonical(draws, design.symmetric))[0]
-        scale = design.product / len(cells)
-    cells = cells[~contains(design.seen, cells)]
-    allowed = ~_forbidden(design, forbidden, cells)
-    return _Pool(cells, _costs(design, cost, cells), allowed, scale)
-
-
-def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> BoolArray:
-    mask = np.zeros(len(cells), dtype=bool)
-    for rule in forbidden:
-        if not isinstance(rule, Mapping):
-            mask |= (cells == design.cell(rule)).all(axis=1)
-            continue
-        unknown = [name for name in rule if name not in design.names]
-        if unknown or not rule:
-            raise InputError(f"forbidden cell {dict(rule)!r} must name factors among {listing(design.names)}")
-        mask |= _matches(design, rule, cells)
-    return mask
-
-
-def _matches(design: Design, rule: Mapping[str, object], cells: IntArray) -> BoolArray:
-    match = np.ones(len(cells), dtype=bool)
-    for name, level in rule.items():
-        place = design.names.index(name)
-        members = next((group for group in design.symmetric if place in group), (place,))
-        match &= (cells[:, list(members)] == design.factors[place].code(level)).any(axis=1)
-    return match
-
-
-def _costs(design: Design, cost: Any, cells: IntArray) -> FloatArray:
-    if cost is None:
-        return np.ones(len(cells))
-    if callable(cost):
-        labels = Table(design.decode(cells))
-        costs = np.array([float(cost(row)) for row in labels.rows()])
-    else:
-        costs = np.ones(len(cells))
-        for levels, price in cost.items():
-            costs[(cells == design.cell(levels)).all(axis=1)] = float(price)
-    if len(costs) and not (np.isfinite(costs) & (costs > 0)).all():
-        bad = int(np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))[0])
-        raise InputError(f"the cost of {design.label(cells[bad])} is {costs[bad]}; costs are positive numbers")
-    return costs
+def _limits(known: Identification, pool: Pool, opened: IntArray, seed: int) -> tuple[int | None, int]:
+    """Return how many cells it takes to determine what can be, and how many unseen cells never will be."""
+    rank = known.rank
+    if rank is None:
+        return None, 0
+    if pool.allowed[opened].all():
+        return known.features.rank - rank, 0
+    if pool.sampled:
+        return None, 0
+    allowed = pool.cells[opened[pool.allowed[opened]]]
+    best = null_vectors(known.features, np.vstack([known.seen.cells, allowed]), 1, seed=seed)
+    if best.rank is None or best.modulus is None:
+        return None, 0
+    return best.rank - rank, int(best.values(pool.cells[opened]).any(axis=1).sum())
 
 
 def _connect(
-    design: Design, features: Conjunctions, pool: _Pool, k: int | None, seed: int
-) -> tuple[list[Pick], IntArray, int | None]:
-    """Pick cells that each make the most unseen cells determined per cost, until all are or ``k`` are picked."""
-    seen, needed = design.seen, None
+    design: Design, known: Identification, pool: Pool, opened: IntArray, k: int | None, needed: int | None, seed: int
+) -> tuple[list[Pick], BoolArray]:
+    """Pick cells until all that can be are determined or ``k`` are picked; also say which pool cells they determine."""
+    determined = np.zeros(len(pool.cells), dtype=bool)
+    most = len(opened) if k is None else k
+    if not pool.allowed[opened].any():
+        return [], determined
+    ranked, rank = _ranking(design, pool, opened)
+    groups = Directions(
+        known.features,
+        known.seen.cells,
+        pool.cells[opened],
+        pool.counted[opened].astype(np.int64),
+        rank,
+        most if needed is None else min(most, needed),
+        exact=known.null.modulus is not None,
+        seed=seed,
+    )
+    thrifty = k is None or (needed is not None and k >= needed)
     picks: list[Pick] = []
-    degree = _degrees(design)
-    while k is None or len(picks) < k:
-        vectors = null_vectors(features, seen, 2, seed=seed + len(picks))
-        if not picks and vectors.rank is not None:
-            needed = features.rank - vectors.rank
-        classes = _directions(vectors, pool.cells)
-        if not (pool.allowed & (classes >= 0)).any():
-            break
-        best, gain = _best(classes, pool, degree)
-        picks.append(Pick(tuple(map(int, pool.cells[best])), "connect", gain * pool.scale, float(pool.costs[best])))
-        seen = np.vstack([seen, pool.cells[best]])
-    return picks, seen, needed
+    while len(picks) < most and (found := _best(groups, pool.costs[opened[ranked]], thrifty)) is not None:
+        place, size = ranked[found[0]], found[1]
+        cell, price = pool.cells[opened[place]], float(pool.costs[opened[place]])
+        gain = (size - int(pool.counted[opened[place]])) * pool.scale
+        picks.append(Pick(tuple(map(int, cell)), "connect", gain, price))
+        groups.collect(int(place))
+    determined[opened] = ~groups.opened
+    return picks, determined
 
 
-def _degrees(design: Design) -> Callable[[IntArray], FloatArray]:
+def _ranking(design: Design, pool: Pool, opened: IntArray) -> tuple[IntArray, IntArray]:
+    """Order the open cells that may be collected, cheap and well known first; also the place of each in that order."""
+    order = np.lexsort((-_familiarity(design, pool.cells[opened]), pool.costs[opened]))
+    ranked = order[pool.allowed[opened][order]]
+    rank = np.full(len(opened), np.iinfo(np.int64).max)
+    rank[ranked] = np.arange(len(ranked))
+    return ranked, rank
+
+
+def _best(groups: Directions, costs: FloatArray, thrifty: bool) -> tuple[int, int] | None:
+    """Return the rank of the best cell to collect and the size of its group; ``costs`` are in order of rank."""
+    useful = groups.offer < len(costs)
+    if not useful.any():
+        return None
+    offer, size = groups.offer[useful], groups.size[useful]
+    price = costs[offer]
+    # A cheapest set of independent cells takes the cheapest first, whatever they bring: independence is a matroid.
+    worth = np.where(price == price.min(), size, -1) if thrifty else size / price
+    top = np.flatnonzero(worth >= worth.max() * (1 - 1e-12))
+    best = top[np.argmin(offer[top])]
+    return int(offer[best]), int(size[best])
+
+
+def _familiarity(design: Design, cells: IntArray) -> FloatArray:
     """Score cells by how often their levels were seen: among equals, link through the best-known levels."""
     counts = [np.bincount(design.seen[:, place], minlength=size) for place, size in enumerate(design.sizes)]
-    return lambda cells: np.sum([np.log1p(c[cells[:, place]]) for place, c in enumerate(counts)], axis=0)
+    return np.sum([np.log1p(count[cells[:, place]]) for place, count in enumerate(counts)], axis=0)
 
 
-def _directions(vectors: NullVectors, cells: IntArray) -> IntArray:
-    """Number the undetermined cells by what would determine them; -1 where already determined.
-
-    A cell's values under the null vectors form a vector; measuring one cell determines just those whose vectors are
-    parallel to its own. Two random null vectors tell parallel vectors apart by the ratio of their values.
-    """
-    values = vectors.values(cells)
-    distinct_values, where = np.unique(values, axis=0, return_inverse=True)
-    ratios: list[object] = []
-    for first, second in distinct_values.tolist():
-        ratios.append(_ratio(first, second, vectors.modulus))
-    labels = {ratio: number for number, ratio in enumerate(dict.fromkeys(r for r in ratios if r is not None))}
-    numbers = np.array([-1 if ratio is None else labels[ratio] for ratio in ratios], dtype=np.int64)
-    return numbers[where.reshape(-1)]
-
-
-def _ratio(first: Any, second: Any, modulus: int | None) -> object | None:
-    if modulus is None:
-        size = float(np.hypot(first, second))
-        return None if size < 1e-7 else round(float(np.arctan2(second, first)) % np.pi, 6)
-    if not first and not second:
-        return None
-    return "infinite" if not second else first * pow(second, -1, modulus) % modulus
-
-
-def _best(classes: IntArray, pool: _Pool, degree: Callable[[IntArray], FloatArray]) -> tuple[int, int]:
-    """Return the candidate with the largest gain per cost and its gain (itself not counted)."""
-    sizes = np.bincount(classes[classes >= 0])
-    candidates = np.flatnonzero(pool.allowed & (classes >= 0))
-    worth = sizes[classes[candidates]] / pool.costs[candidates]
-    top = candidates[worth >= worth.max() * (1 - 1e-12)]
-    best = int(top[np.argmax(degree(pool.cells[top]))])
-    return best, int(sizes[classes[best]]) - 1
-
-
-def _sharpen(features: Conjunctions, seen: IntArray, pool: _Pool, k: int, criterion: str, seed: int) -> list[Pick]:
+def _sharpen(
+    design: Design,
+    features: Conjunctions,
+    picks: Sequence[Pick],
+    pool: Pool,
+    determined: BoolArray,
+    k: int,
+    criterion: str,
+    seed: int,
+) -> list[Pick]:
     """Pick unseen determined cells that lower the variance most per cost."""
-    vectors = null_vectors(features, seen, 2, seed=seed)
-    known = _directions(vectors, pool.cells) < 0
-    open_cells = known & ~contains(seen, pool.cells)
-    candidates = np.flatnonzero(open_cells & pool.allowed)
+    seen = np.vstack([design.seen, *[np.array([pick.cell]) for pick in picks]])
+    targets = determined & ~contains(seen, pool.cells)
+    candidates = np.flatnonzero(targets & pool.allowed)
     if not len(candidates):
         return []
     if len(candidates) > VARIANCE_CANDIDATES:
-        chosen = np.random.default_rng(seed).choice(candidates, VARIANCE_CANDIDATES, replace=False)
-        candidates = np.sort(chosen)
-    variance = VariancePlan(features, seen, pool.cells[open_cells])
-    chosen_cells = variance.choose(pool.cells[candidates], pool.costs[candidates], k, criterion)
+        candidates = np.sort(np.random.default_rng(seed).choice(candidates, VARIANCE_CANDIDATES, replace=False))
+    variance = VariancePlan(features, seen, pool.cells[targets & pool.counted])
+    chosen = variance.choose(pool.cells[candidates], pool.costs[candidates], k, criterion)
     return [
         Pick(tuple(map(int, pool.cells[candidates[index]])), "sharpen", gain, float(pool.costs[candidates[index]]))
-        for index, gain in chosen_cells
+        for index, gain in chosen
     ]

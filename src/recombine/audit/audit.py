@@ -184,7 +184,16 @@ class Audit:
 
         See `recombine.audit.advise.plan`.
         """
-        return plan(self.design, self.order, k, cost=cost, forbidden=forbidden, criterion=criterion, seed=self.seed)
+        return plan(
+            self.design,
+            self.order,
+            k,
+            cost=cost,
+            forbidden=forbidden,
+            criterion=criterion,
+            seed=self.seed,
+            known=self.identification,
+        )
 
     def compare_models(self, shares: Sequence[float] = (0.2, 0.5), draws: int = 6) -> Table:
         """Score additive least squares, a forest, a kernel ridge and a network on held-out seen cells, by verdict.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from recombine.arrays import IntArray, product_size
 from recombine.conjunctions import Conjunctions, canonical, contains, distinct, every_cell
@@ -47,7 +49,7 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int) -> Listing
     [[0, 1], [1, 0]]
     """
     if targets is not None:
-        return Listing(distinct(targets)[0], "targets", design.product)
+        return Listing(_in_order(targets), "targets", design.product)
     if product_size(design.sizes) <= MOST_LISTED:
         cells = _unseen(design, every_cell(design.sizes))
         return Listing(cells, "all unseen", design.product)
@@ -57,6 +59,27 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int) -> Listing
     random = _unseen(design, distinct(canonical(drawn, design.symmetric))[0])
     random = random[np.sort(generator.permutation(len(random))[: SAMPLE - len(held_out)])]
     return Listing(distinct(np.vstack([held_out, random]))[0], "sample", design.product)
+
+
+def level_columns(design: Design, cells: IntArray, others: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
+    """Return the level labels of ``cells`` (N, C) as columns to stand beside ``others``.
+
+    A factor that has the name of one of those is shown as "name (factor)", so that neither hides the other.
+
+    Examples
+    --------
+    >>> design = Design.from_cells([[0, 0], [1, 1]], names=["cost", "shape"])
+    >>> list(level_columns(design, design.seen, ["verdict", "cost"]))
+    ['cost (factor)', 'shape']
+    """
+    taken = set(others)
+    return {f"{name} (factor)" if name in taken else name: labels for name, labels in design.decode(cells).items()}
+
+
+def _in_order(cells: IntArray) -> IntArray:
+    """Drop repeats, keeping the user's order."""
+    _, where = distinct(cells)
+    return cells[np.sort(np.unique(where, return_index=True)[1])]
 
 
 def _unseen(design: Design, cells: IntArray) -> IntArray:

@@ -7,8 +7,10 @@ import numpy as np
 from recombine.arrays import FloatArray, IntArray
 from recombine.conjunctions import Conjunctions
 
-#: Seen conjunctions up to which the information matrix is inverted.
-MOST_COLUMNS = 3_000
+#: Seen conjunctions up to which the information matrix is inverted (a few seconds).
+MOST_COLUMNS = 2_000
+#: Pivots of an incidence Gram matrix are rationals of moderate size or zero; rounding leaves zeros far below this.
+SMALLEST_PIVOT = 1e-7
 
 
 class VariancePlan:
@@ -38,7 +40,7 @@ class VariancePlan:
         self.affordable = len(self._used) <= MOST_COLUMNS and len(targets) > 0
         if self.affordable:
             rows = whole[:, self._used]
-            self._inverse = np.linalg.pinv((rows.T @ rows).toarray(), rcond=1e-12, hermitian=True)
+            self._inverse = _generalized_inverse((rows.T @ rows).toarray())
             aims = features.incidence(targets)[:, self._used]
             moment = (aims.T @ aims).toarray() / len(targets)
             self._loss = self._inverse @ moment @ self._inverse
@@ -73,6 +75,17 @@ class VariancePlan:
         s, q = 1.0 + float(row @ u), float(row @ v)
         self._inverse = self._inverse - np.outer(u, u) / s
         self._loss = self._loss - (np.outer(u, v) + np.outer(v, u)) / s + np.outer(u, u) * (q / s**2)
+
+
+def _generalized_inverse(gram: FloatArray) -> FloatArray:
+    """Invert the largest independent block and leave the rest zero: determined cells have the same variance in any."""
+    from scipy.linalg.lapack import dpstrf
+
+    _, pivots, rank, _ = dpstrf(gram, lower=1, tol=SMALLEST_PIVOT)
+    kept = np.sort(pivots[:rank] - 1)
+    result = np.zeros_like(gram)
+    result[np.ix_(kept, kept)] = np.linalg.inv(gram[np.ix_(kept, kept)])
+    return result
 
 
 def _quadratic(matrix: FloatArray, ids: IntArray) -> FloatArray:

@@ -164,6 +164,7 @@ def inline_svg(figure: Canvas, name: str, alternative: str) -> str:
     _rename_ids(root, name)
     for element in root.iter():
         _lighten(element)
+        _share_style(element)
     box = root.attrib["viewBox"]
     root.attrib = {
         "viewBox": box,
@@ -222,6 +223,15 @@ def _lighten(element: ET.Element) -> None:
     if element.tag != "text":
         element.text = None
     element.tail = None
+
+
+def _share_style(group: ET.Element) -> None:
+    """Write the style of many equal markers once, on the group they are in."""
+    styles = {child.attrib.get("style") for child in group if child.tag == "use"}
+    if len(group) > 1 and len(styles) == 1 and all(child.tag == "use" for child in group) and None not in styles:
+        group.attrib["style"] = str(styles.pop())
+        for child in group:
+            del child.attrib["style"]
 
 
 def _rounded(numbers: str) -> str:

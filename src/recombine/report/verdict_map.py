@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from recombine.audit.audit import Audit
 
-#: Pairs shown at most, those with the smallest determined share first.
+#: Pairs shown at most: those whose map varies most.
 MOST_PANELS = 6
 #: Axes with more levels than this carry no names (the table beside the figure has them).
 MOST_NAMES = 48
 #: Symbols are drawn in grids up to this many places; in larger ones they would be specks.
 MOST_SYMBOLS = 1_000
-LARGEST_PLACE, LARGEST_BIN, TALLEST = 26.0, 11.0, 620.0
+LARGEST_PLACE, LARGEST_BIN, TALLEST = 26.0, 10.0, 620.0
 _TITLE, _LEGEND, _GAP, _LETTER = 26.0, 34.0, 26.0, 6.6
 #: The palest tint of a share just above zero; the full colour means all.
 _PALEST = 0.18
@@ -109,8 +109,7 @@ class VerdictMap(Figure):
         """The panels that are drawn."""
         if len(self.all_panels) <= MOST_PANELS:
             return self.all_panels
-        known = [panel.counts[:, :, Verdict.DETERMINED].sum() / max(panel.unseen.sum(), 1) for panel in self.all_panels]
-        chosen = np.argsort(known, kind="stable")[:MOST_PANELS]
+        chosen = np.argsort([-_spread(panel) for panel in self.all_panels], kind="stable")[:MOST_PANELS]
         return [self.all_panels[place] for place in sorted(chosen.tolist())]
 
     @cached_property
@@ -145,6 +144,14 @@ class VerdictMap(Figure):
             _draw_panel(_axes(figure, box.left, box.top, box.width, box.height), panel, box)
         _draw_legend(_axes(figure, 0, 0, WIDTH, _LEGEND), self)
         return figure
+
+
+def _spread(panel: Panel) -> float:
+    """How much the determined share differs from place to place, places weighted by their unseen cells."""
+    weight = panel.unseen / max(int(panel.unseen.sum()), 1)
+    share = np.nan_to_num(panel.share)
+    mean = float(np.sum(weight * share))
+    return round(float(np.sum(weight * (share - mean) ** 2)), 9)
 
 
 def _axes(figure: Canvas, left: float, top: float, width: float, height: float) -> Axes:

@@ -66,6 +66,7 @@ def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercep
     else:
         offset = 0.0
         dual, route, steps = _hard(signed) if hard else _boxed(signed, upper)
+    dual = _snapped(dual, upper)
     slack = signed @ dual + signs * offset - 1
     violation = _violation(dual, slack, upper)
     if hard and slack.min() < -1e-3:
@@ -73,6 +74,13 @@ def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercep
     if violation > WORST:
         raise SolverError(f"the margin's optimality conditions are off by {violation:.1e}; lower C or merge labels")
     return Margin(signs * dual, offset, route, violation, steps)
+
+
+def _snapped(dual: FloatArray, upper: FloatArray) -> FloatArray:
+    """Put weights that rounding left just off a bound on it."""
+    dust = 1e-10 * float(np.abs(dual).max())
+    low = np.where(dual <= dust, 0.0, dual)
+    return np.where(low >= upper - dust, upper, low)
 
 
 def _violation(dual: FloatArray, slack: FloatArray, upper: FloatArray) -> float:
@@ -114,7 +122,7 @@ def _boxed(signed: FloatArray, upper: FloatArray) -> tuple[FloatArray, str, int]
     from scipy.optimize import lsq_linear
 
     dual, rounds = _active_set(signed, upper)
-    if dual is not None and _violation(dual, signed @ dual - 1, upper) < 1e-8:
+    if dual is not None and _violation(dual, signed @ dual - 1, upper) < 1e-8 and dual.min() > -1e-8:
         return dual, "active set", rounds
     lower = _factor(signed)
     target = solve_triangular(lower, np.ones(len(signed)), lower=True)

@@ -88,7 +88,8 @@ class System:
     def gram(self) -> MaskedGram | GroupGram | BlockGram:
         """Matrix-free K on the distinct cells, through the product where that is the cheaper way."""
         seen = self.seen
-        if self.kernel.factors > MANY_FACTORS and product_size(seen.sizes) > 64 * len(seen):
+        few = len(seen) <= min(2**self.kernel.factors, LARGEST_DENSE)
+        if few or (self.kernel.factors > MANY_FACTORS and product_size(seen.sizes) > 64 * len(seen)):
             return BlockGram(self.kernel, seen.cells)
         cube = self.kernel.cube
         if seen.places is not None and product_size(seen.sizes) <= 2**self.kernel.factors * len(seen):

@@ -1,0 +1,130 @@
+"""The ten certificates worth reading: which determined cells to show, and each one's sum in level names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.arrays import FloatArray, IntArray
+from recombine.conjunctions import canonical, contains
+from recombine.errors import SolverError
+from recombine.theory.certificate import Certificate
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.audit.audit import Audit
+
+SHOWN = 10
+#: Cells looked at for one pick; a cell that shares no level with earlier picks is nearly always among them.
+LOOKED_AT = 200
+
+
+@dataclass(frozen=True)
+class Term:
+    """One seen cell of a certificate: its sign, weight (empty for 1), label and observed outcome."""
+
+    sign: str
+    weight: str
+    label: str
+    observed: float | None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A determined cell with its certificate: why it is shown, the sum, and the values that follow."""
+
+    label: str
+    reason: str
+    terms: tuple[Term, ...]
+    leverage: float
+    by_sum: float | None
+    by_fit: float | None
+    verified: bool
+
+
+def interesting(audit: Audit, count: int = SHOWN) -> list[tuple[int, str]]:
+    """Choose determined cells: row numbers of the listing, and why each is shown.
+
+    Held-out cells first, then in turn the shakiest and the safest of the rest, spread over levels.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> interesting(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
+    [(0, 'the only one')]
+    """
+    known = np.flatnonzero(audit.codes == Verdict.DETERMINED)
+    if len(known) == 1:
+        return [(int(known[0]), "the only one")]
+    leverage = audit.leverage[known]
+    shaky = known[np.argsort(-leverage, kind="stable")]
+    safe = known[np.argsort(leverage, kind="stable")]
+    held = contains(canonical(audit.design.held_out, audit.design.symmetric), audit.listing.cells[shaky])
+    queues = [(shaky[held], "held out"), (shaky, "highest leverage"), (safe, "lowest leverage")]
+    return _in_turn(audit, queues, min(count, len(known)))
+
+
+def _in_turn(audit: Audit, queues: list[tuple[IntArray, str]], count: int) -> list[tuple[int, str]]:
+    chosen: list[tuple[int, str]] = []
+    while len(chosen) < count:
+        for rows, reason in queues:
+            pick = _fresh(audit, rows, [row for row, _ in chosen])
+            if pick is not None and len(chosen) < count:
+                chosen.append((pick, reason))
+    return sorted(chosen, key=lambda item: [reason for _, reason in queues].index(item[1]))
+
+
+def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
+    """Return the first of ``rows`` that shares the fewest levels with the cells already chosen."""
+    candidates = rows[: LOOKED_AT + len(used)]
+    candidates = candidates[~np.isin(candidates, used)]
+    if not len(candidates):
+        return None
+    cells = audit.listing.cells
+    repeats = [(cells[used] == cells[row]).sum() for row in candidates]
+    return int(candidates[int(np.argmin(repeats))])
+
+
+def shown_certificates(audit: Audit, count: int = SHOWN) -> list[Shown]:
+    """Return the chosen cells with their certificates; a cell whose certificate is not found is left out."""
+    shown = []
+    for row, reason in interesting(audit, count):
+        try:
+            found = audit.certificate(row)
+        except SolverError:
+            continue
+        shown.append(_shown(audit, row, reason, found))
+    return shown
+
+
+def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> Shown:
+    observed = _observed(audit, found)
+    labels = [audit.design.label(cell) for cell in found.cells]
+    values = [None] * len(labels) if observed is None else observed.tolist()
+    return Shown(
+        audit.design.label(audit.listing.cells[row]),
+        reason,
+        tuple(map(_term, found.weights, labels, values)),
+        float(audit.leverage[row]),
+        None if observed is None else found.value(observed),
+        None if audit.predictions is None else float(audit.predictions[row]),
+        found.verified,
+    )
+
+
+def _term(weight: Fraction, label: str, observed: float | None) -> Term:
+    return Term("−" if weight < 0 else "+", "" if abs(weight) == 1 else str(abs(weight)), label, observed)
+
+
+def _observed(audit: Audit, found: Certificate) -> FloatArray | None:
+    """Outcomes of the seen cells of a certificate, shape (m,)."""
+    design = audit.design
+    if design.outcome is None:
+        return None
+    outcomes = design.outcome[design.train]
+    places = [int(np.flatnonzero((design.seen == cell).all(axis=1))[0]) for cell in found.cells]
+    values: FloatArray = outcomes[places]
+    return values
