@@ -229,9 +229,9 @@ def test_unknown_levels_of_targets(written: Writer) -> None:
 def test_new_levels_of_symmetric_factors_are_shared() -> None:
     frame = pd.DataFrame({"a": ["g1", "g2"], "b": ["g2", "g3"]})
     design = Design.from_frame(frame, ["a", "b"], symmetric=["a", "b"])
-    larger, codes = design.encode(pl.DataFrame({"a": ["g9", "g1"], "b": ["g1", "g9"]}), new_levels=True)
-    assert larger.factors[0].levels == larger.factors[1].levels == ("g1", "g2", "g3", "g9")
-    assert codes.tolist() == [[0, 3], [0, 3]]
+    larger, codes = design.encode(pl.DataFrame({"a": ["g9", "g8"], "b": ["g1", "g2"]}), new_levels=True)
+    assert larger.factors[0].levels == larger.factors[1].levels == ("g1", "g2", "g3", "g9", "g8")
+    assert codes.tolist() == [[0, 3], [1, 4]]
 
 
 def test_target_tables_that_do_not_fit() -> None:
@@ -295,9 +295,7 @@ def test_bad_files_are_explained(written: Writer, text: str, arguments: dict[str
 
 def test_some_missing_outcomes_are_left_out_and_noted(written: Writer) -> None:
     design = Design.from_frame(written("a,b,y\nx,p,1\nx,q,nan\nz,p,inf\nz,q,4\nz,p,3\n"), ["a", "b"], "y")
-    assert [str(note) for note in design.notes] == [
-        "RC103 rows left out (warning): rows left out: 2 with no usable outcome 'y'"
-    ]
+    assert [str(note) for note in design.notes] == ["RC103 rows left out (warning): 2 rows with no usable outcome 'y'"]
     assert [design.label(cell) for cell in design.cells] == ["x · p", "z · p", "z · q"]
 
 

@@ -63,9 +63,9 @@ def test_numbers_sort_as_numbers() -> None:
 
 
 def test_symmetric_factors_share_levels_across_number_types() -> None:
-    columns = [np.array([1, 2, 3]), np.array([2.0, 4.0, 1.0])]
+    columns = [np.array([1, 2, 9]), np.array([2.0, 10.0, 1.0])]
     factors, codes = code_levels(["a", "b"], columns, (0, 1), "t")
-    assert factors[0].labels == factors[1].labels == ("1", "2", "3", "4")
+    assert factors[0].labels == factors[1].labels == ("1", "2", "9", "10")
     assert codes.tolist() == [[0, 1], [1, 3], [2, 0]]
 
 

@@ -58,7 +58,7 @@ def test_missing_words_leave_a_column_numeric(written: Writer, word: str) -> Non
         ("t.csv", "a,b,a\nx,1,2\n", "more than one column named 'a'; rename"),
         ("t.parquet", "PAR1 not really", "t.parquet cannot be read as a table"),
         ("t.jsonl", "colour is red\n", "t.jsonl cannot be read as a table"),
-        ("t.csv.gz", gzip.compress(GOOD.encode() * 999)[:-20], "cut short or damaged"),
+        ("t.csv.gz", gzip.compress(GOOD.encode() * 999)[:-20], "t.csv.gz is cut short or damaged; copy it again"),
     ],
 )
 def test_unreadable_files_say_why(written: Writer, name: str, content: str | bytes, message: str) -> None:
@@ -87,7 +87,8 @@ def test_a_folder_is_no_table(tmp_path: Path) -> None:
 )
 def test_only_the_named_file_is_read(written: Writer, name: str) -> None:
     written("a,b\nother,9\n", "starry.csv"), written("a,b\nother,9\n", "whats.csv"), written("a,b\no,9\n", "down1.csv")
-    assert fetch(open_table(written("a,b\nx,1\n", name)).frame)["a"].tolist() == ["x"]
+    source = open_table(written("a,b\nx,1\n", name))
+    assert fetch(source.frame)["a"].tolist() == ["x"]
 
 
 def test_folder_names_do_not_become_columns(tmp_path: Path) -> None:
@@ -116,7 +117,8 @@ def test_folder_names_do_not_become_columns(tmp_path: Path) -> None:
 )
 def test_csv_reading_agrees_with_pandas(written: Writer, text: str) -> None:
     path = written(text)
-    ours = fetch(open_table(path).frame)
+    source = open_table(path)
+    ours = fetch(source.frame)
     theirs = pd.read_csv(path, dtype={0: str})
     assert list(ours) == list(theirs.columns)
     for name in ours:

@@ -56,10 +56,11 @@ def test_weighted_mean_and_spread() -> None:
 @given(st.integers(0, 1000), st.integers(2, 60))
 @settings(max_examples=15)
 def test_an_aggregated_table_says_the_same_as_its_rows(seed: int, rows: int) -> None:
-    """Cell means with sd and count, as weight, carry the same mean, spread and freedom as the measurements."""
+    """Means of batches with sd and count carry the same mean, spread and freedom as the measurements."""
     frame = measured(seed, rows)
     whole = group(open_table(frame), Columns(("a", "b"), "y"))
-    summary = frame.groupby(["a", "b"]).y.agg(["mean", "std", "count"]).reset_index().fillna({"std": 0.0})
+    batch = np.arange(rows) % 3
+    summary = frame.groupby(["a", "b", batch]).y.agg(["mean", "std", "count"]).reset_index().fillna({"std": 0.0})
     parts = group(open_table(summary), Columns(("a", "b"), "mean", weight="count", sd="std"))
     for name in ("mean", "weight", "spread", "freedom"):
         assert cells_of(whole, name) == pytest.approx(cells_of(parts, name), rel=1e-9, abs=1e-9)
@@ -156,6 +157,13 @@ def test_weight_and_sd_must_be_numbers_and_sd_needs_a_count() -> None:
         group(open_table(frame), Columns(("a", "b"), "y", weight="t"))
     with pytest.raises(InputError, match=r"sd 's' .* not how many there are; name the column of counts with --weight"):
         group(open_table(frame), Columns(("a", "b"), "y", sd="s"))
+
+
+def test_a_negative_sd_is_left_out() -> None:
+    frame = pd.DataFrame({"a": [1, 2], "b": [1, 2], "y": [1.0, 2.0], "s": [-1.0, 0.0], "n": [3, 3]})
+    groups = group(open_table(frame), Columns(("a", "b"), "y", weight="n", sd="s"))
+    assert groups.left_out["no usable sd 's'"] == 1
+    assert groups.levels[0].tolist() == [2]
 
 
 def test_factor_columns_may_have_any_name() -> None:

@@ -91,9 +91,12 @@ def test_broken_line(written: Writer, content: str | bytes, reason: str | None) 
         assert re.search(reason, str(found))
 
 
-def test_a_gzip_file_cut_short(written: Writer) -> None:
+@pytest.mark.parametrize("lost", [1, 8, 12, 60])
+def test_a_gzip_file_cut_short(written: Writer, lost: int) -> None:
     whole = gzip.compress(b"a,b\n" + b"1,2\n" * 9999)
-    assert "cut short" in str(broken_line(written(whole[:-12], "t.csv.gz"), ","))
+    assert delimiter_of(written(whole, "whole.csv.gz")) == ","
+    with pytest.raises(InputError, match=r"t\.csv\.gz is (cut short or damaged|not a text table)"):
+        delimiter_of(written(whole[:-lost], "t.csv.gz"))
 
 
 def test_refuse_duplicates_lets_distinct_names_pass() -> None:

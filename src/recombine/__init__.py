@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from recombine import report as _report  # noqa: F401 - plugs the faces into Audit
 from recombine import tasks as tasks
 from recombine._version import __version__ as __version__
 from recombine.audit.audit import Audit as Audit

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,20 +18,28 @@ from recombine.errors import InputError, RecombineError, listing, near_miss
 app = typer.Typer(
     name="recombine",
     help="Which unseen combinations of factors does your data determine, and what to collect next?",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
 
 
+#: The base of every complaint about the command itself; typer carries it under different addresses by version.
+_UsageProblem: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
 @app.callback(invoke_without_command=True)
-def _version(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+def _start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
     if version:
         from recombine import __version__
 
         print(__version__)
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @app.command()
@@ -51,25 +61,27 @@ def audit(
     ] = None,
     targets: Annotated[Path | None, typer.Option(help="Table of cells to judge instead of the whole product.")] = None,
     new_levels: Annotated[bool, typer.Option("--new-levels", help="Accept target levels the table lacks.")] = False,
-    suggest: Annotated[int, typer.Option(help="How many cells to propose for collection (0: none).")] = 5,
+    suggest: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5,
     cost: Annotated[Path | None, typer.Option(help="Table with factor columns and a 'cost' column.")] = None,
     forbidden: Annotated[
         Path | None, typer.Option(help="Table of cells that cannot be collected; blanks match all.")
     ] = None,
     models: Annotated[bool, typer.Option("--models", help="Also compare scikit-learn models, by verdict.")] = False,
-    explain: Annotated[str | None, typer.Option(help="Explain one cell: its levels, separated by commas.")] = None,
+    explain: Annotated[
+        str | None, typer.Option(help="Print one cell's verdict and certificate instead: its levels, by commas.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
     verdicts: Annotated[Path | None, typer.Option(help="Write the listed verdicts to this CSV file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     fail_on: Annotated[str | None, typer.Option(help="Exit with 1 on these findings: RC101,RC301.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")] = False,
-    seed: Annotated[int, typer.Option(help="Fixes every random choice.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say which unseen combinations of a table are determined by its data, why, and what to collect next."""
     import recombine
 
     codes = _codes(fail_on)
-    _check_outputs([html, verdicts], force)
+    _check_outputs([html, verdicts], file, force)
     with _working("reading the table"):
         design = recombine.Design.from_frame(
             file,
@@ -83,24 +95,26 @@ def audit(
         )
     with _working("deciding the unseen cells"):
         result = recombine.audit(design, order, targets=targets, new_levels=new_levels, seed=seed)
+        explained = None if explain is None else result.explain(_names(explain) or [])
         result.findings  # noqa: B018 - the slow part happens here, under the spinner
-    if explain is not None:
-        print(result.explain(_names(explain) or []))
-        raise typer.Exit
     with _working("planning the next cells"):
         plan = _plan(result, suggest, cost, forbidden)
     compared = None
     if models:
         with _working("training other models on parts of the seen cells"):
             compared = result.compare_models()
-    _emit(result, plan, compared, html, verdicts, json)
+    _say(_text(result, plan, compared, explained, json))
+    _write(result, compared, html, verdicts, quiet=json)
     raise typer.Exit(1 if codes & {finding.code for finding in result.findings} else 0)
 
 
 @app.command()
 def demo(
-    html: Annotated[Path, typer.Option(help="Where to write the report.")] = Path("recombine-demo.html"),
+    html: Annotated[
+        Path | None, typer.Option(help="Where to write the report (by default recombine-demo.html).")
+    ] = None,
     models: Annotated[bool, typer.Option(help="Compare scikit-learn models, by verdict.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Audit the bundled table of flight times by carrier, origin and destination."""
     from recombine.data import flights_path
@@ -112,13 +126,18 @@ def demo(
         weight="n",
         sd="sd",
         models=models,
-        html=html,
-        force=True,
+        html=html or Path("recombine-demo.html"),
+        # The default file is the demo's own; only a name of the user's choosing could be the user's file.
+        force=force or html is None,
     )
 
 
 def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    """Split a list of names as a line of CSV, so that a name with a comma in it can be quoted."""
+    if text is None:
+        return None
+    fields = next(csv.reader([text], skipinitialspace=True), [])
+    return [name.strip() for name in fields if name.strip()]
 
 
 def _codes(text: str | None) -> set[str]:
@@ -130,23 +149,25 @@ def _codes(text: str | None) -> set[str]:
     return codes
 
 
-def _check_outputs(paths: list[Path | None], force: bool) -> None:
+def _check_outputs(paths: Sequence[Path | None], table: Path, force: bool) -> None:
     """Refuse before the work, not after it, to write where nothing may be written."""
-    for path in paths:
-        if path is None:
-            continue
+    named = [path for path in paths if path is not None]
+    for path in named:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; name a file in it")
+        if path.exists() and path.resolve() == table.resolve():
+            raise InputError(f"{path} is the table itself; choose another name for the output")
         if path.exists() and not force:
             raise InputError(f"{path} exists; choose another name, or allow overwriting with --force")
-        folder = path.parent
-        if not folder.is_dir():
-            raise InputError(f"{folder} is not a folder; create it or write elsewhere")
-        if not os.access(folder, os.W_OK):
-            raise InputError(f"{folder} cannot be written to; choose a folder you can write to")
+        if not path.parent.is_dir():
+            raise InputError(f"{path.parent} is not a folder; create it or write elsewhere")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise InputError(f"{path} cannot be written; choose a folder you can write to")
+    if len({path.resolve() for path in named}) < len(named):
+        raise InputError(f"{named[0]} is named for two outputs; give each its own file")
 
 
 def _plan(result: Any, count: int, cost: Path | None, forbidden: Path | None) -> Any:
-    if count < 0:
-        raise InputError(f"--suggest {count} is negative; ask for 0 or more cells")
     if count == 0:
         return None
     from recombine.audit.constraints import read_costs, read_forbidden
@@ -156,28 +177,52 @@ def _plan(result: Any, count: int, cost: Path | None, forbidden: Path | None) ->
     return result.suggest(count, cost=costs, forbidden=blocked)
 
 
-def _emit(result: Any, plan: Any, models: Any, html: Path | None, verdicts: Path | None, json: bool) -> None:
+def _text(result: Any, plan: Any, models: Any, explained: str | None, json: bool) -> str:
+    """Return what goes to standard output: JSON, one cell's explanation, or the summary."""
+    if json:
+        from recombine.report.record import as_json
+
+        return as_json(result, plan, models, explained) + "\n"
+    if explained is not None:
+        return explained + "\n"
     from rich.console import Console
 
-    from recombine.report.page import page
-    from recombine.report.record import as_json
     from recombine.report.terminal import show
 
-    if json:
-        print(as_json(result, plan, models))
-    else:
-        console = Console(highlight=False, emoji=False)
-        show(result, console, plan, models)
+    # Rendered first and written in one go, so that a reader who stops early (head) stops nothing else.
+    screen = Console(highlight=False, emoji=False)
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=screen.width, force_terminal=screen.is_terminal, highlight=False, emoji=False)
+    show(result, console, plan, models)
+    text = buffer.getvalue()
+    return text if screen.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _say(text: str) -> None:
+    try:
+        print(text, end="", flush=True)
+    except BrokenPipeError:
+        # The reader (head, less) has gone. Files are still written and the exit code still counts.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _write(result: Any, models: Any, html: Path | None, verdicts: Path | None, quiet: bool) -> None:
+    """Write the files asked for and say where they are; on standard error when standard output is for machines."""
     notes = []
     if verdicts is not None:
         result.verdicts.to_csv(verdicts)
         notes.append(f"verdicts written to {verdicts} ({result.listing.note})")
     if html is not None:
+        from recombine.report.page import page
+
         with _working("writing the report"):
             html.write_text(page(result, models=models, command=_command()), encoding="utf-8")
         notes.append(f"report written to {html.resolve()}")
     for note in notes:
-        print(note, file=sys.stderr if json else sys.stdout)
+        if quiet:
+            print(note, file=sys.stderr)
+        else:
+            _say(note + "\n")
 
 
 def _command() -> str:
@@ -197,22 +242,30 @@ def _working(what: str) -> Iterator[None]:
         yield
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every error is one line on stderr and exit code 2."""
     try:
-        app()
+        code = app(args=None if arguments is None else list(arguments), standalone_mode=False)
     except RecombineError as error:
-        print(f"recombine: {error}", file=sys.stderr)
-        sys.exit(2)
+        _stop(str(error))
+    except _UsageProblem as error:
+        _stop(_usage(error))
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            # The reader of our output (head, less) has gone; that is no error of ours.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(0)
-        print(
-            f"recombine: {error.filename or 'a file'}: {error.strerror}; check the path and its rights", file=sys.stderr
-        )
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("recombine: stopped", file=sys.stderr)
-        sys.exit(130)
+        _stop(f"{error.filename or 'a file'}: {error.strerror or error}; check the path and its rights")
+    except (KeyboardInterrupt, typer.Abort):
+        _stop("stopped", 130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage(error: Any) -> str:
+    """Say in one line what is wrong with the command itself."""
+    context = getattr(error, "ctx", None)
+    message = str(error.format_message()).rstrip(".")
+    if context is None:
+        return message
+    return f"{message}{' See' if message.endswith('?') else '; see'} {context.command_path} --help"
+
+
+def _stop(message: str, code: int = 2) -> None:
+    print(f"recombine: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)

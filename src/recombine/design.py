@@ -308,8 +308,8 @@ def _coded(
 def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[Finding]:
     notes = []
     if any(left_out.values()):
-        reasons = "; ".join(f"{count:,} with {reason}" for reason, count in left_out.items() if count)
-        notes.append(Finding(FINDINGS["RC103"], f"rows left out: {reasons}"))
+        reasons = "; ".join(f"{count:,} rows with {reason}" for reason, count in left_out.items() if count)
+        notes.append(Finding(FINDINGS["RC103"], reasons))
     if proposals:
         taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)
         notes.append(Finding(FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure"))

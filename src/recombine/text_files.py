@@ -36,6 +36,8 @@ def delimiter_of(path: Path) -> str:
     try:
         with _opened(path) as file:
             head = file.readline(LONGEST_HEADER)
+        if path.suffix.lower() == ".gz":
+            _check_whole(path)
     except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile):
         raise InputError(f"{path.name} is not a text table (or not UTF-8); save it as UTF-8 CSV or Parquet") from None
     except OSError as error:
@@ -87,9 +89,17 @@ def broken_line(path: Path, delimiter: str) -> str | None:
         return "it is not UTF-8 throughout; save it as UTF-8 CSV or Parquet"
     except csv.Error as error:
         return f"line {reader.line_num:,}: {error}; mend the quotes there"
-    except (EOFError, zlib.error, OSError):
-        return "the compressed file is cut short or damaged; copy it again"
     return None
+
+
+def _check_whole(path: Path) -> None:
+    """An engine may take a gzip file that was cut short for a shorter table, so read it to its end once."""
+    try:
+        with gzip.open(path, "rb") as file:
+            while file.read(2**20):
+                pass
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError(f"{path.name} is cut short or damaged; copy it again") from None
 
 
 def _opened(path: Path) -> IO[str]:

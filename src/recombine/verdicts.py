@@ -222,3 +222,16 @@ _KINDS = [
 
 #: All finding kinds by code.
 FINDINGS = {kind.code: kind for kind in _KINDS}
+
+
+def rounded(number: float) -> int:
+    """Return an estimated count with two digits: more would look like a count.
+
+    Examples
+    --------
+    >>> rounded(959_999_971), rounded(47)
+    (960000000, 47)
+    """
+    whole = round(number)
+    step = 10 ** max(len(str(abs(whole))) - 2, 0)
+    return (whole + step // 2) // step * step

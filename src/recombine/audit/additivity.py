@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from recombine.arrays import BoolArray, FloatArray
+from recombine.audit.listing import level_columns
 from recombine.conjunctions import Conjunctions
 from recombine.design import Design
 from recombine.tables import Table
@@ -24,6 +25,8 @@ from recombine.verdicts import Verdict
 HOLDS, HOLDS_ROUGHLY = 0.9, 0.6
 #: Fewer tested cells than this say nothing.
 FEWEST_CELLS = 8
+#: Where noise makes up more than this share of the variance between cells, the check has no power either way.
+MOSTLY_NOISE = 0.75
 FOLDS = 5
 
 
@@ -115,15 +118,13 @@ class AdditivityCheck:
         check, observed = self.orders[0], self.design.outcome[self.design.train]
         gap = np.where(check.determined, np.abs(observed - check.predicted), -1.0)
         worst = np.argsort(-gap, kind="stable")[: min(count, check.tested)]
-        return Table(
-            {
-                **self.design.decode(self.design.seen[worst]),
-                "rows": self.design.rows[self.design.train][worst],
-                "observed": observed[worst],
-                "predicted": check.predicted[worst],
-                "difference": observed[worst] - check.predicted[worst],
-            }
-        )
+        columns = {
+            "rows": self.design.rows[self.design.train][worst],
+            "observed": observed[worst],
+            "predicted": check.predicted[worst],
+            "difference": observed[worst] - check.predicted[worst],
+        }
+        return Table({**level_columns(self.design, self.design.seen[worst], columns), **columns})
 
     @property
     def statement(self) -> str:
@@ -134,10 +135,7 @@ class AdditivityCheck:
         """Return the finding at ``order`` in words, with its numbers."""
         check = self.at(order)
         if check is None or _word(check) == "cannot be checked":
-            tested = 0 if check is None else check.tested
-            return (
-                f"Additivity at order {order} could not be checked: {tested} seen cells are determined by the others."
-            )
+            return f"Additivity at order {order} could not be checked: {self.obstacle(order)}."
         lead = "Additivity" if order == 1 else f"Additivity up to interactions of {order} factors"
         text = (
             f"{lead} {_word(check)}: predicting each seen cell from the others ({check.tested:,} cells allow it), "
@@ -146,6 +144,27 @@ class AdditivityCheck:
         )
         text += f", and replicate noise alone accounts for {_number(check.noise)}." if check.noise is not None else "."
         return text + (self._interaction() if order == 1 else "")
+
+    def obstacle(self, order: int) -> str:
+        """Return why additivity at ``order`` cannot be checked, in words; empty if it can be."""
+        check = self.at(order)
+        if check is None:
+            return f"with all {order} factors interacting, no cell says anything about another"
+        if check.tested < FEWEST_CELLS:
+            cells = (
+                f"only {check.tested} seen cell{'s are' if check.tested != 1 else ' is'}"
+                if check.tested
+                else "no seen cell is"
+            )
+            return f"{cells} determined by the others, and it takes {FEWEST_CELLS}"
+        if check.baseline == 0:
+            return "the outcome is the same in every cell"
+        if _drowned(check):
+            return (
+                f"noise alone moves a cell's mean by {_number(check.noise)}, nearly as much as cells differ from their "
+                f"mean ({_number(check.baseline)}); more rows per cell would tell"
+            )
+        return ""
 
     def _interaction(self) -> str:
         check = self.orders[0]
@@ -157,10 +176,11 @@ class AdditivityCheck:
                 f" The replicates show no interaction (lack-of-fit F = {test.statistic:.2f}, p = {test.p_value:.2g})."
             )
         size = np.sqrt(max(check.error**2 - check.noise**2, 0.0))
+        yet = " all the same" if self.word == "holds" else ""
         shown = "p < 1e-12" if test.p_value < 1e-12 else f"p = {test.p_value:.1g}"
         return (
-            f" Interaction is real all the same (lack-of-fit F = {test.statistic:.1f}, {shown}): a typical cell "
-            f"departs from additivity by about {_number(size)}."
+            f" Interaction is real{yet} (lack-of-fit F = {test.statistic:.1f}, {shown}): a typical cell departs "
+            f"from additivity by about {_number(size)}."
         )
 
 
@@ -168,9 +188,13 @@ def _number(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3g}"
 
 
+def _drowned(check: OrderCheck) -> bool:
+    return check.noise is not None and check.noise**2 > MOSTLY_NOISE * check.baseline**2
+
+
 def _word(check: OrderCheck) -> str:
     share = check.share
-    if check.tested < FEWEST_CELLS or np.isnan(share):
+    if check.tested < FEWEST_CELLS or np.isnan(share) or _drowned(check):
         return "cannot be checked"
     if share >= HOLDS:
         return "holds"
@@ -201,12 +225,14 @@ def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
         predicted, determined = _folds(design, features, outcome, seed)
     count = max(len(outcome) - 1, 1)
     mean = (outcome.sum() - outcome) / count
-    error = _rms((outcome - predicted)[determined])
+    baseline = _rms((outcome - mean)[determined])
+    if baseline <= 1e-12 * np.abs(outcome).max():
+        baseline = 0.0  # the outcome never varies; what is left is rounding
     check = OrderCheck(
         order,
         int(determined.sum()),
-        error,
-        _rms((outcome - mean)[determined]),
+        _rms((outcome - predicted)[determined]),
+        baseline,
         _noise_floor(design, determined),
         predicted,
         determined,

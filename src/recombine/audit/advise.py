@@ -21,7 +21,7 @@ from recombine.errors import InputError
 from recombine.tables import Table
 from recombine.theory.identify import Identification, identify
 from recombine.theory.nullspace import null_vectors
-from recombine.verdicts import Verdict
+from recombine.verdicts import Verdict, rounded
 
 #: Candidates for the variance phase: each costs one quadratic form per pick.
 VARIANCE_CANDIDATES = 20_000
@@ -84,11 +84,12 @@ class Plan:
         if pick.reason == "sharpen":
             return f"mean variance of unseen cells -{pick.gain:.1%}"
         if self.sampled and pick.gain < self.unit:
-            return f"fewer than {self.unit:,.0f} other unseen cells become determined"
+            return "too few other unseen cells become determined to show in a sample"
         if not pick.gain:
             return "determines itself only"
         verb = "cell becomes" if pick.gain == 1 else "cells become"
-        return f"{'about ' if self.sampled else ''}{int(pick.gain):,} other unseen {verb} determined"
+        number = f"about {rounded(pick.gain):,}" if self.sampled else f"{pick.gain:,.0f}"
+        return f"{number} other unseen {verb} determined"
 
     @property
     def statement(self) -> str:
@@ -236,7 +237,8 @@ def _best(groups: Directions, costs: FloatArray, thrifty: bool) -> tuple[int, in
 def _familiarity(design: Design, cells: IntArray) -> FloatArray:
     """Score cells by how often their levels were seen: among equals, link through the best-known levels."""
     counts = [np.bincount(design.seen[:, place], minlength=size) for place, size in enumerate(design.sizes)]
-    return np.sum([np.log1p(count[cells[:, place]]) for place, count in enumerate(counts)], axis=0)
+    total: FloatArray = np.sum([np.log1p(count[cells[:, place]]) for place, count in enumerate(counts)], axis=0)
+    return total
 
 
 def _sharpen(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,18 +16,24 @@ from recombine.audit.additivity import AdditivityCheck, check_additivity
 from recombine.audit.advise import Cell, Plan, plan
 from recombine.audit.coverage import Coverage, cover
 from recombine.audit.findings import find
-from recombine.audit.listing import Listing, choose_cells
+from recombine.audit.listing import Listing, choose_cells, level_columns
 from recombine.audit.predict import Forecast, forecast
 from recombine.audit.rivals import compare_models
-from recombine.conjunctions import Conjunctions
+from recombine.conjunctions import Conjunctions, contains
 from recombine.design import Design
-from recombine.errors import InputError, RecombineError
+from recombine.errors import InputError, RecombineError, SolverError
 from recombine.tables import Table
 from recombine.theory.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.certificate import Certificate
 from recombine.theory.counts import Counts
 from recombine.theory.identify import Identification, identify
+from recombine.theory.leverage import DENSE_COLUMNS
 from recombine.verdicts import Finding, Verdict
+
+#: Listed cells whose leverage is solved for where each takes a solve of its own.
+SOLVED_CELLS = 5
+#: Certificates with more terms than the first are shown by that many of their largest.
+LONGEST_SUM, LARGEST_TERMS = 24, 6
 
 
 class Renderer(Protocol):
@@ -83,8 +90,19 @@ class Audit:
 
     @cached_property
     def leverage(self) -> FloatArray:
-        """Leverage of the listed cells, shape (T,); NaN where not determined."""
-        return self.identification.leverage_of(self.listing.cells)
+        """Leverage of the listed cells, shape (T,); NaN where not determined.
+
+        Where each cell needs a solve of its own (thousands of seen conjunctions) only a few determined cells, spread
+        evenly over the list, are solved; the others are NaN too.
+        """
+        known = np.flatnonzero(self.codes <= Verdict.DETERMINED)
+        if len(self.identification.null.columns) > DENSE_COLUMNS:
+            known = known[np.unique(np.linspace(0, len(known) - 1, SOLVED_CELLS).astype(int))] if len(known) else known
+        result = np.full(len(self.codes), np.nan)
+        # A cell whose solve does not converge is left open rather than stopping the audit.
+        with suppress(SolverError):
+            result[known] = self.identification.leverage_of(self.listing.cells[known])
+        return result
 
     @cached_property
     def fit(self) -> AdditiveFit | None:
@@ -106,13 +124,13 @@ class Audit:
     def verdicts(self) -> Table:
         """The listed cells with their verdicts, leverage and, given an outcome, the value that follows."""
         words = np.array([verdict.word for verdict in Verdict], dtype=object)
-        columns: dict[str, Any] = {**self.design.decode(self.listing.cells), "verdict": words[self.codes]}
+        columns: dict[str, Any] = {"verdict": words[self.codes]}
         if self.order > 1:
             columns["verdict at order 1"] = words[self.first.of(self.listing.cells)]
         columns["leverage"] = self.leverage
         if self.predictions is not None:
             columns["predicted"] = self.predictions
-        return Table(columns)
+        return Table({**level_columns(self.design, self.listing.cells, columns), **columns})
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -131,13 +149,15 @@ class Audit:
     def forecast(self) -> Forecast:
         """What kernel theory expects of networks trained on the seen cells."""
         cells, truth, source = self._known_unseen()
-        return forecast(self.design, cells, truth, source, self.seed)
+        determined = self.first.of(cells) == Verdict.DETERMINED
+        return forecast(self.design, cells, truth, source, determined=determined, seed=self.seed)
 
     def _known_unseen(self) -> tuple[IntArray, FloatArray | None, str]:
         """Unseen cells to forecast on: held-out ones with outcomes if there are any, else the determined ones."""
-        held = ~self.design.train
-        if held.any() and self.design.outcome is not None:
-            return self.design.held_out, self.design.outcome[held], "held-out rows"
+        held = self.design.held_out
+        fresh = ~contains(self.design.seen, held)  # a cell may have rows on both sides of the split
+        if fresh.any() and self.design.outcome is not None:
+            return held[fresh], self.design.outcome[~self.design.train][fresh], "held-out rows"
         known = self.codes == Verdict.DETERMINED
         truth = None if self.predictions is None else self.predictions[known]
         return self.listing.cells[known], truth, "values that follow if effects add"
@@ -167,10 +187,21 @@ class Audit:
         lead = f"{self.design.label(codes)}: {verdict.word}. {verdict.text.meaning}"
         if verdict is not Verdict.DETERMINED:
             return f"{lead} {verdict.text.action}"
-        found = self.identification.certificate(tuple(int(code) for code in codes))
-        leverage = float(self.identification.leverage_of(codes[None])[0])
-        text = found.text([factor.labels for factor in self.design.factors])
-        return f"{lead}\n  {text}\n  leverage {leverage:.2f} (variance in units of one seen cell's)"
+        try:
+            found = self.identification.certificate(tuple(int(code) for code in codes))
+            leverage = float(self.identification.leverage_of(codes[None])[0])
+        except SolverError as error:
+            return f"{lead}\n  Its certificate was not found: {error}."
+        return f"{lead}\n  {self._sum(found)}\n  leverage {leverage:.2f} (variance in units of one seen cell's)"
+
+    def _sum(self, found: Certificate) -> str:
+        """Return a certificate as text; of a long one only the largest terms."""
+        labels = [factor.labels for factor in self.design.factors]
+        if len(found) <= LONGEST_SUM:
+            return found.text(labels)
+        largest = np.argsort([-abs(weight) for weight in found.weights], kind="stable")[:LARGEST_TERMS]
+        terms = [f"{float(found.weights[term]):+.3g} y({self.design.label(found.cells[term])})" for term in largest]
+        return f"a weighted sum of {len(found):,} seen cells, led by {'  '.join(terms)}"
 
     def suggest(
         self,
@@ -205,6 +236,8 @@ class Audit:
     def to_html(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the self-contained HTML report; an existing file is kept unless ``force``."""
         target = Path(path)
+        if target.is_dir():
+            raise InputError(f"{target} is a folder; name a file in it")
         if target.exists() and not force:
             raise InputError(f"{target} exists; choose another name, or allow overwriting with --force (force=True)")
         page = self._face().page(self)

@@ -22,6 +22,8 @@ def read_costs(data: object, design: Design) -> dict[tuple[str, ...], float]:
     {('0', '1'): 2.5}
     """
     source = open_table(data)
+    if "cost" in design.names:
+        raise InputError(f"one factor is itself named 'cost', so {source.name} cannot hold both; rename that factor")
     for name in design.names:
         source.require(name, "factor")
     column = source.require("cost", "cost column")

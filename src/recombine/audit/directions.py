@@ -155,7 +155,7 @@ class Directions:
 
 def _exact_keys(values: npt.NDArray[np.uint64]) -> tuple[BoolArray, npt.NDArray[Any]]:
     """Say which rows of residues (n, 2) vanish, and give the others' ratio (m,): equal if and only if parallel."""
-    zero = ~values.any(axis=1)
+    zero = np.asarray(~values.any(axis=1))
     first, second = values[~zero].T
     finite = second != 0
     keys = np.full(len(first), PRIME, dtype=np.uint64)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.errors import listing
-from recombine.verdicts import FINDINGS, Finding, Verdict
+from recombine.verdicts import FINDINGS, Finding, Verdict, rounded
 
 if TYPE_CHECKING:
     from recombine.audit.audit import Audit
@@ -43,7 +43,8 @@ def cells_not_determined(audit: Audit) -> Finding | None:
         return None
     return Finding(
         FINDINGS["RC101"],
-        f"{_about(audit)}{count:,} unseen cells cannot be told from the data at order {audit.order}{_needed(audit)}",
+        f"{_number(audit, count)} {'target' if audit.listing.kind == 'targets' else 'unseen'} "
+        f"cell{'s' if count != 1 else ''} cannot be told from the data at order {audit.order}{_needed(audit)}",
     )
 
 
@@ -51,11 +52,13 @@ def _needed(audit: Audit) -> str:
     deficit = audit.identification.deficit
     if not deficit:
         return ""
-    return f"; {deficit:,} well-chosen cell{'s' if deficit != 1 else ''} would determine them all"
+    whom = "every cell of known levels" if audit.listing.kind == "targets" else "them all"
+    return f"; {deficit:,} well-chosen cell{'s' if deficit != 1 else ''} would determine {whom}"
 
 
-def _about(audit: Audit) -> str:
-    return "" if audit.counts.exact or audit.listing.kind == "targets" else "about "
+def _number(audit: Audit, count: int) -> str:
+    exact = audit.counts.exact or audit.listing.kind == "targets"
+    return f"{count:,}" if exact else f"about {rounded(count):,}"
 
 
 def level_never_seen(audit: Audit) -> Finding | None:
@@ -80,21 +83,27 @@ def cells_undecided(audit: Audit) -> Finding | None:
     if not count:
         return None
     return Finding(
-        FINDINGS["RC105"], f"{_about(audit)}{count:,} cells could not be decided; {Verdict.UNDECIDED.text.action}"
+        FINDINGS["RC105"], f"{_number(audit, count)} cells could not be decided; {Verdict.UNDECIDED.text.action}"
     )
 
 
 def shaky_cells(audit: Audit) -> Finding | None:
     """RC106: determined cells with a high leverage."""
     leverage = audit.leverage[audit.codes == Verdict.DETERMINED]
+    leverage = leverage[~np.isnan(leverage)]
     count = int((leverage > SHAKY).sum())
     if not count:
         return None
     return Finding(
         FINDINGS["RC106"],
-        f"{count:,} of {len(leverage):,} listed determined cells have leverage above {SHAKY:g} "
-        f"(largest {leverage.max():.1f})",
+        f"{count:,} of {len(leverage):,} determined cells looked at {'have' if count != 1 else 'has'} leverage above "
+        f"{SHAKY:g} (largest {leverage.max():.1f}: {_shakiest(audit)})",
     )
+
+
+def _shakiest(audit: Audit) -> str:
+    known = np.where(audit.codes == Verdict.DETERMINED, audit.leverage, np.nan)
+    return audit.design.label(audit.listing.cells[int(np.nanargmax(known))])
 
 
 def leak_risk(audit: Audit) -> Finding | None:
@@ -144,4 +153,4 @@ def additivity_unchecked(audit: Audit) -> Finding | None:
         return Finding(FINDINGS["RC302"], "no outcome column was named, so verdicts rest on additivity unchecked")
     if audit.additivity.word_at(audit.order) != "cannot be checked":
         return None
-    return Finding(FINDINGS["RC302"], f"too few seen cells are determined by the others at order {audit.order}")
+    return Finding(FINDINGS["RC302"], f"at order {audit.order} {audit.additivity.obstacle(audit.order)}")

@@ -19,9 +19,13 @@ from recombine.errors import InputError
 from recombine.tables import Table
 from recombine.theory.additive_fit import fit_additive
 from recombine.theory.identify import identify
+from recombine.theory.overlap import OverlapKernel
+from recombine.theory.structured import evaluate, solve_with_intercept
 from recombine.verdicts import Verdict
 
 Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
+#: The kernel ridge is tuned on three folds of the training cells.
+FEWEST_CELLS = 3
 VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
 
 
@@ -31,7 +35,8 @@ def compare_models(
     """Train each model on a random share of the seen cells and score it on the rest, split by verdict.
 
     The scikit-learn models use one-hot inputs, standardised outcomes and their default settings; the kernel ridge comes
-    once more with its width and ridge tuned by cross-validation on the training cells.
+    once more with its width and ridge tuned by cross-validation on the training cells. Two rows are theory: what a wide
+    network with one hidden layer is expected to do, with the readout (NNGP) or all layers (NTK) doing the learning.
 
     Parameters
     ----------
@@ -56,7 +61,7 @@ def compare_models(
         for draw in range(draws):
             generator = np.random.default_rng([seed, draw, round(1000 * share)])
             train = generator.random(len(outcome)) < share
-            if train.sum() >= 2 and not train.all():
+            if train.sum() >= FEWEST_CELLS and not train.all():
                 _score(design, outcome, train, order, seed + draw, squares)
         rows += [_row(share, model, found) for model, found in squares.items()]
     names = list(rows[0]) if rows else ["share", "model"]
@@ -101,15 +106,26 @@ def _models(design: Design, order: int, seed: int) -> dict[str, Predictor]:
         return centre + fit_additive(features, cells, values - centre).predict(asked)
 
     grid = {"alpha": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "gamma": [0.003, 0.03, 0.1, 0.3, 1.0]}
-    tuned = GridSearchCV(KernelRidge(kernel="rbf"), grid, cv=3, scoring="neg_mean_squared_error")
+    tuned = GridSearchCV(KernelRidge(kernel="rbf"), grid, cv=FEWEST_CELLS, scoring="neg_mean_squared_error")
     network = MLPRegressor(hidden_layer_sizes=(100,), max_iter=2_000, random_state=seed)
+    depth_1 = {"NNGP": OverlapKernel.relu(1, len(design.sizes)), "NTK": OverlapKernel.ntk(1, len(design.sizes))}
+    theory = {} if design.symmetric else {f"theory: network, {name}": _kernel(k) for name, k in depth_1.items()}
     return {
         "additive least squares": additive,
         "random forest": _one_hot(design, RandomForestRegressor(random_state=seed)),
         "RBF kernel ridge": _one_hot(design, KernelRidge(kernel="rbf")),
         "RBF kernel ridge, tuned": _one_hot(design, tuned),
         "neural network (MLP)": _one_hot(design, network),
+        **theory,
     }
+
+
+def _kernel(kernel: OverlapKernel) -> Predictor:
+    def predict(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
+        solution, intercept = solve_with_intercept(kernel, cells, values)
+        return evaluate(kernel, cells, solution.dual, asked) + intercept
+
+    return predict
 
 
 def _one_hot(design: Design, model: Any) -> Predictor:

@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.arrays import FloatArray, IntArray
 from recombine.audit.additivity import AdditivityCheck, OrderCheck
+from recombine.audit.listing import level_columns
 from recombine.errors import InputError
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, PAPER, SOFT, WIDTH, inches, short
@@ -60,7 +61,7 @@ class AdditivityFigure(Figure):
         assert design.outcome is not None
         observed, predicted = design.outcome[design.train][tested], self.check.predicted[tested]
         values = {"observed": observed, "predicted": predicted, "difference": observed - predicted}
-        return Table({**design.decode(design.seen[tested]), **values})
+        return Table({**level_columns(design, design.seen[tested], values), **values})
 
     @property
     def alternative(self) -> str:
@@ -143,7 +144,8 @@ class AdditivityFigure(Figure):
                 )
 
     def _cell(self, place: int) -> str:
-        levels = [short(str(self.table[name][self._drawn[place]]), 14) for name in self.audit.design.names]
+        names = self.table.columns[: len(self.audit.design.factors)]
+        levels = [short(str(self.table[name][self._drawn[place]]), 14) for name in names]
         return short(" · ".join(levels), 34)
 
 

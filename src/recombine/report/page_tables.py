@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: Longest tables; the rest is counted in the caption.
 MOST_LEVELS, MOST_OPEN = 40, 40
 
+Columns = Mapping[str, Iterable[object]] | Sequence[tuple[str, Iterable[object]]]
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -42,14 +44,13 @@ class PageTable:
     heads: Sequence[Entry]
     rows: Sequence[Sequence[Entry]]
     identity: str
-    notes: str = ""
     spans: Sequence[tuple[str, int]] = field(default=())
 
 
-def page_table(
-    identity: str, caption: str, columns: dict[str, Iterable[object]], *, notes: str = "", bars: Sequence[str] = ()
-) -> PageTable:
+def page_table(identity: str, caption: str, columns: Columns, *, bars: Sequence[str] = ()) -> PageTable:
     """Build a table from columns of numbers and texts; columns named in ``bars`` are shares from 0 to 1.
+
+    Columns are a mapping, or pairs where the reader's own names might repeat one of ours.
 
     Examples
     --------
@@ -57,13 +58,13 @@ def page_table(
     >>> [entry.text for entry in table.rows[0]], table.rows[0][1].bar
     (['a', '50.0 %'], 0.5)
     """
-    entries = [[_entry(value, name in bars) for value in values] for name, values in columns.items()]
+    named = list(columns.items() if isinstance(columns, Mapping) else columns)
+    entries = [[_entry(value, name in bars) for value in values] for name, values in named]
     heads = [
         Entry(name, bool(column) and all(entry.numeric or entry.text in ("", "–") for entry in column))
-        for name, column in zip(columns, entries, strict=True)
+        for (name, _), column in zip(named, entries, strict=True)
     ]
-    rows = list(zip(*entries, strict=True)) if entries else []
-    return PageTable(caption, heads, rows, identity, notes)
+    return PageTable(caption, heads, list(zip(*entries, strict=True)), identity)
 
 
 def _entry(value: object, bar: bool) -> Entry:
@@ -158,10 +159,9 @@ def open_table(audit: Audit) -> PageTable | None:
     if not len(where):
         return None
     shown = where[:MOST_OPEN]
-    columns: dict[str, Iterable[object]] = {
-        name: values.tolist() for name, values in audit.design.decode(audit.listing.cells[shown]).items()
-    }
-    columns["verdict"] = [Verdict(int(code)) for code in audit.codes[shown]]
+    levels = audit.design.decode(audit.listing.cells[shown])
+    verdicts = [Verdict(int(code)) for code in audit.codes[shown]]
+    columns = [*((name, values.tolist()) for name, values in levels.items()), ("verdict", verdicts)]
     return page_table("t-open", f"Cells that the data cannot tell: {len(shown):,} of {len(where):,} listed", columns)
 
 
@@ -248,14 +248,13 @@ def models_table(models: Table) -> PageTable:
 
 def plan_table(plan: Plan) -> PageTable:
     """Cells to collect next."""
-    columns: dict[str, Iterable[Any]] = {
-        "": [Entry(str(place + 1), True) for place in range(len(plan.picks))],
-        **{name: plan.table[name].tolist() for name in plan.design.names},
-        "purpose": plan.table["reason"].tolist(),
-        "gain": plan.table["gain"].tolist(),
-    }
+    cells = np.array([pick.cell for pick in plan.picks], dtype=np.int64).reshape(-1, len(plan.design.factors))
+    places = [Entry(str(place + 1), True) for place in range(len(cells))]
+    levels = [(name, values.tolist()) for name, values in plan.design.decode(cells).items()]
+    columns: list[tuple[str, Iterable[object]]] = [("", places), *levels, ("purpose", [pick.reason for pick in plan.picks])]
+    columns.append(("gain", [plan.gain_text(pick) for pick in plan.picks]))
     if len({pick.cost for pick in plan.picks}) > 1:
-        columns["cost"] = plan.table["cost"].tolist()
+        columns.append(("cost", [pick.cost for pick in plan.picks]))
     return page_table("t-plan", "Cells to collect, in this order", columns)
 
 

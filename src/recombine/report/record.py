@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
-from recombine.audit.advise import Plan
+from recombine.audit.advise import Pick, Plan
 from recombine.tables import Table
 from recombine.theory.counts import Counts
 from recombine.verdicts import Verdict
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 1_000
 
 
-def as_json(audit: Audit, plan: Plan | None = None, models: Table | None = None) -> str:
+def as_json(audit: Audit, plan: Plan | None = None, models: Table | None = None, explained: str | None = None) -> str:
     """Return the whole audit as JSON text; numbers that do not exist are null.
 
     Examples
@@ -30,7 +32,10 @@ def as_json(audit: Audit, plan: Plan | None = None, models: Table | None = None)
     """
     import msgspec
 
-    document = msgspec.json.encode(_plain(as_record(audit, plan, models)))
+    record = as_record(audit, plan, models)
+    if explained is not None:
+        record = {"explained": explained, **record}
+    document = msgspec.json.encode(_plain(record))
     return msgspec.json.format(document, indent=2).decode()
 
 
@@ -39,6 +44,7 @@ def as_record(audit: Audit, plan: Plan | None = None, models: Table | None = Non
     design, coverage = audit.design, audit.coverage
     return {
         "recombine": __version__,
+        "libraries": {name: version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
         "source": design.source,
         "order": audit.order,
         "seed": audit.seed,
@@ -52,18 +58,12 @@ def as_record(audit: Audit, plan: Plan | None = None, models: Table | None = Non
         "deficit": audit.identification.deficit,
         "coverage": list(coverage.ways.rows()),
         "additivity": _additivity(audit),
-        "forecast": {
-            "slopes": list(audit.forecast.slopes.rows()),
-            "shortcuts": [
-                {"factor": item.factor, "seen": item.seen, "unseen": item.unseen, "misleads": item.misleads}
-                for item in audit.forecast.shortcuts
-            ],
-        },
+        "forecast": _forecast(audit),
         "findings": [
             {"code": item.code, "title": item.kind.title, "severity": item.severity.word, "message": item.message}
             for item in audit.findings
         ],
-        "suggestions": None if plan is None else {"needed": plan.needed, "cells": list(plan.table.rows())},
+        "suggestions": None if plan is None else _suggestions(plan),
         "models": None if models is None else list(models.rows()),
         "listing": {
             "note": audit.listing.note,
@@ -72,6 +72,36 @@ def as_record(audit: Audit, plan: Plan | None = None, models: Table | None = Non
         },
         "verdicts": list(audit.verdicts.head(MOST_ROWS).rows()),
     }
+
+
+def _forecast(audit: Audit) -> dict[str, Any]:
+    found = audit.forecast
+    return {
+        "slopes": list(found.slopes.rows()),
+        "curve": list(found.curve.rows()),
+        "cells": found.unseen,
+        "shortcuts": [{**asdict(item), "misleads": item.misleads} for item in found.shortcuts],
+        "shortcut_truth": found.shortcut_truth,
+        "accuracy": None if found.accuracy is None else list(found.accuracy.rows()),
+    }
+
+
+def _suggestions(plan: Plan) -> dict[str, Any]:
+    cells = [
+        {
+            "cell": dict(zip(plan.design.names, _labels(plan, pick), strict=True)),
+            "reason": pick.reason,
+            "gain": pick.gain,
+            "text": plan.gain_text(pick),
+            "cost": pick.cost,
+        }
+        for pick in plan.picks
+    ]
+    return {"needed": plan.needed, "beyond": plan.beyond, "sampled": plan.sampled, "cells": cells}
+
+
+def _labels(plan: Plan, pick: Pick) -> list[str]:
+    return [factor.labels[code] for factor, code in zip(plan.design.factors, pick.cell, strict=True)]
 
 
 def _counts(counts: Counts) -> dict[str, Any]:
@@ -88,9 +118,11 @@ def _additivity(audit: Audit) -> dict[str, Any] | None:
         return None
     return {
         "word": check.word_at(audit.order),
-        "statement": check.statement,
+        "statement": check.statement_at(audit.order),
         "method": check.method,
         "orders": list(check.table.rows()),
+        "lack_of_fit": None if check.lack_of_fit is None else asdict(check.lack_of_fit),
+        "breakers": list(check.breakers().rows()),
     }
 
 

@@ -11,13 +11,15 @@ import numpy as np
 from recombine.audit.advise import Plan
 from recombine.tables import Table
 from recombine.theory.counts import Counts
-from recombine.verdicts import Finding, Severity, Verdict
+from recombine.verdicts import Finding, Severity, Verdict, rounded
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
     from recombine.audit.audit import Audit
+    from recombine.audit.coverage import Coverage
+    from recombine.theory.identify import Identification
 
 _STYLES = {Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.PROBLEM: "bold red"}
 _BAR = 24
@@ -63,67 +65,96 @@ def _heading(audit: Audit, console: Console) -> None:
 
 
 def _verdicts(audit: Audit, console: Console) -> None:
-    unseen = audit.counts.total - audit.counts[Verdict.SEEN]
+    counts = audit.counts
+    unseen = counts.total - counts[Verdict.SEEN]
     console.print()
-    _line(
-        console,
-        f"{audit.counts.total:,} combinations, {audit.counts[Verdict.SEEN]:,} seen "
-        f"({_percent(audit.counts[Verdict.SEEN], audit.counts.total)}), {unseen:,} unseen:",
-        "bold",
-    )
     if audit.listing.kind == "targets":
-        _line(console, f"{len(audit.listing.cells):,} target cells, at order {audit.order}:", "bold")
+        _line(console, f"{len(audit.listing.cells):,} target cells, {_if_effects_add(audit, audit.order)}:", "bold")
         tally = np.bincount(audit.codes, minlength=len(Verdict))
-        console.print(_bars({verdict: int(tally[verdict]) for verdict in Verdict}, len(audit.codes), True))
-        _line(console, "and over the full product:", "")
-    orders = [(1, audit.first_counts)] if audit.order == 1 else [(1, audit.first_counts), (audit.order, audit.counts)]
-    for order, counts in orders:
-        _line(console, f"  if effects add{'' if order == 1 else f' up to interactions of {order} factors'}:", "dim")
-        console.print(_bars(counts.by_verdict, unseen, False))
-        _line(console, f"  {_how(audit, counts)}", "dim")
+        _table(console, _bars({verdict: int(tally[verdict]) for verdict in Verdict}, len(audit.codes), seen=True))
+        console.print()
+    share = _percent(counts[Verdict.SEEN], counts.total)
+    product = "The full product" if audit.listing.kind == "targets" else "All combinations"
+    _line(
+        console, f"{product}: {counts.total:,} cells, {counts[Verdict.SEEN]:,} seen ({share}), {unseen:,} not", "bold"
+    )
+    orders = [(1, audit.first_counts)] if audit.order == 1 else [(1, audit.first_counts), (audit.order, counts)]
+    for order, found in orders:
+        _line(console, f"  unseen cells, {_if_effects_add(audit, order)}:", "")
+        _table(console, _bars(found.by_verdict, unseen, exact=found.exact))
+        _line(console, f"  {_how(audit.first if order == 1 else audit.identification, found)}", "dim")
+    if audit.listing.kind == "sample":
+        _line(console, f"  {audit.listing.note}", "dim")
 
 
-def _how(audit: Audit, counts: Counts) -> str:
+#: How the check of the assumption reads where the verdicts are counted, so that no count looks stronger than it is.
+_ASSUMED = {
+    "holds": "they do, see below",
+    "holds roughly": "they do roughly, see below",
+    "does not hold": "they do not, see below",
+    "cannot be checked": "not checked",
+}
+
+
+def _if_effects_add(audit: Audit, order: int) -> str:
+    word = "cannot be checked" if audit.additivity is None else audit.additivity.word_at(order)
+    model = "if effects add" if order == 1 else f"if effects add up to interactions of {order} factors"
+    return f"{model} ({_ASSUMED[word]})"
+
+
+def _how(engine: Identification, counts: Counts) -> str:
     if not counts.exact:
-        return f"estimated from {counts.sampled:,} random cells, 95 % interval in the report; seen counts are exact"
-    route = audit.identification.route
-    if route == "projection":
-        gap = audit.identification.gap
+        low, high = (_percent(side[Verdict.DETERMINED], counts.total) for side in (counts.low, counts.high))
+        return (
+            f"estimated from {counts.sampled:,} random cells (determined: {low} to {high} of all cells, with 95 % "
+            "confidence); total, seen and unseen level are exact"
+        )
+    if engine.route == "projection":
+        gap = engine.gap
         width = f"zeros below {gap.zero:.0e}, others above {gap.nonzero:.0e}" if gap is not None else "gap not measured"
         return f"decided by floating-point projection ({width})"
     return {
         "graph": "decided exactly, by connectivity",
         "exact": "decided exactly, by rank in modular arithmetic",
-    }[route]
+    }[engine.route]
 
 
-def _bars(counts: dict[Verdict, int], total: int, with_seen: bool) -> RichTable:
+def _bars(counts: dict[Verdict, int], total: int, *, seen: bool = False, exact: bool = True) -> RichTable:
+    """Return one line a verdict: symbol, word, count, share and a bar; counts known by sampling only are rounded."""
     from rich.text import Text
 
     table = _grid(numbers=2)
     for verdict in Verdict:
         count = counts[verdict]
-        if (verdict is Verdict.SEEN and not with_seen) or (verdict is Verdict.UNDECIDED and not count):
+        if (verdict is Verdict.SEEN and not seen) or (verdict is Verdict.UNDECIDED and not count):
             continue
         bar = "█" * round(_BAR * count / total) if total else ""
         colour = verdict.colour if verdict is not Verdict.UNSEEN_LEVEL else "default"
-        shown = Text(bar or "▏", style=colour)
-        table.add_row(f"  {verdict.symbol} {verdict.word}", f"{count:,}", _percent(count, total), shown)
+        shown = Text(bar or ("▏" if count else ""), style=colour)
+        known = exact or verdict is Verdict.UNSEEN_LEVEL
+        number = f"{count:,}" if known else f"about {rounded(count):,}"
+        table.add_row(f"{verdict.symbol} {verdict.word}", number, _percent(count, total), shown)
     return table
 
 
 def _coverage(audit: Audit, console: Console) -> None:
     coverage = audit.coverage
     strengths = sorted({int(t) for t in coverage.ways["t"]})
-    ways = ", ".join(f"{t}-way {coverage.share(t):.1%}" for t in strengths)
+    ways = ", ".join(f"{t}-way {_overall(coverage, t)}" for t in strengths)
     low, middle, high = coverage.per_cell
-    thin = [f"{row['factor']} {row['level']}" for row in coverage.levels.rows() if row["cells"] <= 1]
+    thin = [f"{row['factor']}={row['level']}" for row in coverage.levels.rows() if row["cells"] <= 1]
     console.print()
     _line(console, "Coverage", "bold")
-    _line(console, f"  {ways}; measurements per seen cell {low:,.6g} to {high:,.6g} (median {middle:,.6g})", "")
+    spread = f"{low:,.6g}" if low == high else f"{low:,.6g} to {high:,.6g} (median {middle:,.6g})"
+    _line(console, f"  {ways}; measurements per seen cell: {spread}", "")
     if thin:
-        shown = ", ".join(thin[:6]) + (f" and {len(thin) - 6} more" if len(thin) > 6 else "")
+        shown = ", ".join(thin[:6]) + (f" and {len(thin) - 6:,} more" if len(thin) > 6 else "")
         _line(console, f"  levels seen in one cell at most: {shown}", "")
+
+
+def _overall(coverage: Coverage, t: int) -> str:
+    row = coverage.ways.where((coverage.ways["t"] == t) & (coverage.ways["factors"] == "all"))
+    return _percent(int(row["seen"][0]), int(row["possible"][0]))
 
 
 def _assumption(audit: Audit, console: Console) -> None:
@@ -136,27 +167,40 @@ def _assumption(audit: Audit, console: Console) -> None:
         _line(console, f"  {audit.additivity.statement_at(order)}", "")
     worst = list(audit.additivity.breakers(3).rows())
     if worst and audit.additivity.word != "cannot be checked":
+        count = len(audit.design.names)
         cells = "; ".join(
-            f"{' · '.join(str(row[name]) for name in audit.design.names)} ({row['difference']:+.3g})" for row in worst
+            f"{' · '.join(str(level) for level in list(row.values())[:count])} ({row['difference']:+.3g})"
+            for row in worst
         )
         _line(console, f"  Cells that depart most: {cells}", "")
 
 
 def _forecast(audit: Audit, console: Console) -> None:
-    slopes = audit.forecast.slopes
-    if not len(slopes):
+    slopes, accuracy = audit.forecast.slopes, audit.forecast.accuracy
+    varied = [row for row in slopes.rows() if not np.isnan(row["depth 1"])]
+    if not varied and accuracy is None:
         return
     console.print()
     _line(console, "What your model will do", "bold")
-    _line(console, "  Share of each factor's effect that reaches unseen cells, ReLU network by hidden layers:", "")
+    if varied:
+        _line(console, "  Share of each factor's effect that reaches unseen cells, by depth of a ReLU network:", "")
+        _table(console, _slope_table(slopes))
+    if accuracy is not None:
+        for loss in ("cross-entropy", "squared"):
+            shares = accuracy["accuracy"][accuracy["loss"] == loss]
+            shown = f"{shares[0]:.0%}" if np.ptp(shares) < 0.005 else f"{shares.min():.0%} to {shares.max():.0%}"
+            _line(console, f"  Accuracy on held-out unseen cells with {loss} loss, depth 1 to 4: {shown}", "")
+
+
+def _slope_table(slopes: Table) -> RichTable:
     from rich.text import Text
 
     table = _grid(numbers=len(slopes.columns) - 1)
     table.add_row("", *slopes.columns[1:])
     for row in slopes.rows():
         values = list(row.values())
-        table.add_row(Text(f"  {values[0]}"), *(_share(value) for value in values[1:]))
-    console.print(table)
+        table.add_row(Text(str(values[0])), *(_share(value) for value in values[1:]))
+    return table
 
 
 def _share(value: float) -> str:
@@ -171,37 +215,42 @@ def _models(models: Table, console: Console) -> None:
     for _ in range(3):
         table.add_column(justify="right")
     words = [Verdict.DETERMINED.word, Verdict.DISCONNECTED.word, Verdict.UNSEEN_LEVEL.word]
-    table.add_row("  trained on", "model", *words)
+    table.add_row("trained on", "model", *words)
     for row in models.rows():
-        errors = ["-" if np.isnan(row[word]) else f"{row[word]:.1f}" for word in words]
-        table.add_row(f"  {row['share']:.0%} of cells", row["model"], *errors)
-    console.print(table)
+        errors = ["-" if np.isnan(row[word]) else _amount(row[word]) for word in words]
+        table.add_row(f"{row['share']:.0%} of cells", row["model"], *errors)
+    _table(console, table)
+
+
+def _amount(value: float) -> str:
+    """Three digits, without powers of ten where they can be avoided."""
+    return f"{value:,.0f}" if 100 <= value < 1e9 else f"{value:.3g}"
 
 
 def _plan(plan: Plan, console: Console) -> None:
     console.print()
     _line(console, "What to collect next", "bold")
-    if plan.needed:
-        _line(console, f"  {plan.needed:,} well-chosen cells would determine everything.", "")
+    if plan.statement and (plan.needed or plan.beyond):
+        _line(console, f"  {plan.statement}", "")
     if not plan.picks:
-        _line(console, "  Nothing: no further cell can be collected that would help.", "")
+        _line(console, "  Nothing: there is no further cell to collect that would help.", "")
         return
     from rich.text import Text
 
     table = _grid()
-    costs = len(set(plan.table["cost"].tolist())) > 1
-    for row in plan.table.rows():
-        cell = " · ".join(str(row[name]) for name in plan.design.names)
-        table.add_row(Text(f"  {cell}"), f"→ {row['gain']}", f"cost {row['cost']:g}" if costs else "")
-    console.print(table)
+    costs = len({pick.cost for pick in plan.picks}) > 1
+    for pick in plan.picks:
+        cell = Text(plan.design.label(pick.cell))
+        table.add_row(cell, f"→ {plan.gain_text(pick)}", f"cost {pick.cost:g}" if costs else "")
+    _table(console, table)
 
 
 def _example(audit: Audit, console: Console) -> None:
     """Show one certificate: the determined cell with the largest leverage, the one most worth a look."""
-    known = np.flatnonzero(audit.codes == Verdict.DETERMINED)
+    known = np.flatnonzero((audit.codes == Verdict.DETERMINED) & ~np.isnan(audit.leverage))
     if not len(known):
         return
-    shakiest = int(known[np.nanargmax(audit.leverage[known])])
+    shakiest = int(known[np.argmax(audit.leverage[known])])
     console.print()
     _line(console, "A certificate (the determined cell with the largest leverage)", "bold")
     for line in audit.explain(shakiest).splitlines()[1:]:
@@ -211,6 +260,8 @@ def _example(audit: Audit, console: Console) -> None:
 def _findings(findings: Iterable[Finding], console: Console) -> None:
     console.print()
     _line(console, "Findings", "bold")
+    if not findings:
+        _line(console, "  none", "")
     for finding in findings:
         _line(console, f"  {finding}", _STYLES[finding.severity])
 
@@ -221,7 +272,13 @@ def _line(console: Console, text: str, style: str) -> None:
     from rich.text import Text
 
     body = text.lstrip(" ")
-    console.print(Padding(Text(body, style=style), (0, 0, 0, len(text) - len(body))))
+    console.print(Padding(Text(body, style=style), (0, 0, 0, len(text) - len(body)), expand=False))
+
+
+def _table(console: Console, table: RichTable) -> None:
+    from rich.padding import Padding
+
+    console.print(Padding(table, (0, 0, 0, 2), expand=False))
 
 
 def _grid(numbers: int = 0) -> RichTable:

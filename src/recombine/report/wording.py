@@ -60,6 +60,17 @@ def number(value: float | int | None) -> str:
     return text.replace("-", "−")
 
 
+def amount(value: float) -> str:
+    """Write a count that may be a weight: whole numbers in full.
+
+    Examples
+    --------
+    >>> amount(12345.0), amount(2.5)
+    ('12,345', '2.5')
+    """
+    return number(int(value)) if value == int(value) else number(value)
+
+
 def percent(part: int, whole: int) -> str:
     """Write a share that never rounds to none or all unless it is.
 
@@ -152,7 +163,7 @@ def additivity_sentence(audit: Audit) -> str:
         return "Whether they do was not checked, because no outcome was named."
     word, check = audit.additivity.word_at(audit.order), audit.additivity.at(audit.order)
     if check is None or word == "cannot be checked":
-        return "Whether they do could not be checked: too few seen combinations are determined by the others."
+        return f"Whether they do could not be checked: {audit.additivity.obstacle(audit.order)}."
     lead = {
         "holds": "Here they do, closely",
         "holds roughly": "Here they do only roughly",
