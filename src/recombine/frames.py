@@ -170,7 +170,8 @@ def _plain(values: Any) -> npt.NDArray[Any]:
         if values.dtype.kind in "iuf":
             values = masked.astype(float).filled(np.nan)
         else:  # a masked array fills with None as "the default", which is a question mark
-            values = np.where(np.ma.getmaskarray(masked), None, np.ma.getdata(masked).astype(object))
+            values = np.ma.getdata(masked).astype(object)
+            values[np.ma.getmaskarray(masked)] = None
     array = np.asarray(values)
     # NumPy turns nanoseconds into bare integers where microseconds become datetimes.
     return array.astype("datetime64[us]") if array.dtype.kind == "M" else array

@@ -233,5 +233,5 @@ def rounded(number: float) -> int:
     (960000000, 47)
     """
     whole = round(number)
-    step = 10 ** max(len(str(abs(whole))) - 2, 0)
+    step: int = 10 ** max(len(str(abs(whole))) - 2, 0)
     return (whole + step // 2) // step * step

@@ -107,9 +107,11 @@ class Audit:
     @cached_property
     def fit(self) -> AdditiveFit | None:
         """The additive model of the asked order fitted to the seen cells, when there is an outcome."""
-        if self.design.outcome is None:
-            return None
-        features = Conjunctions(self.design.sizes, self.order, self.design.symmetric)
+        return None if self.design.outcome is None else self._fitted(self.order)
+
+    def _fitted(self, order: int) -> AdditiveFit:
+        assert self.design.outcome is not None
+        features = Conjunctions(self.design.sizes, order, self.design.symmetric)
         return fit_additive(features, self.design.seen, self.design.outcome[self.design.train])
 
     @cached_property
@@ -158,9 +160,9 @@ class Audit:
         fresh = ~contains(self.design.seen, held)  # a cell may have rows on both sides of the split
         if fresh.any() and self.design.outcome is not None:
             return held[fresh], self.design.outcome[~self.design.train][fresh], "held-out rows"
-        known = self.codes == Verdict.DETERMINED
-        truth = None if self.predictions is None else self.predictions[known]
-        return self.listing.cells[known], truth, "values that follow if effects add"
+        cells = self.listing.cells[self.first.of(self.listing.cells) == Verdict.DETERMINED]
+        fit = self.fit if self.order == 1 or self.fit is None else self._fitted(1)
+        return cells, None if fit is None else fit.predict(cells), "values that follow if effects add"
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -199,7 +201,7 @@ class Audit:
         labels = [factor.labels for factor in self.design.factors]
         if len(found) <= LONGEST_SUM:
             return found.text(labels)
-        largest = np.argsort([-abs(weight) for weight in found.weights], kind="stable")[:LARGEST_TERMS]
+        largest = np.argsort([-abs(float(weight)) for weight in found.weights], kind="stable")[:LARGEST_TERMS]
         terms = [f"{float(found.weights[term]):+.3g} y({self.design.label(found.cells[term])})" for term in largest]
         return f"a weighted sum of {len(found):,} seen cells, led by {'  '.join(terms)}"
 

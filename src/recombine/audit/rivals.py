@@ -76,10 +76,13 @@ def _score(
     seed: int,
     squares: dict[str, dict[Verdict, list[float]]],
 ) -> None:
+    from threadpoolctl import threadpool_limits
+
     seen, held = design.seen[train], design.seen[~train]
     found = identify(seen, held, order, sizes=design.sizes, symmetric=design.symmetric).verdicts
     for name, predict in _models(design, order, seed).items():
-        errors = (predict(seen, outcome[train], held) - outcome[~train]) ** 2
+        with threadpool_limits(1):  # small matrices: more threads only wait for each other
+            errors = (predict(seen, outcome[train], held) - outcome[~train]) ** 2
         for verdict in VERDICTS:
             squares.setdefault(name, {}).setdefault(verdict, []).extend(errors[found == verdict].tolist())
 

@@ -96,7 +96,7 @@ class AdditivityFigure(Figure):
 
         figure = Canvas(figsize=inches(WIDTH, _HEIGHT))
         left, right = figure.subplots(1, 2, gridspec_kw={"wspace": 0.28})
-        figure.subplots_adjust(left=0.085, right=0.985, top=0.91, bottom=0.14)
+        figure.subplots_adjust(left=0.075, right=0.985, top=0.91, bottom=0.14)
         rows = self._drawn
         observed, predicted, rest = (self.table[name][rows] for name in ("observed", "predicted", "difference"))
         self._equality(left, predicted, observed)
@@ -140,7 +140,7 @@ class AdditivityFigure(Figure):
                     textcoords="offset points",
                     ha="right" if side < 0 else "left",
                     va="center",
-                    fontsize=9.5,
+                    fontsize=11,
                 )
 
     def _cell(self, place: int) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from recombine.audit.audit import Audit
 
 SHOWN = 10
+#: Longer sums are cut here, and the number of terms left out is given.
+MOST_TERMS = 24
 #: Cells looked at for one pick; a cell that shares no level with earlier picks is nearly always among them.
 LOOKED_AT = 200
 
@@ -39,6 +41,7 @@ class Shown:
     label: str
     reason: str
     terms: tuple[Term, ...]
+    further: int
     leverage: float
     by_sum: float | None
     by_fit: float | None
@@ -107,7 +110,8 @@ def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> Shown:
     return Shown(
         audit.design.label(audit.listing.cells[row]),
         reason,
-        tuple(map(_term, found.weights, labels, values)),
+        tuple(map(_term, found.weights, labels, values))[:MOST_TERMS],
+        max(len(labels) - MOST_TERMS, 0),
         float(audit.leverage[row]),
         None if observed is None else found.value(observed),
         None if audit.predictions is None else float(audit.predictions[row]),

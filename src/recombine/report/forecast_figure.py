@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from recombine.audit.audit import Audit
 
-_HEIGHT = 330
+_HEIGHT = 340
 #: Smallest distance between two line labels, in slopes.
 _APART = 0.075
 
@@ -83,7 +83,7 @@ class SlopeFigure(Figure):
 
         figure = Canvas(figsize=inches(WIDTH, _HEIGHT))
         left, right = figure.subplots(1, 2, sharey=True, gridspec_kw={"wspace": 0.38})
-        figure.subplots_adjust(left=0.085, right=0.975, top=0.9, bottom=0.16)
+        figure.subplots_adjust(left=0.075, right=0.975, top=0.9, bottom=0.16)
         names = [str(name) for name in self.forecast.slopes["factor"]]
         slopes = [[float(row[f"depth {depth}"]) for depth in self.depths] for row in self.forecast.slopes.rows()]
         _lines(left, np.array(self.depths, dtype=float), names, np.array(slopes))
@@ -94,7 +94,7 @@ class SlopeFigure(Figure):
         if self._has_curve:
             curve = self.forecast.curve
             drawn = _lines(right, curve["additive share"], names, np.array([curve[name] for name in names]))
-            right.legend(handles=drawn, loc="lower right", frameon=False, fontsize=10.5, handlelength=2.6)
+            right.legend(handles=drawn, loc="lower right", frameon=False, fontsize=11.5, handlelength=2.6)
             right.set_xlim(0, 1.02)
         _dress(right, "Any network or kernel", "share of the representation that is additive")
         right.set_visible(self._has_curve)
@@ -126,7 +126,7 @@ def _label_ends(axes: Axes, across: float, names: list[str], ends: FloatArray) -
     heights = spread_out([float(ends[place]) for place in drawn], _APART)
     for place, height in zip(drawn, heights, strict=True):
         text = short(names[place], 14)
-        axes.annotate(text, (across, height), (9, 0), textcoords="offset points", va="center", fontsize=10.5)
+        axes.annotate(text, (across, height), (9, 0), textcoords="offset points", va="center", fontsize=11.5)
 
 
 def spread_out(heights: list[float], apart: float) -> list[float]:

@@ -76,7 +76,7 @@ class ModelsFigure(Figure):
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xlim(0, 1.06 * self._largest)
         axes.grid(axis="y", visible=False)
-        axes.set_title(f"trained on {share:.0%} of the seen cells", fontsize=11, pad=8, weight="normal", loc="right")
+        axes.set_title(f"trained on {share:.0%} of the seen cells", fontsize=12, pad=8, weight="normal", loc="right")
         axes.set_xlabel(f"root mean squared error, {self.outcome}")
 
     @property
@@ -104,5 +104,5 @@ def _legend(axes: Axes) -> None:
     for verdict in VERDICTS:
         mark = {"marker": symbol_marker(verdict), "ms": 8, "mfc": verdict.colour, "mec": INK, "mew": 0.5}
         figure.add_artist(Line2D([cursor], [1 - 14 / tall], linestyle="none", **mark))
-        figure.text(cursor + 0.012, 1 - 14 / tall, verdict.word, va="center", fontsize=10.5)
+        figure.text(cursor + 0.012, 1 - 14 / tall, verdict.word, va="center", fontsize=11.5)
         cursor += 0.03 + 0.0082 * len(verdict.word)

@@ -123,7 +123,7 @@ def _map(audit: Audit) -> dict[str, Any]:
 def _coverage(audit: Audit) -> dict[str, Any]:
     return {
         "found": audit.coverage,
-        "unit": "rows" if audit.coverage.measurements == audit.coverage.rows else "measurements",
+        "unit": "Rows" if audit.coverage.measurements == audit.coverage.rows else "Measurements",
         "ways": tables.ways_table(audit.coverage),
         "sparse": tables.sparse_table(audit.coverage),
     }

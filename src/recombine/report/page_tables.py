@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,12 +28,13 @@ Columns = Mapping[str, Iterable[object]] | Sequence[tuple[str, Iterable[object]]
 
 @dataclass(frozen=True)
 class Entry:
-    """One table cell: its text, whether it is a number, and the length (0 to 1) of the bar behind it, if any."""
+    """One table cell: its text, whether it is a number, the length (0 to 1) of a bar, a verdict's chip, a small note."""
 
     text: str
     numeric: bool = False
     bar: float | None = None
     verdict: Verdict | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _entry(value: object, bar: bool) -> Entry:
     if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
         if bar and value == value:
             return Entry(f"{100 * float(value):.1f} %", True, float(np.clip(value, 0.0, 1.0)))
-        return Entry(number(value), True)
+        return Entry(number(value, 4), True)
     return Entry(str(value))
 
 
@@ -97,34 +98,30 @@ def counts_table(audit: Audit) -> PageTable:
 
 def ways_table(coverage: Coverage) -> PageTable:
     """How many of the t-way combinations of levels were seen."""
-    names = ["all together" if name == "all" else name for name in coverage.ways["factors"].tolist()]
-    ways = coverage.ways
-    keep = [
-        place
-        for place, name in enumerate(names)
-        if name != "all together" or int((ways["t"] == ways["t"][place]).sum()) > 2
-    ]
+    rows = [row for row in coverage.ways.rows() if row["factors"] != "all" or _several(coverage.ways, row["t"])]
+    whole = {1: "all levels", 2: "all pairs", 3: "all triples"}
     columns: dict[str, Iterable[object]] = {
-        "factors taken together": [names[place] for place in keep],
-        "t": [int(ways["t"][place]) for place in keep],
-        "seen": [int(ways["seen"][place]) for place in keep],
-        "possible": [int(ways["possible"][place]) for place in keep],
-        "covered": [float(ways["share"][place]) for place in keep],
+        "levels of": [whole[row["t"]] if row["factors"] == "all" else row["factors"] for row in rows],
+        **{name: [row[name] for row in rows] for name in ("t", "seen", "possible")},
+        "covered": [row["share"] for row in rows],
     }
     return page_table("t-ways", "Combinations of t levels that occur in training", columns, bars=["covered"])
+
+
+def _several(ways: Table, t: int) -> bool:
+    """Whether a strength has more than one subset, so that a line for all of them says something new."""
+    return int((ways["t"] == t).sum()) > 2
 
 
 def sparse_table(coverage: Coverage, count: int = 10) -> PageTable:
     """The levels seen in the fewest cells."""
     levels = coverage.levels.head(count)
-    columns: dict[str, Iterable[object]] = {
-        "level": levels["level"].tolist(),
-        "factor": levels["factor"].tolist(),
-        "seen cells": levels["cells"].tolist(),
-        "rows": levels["rows"].tolist(),
-    }
+    names = {"level": "level", "factor": "factor", "cells": "seen cells", "rows": "rows"}
+    if coverage.measurements != coverage.rows:
+        del names["rows"]  # rows that stand for many measurements say little
     left = len(coverage.levels) - len(levels)
     more = f"; {left:,} more levels have as many or more" if left else ""
+    columns = {shown: levels[name].tolist() for name, shown in names.items()}
     return page_table("t-sparse", f"Levels seen in the fewest cells{more}", columns)
 
 
@@ -171,18 +168,17 @@ def orders_table(audit: Audit) -> PageTable | None:
     if check is None or not check.orders:
         return None
     unit = audit.design.outcome_name or "outcome"
-    shares = [Entry(number(c.share), True, float(np.clip(np.nan_to_num(c.share), 0, 1))) for c in check.orders]
     columns: dict[str, Iterable[object]] = {
         "model": ["effects add" if c.order == 1 else f"interactions of {c.order} factors" for c in check.orders],
         "cells tested": [c.tested for c in check.orders],
         "error": [float(c.error) for c in check.orders],
         "plain mean": [float(c.baseline) for c in check.orders],
         "noise floor": [float("nan") if c.noise is None else float(c.noise) for c in check.orders],
-        "share explained": shares,
+        "share explained": [float(c.share) for c in check.orders],
         "additivity": [check.word_at(c.order) for c in check.orders],
     }
     caption = f"Root mean squared error of predicting seen cells from the others ({check.method}), in units of {unit}"
-    return page_table("t-orders", caption, columns)
+    return page_table("t-orders", caption, columns, bars=["share explained"])
 
 
 def breakers_table(audit: Audit) -> PageTable | None:
@@ -190,7 +186,10 @@ def breakers_table(audit: Audit) -> PageTable | None:
     breakers = None if audit.additivity is None else audit.additivity.breakers(6)
     if breakers is None or not len(breakers):
         return None
-    columns: dict[str, Iterable[object]] = {name: breakers[name].tolist() for name in breakers.columns}
+    names = breakers.columns
+    if audit.coverage.measurements != audit.coverage.rows:
+        names = [name for name in names if name != "rows"]
+    columns = {name: breakers[name].tolist() for name in names}
     return page_table("t-breakers", "Seen cells that depart most from additivity", columns)
 
 
@@ -200,7 +199,7 @@ def slopes_table(forecast: Forecast) -> PageTable:
     for name in forecast.slopes.columns[1:]:
         layers = f"{name.removeprefix('depth ')} hidden layer{'' if name == 'depth 1' else 's'}"
         columns[layers] = [
-            Entry("not varied") if np.isnan(value) else Entry(number(float(value)), True, float(np.clip(value, 0, 1)))
+            Entry("not varied") if np.isnan(value) else Entry(f"{value:.2f}", True, float(np.clip(value, 0, 1)))
             for value in forecast.slopes[name]
         ]
     return page_table("t-slopes", "Share of each factor's effect that reaches unseen cells, ReLU network", columns)
@@ -212,8 +211,8 @@ def shortcuts_table(forecast: Forecast) -> PageTable | None:
         return None
     columns: dict[str, Iterable[object]] = {
         "factor alone": [item.factor for item in forecast.shortcuts],
-        "R² on seen cells": [float(item.seen) for item in forecast.shortcuts],
-        "R² on unseen cells": [float(item.unseen) for item in forecast.shortcuts],
+        "R² on seen cells": [Entry(f"{item.seen:.2f}".replace("-", "−"), True) for item in forecast.shortcuts],
+        "R² on unseen cells": [Entry(f"{item.unseen:.2f}".replace("-", "−"), True) for item in forecast.shortcuts],
         "reading": ["shortcut: misleads on unseen cells" if item.misleads else "–" for item in forecast.shortcuts],
     }
     truth = forecast.shortcut_truth
@@ -239,11 +238,14 @@ def models_table(models: Table) -> PageTable:
         "trained on": [Entry(f"{share:.0%} of cells") for share in models["share"].tolist()],
     }
     for verdict in VERDICTS:
-        columns[verdict.word] = models[verdict.word].tolist()
-        columns[f"{verdict.word}: cells"] = models[f"{verdict.word} cells"].tolist()
+        cells = models[f"{verdict.word} cells"].tolist()
+        columns[verdict.word] = [
+            Entry(number(float(error)), True, note=f"n = {count:,}" if count else "")
+            for error, count in zip(models[verdict.word], cells, strict=True)
+        ]
     table = page_table("t-models", "Root mean squared error on held-out seen cells, by verdict", columns)
-    spans = [("", 2), ("your data can tell; does your model?", 2), ("your data cannot tell", 4)]
-    return PageTable(table.caption, table.heads, table.rows, table.identity, spans=spans)
+    spans = [("", 2), ("your data can tell", 1), ("your data cannot tell", 2)]
+    return replace(table, spans=spans)
 
 
 def plan_table(plan: Plan) -> PageTable:

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recombine._version import __version__
 from recombine.audit.advise import Pick, Plan
 from recombine.tables import Table
@@ -128,6 +130,8 @@ def _additivity(audit: Audit) -> dict[str, Any] | None:
 
 def _plain(value: Any) -> Any:
     """Make a value fit for JSON: no NaN, no infinities, and integers of any size as they are or as text."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, dict):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _STYLES = {Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.PROBLEM: "bold red"}
 _BAR = 24
+#: Seen cells up to which a certificate is found at once; beyond, only when it is asked for.
+QUICK_SEARCH = 600
 
 
 def summary_text(audit: Audit, width: int = 110) -> str:
@@ -71,7 +73,7 @@ def _verdicts(audit: Audit, console: Console) -> None:
     if audit.listing.kind == "targets":
         _line(console, f"{len(audit.listing.cells):,} target cells, {_if_effects_add(audit, audit.order)}:", "bold")
         tally = np.bincount(audit.codes, minlength=len(Verdict))
-        _table(console, _bars({verdict: int(tally[verdict]) for verdict in Verdict}, len(audit.codes), seen=True))
+        console.print(_bars({verdict: int(tally[verdict]) for verdict in Verdict}, len(audit.codes), seen=True))
         console.print()
     share = _percent(counts[Verdict.SEEN], counts.total)
     product = "The full product" if audit.listing.kind == "targets" else "All combinations"
@@ -81,7 +83,7 @@ def _verdicts(audit: Audit, console: Console) -> None:
     orders = [(1, audit.first_counts)] if audit.order == 1 else [(1, audit.first_counts), (audit.order, counts)]
     for order, found in orders:
         _line(console, f"  unseen cells, {_if_effects_add(audit, order)}:", "")
-        _table(console, _bars(found.by_verdict, unseen, exact=found.exact))
+        console.print(_bars(found.by_verdict, unseen, exact=found.exact))
         _line(console, f"  {_how(audit.first if order == 1 else audit.identification, found)}", "dim")
     if audit.listing.kind == "sample":
         _line(console, f"  {audit.listing.note}", "dim")
@@ -133,7 +135,7 @@ def _bars(counts: dict[Verdict, int], total: int, *, seen: bool = False, exact: 
         shown = Text(bar or ("▏" if count else ""), style=colour)
         known = exact or verdict is Verdict.UNSEEN_LEVEL
         number = f"{count:,}" if known else f"about {rounded(count):,}"
-        table.add_row(f"{verdict.symbol} {verdict.word}", number, _percent(count, total), shown)
+        table.add_row("", f"{verdict.symbol} {verdict.word}", number, _percent(count, total), shown)
     return table
 
 
@@ -184,7 +186,7 @@ def _forecast(audit: Audit, console: Console) -> None:
     _line(console, "What your model will do", "bold")
     if varied:
         _line(console, "  Share of each factor's effect that reaches unseen cells, by depth of a ReLU network:", "")
-        _table(console, _slope_table(slopes))
+        console.print(_slope_table(slopes))
     if accuracy is not None:
         for loss in ("cross-entropy", "squared"):
             shares = accuracy["accuracy"][accuracy["loss"] == loss]
@@ -196,10 +198,10 @@ def _slope_table(slopes: Table) -> RichTable:
     from rich.text import Text
 
     table = _grid(numbers=len(slopes.columns) - 1)
-    table.add_row("", *slopes.columns[1:])
+    table.add_row("", "", *slopes.columns[1:])
     for row in slopes.rows():
         values = list(row.values())
-        table.add_row(Text(str(values[0])), *(_share(value) for value in values[1:]))
+        table.add_row("", Text(str(values[0])), *(_share(value) for value in values[1:]))
     return table
 
 
@@ -215,11 +217,11 @@ def _models(models: Table, console: Console) -> None:
     for _ in range(3):
         table.add_column(justify="right")
     words = [Verdict.DETERMINED.word, Verdict.DISCONNECTED.word, Verdict.UNSEEN_LEVEL.word]
-    table.add_row("trained on", "model", *words)
+    table.add_row("", "trained on", "model", *words)
     for row in models.rows():
         errors = ["-" if np.isnan(row[word]) else _amount(row[word]) for word in words]
-        table.add_row(f"{row['share']:.0%} of cells", row["model"], *errors)
-    _table(console, table)
+        table.add_row("", f"{row['share']:.0%} of cells", row["model"], *errors)
+    console.print(table)
 
 
 def _amount(value: float) -> str:
@@ -241,12 +243,14 @@ def _plan(plan: Plan, console: Console) -> None:
     costs = len({pick.cost for pick in plan.picks}) > 1
     for pick in plan.picks:
         cell = Text(plan.design.label(pick.cell))
-        table.add_row(cell, f"→ {plan.gain_text(pick)}", f"cost {pick.cost:g}" if costs else "")
-    _table(console, table)
+        table.add_row("", cell, f"→ {plan.gain_text(pick)}", *([f"cost {pick.cost:g}"] if costs else []))
+    console.print(table)
 
 
 def _example(audit: Audit, console: Console) -> None:
     """Show one certificate: the determined cell with the largest leverage, the one most worth a look."""
+    if audit.identification.route != "graph" and len(audit.design.seen) > QUICK_SEARCH:
+        return
     known = np.flatnonzero((audit.codes == Verdict.DETERMINED) & ~np.isnan(audit.leverage))
     if not len(known):
         return
@@ -275,17 +279,12 @@ def _line(console: Console, text: str, style: str) -> None:
     console.print(Padding(Text(body, style=style), (0, 0, 0, len(text) - len(body)), expand=False))
 
 
-def _table(console: Console, table: RichTable) -> None:
-    from rich.padding import Padding
-
-    console.print(Padding(table, (0, 0, 0, 2), expand=False))
-
-
 def _grid(numbers: int = 0) -> RichTable:
-    """Return a table without lines: one text column, then ``numbers`` right-aligned ones, then text."""
+    """Return a table without lines: an indent, one text column, ``numbers`` right-aligned ones, then text."""
     from rich.table import Table as RichTable
 
     table = RichTable(show_header=False, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(width=0)
     table.add_column()
     for _ in range(numbers):
         table.add_column(justify="right")

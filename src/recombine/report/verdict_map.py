@@ -28,7 +28,7 @@ MOST_NAMES = 48
 #: Symbols are drawn in grids up to this many places; in larger ones they would be specks.
 MOST_SYMBOLS = 1_000
 LARGEST_PLACE, LARGEST_BIN, TALLEST = 26.0, 10.0, 620.0
-_TITLE, _LEGEND, _GAP, _LETTER = 26.0, 34.0, 26.0, 6.6
+_TITLE, _LEGEND, _GAP, _LETTER = 28.0, 36.0, 26.0, 7.0
 #: The palest tint of a share just above zero; the full colour means all.
 _PALEST = 0.18
 
@@ -172,7 +172,7 @@ def _boxes(shown: list[Panel]) -> list[_Box]:
             cursor, top, left = 0.0, max(box.bottom for box in boxes) + _GAP / 2, margin
         box = _Box(cursor + left, top + _TITLE, place, panel.counts.shape[1], panel.counts.shape[0], below)
         boxes.append(box)
-        cursor = box.left + max(box.width, 7.4 * text_width(panel.title), _footing(panel)) + _GAP
+        cursor = box.left + max(box.width, 8.2 * text_width(panel.title), _footing(panel)) + _GAP
     return boxes
 
 
@@ -184,7 +184,7 @@ def _room(panel: Panel) -> tuple[float, float]:
 
 
 def _footing(panel: Panel) -> float:
-    return 0.0 if _named(panel.column) else 5.6 * text_width(_unnamed(panel.column))
+    return 0.0 if _named(panel.column) else 6.2 * text_width(_unnamed(panel.column))
 
 
 def _named(axis: Axis) -> bool:
@@ -282,11 +282,11 @@ def _name_levels(axes: Axes, panel: Panel) -> None:
     if _named(panel.row):
         axes.set_yticks(np.arange(rows) + 0.5, panel.row.labels, fontsize=10)
     else:
-        axes.set_ylabel(_unnamed(panel.row), fontsize=10, color=SOFT)
+        axes.set_ylabel(_unnamed(panel.row), fontsize=11, color=SOFT)
     if _named(panel.column):
-        axes.set_xticks(np.arange(columns) + 0.5, panel.column.labels, fontsize=10, rotation=90)
+        axes.set_xticks(np.arange(columns) + 0.5, panel.column.labels, fontsize=11, rotation=90)
     else:
-        axes.set_xlabel(_unnamed(panel.column), fontsize=10, color=SOFT, loc="left")
+        axes.set_xlabel(_unnamed(panel.column), fontsize=11, color=SOFT, loc="left")
 
 
 def _unnamed(axis: Axis) -> str:
@@ -306,7 +306,7 @@ def _draw_legend(axes: Axes, chart: VerdictMap) -> None:
             cursor = _entry(axes, cursor, verdict, verdict.word if chart.single else _group_words(verdict))
     if not chart.single and not any(panel.row.binned or panel.column.binned for panel in chart.shown):
         axes.plot([cursor + 4], [13], marker="o", ms=5, mec="none", mfc=INK)
-        axes.text(cursor + 14, 13, "pair seen", va="center", fontsize=10.5, color=INK)
+        axes.text(cursor + 14, 13, "pair seen", va="center", fontsize=11.5, color=INK)
 
 
 def _entry(axes: Axes, left: float, verdict: Verdict, text: str) -> float:
@@ -316,8 +316,8 @@ def _entry(axes: Axes, left: float, verdict: Verdict, text: str) -> float:
     axes.add_patch(Rectangle((left, 6), 14, 14, facecolor=verdict.colour, edgecolor=HAIR, linewidth=0.6))
     size = 7.0 if verdict is not Verdict.SEEN else 2.6
     axes.plot([left + 7], [13], marker=symbol_marker(verdict), ms=size, mec="none", mfc=ink_on(verdict.colour))
-    axes.text(left + 20, 13, text, va="center", fontsize=10.5, color=INK)
-    return left + 20 + 6.3 * len(text) + 18
+    axes.text(left + 20, 13, text, va="center", fontsize=11.5, color=INK)
+    return left + 20 + 6.8 * len(text) + 16
 
 
 def _group_words(verdict: Verdict) -> str:
@@ -329,10 +329,10 @@ def _scale(axes: Axes, left: float) -> float:
     from matplotlib.patches import Rectangle
 
     steps, wide = 10, 9.0
-    axes.text(left, 13, "unseen cells determined:  few", va="center", fontsize=10.5, color=INK)
-    start = left + 172
+    start = left + 186
+    axes.text(start - 6, 13, "unseen cells determined: few", ha="right", va="center", fontsize=11.5, color=INK)
     for step in range(steps):
         colour = share_colour((step + 1) / steps)
         axes.add_patch(Rectangle((start + wide * step, 6), wide, 14, facecolor=colour, edgecolor="none"))
-    axes.text(start + wide * steps + 6, 13, "all", va="center", fontsize=10.5, color=INK)
+    axes.text(start + wide * steps + 6, 13, "all", va="center", fontsize=11.5, color=INK)
     return start + wide * steps + 44

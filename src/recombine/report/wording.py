@@ -43,21 +43,18 @@ def tally(audit: Audit) -> Tally:
     return Tally(dict(audit.counts.by_verdict), audit.counts.exact, False)
 
 
-def number(value: float | int | None) -> str:
-    """Write a number for a reader: three to four digits, thousands apart, a true minus sign.
+def number(value: float | int | None, digits: int = 3) -> str:
+    """Write a number for a reader: few digits, thousands apart, a true minus sign.
 
     Examples
     --------
-    >>> number(12345), number(0.123456), number(-5.2299), number(float("nan"))
-    ('12,345', '0.1235', '−5.23', '–')
+    >>> number(12345), number(0.123456), number(-5.2299), number(254.52, 4), number(float("nan"))
+    ('12,345', '0.123', '−5.23', '254.5', '–')
     """
     if value is None or value != value:
         return "–"
-    if isinstance(value, int | np.integer):
-        return f"{value:,}".replace("-", "−")
-    size = abs(value)
-    text = f"{value:,.0f}" if 1000 <= size < 1e9 else f"{value:.4g}" if size < 1 or size >= 1e9 else f"{value:.3g}"
-    return text.replace("-", "−")
+    whole = isinstance(value, int | np.integer) or 10**digits <= abs(value) < 1e12
+    return (f"{value:,.0f}" if whole else f"{value:.{digits}g}").replace("-", "−")
 
 
 def amount(value: float) -> str:
