@@ -22,7 +22,9 @@ def compared():
 
 def test_every_model_is_scored_on_the_same_cells(compared):
     table, _ = compared
-    assert len(table) == 5
+    assert {"additive least squares", "random forest", "RBF kernel ridge", "neural network (MLP)"} <= set(
+        table["model"]
+    )
     for word in ("determined", "disconnected", "unseen level"):
         assert len(set(table[f"{word} cells"].tolist())) == 1
     held_out = sum(table[f"{word} cells"][0] for word in ("determined", "disconnected", "unseen level"))

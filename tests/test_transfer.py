@@ -91,13 +91,13 @@ def test_probing_agrees_with_the_exact_expectation(symmetric, monkeypatch):
     monkeypatch.setattr("recombine.theory.transfer.EXACT_CELLS", 0)
     runs = np.array(
         [
-            expected_slopes(kernel, cells[seen], cells[~seen], symmetric=symmetric, probes=8, seed=seed)
-            for seed in range(6)
+            expected_slopes(kernel, cells[seen], cells[~seen], symmetric=symmetric, probes=6, seed=seed)
+            for seed in range(5)
         ]
     )
     error = runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
     assert np.all(np.abs(runs.mean(axis=0) - exact) < 4 * error + 1e-4)
-    assert np.all(error < 0.03)
+    assert np.all(error < 0.04)
 
 
 def test_a_factor_that_does_not_vary_has_no_slope():

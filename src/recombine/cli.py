@@ -104,7 +104,7 @@ def audit(
         with _working("training other models on parts of the seen cells"):
             compared = result.compare_models()
     _say(_text(result, plan, compared, explained, json))
-    _write(result, compared, html, verdicts, quiet=json)
+    _write(result, plan, compared, html, verdicts, quiet=json)
     raise typer.Exit(1 if codes & {finding.code for finding in result.findings} else 0)
 
 
@@ -206,7 +206,7 @@ def _say(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _write(result: Any, models: Any, html: Path | None, verdicts: Path | None, quiet: bool) -> None:
+def _write(result: Any, plan: Any, models: Any, html: Path | None, verdicts: Path | None, quiet: bool) -> None:
     """Write the files asked for and say where they are; on standard error when standard output is for machines."""
     notes = []
     if verdicts is not None:
@@ -216,7 +216,7 @@ def _write(result: Any, models: Any, html: Path | None, verdicts: Path | None, q
         from recombine.report.page import page
 
         with _working("writing the report"):
-            html.write_text(page(result, models=models, command=_command()), encoding="utf-8")
+            html.write_text(page(result, models=models, plan=plan, command=_command()), encoding="utf-8")
         notes.append(f"report written to {html.resolve()}")
     for note in notes:
         if quiet:
@@ -245,7 +245,8 @@ def _working(what: str) -> Iterator[None]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every error is one line on stderr and exit code 2."""
     try:
-        code = app(args=None if arguments is None else list(arguments), standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        code = app(args=given, prog_name="recombine", standalone_mode=False)
     except RecombineError as error:
         _stop(str(error))
     except _UsageProblem as error:

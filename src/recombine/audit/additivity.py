@@ -285,7 +285,7 @@ def _noise_floor(design: Design, tested: BoolArray) -> float | None:
 
 def _lack_of_fit(design: Design) -> LackOfFit | None:
     """Compare the weighted residuals of cell means about the order-1 fit with the noise within cells."""
-    from scipy.stats import f as f_distribution
+    from scipy.special import fdtrc
 
     pooled = _pooled_variance(design)
     features = Conjunctions(design.sizes, 1, design.symmetric)
@@ -299,4 +299,4 @@ def _lack_of_fit(design: Design) -> LackOfFit | None:
     if freedom < 1:
         return None
     statistic = float(np.sum(weight * (outcome - fit.fitted) ** 2)) / freedom / pooled[0]
-    return LackOfFit(statistic, float(f_distribution.sf(statistic, freedom, pooled[1])), (freedom, pooled[1]))
+    return LackOfFit(statistic, float(fdtrc(freedom, pooled[1], statistic)), (freedom, pooled[1]))

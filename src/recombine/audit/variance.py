@@ -32,6 +32,8 @@ class VariancePlan:
     """
 
     def __init__(self, features: Conjunctions, seen: IntArray, targets: IntArray) -> None:
+        from threadpoolctl import threadpool_limits
+
         whole = features.incidence(seen)
         self._used = np.unique(whole.indices)
         self._place = np.full(features.columns, -1, dtype=np.int64)
@@ -40,11 +42,11 @@ class VariancePlan:
         self.affordable = len(self._used) <= MOST_COLUMNS and len(targets) > 0
         if self.affordable:
             rows = whole[:, self._used]
-            self._inverse = _generalized_inverse((rows.T @ rows).toarray())
             aims = features.incidence(targets)[:, self._used]
-            moment = (aims.T @ aims).toarray() / len(targets)
-            self._loss = self._inverse @ moment @ self._inverse
-            self._moment = moment
+            self._moment = (aims.T @ aims).toarray() / len(targets)
+            with threadpool_limits(1):
+                self._inverse = _generalized_inverse((rows.T @ rows).toarray())
+                self._loss = self._inverse @ self._moment @ self._inverse
 
     @property
     def mean_variance(self) -> float:

@@ -11,13 +11,16 @@ import numpy as np
 from recombine.arrays import FloatArray, IntArray
 from recombine.conjunctions import canonical, contains
 from recombine.errors import SolverError
-from recombine.theory.certificate import Certificate
+from recombine.theory.certificate import Certificate, certificate
+from recombine.theory.membership import SeenCells
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
     from recombine.audit.audit import Audit
 
 SHOWN = 10
+#: Seen conjunctions up to which any certificate is quickly found; beyond, this many cells are tried with nearby ones.
+AFFORDABLE, TRIED, NEARBY = 400, 40, 400
 #: Longer sums are cut here, and the number of terms left out is given.
 MOST_TERMS = 24
 #: Cells looked at for one pick; a cell that shares no level with earlier picks is nearly always among them.
@@ -92,15 +95,34 @@ def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
 
 
 def shown_certificates(audit: Audit, count: int = SHOWN) -> list[Shown]:
-    """Return the chosen cells with their certificates; a cell whose certificate is not found is left out."""
-    shown = []
-    for row, reason in interesting(audit, count):
-        try:
-            found = audit.certificate(row)
-        except SolverError:
-            continue
-        shown.append(_shown(audit, row, reason, found))
+    """Return the chosen cells with their certificates; cells for which no short sum is found are passed over."""
+    shown: list[Shown] = []
+    tried = count if _affordable(audit) else TRIED
+    for row, reason in interesting(audit, tried):
+        found = _certificate(audit, row)
+        if found is not None and len(shown) < count:
+            shown.append(_shown(audit, row, reason, found))
     return shown
+
+
+def _affordable(audit: Audit) -> bool:
+    """Whether any certificate is quickly found: on large designs some run over hundreds of cells."""
+    return audit.identification.route == "graph" or len(audit.identification.null.columns) <= AFFORDABLE
+
+
+def _certificate(audit: Audit, row: int) -> Certificate | None:
+    try:
+        return audit.certificate(row) if _affordable(audit) else _nearby_certificate(audit, row)
+    except SolverError:
+        return None
+
+
+def _nearby_certificate(audit: Audit, row: int) -> Certificate:
+    """Look for a certificate among the seen cells that share most levels with the cell."""
+    features, cell = audit.identification.features, audit.listing.cells[row]
+    shared = (audit.design.seen == cell).sum(axis=1)
+    pool = audit.design.seen[np.argsort(-shared, kind="stable")[:NEARBY]]
+    return certificate(features, SeenCells(features, pool), cell)
 
 
 def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> Shown:

@@ -24,6 +24,7 @@ from recombine.verdicts import Severity, Verdict
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from recombine.audit.advise import Plan
     from recombine.audit.audit import Audit
 
 #: Libraries whose version the report states.
@@ -31,7 +32,12 @@ LIBRARIES = ("numpy", "scipy", "matplotlib")
 
 
 def page(
-    audit: Audit, *, models: Table | None = None, suggestions: int | None = 5, command: str | None = None
+    audit: Audit,
+    *,
+    models: Table | None = None,
+    suggestions: int | None = 5,
+    plan: Plan | None = None,
+    command: str | None = None,
 ) -> str:
     """Return the report of ``audit`` as one self-contained HTML document.
 
@@ -42,6 +48,8 @@ def page(
         What ``audit.compare_models()`` returned, to be shown by verdict.
     suggestions : int or None
         How many cells to suggest; None for as many as it takes to determine everything.
+    plan : Plan, optional
+        What ``audit.suggest(...)`` returned, if it was asked already (with costs, say).
     command : str, optional
         The command that made the report, for its last section.
 
@@ -59,7 +67,7 @@ def page(
         "additivity": _additivity(audit),
         "forecast": _forecast(audit),
         "models": _models(audit, models),
-        "advice": _advice(audit, suggestions),
+        "advice": _advice(audit.suggest(suggestions) if plan is None else plan),
         "certificates": shown_certificates(audit),
         "words": _words(audit, command),
     }
@@ -161,8 +169,7 @@ def _models(audit: Audit, models: Table | None) -> dict[str, Any] | None:
     return {"table": tables.models_table(models), "svg": _svg(figure)}
 
 
-def _advice(audit: Audit, suggestions: int | None) -> dict[str, Any]:
-    plan = audit.suggest(suggestions)
+def _advice(plan: Plan) -> dict[str, Any]:
     return {"plan": plan, "table": tables.plan_table(plan) if plan.picks else None}
 
 

@@ -328,11 +328,9 @@ def _scale(axes: Axes, left: float) -> float:
     """Draw the scale of shares and return where the next entry starts."""
     from matplotlib.patches import Rectangle
 
-    steps, wide = 10, 9.0
-    start = left + 186
-    axes.text(start - 6, 13, "unseen cells determined: few", ha="right", va="center", fontsize=11.5, color=INK)
+    steps, wide, text = 10, 9.0, "share of unseen cells determined (pale: few)"
     for step in range(steps):
         colour = share_colour((step + 1) / steps)
-        axes.add_patch(Rectangle((start + wide * step, 6), wide, 14, facecolor=colour, edgecolor="none"))
-    axes.text(start + wide * steps + 6, 13, "all", va="center", fontsize=11.5, color=INK)
-    return start + wide * steps + 44
+        axes.add_patch(Rectangle((left + wide * step, 6), wide, 14, facecolor=colour, edgecolor="none"))
+    axes.text(left + wide * steps + 6, 13, text, va="center", fontsize=11.5, color=INK)
+    return left + wide * steps + 6 + 6.6 * len(text) + 16

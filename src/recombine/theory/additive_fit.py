@@ -74,11 +74,13 @@ def fit_additive(
 
 def _dense(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
     from scipy.linalg import svd
+    from threadpoolctl import threadpool_limits
 
     whole = conjunctions.incidence(cells)
     used = np.unique(whole.indices)  # conjunctions never seen stay at zero, as in the minimum-norm solution
     design = whole[:, used].toarray()
-    left, singular, right = svd(design * scale[:, None], full_matrices=False, check_finite=False)
+    with threadpool_limits(1):  # a second thread made the decomposition of a few hundred cells ten times slower
+        left, singular, right = svd(design * scale[:, None], full_matrices=False, check_finite=False)
     kept = singular > RANK_SHARE * singular[0]
     left, singular, right = left[:, kept], singular[kept], right[kept]
     solution = right.T @ ((left.T @ (scale * values)) / singular)

@@ -95,8 +95,11 @@ def _levels(seen: IntArray, unseen: IntArray, block: tuple[int, ...]) -> int:
 
 def _exact(kernel: OverlapKernel, seen: IntArray, unseen: IntArray, blocks: Groups) -> FloatArray:
     """Average over effects in closed form, one slope a block: a ratio of traces."""
+    from threadpoolctl import threadpool_limits
+
     # Row t of `reach` holds the weights with which the seen outcomes enter the prediction at unseen cell t.
-    reach = _solve(kernel(seen, seen), kernel(seen, unseen)).T
+    with threadpool_limits(1):
+        reach = _solve(kernel(seen, seen), kernel(seen, unseen)).T
     slopes = np.full(len(blocks), np.nan)
     for place, block in enumerate(blocks):
         basis = np.eye(_levels(seen, unseen, block))

@@ -1,0 +1,386 @@
+"""The command line: one error style, stable exit codes, machine-readable output, and nothing overwritten."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import recombine as rc
+from recombine.cli import app, main
+from recombine.verdicts import FINDINGS
+
+TABLE = """colour,shape,site,mass,part
+red,cube,x,1.0,train
+red,ball,x,2.0,train
+blue,cube,x,3.0,train
+blue,cube,y,3.5,train
+green,cone,y,4.0,train
+blue,ball,x,4.0,test
+"""
+FACTORS = ["--factors", "colour,shape"]
+
+
+@pytest.fixture
+def table(tmp_path) -> Path:
+    path = tmp_path / "table.csv"
+    path.write_text(TABLE)
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line in this process: exit code, standard output, standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return int(stopped.value.code or 0), out, err
+
+    return call
+
+
+def refused(result: tuple[int, str, str], *words: str) -> None:
+    """Check the error style: code 2, nothing on standard output, one line on standard error."""
+    code, out, err = result
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"recombine: [^\n]+\n", err), err
+    for word in words:
+        assert word in err
+
+
+def test_an_audit_prints_the_summary_and_succeeds(run, table):
+    code, out, err = run("audit", table, *FACTORS, "--outcome", "mass")
+    assert (code, err) == (0, "")
+    assert out.startswith("Recombine audit of table.csv\ncolour (3) × shape (3), outcome mass; 6 training rows\n")
+    assert "\x1b" not in out
+    assert all(line == line.rstrip() for line in out.splitlines())
+
+
+def test_a_named_finding_gives_exit_code_1(run, table):
+    assert run("audit", table, *FACTORS, "--fail-on", "RC101")[0] == 1
+    assert run("audit", table, *FACTORS, "--fail-on", "rc102,RC105")[0] == 0
+
+
+def test_json_is_all_there_is_on_standard_output(run, table, tmp_path):
+    verdicts = tmp_path / "v.csv"
+    code, out, err = run("audit", table, *FACTORS, "--outcome", "mass", "--json", "--verdicts", verdicts)
+    assert code == 0
+    document = json.loads(out)
+    assert document["counts"]["total"] == 9
+    assert "verdicts written to" in err
+
+
+def test_verdicts_are_written_as_csv(run, table, tmp_path):
+    path = tmp_path / "verdicts.csv"
+    code, out, _ = run("audit", table, *FACTORS, "--verdicts", path)
+    assert code == 0
+    assert "verdicts written to" in out
+    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+    assert {(row["colour"], row["shape"]): row["verdict"] for row in rows} == {
+        ("blue", "cone"): "disconnected",
+        ("green", "ball"): "disconnected",
+        ("green", "cube"): "disconnected",
+        ("red", "cone"): "disconnected",
+    }
+
+
+def test_the_report_is_one_page_that_keeps_level_names_as_text(run, tmp_path):
+    path, report = tmp_path / "t.csv", tmp_path / "report.html"
+    path.write_text("a,b\n<script>alert(1)</script>,x\n<script>alert(1)</script>,y\nplain,x\n")
+    code, out, _ = run("audit", path, "--factors", "a,b", "--html", report)
+    assert code == 0
+    assert f"report written to {report}" in out
+    text = report.read_text(encoding="utf-8")
+    assert text.lower().startswith("<!doctype html>")
+    assert "<script>alert(1)" not in text
+    assert "&lt;script&gt;alert(1)" in text
+
+
+def test_one_cell_is_explained(run, table):
+    code, out, _ = run("audit", table, *FACTORS, "--split", "part", "--explain", "blue, ball")
+    assert code == 0
+    assert out.startswith("blue · ball: determined.")
+    assert "y(blue,ball) = y(blue,cube) + y(red,ball) - y(red,cube)" in out
+    code, out, _ = run("audit", table, *FACTORS, "--explain", "red,cone", "--json", "--fail-on", "RC101")
+    assert code == 1
+    assert json.loads(out)["explained"].startswith("red · cone: disconnected.")
+
+
+def test_names_with_commas_can_be_quoted(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('"a, b",c\n"x, y",1\n"x, y",2\nz,1\n')
+    code, out, _ = run("audit", path, "--factors", '"a, b",c', "--explain", "z,2")
+    assert code == 0
+    assert "y(z,2)" in out
+    assert run("audit", path, "--factors", '"a, b",c', "--explain", '"x, y",2')[1].startswith("x, y · 2: seen.")
+
+
+def test_targets_are_judged(run, table, tmp_path):
+    targets = tmp_path / "targets.csv"
+    targets.write_text("colour,shape\nred,cone\nblue,ball\n")
+    document = json.loads(run("audit", table, *FACTORS, "--split", "part", "--targets", targets, "--json")[1])
+    assert [row["verdict"] for row in document["verdicts"]] == ["disconnected", "determined"]
+
+
+def test_unknown_target_levels_are_refused_unless_announced(run, table, tmp_path):
+    targets = tmp_path / "targets.csv"
+    targets.write_text("colour,shape\nredd,cone\n")
+    refused(run("audit", table, *FACTORS, "--targets", targets), "'redd'", "did you mean 'red'", "--new-levels")
+    document = json.loads(run("audit", table, *FACTORS, "--targets", targets, "--new-levels", "--json")[1])
+    assert document["verdicts"][0]["verdict"] == "unseen level"
+
+
+def test_costs_and_forbidden_cells_steer_the_plan(run, table, tmp_path):
+    cost, forbidden = tmp_path / "cost.csv", tmp_path / "forbidden.csv"
+    cost.write_text("colour,shape,cost\nred,cone,0.5\n")
+    forbidden.write_text("colour\ngreen\n")
+    options = ["--cost", cost, "--forbidden", forbidden, "--suggest", "1", "--json"]
+    plan = json.loads(run("audit", table, *FACTORS, *options)[1])["suggestions"]
+    assert plan["cells"][0]["cell"] == {"colour": "red", "shape": "cone"}
+    assert plan["cells"][0]["cost"] == 0.5
+    assert json.loads(run("audit", table, *FACTORS, "--suggest", "0", "--json")[1])["suggestions"] is None
+
+
+def test_gene_pairs_are_symmetric(run, tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("gene_a,gene_b,fitness\nTP53,MYC,1\nMYC,KRAS,2\nKRAS,TP53,3\n")
+    options = ["--factors", "gene_a,gene_b", "--outcome", "fitness", "--symmetric", "gene_a,gene_b"]
+    code, out, _ = run("audit", path, *options)
+    assert code == 0
+    assert "one factor used twice: gene_a and gene_b" in out
+    assert "6 cells, 3 seen" in out  # unordered pairs, each gene with itself included
+
+
+def test_factors_are_guessed_and_the_guess_is_marked(run, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{c},{s},{i * 1.5}\n" for i, (c, s) in enumerate([("r", "u"), ("r", "v"), ("b", "u")] * 4))
+    path.write_text("colour,shape,mass\n" + rows)
+    code, out, _ = run("audit", path, "--outcome", "mass", "--fail-on", "RC104")
+    assert code == 1
+    assert "The factors are a guess" in out
+    assert "RC104" in out
+
+
+def test_unicode_levels_are_fine(run, tmp_path):
+    path = tmp_path / "übung.csv"
+    path.write_text("farbe,größe\nрот,小\nрот,大\nčervená,小\n", encoding="utf-8")
+    code, out, _ = run("audit", path, "--factors", "farbe,größe")
+    assert code == 0
+    assert "größe" in out
+    assert "y(červená,大) = " in out
+
+
+def test_nan_outcomes_are_left_out_and_reported(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n0,0,1\n0,1,NaN\n1,0,2\n1,1,\n0,1,3\n")
+    code, out, _ = run("audit", path, "--factors", "a,b", "--outcome", "y", "--fail-on", "RC103")
+    assert code == 1
+    assert "2 rows with no usable outcome 'y'" in out
+
+
+def test_parquet_gives_the_same_audit(run, table, tmp_path):
+    path = tmp_path / "table.parquet"
+    pd.read_csv(table).to_parquet(path)
+    first, second = (json.loads(run("audit", p, *FACTORS, "--outcome", "mass", "--json")[1]) for p in (table, path))
+    assert (first.pop("source"), second.pop("source")) == ("table.csv", "table.parquet")
+    assert first == second
+
+
+def test_models_are_compared_on_request(run, table, monkeypatch):
+    row = {"share": [0.5], "model": ["additive"], "determined": [1.5], "disconnected": [np.nan], "unseen level": [2.0]}
+    monkeypatch.setattr(rc.Audit, "compare_models", lambda self: rc.Table(row))
+    options = ["audit", table, *FACTORS, "--outcome", "mass", "--models"]
+    assert json.loads(run(*options, "--json")[1])["models"][0]["determined"] == 1.5
+    assert "50% of cells  additive" in run(*options)[1]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "is empty"),
+        ("colour,shape\n", "no rows"),
+        ("colour,shape\n,\n,\n", "no values in any row"),
+        ("colour,shape\nred,\n,cube\n", "no usable row"),
+        ("colour,shape\nred,cube\nred,ball\n", "one level only (red)"),
+        ("colour,shape,shape\nred,cube,a\nblue,ball,b\n", "'shape'"),
+    ],
+)
+def test_tables_that_cannot_be_used(run, tmp_path, content, words):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    refused(run("audit", path, *FACTORS), words)
+
+
+def test_files_that_are_no_tables(run, tmp_path, table):
+    refused(run("audit", tmp_path / "tabel.csv", *FACTORS), "does not exist; did you mean 'table.csv'?")
+    refused(run("audit", tmp_path, *FACTORS), "is a folder")
+    picture = tmp_path / "x.png"
+    picture.write_bytes(b"\x89PNG")
+    refused(run("audit", picture, *FACTORS), "is not a CSV, TSV, Parquet or JSON-lines file")
+    fake = tmp_path / "x.parquet"
+    fake.write_bytes(b"not parquet at all")
+    refused(run("audit", fake, *FACTORS), "x.parquet cannot be read as a table")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--factors", "color,shape"], ["factor 'color' is not a column of table.csv", "did you mean 'colour'?"]),
+        (["--factors", "colour"], ["name at least two factors"]),
+        (["--factors", ""], ["name at least two factors"]),
+        (["--factors", "colour,colour"], ["named twice"]),
+        ([*FACTORS, "--outcome", "mas"], ["outcome 'mas' is not a column", "did you mean 'mass'?"]),
+        ([*FACTORS, "--outcome", "shape"], ["both a factor and the outcome"]),
+        ([*FACTORS, "--split", "part=tarin"], ["has no value 'tarin'", "did you mean 'train'?"]),
+        ([*FACTORS, "--symmetric", "colour,shap"], ["symmetric factor 'shap'", "did you mean 'shape'?"]),
+        ([*FACTORS, "--order", "3"], ["order 3 does not fit 2 factors"]),
+        ([*FACTORS, "--order", "0"], ["order 0 does not fit 2 factors"]),
+        ([*FACTORS, "--order", "two"], ["--order"]),
+        ([*FACTORS, "--suggest", "-1"], ["--suggest"]),
+        ([*FACTORS, "--seed", "-1"], ["--seed"]),
+        ([*FACTORS, "--fail-on", "RC999"], ["--fail-on RC999 is not a finding", "RC101"]),
+        ([*FACTORS, "--facters", "x"], ["No such option: --facters", "--factors", "recombine audit --help"]),
+        ([*FACTORS, "--explain", "red"], ["one level of each factor"]),
+        ([*FACTORS, "--explain", "rad,cube"], ["'rad' is not a level", "did you mean 'red'?"]),
+        ([*FACTORS, "--sd", "mass"], ["--weight"]),
+        ([*FACTORS, "--models"], ["needs an outcome"]),
+        ([*FACTORS, "--targets", "nowhere.csv"], ["nowhere.csv does not exist"]),
+        ([*FACTORS, "--cost", "nowhere.csv"], ["nowhere.csv does not exist"]),
+    ],
+)
+def test_requests_that_cannot_be_met(run, table, options, words):
+    refused(run("audit", table, *options), *words)
+
+
+def test_a_measurement_is_not_taken_for_a_factor(run, tmp_path):
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"a": np.arange(3000) % 7, "b": np.arange(3000) / 8}).to_csv(path, index=False)
+    refused(
+        run("audit", path, "--factors", "a,b"), "3,000 distinct values", "looks like a measurement", "--as-levels b"
+    )
+
+
+def test_nothing_is_overwritten_without_force(run, table, tmp_path):
+    precious = tmp_path / "precious.html"
+    precious.write_text("mine")
+    refused(run("audit", table, *FACTORS, "--html", precious), "precious.html exists", "--force")
+    refused(run("audit", table, *FACTORS, "--verdicts", precious), "exists")
+    assert precious.read_text() == "mine"
+    assert run("audit", table, *FACTORS, "--verdicts", precious, "--force")[0] == 0
+    assert precious.read_text() != "mine"
+    refused(run("audit", table, *FACTORS, "--verdicts", table, "--force"), "is the table itself")
+    assert table.read_text() == TABLE
+
+
+def test_places_that_cannot_be_written_are_refused_before_the_work(run, table, tmp_path, monkeypatch):
+    refused(run("audit", table, *FACTORS, "--html", tmp_path), "is a folder; name a file in it")
+    refused(run("audit", table, *FACTORS, "--html", tmp_path / "no" / "r.html"), "is not a folder")
+    refused(run("audit", table, *FACTORS, "--html", table / "r.html"), "is not a folder")
+    same = tmp_path / "out"
+    refused(run("audit", table, *FACTORS, "--html", same, "--verdicts", same), "two outputs")
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    refused(run("audit", table, *FACTORS, "--html", tmp_path / "r.html"), "cannot be written")
+
+
+def test_an_error_of_the_file_system_is_one_line_too(run, table, tmp_path, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "r.html")
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    code, _, err = run("audit", table, *FACTORS, "--html", tmp_path / "r.html")
+    assert code == 2
+    assert err == "recombine: r.html: Permission denied; check the path and its rights\n"
+
+
+def test_a_product_of_10_to_the_12_is_audited(run, tmp_path):
+    path = tmp_path / "t.csv"
+    names = list("abcdef")
+    generator = np.random.default_rng(0)
+    pd.DataFrame({name: generator.permutation(np.arange(100)) for name in names}).to_csv(path, index=False)
+    code, out, _ = run("audit", path, "--factors", ",".join(names), "--suggest", "0")
+    assert code == 0
+    assert "1,000,000,000,000 cells" in out
+    assert "is too large to list" in " ".join(out.split())
+
+
+def test_the_demo_keeps_a_file_the_user_named(run, tmp_path):
+    mine = tmp_path / "mine.html"
+    mine.write_text("mine")
+    refused(run("demo", "--html", mine), "exists")
+    assert mine.read_text() == "mine"
+
+
+def test_help_and_version():
+    runner = CliRunner()
+    assert runner.invoke(app, ["--version"]).output.strip() == rc.__version__
+    for arguments in ([], ["--help"]):
+        result = runner.invoke(app, arguments)
+        assert result.exit_code == 0
+        assert "audit" in result.output
+    text = runner.invoke(app, ["audit", "--help"], env={"COLUMNS": "200", "TERM": "dumb"}).output
+    for option in ("--factors", "--targets", "--forbidden", "--fail-on", "--force", "--json"):
+        assert option in text
+
+
+def test_every_finding_can_be_named(run, table):
+    assert run("audit", table, *FACTORS, "--fail-on", ",".join(FINDINGS))[0] == 1
+
+
+def subprocess_run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from recombine.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def test_exit_codes_and_streams_of_a_real_process(table):
+    fine = subprocess_run("audit", table, *FACTORS, "--json")
+    assert (fine.returncode, fine.stderr) == (0, "")
+    assert json.loads(fine.stdout)["counts"]["seen"] == 5
+    bad = subprocess_run("audit", table, "--factors", "colour,shapes")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert re.fullmatch(r"recombine: [^\n]+\n", bad.stderr)
+
+
+def test_a_reader_who_stops_early_stops_nothing_else(table, tmp_path):
+    verdicts = tmp_path / "verdicts.csv"
+    inner = f"{sys.executable} -c 'from recombine.cli import main; main()' audit {table} --factors colour,shape"
+    script = f"set -o pipefail; {inner} --verdicts {verdicts} --fail-on RC101 | true"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert verdicts.exists()
+
+
+def test_colours_go_to_terminals_that_want_them_only(table):
+    pty = pytest.importorskip("pty")
+
+    def watched(environment: dict[str, str]) -> bytes:
+        parent, child = pty.openpty()
+        command = [sys.executable, "-c", "from recombine.cli import main; main()", "audit", str(table), *FACTORS]
+        process = subprocess.Popen(
+            command, stdout=child, stderr=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm", **environment}
+        )
+        os.close(child)
+        chunks = []
+        try:
+            while chunk := os.read(parent, 65536):
+                chunks.append(chunk)
+        except OSError:  # the other side has closed
+            pass
+        process.wait(timeout=60)
+        os.close(parent)
+        return b"".join(chunks)
+
+    environment = {"COLORTERM": "truecolor"}
+    coloured = re.compile(rb"\x1b\[[0-9;]*(3[0-9]|38;)")
+    assert coloured.search(watched(environment))
+    assert not coloured.search(watched({**environment, "NO_COLOR": "1"}))
