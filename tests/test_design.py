@@ -238,7 +238,7 @@ def test_target_tables_that_do_not_fit() -> None:
     design = Design.from_frame(measured(), ["colour", "flag"])
     with pytest.raises(InputError, match="factor 'colour' is not a column of the table; did you mean 'color'"):
         design.encode(pl.DataFrame({"color": ["röd"], "flag": [True]}))
-    with pytest.raises(InputError, match="has no complete target row"):
+    with pytest.raises(InputError, match="1 of 1 rows lack a level of 'colour'; give one level"):
         design.encode(pl.DataFrame({"colour": [None], "flag": [True]}, schema_overrides={"colour": str}))
     with pytest.raises(InputError, match="lacks a level of flag"):
         design.cell({"colour": "röd"})

@@ -217,9 +217,12 @@ class Design:
         for name in self.names:
             source.require(name, "factor")
         frame: Any = source.frame
-        columns = fetch(frame.select(*self.names).drop_nulls())
-        if not len(columns[self.names[0]]):
-            raise InputError(f"{source.name} has no complete target row; give one level of each factor in every row")
+        rows, profiles = profile(source, self.names)
+        blank = next((item for item in profiles if item.missing), None)
+        if blank is not None or not rows:
+            lack = f"{blank.missing:,} of {rows:,} rows lack a level of {blank.column!r}" if blank else "no row"
+            raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
+        columns = fetch(frame.select(*self.names))
         factors = list(self.factors)
         for place, name in enumerate(self.names):
             fresh = factors[place].unknown(columns[name])

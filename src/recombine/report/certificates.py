@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from recombine.audit.audit import Audit
 
 SHOWN = 10
-#: Seen conjunctions up to which any certificate is quickly found; beyond, this many cells are tried with nearby ones.
-AFFORDABLE, TRIED, NEARBY = 400, 40, 400
+#: Up to this many seen cells or conjunctions any certificate is soon found; beyond, nearby seen cells must do.
+FEW_CELLS, FEW_CONJUNCTIONS = 400, 150
+TRIED, NEARBY = 40, 100
 #: Longer sums are cut here, and the number of terms left out is given.
 MOST_TERMS = 24
 #: Cells looked at for one pick; a cell that shares no level with earlier picks is nearly always among them.
@@ -107,7 +108,9 @@ def shown_certificates(audit: Audit, count: int = SHOWN) -> list[Shown]:
 
 def _affordable(audit: Audit) -> bool:
     """Whether any certificate is quickly found: on large designs some run over hundreds of cells."""
-    return audit.identification.route == "graph" or len(audit.identification.null.columns) <= AFFORDABLE
+    found = audit.identification
+    small = len(found.seen) <= FEW_CELLS or len(found.null.columns) <= FEW_CONJUNCTIONS
+    return found.route == "graph" or small
 
 
 def _certificate(audit: Audit, row: int) -> Certificate | None:

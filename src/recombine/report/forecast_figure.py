@@ -113,7 +113,12 @@ def _lines(axes: Axes, across: FloatArray, names: list[str], slopes: FloatArray)
     lines = []
     for place in range(len(names)):
         if not np.isnan(slopes[place]).all():
-            filled = {"mfc": PAPER if place % 2 else INK, "mec": INK, "ms": 5.5, "marker": MARKERS[place % len(MARKERS)]}
+            filled = {
+                "mfc": PAPER if place % 2 else INK,
+                "mec": INK,
+                "ms": 5.5,
+                "marker": MARKERS[place % len(MARKERS)],
+            }
             dash = DASHES[place % len(DASHES)]
             label = short(names[place], 16)
             lines += axes.plot(across, slopes[place], color=INK, linewidth=1.3, linestyle=dash, label=label, **filled)

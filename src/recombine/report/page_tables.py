@@ -253,7 +253,11 @@ def plan_table(plan: Plan) -> PageTable:
     cells = np.array([pick.cell for pick in plan.picks], dtype=np.int64).reshape(-1, len(plan.design.factors))
     places = [Entry(str(place + 1), True) for place in range(len(cells))]
     levels = [(name, values.tolist()) for name, values in plan.design.decode(cells).items()]
-    columns: list[tuple[str, Iterable[object]]] = [("", places), *levels, ("purpose", [pick.reason for pick in plan.picks])]
+    columns: list[tuple[str, Iterable[object]]] = [
+        ("", places),
+        *levels,
+        ("purpose", [pick.reason for pick in plan.picks]),
+    ]
     columns.append(("gain", [plan.gain_text(pick) for pick in plan.picks]))
     if len({pick.cost for pick in plan.picks}) > 1:
         columns.append(("cost", [pick.cost for pick in plan.picks]))

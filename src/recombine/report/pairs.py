@@ -198,9 +198,7 @@ def panels(audit: Audit, mapped: MappedCells) -> list[Panel]:
     return [_panel(design, mapped, orders, pair, features) for pair in features.blocks]
 
 
-def _panel(
-    design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset, features: Conjunctions
-) -> Panel:
+def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset, features: Conjunctions) -> Panel:
     triangle = any(set(pair) <= set(group) for group in design.symmetric)
     row, column = sorted(pair, key=lambda place: design.sizes[place])
     rows, columns = MOST_ROWS, MOST_COLUMNS

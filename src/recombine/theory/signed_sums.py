@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -14,9 +15,12 @@ from recombine.conjunctions import Conjunctions
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-#: Sizes of the pools of nearby cells that the linear program is given, and its seconds for each.
+#: Sizes of the pools of nearby cells that the linear program is given, and its seconds for all of them together.
 POOLS = (400, 2_000, 8_000)
-SECONDS = 10.0
+SECONDS = 5.0
+
+#: Sums of more cells than this are not solved again in fractions where rounding fails: nobody would read them.
+SOLVED_CELLS = 300
 
 #: Certificates up to this many cells are tried again for a shorter one; weights below the second number are none.
 POLISHED_CELLS = 60
@@ -48,8 +52,8 @@ def balances(features: Conjunctions, target: IntArray, terms: Terms) -> bool:
 def signed_sum(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
     """Return weights on ``seen`` (N, C) that give ``target`` (C,), few and small where possible; empty if none do.
 
-    The sum of absolute weights is minimised over growing pools of nearby cells; a design with more cells than the
-    largest pool falls back on least squares, whose weights are floating-point numbers.
+    The sum of absolute weights is minimised over growing pools of nearby cells. Where that takes too long, or there are
+    more cells than the largest pool, least squares answers, with many weights in floating point.
 
     Examples
     --------
@@ -58,13 +62,14 @@ def signed_sum(features: Conjunctions, seen: IntArray, target: IntArray) -> Term
     [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
     """
     order = _nearest_first(features, seen, target)
+    deadline = time.monotonic() + SECONDS
     for size in POOLS:
         pool = seen[order[:size]]
-        weights = _shortened(features, pool, target)
+        weights = _shortened(features, pool, target, deadline)
         if weights is not None:
             return _fractions(features, pool, weights, target)
-        if size >= len(seen):
-            return {}
+        if size >= len(seen) or time.monotonic() > deadline:
+            break
     return _least_squares(features, seen, target)
 
 
@@ -86,11 +91,11 @@ def _nearest_first(features: Conjunctions, seen: IntArray, target: IntArray) -> 
     return np.lexsort((-shared, distance[ids[1:]].sum(axis=1)))
 
 
-def _shortened(features: Conjunctions, pool: IntArray, target: IntArray) -> FloatArray | None:
+def _shortened(features: Conjunctions, pool: IntArray, target: IntArray, deadline: float) -> FloatArray | None:
     """Solve, then solve again with prices that favour the cells in use, while that drops some of them."""
-    best = _least_absolute(features, pool, target, np.ones(len(pool)))
+    best = _least_absolute(features, pool, target, np.ones(len(pool)), deadline)
     while best is not None and 3 < _support(best) <= POLISHED_CELLS:
-        again = _least_absolute(features, pool, target, 1 / (np.abs(best) + 0.01))
+        again = _least_absolute(features, pool, target, 1 / (np.abs(best) + 0.01), deadline)
         if again is None or _support(again) >= _support(best):
             break
         best = again
@@ -112,7 +117,9 @@ def _transposed(features: Conjunctions, pool: IntArray, target: IntArray) -> tup
     return matrix, np.bincount(ids[0], minlength=len(columns)).astype(float)
 
 
-def _least_absolute(features: Conjunctions, pool: IntArray, target: IntArray, prices: FloatArray) -> FloatArray | None:
+def _least_absolute(
+    features: Conjunctions, pool: IntArray, target: IntArray, prices: FloatArray, deadline: float
+) -> FloatArray | None:
     from scipy.optimize import linprog
     from scipy.sparse import hstack
 
@@ -125,7 +132,7 @@ def _least_absolute(features: Conjunctions, pool: IntArray, target: IntArray, pr
         b_eq=wanted,
         bounds=(0, None),
         method="highs-ds",
-        options={"time_limit": SECONDS},
+        options={"time_limit": max(deadline - time.monotonic(), 0.05)},
     )
     if solved.x is None or solved.status != 0:
         return None
@@ -154,6 +161,8 @@ def _fractions(features: Conjunctions, pool: IntArray, weights: FloatArray, targ
     rounded = [Fraction(float(weights[place])).limit_denominator(LARGEST_DENOMINATOR) for place in support]
     terms = dict(zip(rows, rounded, strict=True))
     if balances(features, target, terms):
+        return terms
+    if len(support) > SOLVED_CELLS:
         return terms
     solved = solve_fractions(features.ids(pool[support]).tolist(), features.ids(target[None, :])[0].tolist())
     return terms if solved is None else dict(zip(rows, solved, strict=True))
