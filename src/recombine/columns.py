@@ -44,7 +44,7 @@ def profile(source: Source, columns: Iterable[str]) -> tuple[int, list[Profile]]
     queries: list[Any] = [nw.len().alias("rows")]
     for index, name in enumerate(names):
         queries.append(nw.col(name).n_unique().alias(f"distinct_{index}"))
-        queries.append(nw.col(name).is_null().sum().alias(f"missing_{index}"))
+        queries.append(nw.col(name).is_null().cast(nw.Int64).sum().alias(f"missing_{index}"))
     result = fetch(source.frame.select(*queries))
     rows = whole(result["rows"][0])
     if rows == 0:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recombine.audit.audit import Audit
 
 #: Longest tables; the rest is counted in the caption.
-MOST_LEVELS, MOST_OPEN = 40, 40
+MOST_LEVELS, MOST_OPEN, MOST_SUBSETS = 40, 40, 6
 
 Columns = Mapping[str, Iterable[object]] | Sequence[tuple[str, Iterable[object]]]
 
@@ -99,13 +99,21 @@ def counts_table(audit: Audit) -> PageTable:
 def ways_table(coverage: Coverage) -> PageTable:
     """How many of the t-way combinations of levels were seen."""
     rows = [row for row in coverage.ways.rows() if row["factors"] != "all" or _several(coverage.ways, row["t"])]
+    shown = [row for row in rows if row["factors"] == "all" or row["t"] == 1 or row in _least_covered(rows, row["t"])]
     whole = {1: "all levels", 2: "all pairs", 3: "all triples"}
     columns: dict[str, Iterable[object]] = {
-        "levels of": [whole[row["t"]] if row["factors"] == "all" else row["factors"] for row in rows],
-        **{name: [row[name] for row in rows] for name in ("t", "seen", "possible")},
-        "covered": [row["share"] for row in rows],
+        "levels of": [whole[row["t"]] if row["factors"] == "all" else row["factors"] for row in shown],
+        **{name: [row[name] for row in shown] for name in ("t", "seen", "possible")},
+        "covered": [row["share"] for row in shown],
     }
-    return page_table("t-ways", "Combinations of t levels that occur in training", columns, bars=["covered"])
+    left = len(rows) - len(shown)
+    caption = "Combinations of t levels that occur in training" + (f"; {left} better covered left out" if left else "")
+    return page_table("t-ways", caption, columns, bars=["covered"])
+
+
+def _least_covered(rows: list[dict[str, Any]], t: int) -> list[dict[str, Any]]:
+    subsets = [row for row in rows if row["t"] == t and row["factors"] != "all"]
+    return sorted(subsets, key=lambda row: float(row["share"]))[:MOST_SUBSETS]
 
 
 def _several(ways: Table, t: int) -> bool:

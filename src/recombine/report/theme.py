@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -141,14 +143,15 @@ def ink_on(colour: str) -> str:
 
 def symbol_marker(verdict: Verdict) -> Outline:
     """Return the verdict's symbol as a marker outline, centred and of unit size."""
+    from matplotlib.path import Path as Outline
     from matplotlib.textpath import TextPath
-    from matplotlib.transforms import Affine2D
 
-    outline = TextPath((0, 0), verdict.symbol, size=1)
-    box = outline.get_extents()
-    centred = Affine2D().translate(-(box.x0 + box.x1) / 2, -(box.y0 + box.y1) / 2)
-    marker: Outline = centred.transform_path(outline)
-    return marker
+    glyph = TextPath((0, 0), verdict.symbol, size=1)
+    box = glyph.get_extents()
+    points = np.array(glyph.vertices) - [(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2]
+    # The points of closing strokes are never drawn, but would count when the marker is scaled.
+    points[glyph.codes == Outline.CLOSEPOLY] = 0.0
+    return Outline(points, glyph.codes)
 
 
 def inline_svg(figure: Canvas, name: str, alternative: str) -> str:

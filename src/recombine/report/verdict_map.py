@@ -284,7 +284,9 @@ def _name_levels(axes: Axes, panel: Panel) -> None:
     else:
         axes.set_ylabel(_unnamed(panel.row), fontsize=11, color=SOFT)
     if _named(panel.column):
-        axes.set_xticks(np.arange(columns) + 0.5, panel.column.labels, fontsize=11, rotation=90)
+        # Anchored at the grid, so that the page's font may be wider or narrower than the one measured here.
+        anchored = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
+        axes.set_xticks(np.arange(columns) + 0.5, panel.column.labels, fontsize=11, **anchored)
     else:
         axes.set_xlabel(_unnamed(panel.column), fontsize=11, color=SOFT, loc="left")
 
