@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -113,7 +113,7 @@ def _lines(axes: Axes, across: FloatArray, names: list[str], slopes: FloatArray)
     lines = []
     for place in range(len(names)):
         if not np.isnan(slopes[place]).all():
-            filled = {
+            filled: dict[str, Any] = {
                 "mfc": PAPER if place % 2 else INK,
                 "mec": INK,
                 "ms": 5.5,

@@ -90,7 +90,7 @@ class ModelsFigure(Figure):
             axes.plot([min(errors.values()), max(errors.values())], [height] * 2, color=HAIR, linewidth=2, zorder=1)
         for verdict, error in errors.items():
             colour = verdict.colour if row[f"{verdict.word} cells"] >= FEW_CELLS else PAPER
-            look = {"ms": 9, "mfc": colour, "mec": INK, "mew": 0.5, "zorder": 3}
+            look: dict[str, Any] = {"ms": 9, "mfc": colour, "mec": INK, "mew": 0.5, "zorder": 3}
             axes.plot([error], [height], linestyle="none", marker=symbol_marker(verdict), **look)
 
 
@@ -102,7 +102,13 @@ def _legend(axes: Axes) -> None:
     tall = float(figure.get_size_inches()[1]) * PIXELS_PER_INCH
     cursor = 0.012
     for verdict in VERDICTS:
-        mark = {"marker": symbol_marker(verdict), "ms": 8, "mfc": verdict.colour, "mec": INK, "mew": 0.5}
+        mark: dict[str, Any] = {
+            "marker": symbol_marker(verdict),
+            "ms": 8,
+            "mfc": verdict.colour,
+            "mec": INK,
+            "mew": 0.5,
+        }
         figure.add_artist(Line2D([cursor], [1 - 14 / tall], linestyle="none", **mark))
         figure.text(cursor + 0.012, 1 - 14 / tall, verdict.word, va="center", fontsize=11.5)
         cursor += 0.03 + 0.0082 * len(verdict.word)

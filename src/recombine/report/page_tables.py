@@ -13,7 +13,7 @@ from recombine.audit.coverage import Coverage
 from recombine.audit.predict import Forecast
 from recombine.report.models_figure import VERDICTS
 from recombine.report.pairs import MappedCells
-from recombine.report.wording import number, percent
+from recombine.report.wording import number, percent, share
 from recombine.tables import Table
 from recombine.verdicts import Verdict
 
@@ -28,7 +28,7 @@ Columns = Mapping[str, Iterable[object]] | Sequence[tuple[str, Iterable[object]]
 
 @dataclass(frozen=True)
 class Entry:
-    """One table cell: its text, whether it is a number, the length (0 to 1) of a bar, a verdict's chip, a small note."""
+    """One table cell: its text, whether it is a number, the length (0 to 1) of a bar, a verdict's chip, a note."""
 
     text: str
     numeric: bool = False
@@ -73,11 +73,9 @@ def _entry(value: object, bar: bool) -> Entry:
         return value
     if isinstance(value, Verdict):
         return Entry(value.word, verdict=value)
-    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-        if bar and value == value:
-            return Entry(f"{100 * float(value):.1f} %", True, float(np.clip(value, 0.0, 1.0)))
-        return Entry(number(value, 4), True)
-    return Entry(str(value))
+    if isinstance(value, float) and bar and value == value:
+        return Entry(share(value), True, float(np.clip(value, 0.0, 1.0)))
+    return Entry(number(value, 4), True) if isinstance(value, int | float) else Entry(str(value))
 
 
 def counts_table(audit: Audit) -> PageTable:
@@ -148,7 +146,8 @@ def levels_table(levels: Table, mapped: MappedCells) -> PageTable:
 
 
 def _first_of_each(levels: Table) -> tuple[Table, int]:
-    place, keep = {}, []
+    place: dict[str, int] = {}
+    keep = []
     for index, name in enumerate(levels["factor"].tolist()):
         place[name] = place.get(name, 0) + 1
         if place[name] <= MOST_LEVELS:

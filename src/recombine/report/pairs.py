@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -99,7 +100,8 @@ class Panel:
         codes = self.counts[:, :, Verdict.DETERMINED :].argmax(axis=2) + int(Verdict.DETERMINED)
         codes[self.unseen == 0] = Verdict.SEEN
         codes[self.counts.sum(axis=2) == 0] = -1
-        return codes.astype(np.int64)
+        found: IntArray = codes.astype(np.int64)
+        return found
 
     @property
     def title(self) -> str:
@@ -182,7 +184,7 @@ def _axis(design: Design, place: int, order: IntArray, most: int) -> Axis:
     labels = [short(design.factors[place].labels[code]) for code in order]
     if bins < size:
         edges = [-(-size * number // bins) for number in range(bins + 1)]
-        labels = [_span(labels[start:stop]) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+        labels = [_span(labels[start:stop]) for start, stop in pairwise(edges)]
     return Axis(design.names[place], size, position * bins // size, tuple(labels))
 
 
@@ -240,7 +242,7 @@ def _fresh(cells: IntArray, group: Subset, member: int) -> npt.NDArray[np.bool_]
 
 def pair_table(found: list[Panel]) -> Table:
     """Return the counts as a table: one row a place of a panel that holds cells, one column a verdict."""
-    rows: list[list[object]] = []
+    rows: list[list[Any]] = []
     for panel in found:
         for down, across in np.argwhere(panel.counts.sum(axis=2)).tolist():
             levels = [panel.row.factor, panel.row.labels[down], panel.column.factor, panel.column.labels[across]]
@@ -253,7 +255,7 @@ def level_table(audit: Audit, mapped: MappedCells) -> Table:
     """Return verdict counts for every level, levels as in `level_order`; a cell counts for each level it holds."""
     design, orders = audit.design, level_order(audit)
     twins = {member: group for group in design.symmetric for member in group}
-    rows: list[list[object]] = []
+    rows: list[list[Any]] = []
     for place, factor in enumerate(design.factors):
         group = twins.get(place, (place,))
         if place != group[0]:

@@ -28,7 +28,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
 PIXELS_PER_INCH = 72
 WIDTH = 820
 
-_SETTINGS: dict[str, Any] = {
+_SETTINGS: dict[Any, Any] = {
     "figure.dpi": PIXELS_PER_INCH,
     "savefig.dpi": 2 * PIXELS_PER_INCH,
     "figure.facecolor": PAPER,
@@ -78,7 +78,8 @@ def theme() -> Iterator[None]:
 
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_SETTINGS)
+        for name, value in _SETTINGS.items():
+            matplotlib.rcParams[name] = value
         # Letters the measuring font lacks are shown by the reader's own fonts: the text stays text.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
         yield
@@ -107,11 +108,11 @@ def text_width(text: str) -> float:
 
 
 def short(text: str, limit: float = 18) -> str:
-    """Return a label on one line, without control characters, cut in the middle if it is long.
+    r"""Return a label on one line, without control characters, cut in the middle if it is long.
 
     Examples
     --------
-    >>> short("a name\\nthat goes on and on", 12)
+    >>> short("a name\nthat goes on and on", 12)
     'a nam…and on'
     """
     line = " ".join("".join(" " if _breaks_a_line(letter) else letter for letter in text).split())

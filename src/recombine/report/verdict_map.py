@@ -73,9 +73,9 @@ class _Box:
 class VerdictMap(Figure):
     """What the data say about every cell, as a map.
 
-    Two factors give one grid, a place a cell. More factors give a grid for each pair of factors; a place then stands for
-    all cells with those two levels and is shaded by the share of the unseen ones that are determined, with a dot where
-    the pair was seen. Levels that seen cells connect stand together, often seen ones first.
+    Two factors give one grid, a place a cell. More factors give a grid for each pair of factors; a place then stands
+    for all cells with those two levels and is shaded by the share of the unseen ones that are determined, with a dot
+    where the pair was seen. Levels that seen cells connect stand together, often seen ones first.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def _mark(axes: Axes, panel: Panel, box: _Box) -> None:
     if panel.single:
         if panel.leading.size <= MOST_SYMBOLS:
             for verdict in Verdict:
-                _symbols(axes, panel.leading == verdict, verdict, size * (0.5 if verdict is not Verdict.SEEN else 0.16))
+                _symbols(axes, panel.leading == verdict, verdict, size * (0.5 if verdict is not Verdict.SEEN else 0.13))
         return
     seen = (panel.counts[:, :, Verdict.SEEN] > 0) & (not panel.row.binned) & (not panel.column.binned)
     for ink in (INK, PAPER):
@@ -285,7 +285,7 @@ def _name_levels(axes: Axes, panel: Panel) -> None:
         axes.set_ylabel(_unnamed(panel.row), fontsize=11, color=SOFT)
     if _named(panel.column):
         # Anchored at the grid, so that the page's font may be wider or narrower than the one measured here.
-        anchored = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
+        anchored: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
         axes.set_xticks(np.arange(columns) + 0.5, panel.column.labels, fontsize=11, **anchored)
     else:
         axes.set_xlabel(_unnamed(panel.column), fontsize=11, color=SOFT, loc="left")

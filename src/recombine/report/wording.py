@@ -76,14 +76,22 @@ def percent(part: int, whole: int) -> str:
     >>> percent(1, 3), percent(9999, 10000), percent(1, 10**12), percent(0, 5)
     ('33.3 %', '> 99.9 %', '< 0.1 %', '0 %')
     """
-    if not whole or not part:
-        return "0 %"
-    if part == whole:
-        return "100 %"
-    share = 100 * part / whole
-    if share > 99.9:
+    return share(part / whole if whole else 0.0)
+
+
+def share(value: float) -> str:
+    """Write a number between 0 and 1 as a percentage that never rounds to none or all unless it is.
+
+    Examples
+    --------
+    >>> share(0.25), share(1.0), share(0.99999), share(-0.4)
+    ('25.0 %', '100 %', '> 99.9 %', '−40.0 %')
+    """
+    if value in (0.0, 1.0):
+        return f"{100 * value:.0f} %"
+    if 0.999 < value < 1:
         return "> 99.9 %"
-    return "< 0.1 %" if share < 0.1 else f"{share:.1f} %"
+    return "< 0.1 %" if 0 < value < 0.001 else f"{100 * value:.1f} %".replace("-", "−")
 
 
 def plural(count: int, noun: str) -> str:
