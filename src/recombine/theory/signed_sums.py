@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -15,12 +14,13 @@ from recombine.conjunctions import Conjunctions
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-#: Sizes of the pools of nearby cells that the linear program is given, and its seconds for all of them together.
-POOLS = (400, 2_000, 8_000)
-SECONDS = 5.0
+#: Sizes of the pools of nearby cells that the linear program is given, and its pivots for each. Counting pivots rather
+#: than seconds keeps the answer the same on every machine.
+POOLS = (400, 2_000)
+PIVOTS = 10_000
 
 #: Sums of more cells than this are not solved again in fractions where rounding fails: nobody would read them.
-SOLVED_CELLS = 300
+SOLVED_CELLS = 120
 
 #: Certificates up to this many cells are tried again for a shorter one; weights below the second number are none.
 POLISHED_CELLS = 60
@@ -62,13 +62,12 @@ def signed_sum(features: Conjunctions, seen: IntArray, target: IntArray) -> Term
     [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
     """
     order = _nearest_first(features, seen, target)
-    deadline = time.monotonic() + SECONDS
     for size in POOLS:
         pool = seen[order[:size]]
-        weights = _shortened(features, pool, target, deadline)
+        weights = _shortened(features, pool, target)
         if weights is not None:
             return _fractions(features, pool, weights, target)
-        if size >= len(seen) or time.monotonic() > deadline:
+        if size >= len(seen):
             break
     return _least_squares(features, seen, target)
 
@@ -91,11 +90,11 @@ def _nearest_first(features: Conjunctions, seen: IntArray, target: IntArray) -> 
     return np.lexsort((-shared, distance[ids[1:]].sum(axis=1)))
 
 
-def _shortened(features: Conjunctions, pool: IntArray, target: IntArray, deadline: float) -> FloatArray | None:
+def _shortened(features: Conjunctions, pool: IntArray, target: IntArray) -> FloatArray | None:
     """Solve, then solve again with prices that favour the cells in use, while that drops some of them."""
-    best = _least_absolute(features, pool, target, np.ones(len(pool)), deadline)
+    best = _least_absolute(features, pool, target, np.ones(len(pool)))
     while best is not None and 3 < _support(best) <= POLISHED_CELLS:
-        again = _least_absolute(features, pool, target, 1 / (np.abs(best) + 0.01), deadline)
+        again = _least_absolute(features, pool, target, 1 / (np.abs(best) + 0.01))
         if again is None or _support(again) >= _support(best):
             break
         best = again
@@ -117,9 +116,7 @@ def _transposed(features: Conjunctions, pool: IntArray, target: IntArray) -> tup
     return matrix, np.bincount(ids[0], minlength=len(columns)).astype(float)
 
 
-def _least_absolute(
-    features: Conjunctions, pool: IntArray, target: IntArray, prices: FloatArray, deadline: float
-) -> FloatArray | None:
+def _least_absolute(features: Conjunctions, pool: IntArray, target: IntArray, prices: FloatArray) -> FloatArray | None:
     from scipy.optimize import linprog
     from scipy.sparse import hstack
 
@@ -132,7 +129,7 @@ def _least_absolute(
         b_eq=wanted,
         bounds=(0, None),
         method="highs-ds",
-        options={"time_limit": max(deadline - time.monotonic(), 0.05)},
+        options={"maxiter": PIVOTS},
     )
     if solved.x is None or solved.status != 0:
         return None
