@@ -311,7 +311,9 @@ def _coded(
 def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[Finding]:
     notes = []
     if any(left_out.values()):
-        reasons = "; ".join(f"{count:,} rows with {reason}" for reason, count in left_out.items() if count)
+        reasons = "; ".join(
+            f"{count:,} row{'s' if count != 1 else ''} with {reason}" for reason, count in left_out.items() if count
+        )
         notes.append(Finding(FINDINGS["RC103"], reasons))
     if proposals:
         taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)
