@@ -20,7 +20,7 @@ def table(outcome: list[float | None], shape: str | None = "ball") -> pd.DataFra
 def test_rows_without_a_value_are_counted_by_column(found):
     frame = table([1.0, float("nan"), 2.0, 3.0, 4.0], shape=None)
     finding = found(rc.Design.from_frame(frame, ["colour", "shape"], "mass"), "RC103")
-    assert "1 rows with no value of 'shape'" in finding.message
+    assert "1 row with no value of 'shape'" in finding.message
     assert "no usable outcome 'mass'" in finding.message
 
 
