@@ -1,0 +1,1 @@
+"""Networks in PyTorch, many at a time: architectures and the trainer that stacks them. Needs the extra ``[nets]``."""

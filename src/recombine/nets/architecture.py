@@ -1,0 +1,92 @@
+"""What the trainer asks of an architecture: first weights for one seed, and a forward pass for many networks at once.
+
+Parameters of c networks are stacked on a leading axis, so one network is simply c = 1. Autograd through a stacked
+forward pass gives every network its own gradient, because no network's output depends on another's parameters.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+Tensors = dict[str, Tensor]
+
+
+class Architecture(ABC):
+    """A family of networks that differ only in seed and initial scale.
+
+    Attributes
+    ----------
+    outputs : int
+        Width K of the last layer.
+    input_axes : int
+        Number of axes of one input: 1 for vectors, 3 for images (channels, height, width).
+    reentrant : bool
+        Whether ``forward`` may run in several threads at once.
+    cache_bound : bool
+        Whether a CPU chunk should hold as many networks as fit its cache; if not, one network at a time is best there.
+    """
+
+    outputs: int
+    input_axes: int = 1
+    reentrant: bool = True
+    cache_bound: bool = False
+
+    @abstractmethod
+    def initial(self, seed: int, scale: float) -> Tensors:
+        """Draw one network's parameters, in float64 on the CPU so that every dtype and device starts from them."""
+
+    @abstractmethod
+    def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
+        """Map inputs (c, B, ...) to outputs (c, B, K); in training, running ``statistics`` are updated in place."""
+
+    @abstractmethod
+    def activations(self, shape: Sequence[int]) -> int:
+        """Return how many numbers one network's forward pass holds for one input of ``shape``."""
+
+    def statistics(self, seed: int) -> Tensors:
+        """Return what one network carries along besides parameters: running statistics, the state of its noise."""
+        return {}
+
+
+def generator_for(seed: int, purpose: int) -> torch.Generator:
+    """Return the generator of one network for one purpose (0: first weights, 1: order of samples, 2: noise).
+
+    Examples
+    --------
+    >>> import torch
+    >>> one, same, other = (generator_for(3, purpose) for purpose in (0, 0, 1))
+    >>> draws = [torch.rand(1, generator=generator).item() for generator in (one, same, other)]
+    >>> draws[0] == draws[1], draws[0] == draws[2]
+    (True, False)
+    """
+    state = np.random.SeedSequence([seed, purpose]).generate_state(1, dtype=np.uint64)[0]
+    return torch.Generator().manual_seed(int(state >> np.uint64(1)))
+
+
+def stack(networks: Sequence[Tensors]) -> Tensors:
+    """Stack equal sets of tensors on a new leading axis.
+
+    Examples
+    --------
+    >>> import torch
+    >>> stack([{"w": torch.zeros(3)}, {"w": torch.ones(3)}])["w"].shape
+    torch.Size([2, 3])
+    """
+    return {name: torch.stack([network[name] for network in networks]) for name in networks[0]}
+
+
+def chosen(tensors: Tensors, networks: Tensor | slice) -> Tensors:
+    """Return the parameters of some of the networks.
+
+    Examples
+    --------
+    >>> import torch
+    >>> chosen({"w": torch.arange(6).reshape(3, 2)}, torch.tensor([2]))
+    {'w': tensor([[4, 5]])}
+    """
+    return {name: tensor[networks] for name, tensor in tensors.items()}

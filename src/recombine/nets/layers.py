@@ -1,0 +1,123 @@
+"""Layers of many networks at once for images: the networks' channels lie side by side, (B, c * channels, H, W).
+
+In this layout a grouped convolution applies each network's own filters, and batch normalisation, which works channel
+by channel, keeps each network's own statistics.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from recombine.nets.architecture import Tensors
+
+
+def side_by_side(images: Tensor) -> Tensor:
+    """Lay networks' images (c, B, channels, H, W) side by side: (B, c * channels, H, W).
+
+    Examples
+    --------
+    >>> side_by_side(torch.zeros(3, 5, 2, 8, 8)).shape
+    torch.Size([5, 6, 8, 8])
+    """
+    return images.transpose(0, 1).flatten(1, 2)
+
+
+def apart(images: Tensor, networks: int) -> Tensor:
+    """Undo ``side_by_side``: (B, c * channels, H, W) to (c, B, channels, H, W).
+
+    Examples
+    --------
+    >>> apart(torch.zeros(5, 6, 8, 8), 3).shape
+    torch.Size([3, 5, 2, 8, 8])
+    """
+    return images.reshape(len(images), networks, -1, *images.shape[2:]).transpose(0, 1)
+
+
+def convolve(images: Tensor, weight: Tensor, bias: Tensor | None, stride: int = 1, padding: int = 0) -> Tensor:
+    """Apply each network's filters (c, out, in, k, k) and biases (c, out) to images lying side by side.
+
+    Examples
+    --------
+    >>> convolve(torch.zeros(5, 6, 8, 8), torch.zeros(3, 4, 2, 3, 3), None).shape
+    torch.Size([5, 12, 6, 6])
+    """
+    flat = None if bias is None else bias.flatten()
+    return functional.conv2d(images, weight.flatten(0, 1), flat, stride, padding, groups=len(weight))
+
+
+def normalise(images: Tensor, name: str, parameters: Tensors, statistics: Tensors, training: bool) -> Tensor:
+    """Batch normalisation with each network's own gain, shift and running statistics ``name`` (torch's defaults).
+
+    Examples
+    --------
+    >>> gain = norm_parameters("norm", 2)
+    >>> still = norm_statistics("norm", 2)
+    >>> many = [{name: torch.stack([tensor] * 3) for name, tensor in some.items()} for some in (gain, still)]
+    >>> normalise(torch.randn(5, 6, 8, 8).double(), "norm", *many, training=True).mean((0, 2, 3)).abs().max() < 1e-9
+    tensor(True)
+    """
+    mean, variance = statistics[f"{name}.mean"], statistics[f"{name}.variance"]
+    gain, shift = (parameters[f"{name}.{part}"].flatten().to(mean.dtype) for part in ("gain", "shift"))
+    return functional.batch_norm(images, mean.view(-1), variance.view(-1), gain, shift, training)
+
+
+def norm_parameters(name: str, channels: int) -> Tensors:
+    """Return one network's gain and shift, each (channels,).
+
+    Examples
+    --------
+    >>> norm_parameters("norm", 2)["norm.gain"]
+    tensor([1., 1.], dtype=torch.float64)
+    """
+    one = torch.ones(channels, dtype=torch.float64)
+    return {f"{name}.gain": one, f"{name}.shift": torch.zeros_like(one)}
+
+
+def norm_statistics(name: str, channels: int) -> Tensors:
+    """Return one network's running mean and variance at the start, each (channels,).
+
+    Examples
+    --------
+    >>> norm_statistics("norm", 2)["norm.mean"]
+    tensor([0., 0.], dtype=torch.float64)
+    """
+    one = torch.ones(channels, dtype=torch.float64)
+    return {f"{name}.mean": torch.zeros_like(one), f"{name}.variance": one}
+
+
+def filters(channels: int, out: int, kernel: int, scale: float, generator: torch.Generator) -> Tensor:
+    """Draw Kaiming-normal filters (out, channels, kernel, kernel): standard deviation scale * sqrt(2 / fan_in).
+
+    Examples
+    --------
+    >>> filters(2, 32, 5, 1.0, torch.Generator()).shape
+    torch.Size([32, 2, 5, 5])
+    """
+    drawn = torch.randn(out, channels, kernel, kernel, generator=generator, dtype=torch.float64)
+    return drawn * (scale * math.sqrt(2 / (channels * kernel * kernel)))
+
+
+def biases(fan_in: int, out: int, scale: float, generator: torch.Generator) -> Tensor:
+    """Draw biases (out,) uniform on +- scale / sqrt(fan_in).
+
+    Examples
+    --------
+    >>> bool(biases(25, 100, 1.0, torch.Generator()).abs().max() <= 0.2)
+    True
+    """
+    return (torch.rand(out, generator=generator, dtype=torch.float64) * 2 - 1) * (scale / math.sqrt(fan_in))
+
+
+def uniform(fan_in: int, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    """Draw weights uniform on +- 1 / sqrt(fan_in), as torch's layers do by default.
+
+    Examples
+    --------
+    >>> uniform(16, (8, 16), torch.Generator()).abs().max() <= 0.25
+    tensor(True)
+    """
+    return (torch.rand(shape, generator=generator, dtype=torch.float64) * 2 - 1) / math.sqrt(fan_in)

@@ -1,0 +1,102 @@
+"""The four losses and their closed slopes, for outputs of many networks at once.
+
+Values are per sample; the trainer weighs and adds them. Slopes are derivatives with respect to the outputs, so both
+the hand-written step and autograd start their backward pass from the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from recombine.errors import InputError, listing, near_miss
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One loss: what a sample costs and how the cost changes with the outputs.
+
+    Attributes
+    ----------
+    name : str
+    value : callable
+        Outputs (c, B, K) and targets (c, B, K), or labels (c, B) for cross-entropy, to costs (c, B).
+    slope : callable
+        The same arguments to derivatives (c, B, K).
+    curvature : float
+        Largest second derivative of a cost along the outputs; bounds the stable step size.
+    labels : bool
+        Whether targets are integer labels.
+    """
+
+    name: str
+    value: Callable[[Tensor, Tensor], Tensor]
+    slope: Callable[[Tensor, Tensor], Tensor]
+    curvature: float
+    labels: bool = False
+
+
+def _squared(outputs: Tensor, targets: Tensor) -> Tensor:
+    return (outputs - targets).square().mean(-1)
+
+
+def _squared_slope(outputs: Tensor, targets: Tensor) -> Tensor:
+    return (outputs - targets) * (2 / outputs.shape[-1])
+
+
+def _logistic(outputs: Tensor, targets: Tensor) -> Tensor:
+    return functional.softplus(-outputs * targets).mean(-1)
+
+
+def _logistic_slope(outputs: Tensor, targets: Tensor) -> Tensor:
+    return torch.sigmoid(-outputs * targets) * targets * (-1 / outputs.shape[-1])
+
+
+def _hinge(outputs: Tensor, targets: Tensor) -> Tensor:
+    return (1 - outputs * targets).clamp_min(0).mean(-1)
+
+
+def _hinge_slope(outputs: Tensor, targets: Tensor) -> Tensor:
+    return torch.where(outputs * targets < 1, -targets, 0) / outputs.shape[-1]
+
+
+def _cross_entropy(outputs: Tensor, labels: Tensor) -> Tensor:
+    return torch.logsumexp(outputs, -1) - outputs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+
+
+def _cross_entropy_slope(outputs: Tensor, labels: Tensor) -> Tensor:
+    hot = functional.one_hot(labels, outputs.shape[-1])
+    return torch.softmax(outputs, -1) - hot
+
+
+LOSSES = {
+    loss.name: loss
+    for loss in (
+        Loss("mse", _squared, _squared_slope, curvature=2.0),
+        Loss("logistic", _logistic, _logistic_slope, curvature=0.25),
+        # The hinge is flat or straight; the squared loss stands in for a scale.
+        Loss("hinge", _hinge, _hinge_slope, curvature=2.0),
+        Loss("cross-entropy", _cross_entropy, _cross_entropy_slope, curvature=0.5, labels=True),
+    )
+}
+
+
+def loss_named(name: str) -> Loss:
+    """Return a loss by name.
+
+    Examples
+    --------
+    >>> loss_named("logistic").curvature
+    0.25
+    >>> loss_named("mes")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: loss 'mes' is unknown; did you mean 'mse'? Losses: mse, logistic, hinge, cross-entropy
+    """
+    if name not in LOSSES:
+        raise InputError(f"loss {name!r} is unknown;{near_miss(name, LOSSES)} Losses: {listing(LOSSES)}")
+    return LOSSES[name]

@@ -1,0 +1,207 @@
+"""The loop around the steps of one chunk: batches, records, stopping, and compaction when most networks are done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from recombine.nets.architecture import Architecture, Tensors, chosen, generator_for
+from recombine.nets.graphs import ReplayedStep
+from recombine.nets.samples import Gather, inputs_count, take_inputs
+from recombine.nets.steps import Chunk
+
+#: A chunk is made smaller when no more than this share of its networks is still training.
+COMPACT_AT = 0.5
+
+#: Numbers one evaluation pass may hold, by kind of device; larger sets of inputs are evaluated in pieces.
+EVALUATION_NUMBERS = {"cpu": 2**24, "cuda": 2**30}
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How long to train, in which batches, and what to write down on the way."""
+
+    steps: int
+    batch: int | None
+    record: tuple[int, ...]
+    watch: Tensor | Gather | None
+    seeds: tuple[int, ...]
+    compact: bool
+    replay: bool
+
+    @cached_property
+    def rows(self) -> dict[int, int]:
+        """Row of the history for each recorded step."""
+        return {step: row for row, step in enumerate(self.record)}
+
+    @property
+    def check_every(self) -> int:
+        """Steps between two looks at the stop masks, which make the host wait for the device."""
+        return max(1, min(100, self.steps // 20))
+
+
+@dataclass(eq=False)
+class Ledger:
+    """What training leaves behind, for all E networks; chunks write their own columns."""
+
+    history: Tensor
+    loss: Tensor
+    steps: Tensor
+    stopped: Tensor
+    diverged: Tensor
+    parameters: Tensors
+    statistics: Tensors
+    watched: list[list[tuple[Tensor, Tensor]]] = field(default_factory=list)
+
+    @classmethod
+    def empty(cls, parameters: Tensors, statistics: Tensors, records: int, dtype: torch.dtype) -> Ledger:
+        """Return a ledger for networks that start from these stacked parameters."""
+        one = next(iter(parameters.values()))
+        networks, device = len(one), one.device
+        no = torch.zeros(networks, dtype=torch.bool, device=device)
+        unknown = torch.full((records + 1, networks), torch.nan, dtype=dtype, device=device)
+        counts = torch.zeros(networks, dtype=torch.int64, device=device)
+        watched: list[list[tuple[Tensor, Tensor]]] = [[] for _ in range(records)]
+        return cls(unknown[:-1], unknown[-1].clone(), counts, no, no.clone(), parameters, statistics, watched)
+
+    def collect(self, chunk: Chunk) -> None:
+        """Copy a chunk's present state into the ledger."""
+        progress = chunk.progress
+        places = progress.networks
+        self.loss[places] = progress.latest
+        self.steps[places] = progress.taken
+        self.stopped[places] = progress.stopped
+        self.diverged[places] = progress.diverged
+        for mine, theirs in ((self.parameters, chunk.parameters()), (self.statistics, chunk.statistics())):
+            for name, tensor in theirs.items():
+                mine[name][places] = tensor.to(mine[name].dtype)
+
+
+class Orders:
+    """The order in which each network meets its samples: a new permutation every epoch from its own generator."""
+
+    def __init__(self, seeds: Sequence[int], samples: int, batch: int, device: torch.device) -> None:
+        self.generators = [generator_for(seed, purpose=1) for seed in seeds]
+        self.samples, self.batch, self.device = samples, batch, device
+        self.per_epoch = math.ceil(samples / batch)
+
+    def rows(self, step: int) -> Tensor:
+        """Return the rows (c, B) of one step; steps must be asked for in turn."""
+        place = step % self.per_epoch
+        if place == 0:
+            orders = [torch.randperm(self.samples, generator=generator) for generator in self.generators]
+            self.order = torch.stack(orders).to(self.device)
+        return self.order[:, place * self.batch : (place + 1) * self.batch]
+
+    def select(self, keep: Tensor) -> None:
+        """Go on with some of the networks."""
+        self.generators = [self.generators[i] for i in keep.tolist()]
+        self.order = self.order[keep]
+
+
+def run(chunk: Chunk, plan: Plan, ledger: Ledger) -> None:
+    """Train one chunk to the end of the plan and write the outcome into the ledger."""
+    samples = len(chunk.setting.samples)
+    device = chunk.progress.networks.device
+    orders = None
+    if plan.batch is not None:
+        seeds = [plan.seeds[i] for i in chunk.progress.networks.tolist()]
+        orders = Orders(seeds, samples, plan.batch, device)
+    step = _stepper(chunk, plan)
+    for number in range(plan.steps):
+        rows = None if orders is None else orders.rows(number)
+        _watch(chunk, plan, ledger, number)
+        step(rows)
+        _record(chunk, plan, ledger, number)
+        if (number + 1) % plan.check_every == 0:
+            keep = chunk.progress.remaining()
+            if len(keep) == 0:
+                break
+            if plan.compact and len(keep) <= COMPACT_AT * len(chunk.progress.active):
+                ledger.collect(chunk)
+                chunk = chunk.select(keep)
+                step = _stepper(chunk, plan)
+                if orders is not None:
+                    orders.select(keep)
+    _finish(chunk, plan, ledger)
+
+
+def _stepper(chunk: Chunk, plan: Plan) -> Callable[[Tensor | None], None]:
+    return ReplayedStep(chunk) if plan.replay else chunk.step
+
+
+def _finish(chunk: Chunk, plan: Plan, ledger: Ledger) -> None:
+    """Note the loss of the final parameters, which full batches can give without touching the running statistics."""
+    _watch(chunk, plan, ledger, plan.steps)
+    if plan.batch is None and not chunk.statistics():
+        chunk.step(None, update=False)
+    _record(chunk, plan, ledger, plan.steps)
+    ledger.collect(chunk)
+
+
+def _record(chunk: Chunk, plan: Plan, ledger: Ledger, number: int) -> None:
+    if number in plan.rows:
+        ledger.history[plan.rows[number], chunk.progress.networks] = chunk.progress.latest
+
+
+def _watch(chunk: Chunk, plan: Plan, ledger: Ledger, number: int) -> None:
+    if plan.watch is None or number not in plan.rows:
+        return
+    networks = chunk.progress.networks
+    setting = chunk.setting
+    outputs = evaluate(
+        setting.architecture, chunk.parameters(), chunk.statistics(), plan.watch, networks, setting.compute
+    )
+    ledger.watched[plan.rows[number]].append((networks.clone(), outputs))
+
+
+@torch.no_grad()
+def evaluate(
+    architecture: Architecture,
+    parameters: Tensors,
+    statistics: Tensors,
+    inputs: Tensor | Gather,
+    networks: Tensor,
+    compute: torch.dtype,
+) -> Tensor:
+    """Return outputs (c, M, K) of trained networks, with their running statistics, in pieces that fit in memory.
+
+    Examples
+    --------
+    >>> from recombine.nets.architecture import stack
+    >>> from recombine.nets.mlp import MLP
+    >>> network = MLP(3, (4,))
+    >>> one = stack([network.initial(seed=0, scale=1.0)])
+    >>> evaluate(network, one, {}, torch.eye(3).double()[None], torch.tensor([0]), torch.float64).shape
+    torch.Size([1, 3, 1])
+    """
+    count = inputs_count(inputs)
+    shape = inputs.shape[2:] if isinstance(inputs, Tensor) else inputs.shape
+    limit = EVALUATION_NUMBERS.get(networks.device.type, EVALUATION_NUMBERS["cpu"])
+    piece = max(1, limit // max(1, architecture.activations(shape) * len(networks)))
+    cast = {name: tensor.to(compute) for name, tensor in parameters.items()}
+    master = next(iter(parameters.values())).dtype
+    outputs = []
+    for start in range(0, count, piece):
+        rows = torch.arange(start, min(start + piece, count), device=networks.device).expand(len(networks), -1)
+        values = take_inputs(inputs, networks, rows).to(compute)
+        outputs.append(architecture.forward(cast, statistics, values, False).to(master))
+    return torch.cat(outputs, dim=1)
+
+
+def final_outputs(
+    architecture: Architecture, ledger: Ledger, watch: Tensor | Gather, pieces: Sequence[Tensor], compute: torch.dtype
+) -> Tensor:
+    """Return outputs (E, M, K) of all networks as they ended, evaluated in the given groups of networks."""
+    outputs = [
+        evaluate(
+            architecture, chosen(ledger.parameters, piece), chosen(ledger.statistics, piece), watch, piece, compute
+        )
+        for piece in pieces
+    ]
+    return torch.cat(outputs)[torch.argsort(torch.cat(list(pieces)))]

@@ -1,0 +1,110 @@
+"""What a paper is to this package: experiments, the claims that read them, and figures of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recombine.errors import InputError, listing, near_miss
+from recombine.papers.claims import Claim
+from recombine.papers.results import Evidence
+from recombine.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+    from recombine.runs.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure of a paper's results, before it is drawn.
+
+    ``draw`` is plain matplotlib: it is handed an empty canvas under the package's theme, whose colour cycle tells lines
+    apart by colour, dash and marker, and the table that ``table`` made.
+
+    Parameters
+    ----------
+    name : str
+        For ids and file names.
+    title, caption : str
+    claims : tuple of str
+        Ids of the claims it supports; the report shows it with the first of them.
+    experiments : tuple of str
+        Experiments without which there is nothing to draw. Others may be used when they have results.
+    table : callable
+        Results by experiment name -> the numbers shown.
+    draw : callable
+        Canvas and table -> None.
+    alternative : callable
+        Table -> the figure in a sentence, for those who do not see it.
+    height : int
+        In pixels.
+
+    Examples
+    --------
+    >>> plot = Plot("demo", "Demo", "", ("demo/1",), ("runs",), lambda results: Table({}), print, str)
+    >>> plot.drawable({})
+    False
+    """
+
+    name: str
+    title: str
+    caption: str
+    claims: tuple[str, ...]
+    experiments: tuple[str, ...]
+    table: Callable[[Mapping[str, Evidence]], Table]
+    draw: Callable[[Canvas, Table], None]
+    alternative: Callable[[Table], str]
+    height: int = 340
+
+    def drawable(self, results: Mapping[str, Evidence]) -> bool:
+        """Say whether the experiments it needs have results."""
+        return all(name in results for name in self.experiments)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper, ready to be reproduced.
+
+    Parameters
+    ----------
+    name : str
+        Short name, as in ``recombine reproduce NAME``.
+    title, citation : str
+    experiments : sequence of Experiment
+    claims : sequence of Claim
+    figures : sequence of Plot
+
+    Examples
+    --------
+    >>> Paper("demo", "A demo", "Nobody, 2025", (), (), ()).claims
+    ()
+    """
+
+    name: str
+    title: str
+    citation: str
+    experiments: Sequence[Experiment]
+    claims: Sequence[Claim]
+    figures: Sequence[Plot]
+
+    @property
+    def by_name(self) -> dict[str, Experiment]:
+        """Experiments by their name within the paper."""
+        return {experiment.name.rpartition("/")[2]: experiment for experiment in self.experiments}
+
+    def claim(self, wanted: str) -> Claim:
+        """Return a claim by id or by number alone."""
+        for claim in self.claims:
+            if wanted in (claim.id, claim.number):
+                return claim
+        numbers = [claim.number for claim in self.claims]
+        raise InputError(
+            f"{wanted!r} is not a claim of {self.name};{near_miss(wanted, numbers)} Claims: {listing(numbers, 40)}"
+        )
+
+    def chosen(self, only: Sequence[str] = ()) -> list[Claim]:
+        """Return the claims named in ``only``, or all."""
+        return [self.claim(wanted) for wanted in only] if only else list(self.claims)

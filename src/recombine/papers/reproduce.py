@@ -1,0 +1,185 @@
+"""Run what a paper's claims need, or read it back, and judge every claim."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from recombine.errors import RecombineError
+from recombine.papers.claims import Claim, Outcome, Standing
+from recombine.papers.paper import Paper
+from recombine.papers.results import Evidence, Provenance, as_table, current_versions, load_all
+from recombine.runs.collect import read_all
+from recombine.runs.experiment import SEEDS, Experiment
+from recombine.runs.store import Run, Store
+from recombine.runs.sweep import run
+from recombine.tables import Table
+
+#: Called with the state so far and the name of the experiment at work (None at the end).
+Watch = Callable[["Reproduction", str | None], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """A paper's claims judged against results.
+
+    Parameters
+    ----------
+    paper : Paper
+    claims : list of Claim
+        Those that were asked for.
+    results : dict of str to Evidence
+        By the name of the experiment.
+
+    Examples
+    --------
+    >>> from recombine.papers import find
+    >>> state = Reproduction(find("kernel-theory"), find("kernel-theory").chosen(["4"]), {})
+    >>> state.outcomes["kernel-theory/4"].verdict
+    <Standing.NOT_RUN: 'not run'>
+    """
+
+    paper: Paper
+    claims: Sequence[Claim]
+    results: dict[str, Evidence]
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """Outcome of each claim by its id."""
+        return {claim.id: claim.judge(self.results) for claim in self.claims}
+
+    @property
+    def failed(self) -> list[str]:
+        """Ids of the claims whose check failed."""
+        return [name for name, outcome in self.outcomes.items() if outcome.verdict is Standing.FAILS]
+
+    @property
+    def table(self) -> Table:
+        """One row a claim: what was expected, what was measured, the verdict, the scale."""
+        outcomes = self.outcomes
+        return as_table(
+            {
+                "claim": claim.id,
+                "statement": claim.statement,
+                "expected": claim.expected,
+                "measured": outcomes[claim.id].value,
+                "verdict": outcomes[claim.id].verdict.value,
+                "scale": outcomes[claim.id].scale,
+            }
+            for claim in self.claims
+        )
+
+
+def needed(paper: Paper, claims: Iterable[Claim]) -> dict[str, Experiment]:
+    """Return the experiments that claims read, by name, in the paper's order; those not declared yet are left out.
+
+    Examples
+    --------
+    >>> from recombine.papers import find
+    >>> paper = find("kernel-theory")
+    >>> list(needed(paper, paper.chosen(["4", "6"])))
+    ['leak']
+    """
+    wanted = {claim.experiment for claim in claims}
+    return {name: experiment for name, experiment in paper.by_name.items() if name in wanted}
+
+
+def from_results(paper: Paper, folder: Path, *, scale: str | None = None, only: Sequence[str] = ()) -> Reproduction:
+    """Judge claims against stored results.
+
+    Parameters
+    ----------
+    paper : Paper
+    folder : Path
+        The results folder; the paper's own lies in it.
+    scale : {"quick", "full"}, optional
+        Only results of this scale; the largest at hand by default.
+    only : sequence of str
+        Ids or numbers of claims; all by default.
+    """
+    claims = paper.chosen(only)
+    scales = ("full", "quick") if scale is None else (scale,)
+    names = {claim.experiment for claim in claims}
+    if not only:
+        names |= {name for plot in paper.figures for name in plot.experiments}
+    return Reproduction(paper, claims, load_all(folder, paper.name, sorted(names), scales))
+
+
+def reproduce(
+    paper: Paper,
+    scale: str = "quick",
+    *,
+    store: Store,
+    executor: Executor,
+    only: Sequence[str] = (),
+    device: str = "cpu",
+    watch: Watch | None = None,
+) -> Reproduction:
+    """Run the experiments that claims need, and judge them.
+
+    Parameters
+    ----------
+    paper : Paper
+    scale : {"quick", "full"}
+    store : Store
+        Finished units are kept there and not run again.
+    executor : Executor
+        Where units run; see `recombine.runs.executors.make_executor`.
+    only : sequence of str
+        Ids or numbers of claims; all by default.
+    device : str
+        Passed on to units that train networks.
+    watch : callable, optional
+        Told about progress.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recombine.papers import find
+    >>> from recombine.runs.executors import make_executor
+    >>> store = Store(tempfile.mkdtemp())
+    >>> state = reproduce(find("kernel-theory"), store=store, executor=make_executor("inline"), only=["12"])
+    >>> state.outcomes["kernel-theory/12"].verdict
+    <Standing.HOLDS: 'holds'>
+    """
+    state = Reproduction(paper, paper.chosen(only), {})
+    for name, experiment in needed(paper, state.claims).items():
+        if watch is not None:
+            watch(state, name)
+        runs = _runs(experiment, scale, store, executor, device)
+        state.results[name] = _evidence(name, experiment, scale, runs, _command(paper, scale, device))
+    if watch is not None:
+        watch(state, None)
+    return state
+
+
+def _runs(experiment: Experiment, scale: str, store: Store, executor: Executor, device: str) -> list[Run]:
+    """Run what the store lacks, and read everything back."""
+    sweep = run(experiment, scale, store, executor, device=device)
+    if not sweep.complete:
+        raise RecombineError(f"{experiment.name} at scale {scale} is not complete: {sweep.failures[0]}; run it again")
+    return read_all(store, experiment, scale)
+
+
+def _evidence(name: str, experiment: Experiment, scale: str, runs: list[Run], command: str) -> Evidence:
+    settings = experiment.settings(scale)
+    seeded = any(SEEDS in setting for setting in settings)
+    devices = sorted({str(run.record.get("device", "cpu")) for run in runs})
+    provenance = Provenance(
+        experiment=name,
+        scale=scale,
+        command=command,
+        seed="named in the settings" if seeded else "nothing is drawn",
+        device=", ".join(devices),
+        seconds=round(sum(float(run.record.get("wall_seconds", 0.0)) for run in runs), 3),
+        settings=settings,
+        versions=current_versions(),
+    )
+    return Evidence(as_table(row for run in runs for row in run.rows), provenance)
+
+
+def _command(paper: Paper, scale: str, device: str) -> str:
+    return shlex.join(["recombine", "reproduce", paper.name, "--scale", scale, "--device", device])

@@ -1,0 +1,191 @@
+"""The commands about papers: list them, and reproduce one. Plugged into the command line with `register`."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recombine.errors import InputError, listing, near_miss
+
+if TYPE_CHECKING:
+    from recombine.papers.reproduce import Reproduction, Watch
+
+#: Where finished units are kept unless --store says otherwise.
+STORE = Path(".recombine")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command()(papers)
+    app.command()(reproduce)
+
+
+def papers(
+    name: Annotated[str | None, typer.Argument(help="Show the claims of this paper only.")] = None,
+    results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
+) -> None:
+    """List papers, their claims, and what has been established at which scale."""
+    from recombine.papers import available, find
+    from recombine.papers.reproduce import from_results
+    from recombine.papers.results import default_folder
+    from recombine.report.paper_terminal import paper_lines
+
+    folder = results or default_folder()
+    if name is not None:
+        _say(_rendered(from_results(find(name), folder)))
+        return
+    for paper in available().values():
+        _say("\n".join(paper_lines(paper, from_results(paper, folder))) + "\n")
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="Short name, as listed by 'recombine papers'.")],
+    scale: Annotated[
+        str | None, typer.Option(help="quick (minutes on a laptop) or full (the paper's size). [default: quick]")
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where networks train: cpu, cuda, cuda:1.")] = "cpu",
+    executor: Annotated[str, typer.Option(help="inline, local, dask or slurm.")] = "local",
+    address: Annotated[str | None, typer.Option(help="Dask scheduler.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes, Dask workers or Slurm jobs.")] = None,
+    from_results: Annotated[
+        bool, typer.Option("--from-results", help="Judge the results at hand instead of running anything.")
+    ] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Only this claim; may be repeated.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report with figures to this file.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Write every figure as SVG into this folder.")] = None,
+    save: Annotated[bool, typer.Option("--save", help="Write what was run to the results folder.")] = False,
+    results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
+    store: Annotated[Path, typer.Option(help="Folder of finished units; an interrupted run continues.")] = STORE,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing report.")] = False,
+) -> None:
+    """Run a paper's experiments and check every claim; exit code 1 if one fails."""
+    from recombine.papers import find
+    from recombine.papers.reproduce import from_results as judged
+    from recombine.papers.results import default_folder
+
+    chosen = find(paper)
+    _check(scale, html, force)
+    chosen.chosen(only or ())
+    folder = results or default_folder()
+    if from_results:
+        state = judged(chosen, folder, scale=scale, only=only or ())
+    else:
+        options = {"device": device, "executor": executor, "address": address, "workers": workers, "store": store}
+        state = _run(chosen, scale or "quick", only or [], options)
+        if save:
+            _save(state, folder)
+    _say(_rendered(state))
+    if html is not None:
+        from recombine.report.paper_page import paper_page
+
+        html.write_text(paper_page(state, command=" ".join(["recombine", *sys.argv[1:]])), encoding="utf-8")
+        _say(f"report written to {html.resolve()}\n")
+    if figures is not None:
+        _say(f"{_draw(state, figures)} figures written to {figures.resolve()}\n")
+    raise typer.Exit(1 if state.failed else 0)
+
+
+def _check(scale: str | None, html: Path | None, force: bool) -> None:
+    """Refuse before the work, not after it."""
+    from recombine.runs.experiment import SCALES
+
+    if scale is not None and scale not in SCALES:
+        raise InputError(f"--scale {scale} is unknown;{near_miss(scale, SCALES)} Scales: {listing(SCALES)}")
+    if html is None:
+        return
+    if html.is_dir() or not html.parent.is_dir():
+        raise InputError(f"{html} cannot be written; name a file in a folder that exists")
+    if html.exists() and not force:
+        raise InputError(f"{html} exists; choose another name, or allow overwriting with --force")
+
+
+def _run(paper: Any, scale: str, only: list[str], options: dict[str, Any]) -> Reproduction:
+    from recombine.papers.reproduce import reproduce as run
+    from recombine.runs.executors import make_executor
+    from recombine.runs.store import Store
+
+    chosen = make_executor(options["executor"], workers=options["workers"], address=options["address"])
+    with chosen as executor, _live() as watch:
+        return run(
+            paper,
+            scale,
+            store=Store(options["store"]),
+            executor=executor,
+            only=only,
+            device=options["device"],
+            watch=watch,
+        )
+
+
+def _save(state: Reproduction, folder: Path) -> None:
+    from recombine.papers.results import save
+
+    for evidence in state.results.values():
+        save(folder, state.paper.name, evidence)
+    print(f"{len(state.results)} results written to {folder / state.paper.name}", file=sys.stderr)
+
+
+def _draw(state: Reproduction, folder: Path) -> int:
+    from recombine.report.paper_figure import PaperFigure
+
+    plots = [plot for plot in state.paper.figures if plot.drawable(state.results)]
+    folder.mkdir(parents=True, exist_ok=True)
+    for plot in plots:
+        PaperFigure(plot, state.results).save(folder / f"{plot.name}.svg")
+    return len(plots)
+
+
+@contextmanager
+def _live() -> Iterator[Watch | None]:
+    """Keep the table of claims up to date on stderr when a person is watching."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.live import Live
+
+    from recombine.report.paper_terminal import claim_grid
+
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+
+        def show(state: Reproduction, running: str | None) -> None:
+            live.update(claim_grid(state, running, brief=True), refresh=True)
+
+        yield show
+
+
+def _rendered(state: Reproduction) -> str:
+    """Return the table of claims, what stands out, and the tally, as text for standard output."""
+    from rich.console import Console
+
+    from recombine.report.paper_terminal import claim_grid, remarks, tally
+
+    screen = Console(highlight=False)
+    buffer = io.StringIO()
+    width = screen.width if screen.is_terminal else 160
+    console = Console(file=buffer, width=width, force_terminal=screen.is_terminal, highlight=False, emoji=False)
+    console.print(f"[bold]{state.paper.name}[/bold]  {state.paper.title} ({state.paper.citation})\n")
+    console.print(claim_grid(state))
+    console.print()
+    for line in remarks(state):
+        console.print(line, markup=False)
+    console.print(f"{len(state.claims)} claims: {tally(state.outcomes.values())}", markup=False)
+    text = buffer.getvalue()
+    return text if screen.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _say(text: str) -> None:
+    try:
+        print(text, end="", flush=True)
+    except BrokenPipeError:
+        # The reader (head, less) has gone. Files are still written and the exit code still counts.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,85 @@
+"""Papers and their claims in the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from recombine.papers.claims import Outcome, Standing
+from recombine.papers.paper import Paper
+from recombine.papers.reproduce import Reproduction
+
+#: Colour supports the symbol, it never replaces it.
+STYLES = {Standing.HOLDS: "green", Standing.FAILS: "bold red", Standing.CONTRADICTS: "yellow", Standing.NOT_RUN: "dim"}
+
+
+def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool = False) -> Grid:
+    """Return the table of claims; ``brief`` leaves out the statements, so that a live table fits a screen."""
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    grid.add_column("claim", no_wrap=True)
+    for name in ("expected", "measured") if brief else ("statement", "expected", "measured"):
+        grid.add_column(name, no_wrap=brief, overflow="ellipsis" if brief else "fold")
+    grid.add_column("verdict", no_wrap=True)
+    grid.add_column("scale", no_wrap=True)
+    outcomes = state.outcomes
+    for claim in state.claims:
+        outcome = outcomes[claim.id]
+        word = "running ..." if claim.experiment == running else verdict_text(outcome.verdict)
+        cells = (*(() if brief else (claim.statement,)), claim.expected, outcome.value)
+        grid.add_row(claim.number, *(escape(cell) for cell in cells), word, outcome.scale)
+    return grid
+
+
+def verdict_text(verdict: Standing) -> str:
+    """Return symbol and word, with markup.
+
+    Examples
+    --------
+    >>> verdict_text(Standing.HOLDS)
+    '[green]✓ holds[/green]'
+    """
+    style = STYLES[verdict]
+    return f"[{style}]{verdict.symbol} {verdict.value}[/{style}]"
+
+
+def tally(outcomes: Iterable[Outcome]) -> str:
+    """Return how many claims stand where.
+
+    Examples
+    --------
+    >>> tally([Outcome("1", Standing.HOLDS), Outcome("-", Standing.NOT_RUN), Outcome("2", Standing.HOLDS)])
+    '2 hold, 1 not run'
+    """
+    counts = Counter(outcome.verdict for outcome in outcomes)
+    words = {
+        Standing.HOLDS: ("holds", "hold"),
+        Standing.FAILS: ("fails", "fail"),
+        Standing.CONTRADICTS: ("contradicts the paper", "contradict the paper"),
+        Standing.NOT_RUN: ("not run", "not run"),
+    }
+    return ", ".join(f"{counts[kind]} {words[kind][counts[kind] != 1]}" for kind in Standing if counts[kind])
+
+
+def remarks(state: Reproduction) -> list[str]:
+    """Return one line for every claim that fails or contradicts the paper, with what was found."""
+    outcomes = state.outcomes
+    spoken = (Standing.FAILS, Standing.CONTRADICTS)
+    return [
+        f"{outcomes[claim.id].verdict.symbol} {claim.number}: {outcomes[claim.id].detail}"
+        for claim in state.claims
+        if outcomes[claim.id].verdict in spoken
+    ]
+
+
+def paper_lines(paper: Paper, state: Reproduction) -> list[str]:
+    """Return a paper's name, title and where its claims stand at which scale."""
+    lines = [f"{paper.name}  {paper.title}", f"  {paper.citation}; {len(paper.claims)} claims"]
+    outcomes = state.outcomes.values()
+    for scale in ("full", "quick", ""):
+        found = [outcome for outcome in outcomes if outcome.scale == scale]
+        if found:
+            lines.append(f"  {scale or 'no results'}: {tally(found)}")
+    return lines

@@ -1,0 +1,264 @@
+"""Who works on what: claim files with a heartbeat, so that several drivers and hosts can share one store."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+#: Seconds without a heartbeat after which a claim counts as abandoned.
+STALE_AFTER = 120.0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The right to run one unit, as long as its heart beats.
+
+    A claim is the file ``<key>.<generation>``. Taking over an abandoned claim creates the next generation, exclusively:
+    two takers cannot both succeed, and nobody ever removes a file that another one has just made.
+
+    Parameters
+    ----------
+    path : Path
+    generation : int
+    token : str
+        Unique to this claim; names the hidden folder its holder writes to.
+    losses : int
+        Holders before this one, under the same driver, that died at work.
+    reason : str
+        What the last of them said about it.
+    """
+
+    path: Path
+    generation: int
+    token: str
+    losses: int
+    reason: str = ""
+
+    def beat(self) -> None:
+        """Say that the holder is alive."""
+        with contextlib.suppress(OSError):
+            os.utime(self.path)
+
+    def note(self, reason: str) -> None:
+        """Leave word of why the holder is about to die."""
+        record = _read(self.path) or {}
+        self.path.write_text(json.dumps({**record, "reason": reason}), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The claim files of one store.
+
+    Parameters
+    ----------
+    folder : Path
+    stale_after : float
+        Seconds without a heartbeat after which another host may take a claim over. A holder that died on this very
+        machine is recognised at once.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> claims = Claims(Path(tempfile.mkdtemp()))
+    >>> claim = claims.take("ab12", driver="d1")
+    >>> claims.take("ab12", driver="d2") is None, claims.held("ab12")
+    (True, True)
+    >>> claims.release(claim)
+    >>> claims.held("ab12")
+    False
+    """
+
+    folder: Path
+    stale_after: float = STALE_AFTER
+
+    def take(self, key: str, driver: str) -> Claim | None:
+        """Return the claim on a unit, or None if somebody alive holds it."""
+        token = secrets.token_hex(8)
+        current = self._current(key)
+        if current is None:
+            claim = Claim(self.folder / f"{key}.0", 0, token, 0)
+            return claim if self._create(claim, driver) else None
+        before = _read(current)
+        if self._alive(current, before):
+            return None
+        generation = _generation(current) + 1
+        # What happened under an earlier driver, which may have been killed on purpose, says nothing about the unit.
+        same: dict[str, Any] = before if before and before.get("driver") == driver else {"losses": -1}
+        claim = Claim(
+            self.folder / f"{key}.{generation}", generation, token, same["losses"] + 1, same.get("reason", "")
+        )
+        return claim if self._create(claim, driver) else None
+
+    def _create(self, claim: Claim, driver: str) -> bool:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            handle = os.open(claim.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+        except FileExistsError:
+            return False
+        record = {"token": claim.token, "driver": driver, "losses": claim.losses, "process": process_identity()}
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(record, file)
+        return True
+
+    def held(self, key: str) -> bool:
+        """Return whether somebody alive holds the claim on a unit."""
+        current = self._current(key)
+        return current is not None and self._alive(current, _read(current))
+
+    def holds(self, key: str, token: str) -> bool:
+        """Return whether the claim with this token is the current one and alive."""
+        current = self._current(key)
+        record = _read(current) if current is not None else None
+        return current is not None and (record or {}).get("token") == token and self._alive(current, record)
+
+    def last_words(self, key: str) -> dict[str, Any] | None:
+        """Return what the latest claim on a unit says, or None if there is no claim."""
+        current = self._current(key)
+        return _read(current) if current is not None else None
+
+    def release(self, claim: Claim) -> None:
+        """Give a claim back, with the abandoned ones before it; later generations belong to others."""
+        key = claim.path.name.partition(".")[0]
+        # Oldest first: while any file is left, the newest one still speaks for the unit.
+        for path in self._files(key):
+            if _generation(path) <= claim.generation:
+                path.unlink(missing_ok=True)
+
+    def clear(self, key: str) -> None:
+        """Remove every claim on a finished unit."""
+        for path in self._files(key):
+            path.unlink(missing_ok=True)
+
+    def claimed(self) -> set[str]:
+        """Return the units with a claim, dead or alive."""
+        names = (path.name for path in self.folder.glob("[!.]*.*")) if self.folder.exists() else ()
+        return {name.partition(".")[0] for name in names}
+
+    def _files(self, key: str) -> list[Path]:
+        return sorted(self.folder.glob(f"{key}.*"), key=_generation)
+
+    def _current(self, key: str) -> Path | None:
+        files = self._files(key)
+        return files[-1] if files else None
+
+    def _alive(self, path: Path, record: dict[str, Any] | None) -> bool:
+        holder = (record or {}).get("process", {})
+        here = process_identity()
+        if holder and holder["machine"] == here["machine"]:
+            return bool(process_started(holder["pid"]) == holder["started"])
+        try:
+            age = self._now() - path.stat().st_mtime
+        except FileNotFoundError:
+            return False
+        return age < self.stale_after
+
+    def _now(self) -> float:
+        # The file system's own clock: hosts that share a store may disagree about the time.
+        clock = self.folder / f".clock-{secrets.token_hex(8)}"
+        clock.touch()
+        try:
+            return clock.stat().st_mtime
+        finally:
+            clock.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def heartbeat(claim: Claim, every: float) -> Iterator[None]:
+    """Keep a claim alive from a background thread while the block runs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> claims = Claims(Path(tempfile.mkdtemp()))
+    >>> with heartbeat(claims.take("ab12", driver="d1"), every=0.01):
+    ...     claims.held("ab12")
+    True
+    """
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(every):
+            claim.beat()
+
+    thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def process_identity() -> dict[str, Any]:
+    """Return what tells this process from every other on any machine: machine, pid and start time.
+
+    Examples
+    --------
+    >>> process_identity()["pid"] == os.getpid()
+    True
+    """
+    pid = os.getpid()
+    return {"machine": _machine(), "host": socket.gethostname(), "pid": pid, "started": process_started(pid)}
+
+
+def process_started(pid: int) -> str | None:
+    """Return a mark of when a process of this machine started, or None if it is gone.
+
+    A number alone would not do: the system gives the numbers of dead processes to new ones.
+
+    Examples
+    --------
+    >>> process_started(os.getpid()) is None
+    False
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return _started_elsewhere(pid)
+    state, *fields = stat.rpartition(")")[2].split()
+    return None if state in "ZX" else fields[18]
+
+
+def _started_elsewhere(pid: int) -> str | None:
+    if Path("/proc/self/stat").exists():
+        return None
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        pass
+    return "running"
+
+
+@lru_cache(maxsize=1)
+def _machine() -> str:
+    """Name this machine, boot and process namespace: a pid means the same thing only inside one of these."""
+    parts = [socket.gethostname()]
+    with contextlib.suppress(OSError):
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
+    with contextlib.suppress(OSError):
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    return "/".join(parts)
+
+
+def _generation(path: Path) -> int:
+    return int(path.name.rpartition(".")[2])
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return the record of a claim; None while it is being written, or after its holder died in the attempt."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None

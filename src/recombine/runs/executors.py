@@ -1,0 +1,225 @@
+"""Where units run, chosen by name: this process, its own pool, a Dask cluster, Slurm."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from recombine.errors import InputError, listing, near_miss
+from recombine.runs.pool import LocalExecutor
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+NAMES = ("inline", "local", "dask", "slurm")
+
+
+def make_executor(
+    name: str = "local", *, workers: int | None = None, address: str | None = None, **options: Any
+) -> Executor:
+    """Return an executor by name; anything else that is a `concurrent.futures.Executor` works as well.
+
+    Parameters
+    ----------
+    name : {"inline", "local", "dask", "slurm"}
+        ``inline`` runs in this process; ``local`` in a process pool; ``dask`` on the cluster at ``address``, or on one
+        started here; ``slurm`` through submitit.
+    workers : int, optional
+        Processes, Dask workers, or Slurm jobs at a time. Two for a local Dask cluster and one a core for a pool, unless
+        given.
+    address : str, optional
+        A Dask scheduler, e.g. ``"tcp://10.0.0.5:8786"``.
+    **options
+        ``local``: ``threads``. ``slurm``: ``folder`` for logs, ``cluster`` (``"slurm"``, or ``"local"`` to try it out)
+        and submitit parameters such as ``timeout_min``, ``gpus_per_node``, ``slurm_partition``.
+
+    Examples
+    --------
+    >>> with make_executor("inline") as executor:
+    ...     executor.submit(pow, 2, 5).result()
+    32
+    >>> make_executor("ray")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: executor 'ray' is unknown; Executors: inline, local, dask, slurm
+    """
+    if name not in NAMES:
+        raise InputError(f"executor {name!r} is unknown;{near_miss(name, NAMES)} Executors: {listing(NAMES)}")
+    if workers is not None and workers < 1:
+        raise InputError(f"{workers} workers cannot do anything; ask for at least one")
+    if address is not None and name != "dask":
+        raise InputError(f"an address is for the executor 'dask', not {name!r}; leave one of them out")
+    if name == "inline":
+        return InlineExecutor()
+    if name == "local":
+        return LocalExecutor(workers or os.cpu_count() or 1, **options)
+    if name == "dask":
+        return DaskExecutor(address, workers or 2, **options)
+    return SlurmExecutor(workers or 1000, **options)
+
+
+class InlineExecutor(Executor):
+    """Runs each call at once in the calling thread.
+
+    Examples
+    --------
+    >>> InlineExecutor().submit(max, 3, 4).result()
+    4
+    """
+
+    in_flight = 1
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Run the call now."""
+        future: Future[T] = Future()
+        future.set_running_or_notify_cancel()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class DaskExecutor(Executor):
+    """Tasks on a Dask cluster, which re-runs the tasks of a worker that died by itself.
+
+    Parameters
+    ----------
+    address : str, optional
+        Scheduler; without one a cluster of this machine is started and stopped with the executor.
+    workers : int
+        Processes of that cluster, one thread each.
+    """
+
+    def __init__(self, address: str | None = None, workers: int = 2) -> None:
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError:
+            raise InputError(_missing("dask", "dask[distributed]")) from None
+        connect: Any = Client
+        start: Any = LocalCluster
+        self._cluster: Any = None
+        if address is None:
+            # Any free port for the status page: the usual one is taken wherever a second cluster runs.
+            self._cluster = start(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+        try:
+            self._client = connect(self._cluster or address)
+        except (OSError, ValueError) as error:
+            raise InputError(f"no Dask scheduler answers at {address}: {error}; start one or leave it out") from None
+        # Two attempts at one unit are the same call; a pure task would be answered from the first.
+        self._executor = self._client.get_executor(pure=False)
+
+    @property
+    def in_flight(self) -> int:
+        """How many tasks keep every worker busy."""
+        threads: dict[str, int] = self._client.nthreads()
+        return 2 * max(sum(threads.values()), 1)
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Send a call to the cluster."""
+        future: Future[T] = self._executor.submit(fn, *args, **kwargs)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster; stop it if it was started here."""
+        self._executor.shutdown(wait=wait and not cancel_futures)
+        self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+
+class SlurmExecutor(Executor):
+    """One Slurm job a task, through submitit. Jobs outlive a driver that is killed; their results stand in the store.
+
+    Parameters
+    ----------
+    workers : int
+        Jobs in the queue at a time.
+    folder : str or Path
+        Submitit's logs and pickles.
+    cluster : str, optional
+        Submitit's own word: ``"slurm"``, ``"local"`` (a subprocess a job) or ``"debug"``; found out unless given.
+    poll : float
+        Seconds between two looks at the jobs.
+    **parameters
+        For `submitit.AutoExecutor.update_parameters`.
+    """
+
+    def __init__(
+        self,
+        workers: int = 1000,
+        *,
+        folder: str | Path = "slurm-logs",
+        cluster: str | None = None,
+        poll: float = 1.0,
+        **parameters: Any,
+    ) -> None:
+        try:
+            import submitit
+        except ImportError:
+            raise InputError(_missing("slurm", "submitit")) from None
+        self.in_flight = workers
+        self._poll = poll
+        self._executor: Any = submitit.AutoExecutor(folder=folder, cluster=cluster)
+        self._executor.update_parameters(**parameters)
+        self._jobs: dict[Future[Any], Any] = {}
+        self._changed = threading.Condition()
+        self._closing = False
+        self._watcher = threading.Thread(target=self._watch, name="slurm-watcher", daemon=True)
+        self._watcher.start()
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Queue a job."""
+        future: Future[T] = Future()
+        with self._changed:
+            if self._closing:
+                raise RuntimeError("the executor was shut down")
+            self._jobs[future] = self._executor.submit(fn, *args, **kwargs)
+            self._changed.notify()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Stop watching: after the last job, or at once with the jobs cancelled."""
+        with self._changed:
+            self._closing = True
+            if cancel_futures or not wait:
+                for future in self._jobs:
+                    future.cancel()
+            self._changed.notify()
+        self._watcher.join()
+
+    def _watch(self) -> None:
+        while True:
+            with self._changed:
+                if self._closing and not self._jobs:
+                    return
+                self._changed.wait(self._poll)
+                jobs = dict(self._jobs)
+            for future, job in jobs.items():
+                if _settled(future, job):
+                    with self._changed:
+                        del self._jobs[future]
+
+
+def _settled(future: Future[Any], job: Any) -> bool:
+    """Hand a job's outcome to its future; return whether there is nothing left to watch."""
+    if future.cancelled():
+        job.cancel(check=False)
+        return True
+    try:
+        if not job.done():
+            return False
+        value, error = job.result(), None
+    except Exception as trouble:
+        value, error = None, trouble
+    if future.set_running_or_notify_cancel():
+        future.set_exception(error) if error is not None else future.set_result(value)
+    return True
+
+
+def _missing(name: str, package: str) -> str:
+    return f"executor {name!r} needs {package}; install it with: pip install 'recombine[cluster]'"

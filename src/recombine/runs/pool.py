@@ -1,0 +1,192 @@
+"""A pool of spawned processes in which one death costs one task, and none outlives its driver."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import pickle
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Linux: ask for a signal when the parent dies.
+PR_SET_PDEATHSIG = 1
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+class LocalExecutor(Executor):
+    """Processes of this machine, one task each at a time.
+
+    The standard library's process pool breaks as a whole when one process dies, and leaves its processes behind when
+    the parent is killed. Here a death fails the task that was at work with `BrokenProcessPool`, its process is
+    replaced, and every process ends with its parent.
+
+    Parameters
+    ----------
+    workers : int
+        Processes; they start when they are first needed.
+    threads : int
+        BLAS, OpenMP and torch threads in each.
+
+    Examples
+    --------
+    >>> with LocalExecutor(1) as executor:
+    ...     executor.submit(divmod, 7, 2).result()
+    (3, 1)
+    """
+
+    def __init__(self, workers: int, threads: int = 1) -> None:
+        self.in_flight = 2 * workers
+        self._threads = threads
+        self._slot = threading.local()
+        self._processes: set[_Process] = set()
+        self._lock = threading.Lock()
+        self._closed = False
+        self._feeders = ThreadPoolExecutor(workers, thread_name_prefix="feeder")
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Queue a call; its function and arguments must be picklable."""
+        return self._feeders.submit(self._call, fn, args, kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Stop the processes: after the queued calls, or at once with ``wait=False``."""
+        if not wait:
+            with self._lock:
+                self._closed = True
+                for process in self._processes:
+                    process.kill()
+        # With the processes dead this does not wait for any work, and afterwards nobody else touches them.
+        self._feeders.shutdown(True, cancel_futures=cancel_futures or not wait)
+        while self._processes:
+            self._processes.pop().close()
+
+    def pids(self) -> list[int]:
+        """Return the ids of the processes that have been started and not replaced."""
+        with self._lock:
+            return [process.pid for process in self._processes]
+
+    def _call(self, fn: Callable[..., T], args: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
+        process = self._process()
+        try:
+            result: T = process.call(fn, args, kwargs)
+            return result
+        except BrokenProcessPool:
+            self._discard(process)
+            raise
+
+    def _process(self) -> _Process:
+        process: _Process | None = getattr(self._slot, "process", None)
+        if process is not None and process.alive():
+            return process
+        if process is not None:
+            self._discard(process)
+        with self._lock:
+            if self._closed:
+                raise BrokenProcessPool("the executor was shut down")
+            process = self._slot.process = _Process(self._threads)
+            self._processes.add(process)
+        return process
+
+    def _discard(self, process: _Process) -> None:
+        with self._lock:
+            self._processes.discard(process)
+        process.close()
+        self._slot.process = None
+
+
+class _Process:
+    """One spawned process and the pipe to it."""
+
+    def __init__(self, threads: int) -> None:
+        spawn = get_context("spawn")
+        self._pipe, theirs = spawn.Pipe()
+        self._process = spawn.Process(target=_serve, args=(theirs, os.getpid(), threads), daemon=True)
+        self._process.start()
+        # Only the worker may hold its end, so that its death closes the pipe.
+        theirs.close()
+        self.pid: int = self._process.pid or 0
+
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        message = pickle.dumps((fn, args, kwargs))
+        try:
+            self._pipe.send_bytes(message)
+            good, value = self._pipe.recv()
+        except (EOFError, OSError):
+            self._process.join()
+            raise BrokenProcessPool(f"a worker process died (exit code {self._process.exitcode})") from None
+        if good:
+            return value
+        raise value
+
+    def alive(self) -> bool:
+        return self._process.is_alive()
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        self._pipe.close()
+        self._process.join(1.0)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+
+
+def _serve(pipe: Connection, parent: int, threads: int) -> None:
+    end_with_parent(parent)
+    limit_threads(threads)
+    # Ctrl-C reaches the whole process group; the driver decides what becomes of its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            message = pipe.recv_bytes()
+            pipe.send_bytes(_reply(message))
+
+
+def _reply(message: bytes) -> bytes:
+    try:
+        fn, args, kwargs = pickle.loads(message)
+        return pickle.dumps((True, fn(*args, **kwargs)))
+    except Exception as error:
+        try:
+            text = pickle.dumps((False, error))
+            pickle.loads(text)
+            return text
+        except Exception:
+            return pickle.dumps((False, RuntimeError(traceback.format_exc())))
+
+
+def end_with_parent(parent: int) -> None:
+    """Have this process killed when its parent dies; leave at once if the parent is no longer ``parent``.
+
+    The kernel watches the thread that started the process, not the whole parent: start workers from a thread that
+    lives as long as they should.
+    """
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # The parent may have died before the request was made; then nothing would ever come.
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def limit_threads(threads: int) -> None:
+    """Keep numerical libraries in this process to a number of threads, those loaded later included."""
+    for name in THREAD_VARIABLES:
+        os.environ[name] = str(threads)
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)

@@ -1,0 +1,283 @@
+"""Content-addressed run folders: ``runs/<aa>/<key>/`` with the spec, the rows and what produced them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import warnings
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.errors import InputError, RecombineError
+from recombine.runs.claims import STALE_AFTER, Claim, Claims
+from recombine.runs.experiment import Result, Rows, Unit, key_of, plain
+from recombine.tables import Table
+
+SPEC, RESULT, ARRAYS = "spec.json", "result.json", "arrays.npz"
+
+
+class StoreWarning(UserWarning):
+    """A run folder could not be trusted and was set aside."""
+
+
+class CorruptRunError(RecombineError):
+    """A run folder does not hold what its address promises."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished unit as read from the store.
+
+    Parameters
+    ----------
+    key : str
+    spec : dict
+        Experiment, schema number and setting.
+    rows : list of dict
+    record : dict
+        What produced the rows: versions, command, seeds, device, host, wall time.
+    folder : Path
+    """
+
+    key: str
+    spec: dict[str, Any]
+    rows: list[dict[str, Any]]
+    record: dict[str, Any]
+    folder: Path
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays kept next to the rows; read from disk at each call."""
+        path = self.folder / ARRAYS
+        if not path.exists():
+            return {}
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of finished runs that many processes and hosts may write to.
+
+    A run is written to a hidden folder and renamed once, so whatever stands under ``runs/`` is complete: a kill at any
+    moment costs at most the unit at work. Stores merge by copying one ``runs/`` over another.
+
+    Parameters
+    ----------
+    root : str or Path
+    stale_after : float
+        Seconds without a heartbeat after which a claim of another host counts as abandoned.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> store = Store(tempfile.mkdtemp())
+    >>> unit = Unit("addition", 1, {"distance": 3})
+    >>> store.write(unit, [{"slope": np.float64(0.5)}], {"wall_seconds": 0.1})
+    True
+    >>> store.read(unit.key).rows, store.has(unit.key)
+    ([{'slope': 0.5}], True)
+    """
+
+    root: str | Path
+    stale_after: float = STALE_AFTER
+
+    @cached_property
+    def folder(self) -> Path:
+        """The store's folder as an absolute path: workers may stand in another directory."""
+        return Path(self.root).expanduser().absolute()
+
+    @cached_property
+    def claims(self) -> Claims:
+        """Who works on what."""
+        return Claims(self.folder / "claims", self.stale_after)
+
+    def path(self, key: str) -> Path:
+        """Return where the run with this key stands once it is finished."""
+        return self.folder / "runs" / key[:2] / key
+
+    def has(self, key: str) -> bool:
+        """Return whether the unit is finished; the contents are checked when they are read."""
+        return self.path(key).is_dir()
+
+    def finished(self) -> Iterator[str]:
+        """Yield the key of every finished unit, in order."""
+        for path in sorted((self.folder / "runs").glob("??/*")):
+            if path.is_dir() and not path.name.startswith("."):
+                yield path.name
+
+    def write(self, unit: Unit, rows: Rows, record: Mapping[str, Any], claim: Claim | None = None) -> bool:
+        """Write a finished unit; return False if another worker's result already stands there.
+
+        Parameters
+        ----------
+        unit : Unit
+        rows : list of dict, Table or Result
+        record : dict
+            Kept beside the rows, never part of the key.
+        claim : Claim, optional
+            The claim the unit was run under; it protects the half-written folder from `tidy`.
+        """
+        result = rows if isinstance(rows, Result) else Result(rows)
+        partial = self.folder / ".partial" / f"{unit.key}.{claim.token if claim else secrets.token_hex(8)}"
+        partial.mkdir(parents=True)
+        try:
+            self._fill(partial, unit, result, record)
+            return self._publish(partial, unit.key)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def _fill(self, partial: Path, unit: Unit, result: Result, record: Mapping[str, Any]) -> None:
+        rows = plain_rows(result.rows)
+        document = {"digest": _digest(rows), "rows": rows, "record": dict(record), "arrays": sorted(result.arrays)}
+        _write_json(partial / SPEC, unit.spec)
+        _write_json(partial / RESULT, document)
+        if result.arrays:
+            arrays: dict[str, Any] = {name: _plain_array(name, values) for name, values in result.arrays.items()}
+            with (partial / ARRAYS).open("wb") as file:
+                np.savez_compressed(file, **arrays)
+                os.fsync(file.fileno())
+
+    def _publish(self, partial: Path, key: str) -> bool:
+        target = self.path(key)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            partial.rename(target)
+        except OSError:
+            # The first result wins: a rename never replaces a folder that holds something.
+            if target.is_dir():
+                return False
+            raise
+        return True
+
+    def read(self, key: str) -> Run | None:
+        """Return a finished run after checking it, or None; a corrupt folder is set aside with a warning."""
+        if not self.has(key):
+            return None
+        try:
+            return _checked(self.path(key))
+        except CorruptRunError as error:
+            self.quarantine(key, str(error))
+            return None
+
+    def quarantine(self, key: str, reason: str) -> None:
+        """Move a run folder out of the way, with the reason in it, so that the unit runs again."""
+        target = self.folder / "quarantine" / f"{key}-{secrets.token_hex(4)}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path(key).rename(target)
+        except FileNotFoundError:
+            return
+        (target / "reason.txt").write_text(reason + "\n", encoding="utf-8")
+        warnings.warn(
+            f"run {key} is corrupt ({reason}); moved to {target}, its unit will run again", StoreWarning, stacklevel=3
+        )
+
+    def tidy(self) -> None:
+        """Remove what killed workers left behind: half-written folders and claims on finished units."""
+        for folder in (self.folder / ".partial").glob("*.*"):
+            key, _, token = folder.name.partition(".")
+            if not self.claims.holds(key, token):
+                shutil.rmtree(folder, ignore_errors=True)
+        for key in self.claims.claimed():
+            if self.has(key):
+                self.claims.clear(key)
+
+    def write_failure(self, key: str, failure: Mapping[str, Any]) -> None:
+        """Keep the story of a unit that was given up, until it succeeds."""
+        path = self.folder / "failures" / f"{key}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{key}.{secrets.token_hex(4)}")
+        _write_json(partial, failure)
+        partial.replace(path)
+
+    def clear_failure(self, key: str) -> None:
+        """Forget the failure of a unit that has succeeded since."""
+        (self.folder / "failures" / f"{key}.json").unlink(missing_ok=True)
+
+
+def plain_rows(rows: Sequence[Mapping[str, Any]] | Table) -> list[dict[str, Any]]:
+    """Return rows as dictionaries of plain values; NaN and infinities may stay.
+
+    Examples
+    --------
+    >>> plain_rows(Table({"loss": [0.5, 0.25]}))
+    [{'loss': 0.5}, {'loss': 0.25}]
+    """
+    given = list(rows.rows()) if isinstance(rows, Table) else rows
+    if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
+        raise InputError(f"an experiment returned a {type(given).__name__}; return a list of rows, a Table or a Result")
+    if not all(isinstance(row, Mapping) for row in given):
+        raise InputError("an experiment returned a row that is not a dictionary; name every value")
+    return [plain(row, f"row {index}", finite=False) for index, row in enumerate(given)]
+
+
+def _plain_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.dtype.hasobject:
+        # It would be pickled, and no reader should have to trust a pickle.
+        raise InputError(f"array {name!r} holds Python objects; give numbers, or put words into the rows")
+    return array
+
+
+def _checked(folder: Path) -> Run:
+    spec, document = _read_json(folder / SPEC), _read_json(folder / RESULT)
+    try:
+        right = key_of(spec) == folder.name
+    except ValueError:
+        right = False
+    if not right:
+        raise CorruptRunError(f"{SPEC} does not belong to this key")
+    missing = {"rows", "record", "digest", "arrays"} - set(document)
+    if missing:
+        raise CorruptRunError(f"{RESULT} lacks {sorted(missing)}")
+    if _digest(document["rows"]) != document["digest"]:
+        raise CorruptRunError(f"the rows in {RESULT} do not match their digest")
+    _check_arrays(folder / ARRAYS, document["arrays"])
+    return Run(folder.name, spec, document["rows"], document["record"], folder)
+
+
+def _check_arrays(path: Path, names: list[str]) -> None:
+    if not names and not path.exists():
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            bad = archive.testzip()
+            found = sorted(name.removesuffix(".npy") for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile) as error:
+        raise CorruptRunError(f"{ARRAYS} cannot be read: {error}") from None
+    if bad is not None or found != names:
+        raise CorruptRunError(f"{ARRAYS} is damaged at {bad}" if bad else f"{ARRAYS} holds {found}, not {names}")
+
+
+def _digest(rows: object) -> str:
+    return hashlib.blake2b(json.dumps(rows, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def _write_json(path: Path, value: object) -> None:
+    # Python's reader and writer agree on NaN and Infinity, which a diverged network does produce.
+    with path.open("w", encoding="utf-8") as file:
+        json.dump(value, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CorruptRunError(f"{path.name} cannot be read: {error}") from None
+    if not isinstance(value, dict):
+        raise CorruptRunError(f"{path.name} is not a dictionary")
+    return value

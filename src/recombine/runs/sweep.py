@@ -1,0 +1,341 @@
+"""The driver: runs every unfinished unit of an experiment on any executor, and survives what can go wrong."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from recombine.errors import InputError, RecombineError
+from recombine.runs.executors import InlineExecutor, make_executor
+from recombine.runs.experiment import Experiment, Unit
+from recombine.runs.progress import Progress, duration
+from recombine.runs.provenance import driver_record
+from recombine.runs.store import Store
+from recombine.runs.worker import Answer, Task, execute
+
+#: Times in a row that an executor may break before any unit has begun.
+BARREN_BREAKS = 10
+#: Seconds between two looks at units that another driver holds, and at the executor.
+TICK = 0.2
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A unit that was given up.
+
+    Parameters
+    ----------
+    unit : Unit
+    error : str
+        One line.
+    details : str
+        The traceback, where there is one.
+    attempts : int
+    """
+
+    unit: Unit
+    error: str
+    details: str
+    attempts: int
+
+    def __str__(self) -> str:
+        return f"{self.unit.setting}: {self.error} (attempts: {self.attempts})"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a call of `run` did.
+
+    Parameters
+    ----------
+    experiment : str
+    scale : str
+    total : int
+        Units of the scale.
+    ran : int
+        Units finished by this call.
+    found : int
+        Units that were finished before, or by another driver meanwhile.
+    failures : tuple of Failure
+    seconds : float
+    """
+
+    experiment: str
+    scale: str
+    total: int
+    ran: int
+    found: int
+    failures: tuple[Failure, ...]
+    seconds: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether every unit is finished."""
+        return self.ran + self.found == self.total
+
+    def __str__(self) -> str:
+        head = f"{self.experiment} ({self.scale}): {self.ran} of {self.total} units run in {duration(self.seconds)}"
+        head += f", {self.found} found" if self.found else ""
+        return "\n".join([head, *(f"failed: {failure}" for failure in self.failures)])
+
+
+class ExecutorError(RecombineError):
+    """The executor cannot run anything; the text says what to look at."""
+
+
+def run(
+    experiment: Experiment,
+    scale: str = "quick",
+    store: Store | str | Path = "recombine-runs",
+    executor: Executor | Callable[[], Executor] | str = "local",
+    *,
+    workers: int | None = None,
+    address: str | None = None,
+    device: str = "cpu",
+    retries: int = 1,
+    timeout: float | None = None,
+    grace: float = 10.0,
+    progress: bool = True,
+) -> Sweep:
+    """Run the unfinished units of an experiment; a call that was killed continues where it stopped.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    scale : {"quick", "full"}
+    store : Store or path
+        Shared by all workers: for Dask on several hosts and for Slurm a folder that every host sees.
+    executor : str, Executor or callable
+        A name for `make_executor`, a ready executor (left open), or a function that makes one (closed at the end, and
+        made again if it breaks).
+    workers, address
+        For `make_executor`, when the executor is given by name.
+    device : str
+        Handed to the units and recorded; not part of their keys.
+    retries : int
+        Further attempts at a unit that raised, ran out of time or lost its worker.
+    timeout : float, optional
+        Seconds a unit may take. It is interrupted then, and its process killed if it does not stop within ``grace``;
+        units that share the driver's process (``inline``) are only interrupted.
+    progress : bool
+        Tell stderr how far it is.
+
+    Returns
+    -------
+    Sweep
+        Counts, and the failures with their settings. They are also kept in the store's ``failures/``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recombine.runs.collect import collect
+    >>> from recombine.runs.experiment import grid
+    >>> def square(unit):
+    ...     return [{"square": unit.setting["x"] ** 2}]
+    >>> experiment = Experiment("squares", square, quick=grid(x=range(3)), full=grid(x=range(9)))
+    >>> store = Store(tempfile.mkdtemp())
+    >>> run(experiment, "quick", store, "inline", progress=False).ran
+    3
+    >>> run(experiment, "full", store, "inline", progress=False).ran  # three of the nine are there
+    6
+    >>> collect(store, experiment, "quick")["square"]
+    array([0, 1, 4])
+    """
+    if retries < 0:
+        raise InputError(f"retries={retries} is negative; 0 means one attempt a unit")
+    if timeout is not None and timeout <= 0:
+        raise InputError(f"timeout={timeout} leaves no time; give seconds a unit, or None for no limit")
+    store = store if isinstance(store, Store) else Store(store)
+    store.tidy()
+    units = experiment.units(scale, device)
+    unfinished = [unit for unit in units if store.read(unit.key) is None]
+    found = len(units) - len(unfinished)
+    line = Progress(f"{experiment.name} ({scale})", len(units), found) if progress else None
+    start = time.monotonic()
+    if not unfinished:
+        return Sweep(experiment.name, scale, len(units), 0, found, (), 0.0)
+    if isinstance(executor, str):
+        executor = partial(make_executor, executor, workers=workers, address=address)
+    # A grid of thousands of settings need not travel with each of them.
+    bare = replace(experiment, quick=(), full=())
+    task = Task(
+        bare, unfinished[0], store, secrets.token_hex(8), driver_record(), timeout=timeout, grace=grace, losses=retries
+    )
+    driver = _Driver(task, unfinished, _Source(executor), retries, line)
+    driver.work()
+    seconds = time.monotonic() - start
+    return Sweep(experiment.name, scale, len(units), driver.ran, found + driver.found, tuple(driver.failures), seconds)
+
+
+class _Source:
+    """The executor in use, and whether it can be made anew."""
+
+    def __init__(self, given: Executor | Callable[[], Executor]) -> None:
+        self._make = None if isinstance(given, Executor) else given
+        self._executor = given if isinstance(given, Executor) else given()
+        if not isinstance(self._executor, Executor):
+            raise InputError(f"{given!r} is no concurrent.futures.Executor, nor a function that makes one")
+
+    @property
+    def in_flight(self) -> int:
+        """Tasks to keep submitted: enough to keep every worker busy, few enough to stop quickly."""
+        workers = getattr(self._executor, "_max_workers", 8)
+        return int(getattr(self._executor, "in_flight", 2 * workers))
+
+    @property
+    def inline(self) -> bool:
+        return isinstance(self._executor, InlineExecutor)
+
+    def submit(self, task: Task) -> Future[Answer]:
+        return self._executor.submit(execute, task)
+
+    def renew(self, error: Exception) -> None:
+        if self._make is None:
+            raise ExecutorError(
+                f"the executor broke ({error}) and cannot be made again; finished units are kept. "
+                "Give run() a name or a function that makes the executor, and call it again"
+            ) from error
+        self.close(now=True)
+        self._executor = self._make()
+
+    def close(self, *, now: bool) -> None:
+        if self._make is not None:
+            self._executor.shutdown(wait=not now)
+
+
+class _Driver:
+    """Keeps the executor supplied and judges what comes back."""
+
+    def __init__(self, task: Task, units: list[Unit], source: _Source, retries: int, progress: Progress | None) -> None:
+        self.ran, self.found = 0, 0
+        self.failures: list[Failure] = []
+        self._task, self._store, self._source = task, task.store, source
+        self._retries, self._progress = retries, progress
+        self._pending = deque(units)
+        self._running: dict[Future[Answer], Unit] = {}
+        self._waiting: list[Unit] = []
+        self._attempts: Counter[str] = Counter()
+        self._barren = 0
+        self._start = self._looked = time.monotonic()
+
+    def work(self) -> None:
+        """Run until every unit is finished or given up."""
+        try:
+            if not self._source.inline:
+                self._task.experiment.require_importable()
+            while self._pending or self._running or self._waiting:
+                self._submit()
+                self._settle()
+                self._wake()
+                self._show()
+        except BaseException:
+            # Whatever is running may be lost; nothing that is finished is.
+            for future in self._running:
+                future.cancel()
+            self._source.close(now=True)
+            self._show(last=True)
+            raise
+        self._source.close(now=False)
+        self._show(last=True)
+
+    def _submit(self) -> None:
+        limit = self._source.in_flight
+        while self._pending and len(self._running) < limit:
+            try:
+                future = self._source.submit(replace(self._task, unit=self._pending[0]))
+            except (BrokenExecutor, OSError) as error:
+                self._count_barren(error)
+                self._source.renew(error)
+            else:
+                self._running[future] = self._pending.popleft()
+
+    def _settle(self) -> None:
+        if not self._running:
+            time.sleep(TICK if self._waiting else 0.0)
+            return
+        done, _ = wait(self._running, timeout=TICK, return_when=FIRST_COMPLETED)
+        broken = None
+        for future in done:
+            unit = self._running.pop(future)
+            try:
+                self._judge(unit, future.result())
+                self._barren = 0
+            except Exception as error:
+                broken = self._lost(unit, error) or broken
+        if broken is not None:
+            self._count_barren(broken)
+
+    def _judge(self, unit: Unit, answer: Answer) -> None:
+        if answer.status == "failed":
+            self._retry(unit, answer.error, answer.details, final=answer.final)
+        elif answer.status == "busy":
+            self._waiting.append(unit)
+        else:
+            self._finish(unit, ran=answer.status == "done")
+
+    def _finish(self, unit: Unit, *, ran: bool) -> None:
+        self.ran += ran
+        self.found += not ran
+        self._store.clear_failure(unit.key)
+
+    def _lost(self, unit: Unit, error: BaseException) -> BaseException | None:
+        """Deal with a unit whose worker did not answer; return the error if the unit had not even begun."""
+        words = self._store.claims.last_words(unit.key)
+        if self._store.has(unit.key):
+            self._finish(unit, ran=True)
+        elif words is not None and words.get("driver") == self._task.driver:
+            self._retry(unit, words.get("reason") or f"its worker died: {error}", "")
+        elif isinstance(error, BrokenExecutor):
+            self._pending.append(unit)
+            return error
+        else:
+            self._retry(unit, f"{type(error).__name__}: {error}", "")
+        return None
+
+    def _retry(self, unit: Unit, error: str, details: str, *, final: bool = False) -> None:
+        self._attempts[unit.key] += 1
+        attempts = self._attempts[unit.key]
+        if attempts <= self._retries and not final:
+            # To the back of the queue: what troubled it may have passed by then.
+            self._pending.append(unit)
+            return
+        failure = Failure(unit, error, details, attempts)
+        self.failures.append(failure)
+        story = {**unit.spec, "error": error, "details": details, "attempts": attempts, "record": self._task.record}
+        self._store.write_failure(unit.key, story)
+
+    def _count_barren(self, error: BaseException) -> None:
+        self._barren += 1
+        if self._barren > BARREN_BREAKS:
+            raise ExecutorError(
+                f"workers died {self._barren} times in a row before they began a unit ({error}); "
+                "look at their memory, whether they can import the experiment's module, and that a script that calls "
+                "run() does so under: if __name__ == '__main__'"
+            ) from error
+
+    def _wake(self) -> None:
+        """Look after the units that somebody else had claimed."""
+        now = time.monotonic()
+        # Each look costs a few file operations a unit: with many units, look less often.
+        if now - self._looked < max(TICK, 0.01 * len(self._waiting)):
+            return
+        self._looked = now
+        waiting, self._waiting = self._waiting, []
+        for unit in waiting:
+            if self._store.has(unit.key):
+                self._finish(unit, ran=False)
+            elif self._store.claims.held(unit.key):
+                self._waiting.append(unit)
+            else:
+                self._pending.append(unit)
+
+    def _show(self, *, last: bool = False) -> None:
+        if self._progress is not None:
+            elapsed = time.monotonic() - self._start
+            self._progress.update(self.ran + self.found, len(self.failures), elapsed, last=last)

@@ -1,0 +1,183 @@
+"""What a worker does with one unit: claim it, run it against the clock, store it. The same on every executor."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from recombine.errors import InputError
+from recombine.runs.claims import Claim, heartbeat, process_identity
+from recombine.runs.experiment import Experiment, Unit
+from recombine.runs.provenance import worker_record
+from recombine.runs.store import Store
+
+Status = Literal["done", "found", "busy", "failed"]
+
+
+class TimeIsUpError(BaseException):
+    """Raised inside a unit that ran past its limit; not an Exception, so that a unit cannot swallow it by accident."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """All a worker needs to know, in any process on any host.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    unit : Unit
+    store : Store
+    driver : str
+        Unique to one call of the driver; workers lost under it count against the unit.
+    record : dict
+        The driver's part of the provenance.
+    home : dict
+        Identity of the driver's process, which a worker that shares it must not kill.
+    timeout : float, optional
+        Seconds a unit may take.
+    grace : float
+        Seconds after which a unit that does not stop takes its process down.
+    losses : int
+        Workers a unit may bring down before it is given up.
+    """
+
+    experiment: Experiment
+    unit: Unit
+    store: Store
+    driver: str
+    record: dict[str, Any] = field(default_factory=dict)
+    home: dict[str, Any] = field(default_factory=process_identity)
+    timeout: float | None = None
+    grace: float = 10.0
+    losses: int = 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of one attempt.
+
+    Parameters
+    ----------
+    status : {"done", "found", "busy", "failed"}
+        Ran now; had been finished before; somebody else is at work on it; raised, ran out of time or kept dying.
+    seconds : float
+    error : str
+        One line for a failure.
+    details : str
+        The traceback.
+    final : bool
+        Trying again cannot help.
+    """
+
+    status: Status
+    seconds: float = 0.0
+    error: str = ""
+    details: str = ""
+    final: bool = False
+
+
+def execute(task: Task) -> Answer:
+    """Run one unit and store its result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> def double(unit):
+    ...     return [{"value": 2 * unit.setting["x"]}]
+    >>> experiment = Experiment("double", double, quick=[{"x": 4}], full=[])
+    >>> store, unit = Store(tempfile.mkdtemp()), experiment.units("quick")[0]
+    >>> [execute(Task(experiment, unit, store, driver="d1")).status for _ in range(2)]
+    ['done', 'found']
+    >>> store.read(unit.key).rows
+    [{'value': 8}]
+    """
+    store, key = task.store, task.unit.key
+    if store.has(key):
+        return Answer("found")
+    claim = store.claims.take(key, task.driver)
+    if claim is None:
+        return Answer("busy")
+    try:
+        # Again, now that nobody else can start: it may have been finished between the look and the claim.
+        if store.has(key):
+            return Answer("found")
+        if claim.losses > task.losses:
+            error = claim.reason or f"its worker died ({claim.losses} in a row)"
+            return Answer("failed", error=error, final=True)
+        return _attempt(task, claim)
+    finally:
+        store.claims.release(claim)
+
+
+def _attempt(task: Task, claim: Claim) -> Answer:
+    start = time.perf_counter()
+    try:
+        with heartbeat(claim, task.store.stale_after / 8), _deadline(task, claim):
+            rows = task.experiment.function(task.experiment.ready(task.unit))
+        seconds = time.perf_counter() - start
+        fresh = task.store.write(task.unit, rows, _record(task, seconds), claim)
+        return Answer("done" if fresh else "found", seconds)
+    except TimeIsUpError:
+        return Answer("failed", task.timeout or 0.0, f"ran past its limit of {task.timeout:g} s")
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        seconds = time.perf_counter() - start
+        return Answer("failed", seconds, text, traceback.format_exc(), final=isinstance(error, InputError))
+
+
+def _record(task: Task, seconds: float) -> dict[str, Any]:
+    return {
+        **task.record,
+        **worker_record(task.unit.device),
+        "setting": task.unit.setting,
+        "seeds": list(task.unit.seeds),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "wall_seconds": round(seconds, 4),
+    }
+
+
+@contextlib.contextmanager
+def _deadline(task: Task, claim: Claim) -> Iterator[None]:
+    """Interrupt the block when the time is up; end the process if the block does not stop then."""
+    if task.timeout is None:
+        yield
+        return
+    over = threading.Event()
+    timer = threading.Thread(target=_watch, args=(task, claim, over, threading.get_ident()), daemon=True)
+    timer.start()
+    try:
+        yield
+    finally:
+        # The exception is sent at most once, but may arrive as late as here: hence the second try.
+        try:
+            over.set()
+            timer.join()
+        finally:
+            over.set()
+            timer.join()
+            # Sent and not yet arrived, it would hit whatever runs next.
+            _raise_in(threading.get_ident(), None)
+
+
+def _watch(task: Task, claim: Claim, over: threading.Event, thread: int) -> None:
+    if over.wait(task.timeout):
+        return
+    _raise_in(thread, TimeIsUpError)
+    if over.wait(task.grace) or process_identity() == task.home:
+        return
+    claim.note(f"ran past its limit of {task.timeout:g} s and did not stop")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    # The only interruption that works in any thread: Dask runs its tasks outside the main one, where no signal arrives.
+    argument = ctypes.py_object(error) if error is not None else None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), argument)

@@ -1,0 +1,66 @@
+"""Losses: closed slopes against autograd, values against torch's own losses."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional
+
+from recombine.errors import InputError
+from recombine.nets.losses import LOSSES, loss_named
+
+
+def example(name: str, outputs: int) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(outputs)
+    values = 3 * torch.randn(4, 7, outputs, generator=generator, dtype=torch.float64)
+    if loss_named(name).labels:
+        return values, torch.randint(outputs, (4, 7), generator=generator)
+    if name == "mse":
+        return values, torch.randn(4, 7, outputs, generator=generator, dtype=torch.float64)
+    return values, torch.randint(2, (4, 7, outputs), generator=generator).double() * 2 - 1
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_slope_is_the_gradient_of_the_value(name: str, outputs: int) -> None:
+    values, targets = example(name, outputs)
+    loss = loss_named(name)
+    leaf = values.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(loss.value(leaf, targets).sum(), leaf)
+    torch.testing.assert_close(loss.slope(values, targets), gradient, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["mse", "logistic", "cross-entropy"])
+def test_no_direction_bends_more_than_the_curvature(name: str) -> None:
+    values, targets = example(name, 3 if name == "cross-entropy" else 1)
+    loss = loss_named(name)
+    for sample in range(7):
+        value, target = values[:1, sample : sample + 1] / 10, targets[:1, sample : sample + 1]
+        hessian = torch.autograd.functional.hessian(lambda v, t=target: loss.value(v, t).sum(), value)
+        size = value.numel()
+        assert torch.linalg.eigvalsh(hessian.reshape(size, size)).max() <= loss.curvature + 1e-12
+
+
+def test_values_are_those_of_torch() -> None:
+    values, targets = example("logistic", 1)
+    ours = loss_named("logistic").value(values, targets).mean()
+    torch.testing.assert_close(ours, functional.soft_margin_loss(values, targets))
+    values, labels = example("cross-entropy", 3)
+    ours = loss_named("cross-entropy").value(values, labels).mean()
+    torch.testing.assert_close(ours, functional.cross_entropy(values.flatten(0, 1), labels.flatten()))
+    values, targets = example("mse", 3)
+    torch.testing.assert_close(loss_named("mse").value(values, targets).mean(), functional.mse_loss(values, targets))
+    values, targets = example("hinge", 1)
+    ours = loss_named("hinge").value(values, targets).mean()
+    torch.testing.assert_close(ours, functional.relu(1 - values * targets).mean())
+
+
+def test_logistic_survives_large_margins() -> None:
+    far = torch.tensor([[[800.0], [-800.0]]])
+    value = loss_named("logistic").value(far, torch.ones_like(far))
+    assert value.tolist() == [[0.0, 800.0]]
+
+
+def test_an_unknown_loss_is_refused_with_a_near_miss() -> None:
+    with pytest.raises(InputError, match="did you mean 'logistic'"):
+        loss_named("logistics")

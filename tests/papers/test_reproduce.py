@@ -1,0 +1,171 @@
+"""Reproducing a paper: from nothing, from a store, from committed results; the command line and its exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from recombine import papers_cli
+from recombine.errors import InputError
+from recombine.papers import Paper, Standing, available, find
+from recombine.papers.reproduce import Reproduction, from_results, needed, reproduce
+from recombine.papers.results import Evidence, save
+from recombine.report.paper_page import paper_page
+from recombine.report.paper_terminal import remarks
+from recombine.runs.executors import make_executor
+from recombine.runs.store import Store
+from recombine.tables import Table
+
+PAPER = find("kernel-theory")
+COMMITTED = Path(__file__).parents[2] / "results"
+
+app = typer.Typer()
+papers_cli.register(app)
+
+
+def run(*words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(words))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.output
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder with what two claims need."""
+    folder = tmp_path_factory.mktemp("results")
+    store = Store(tmp_path_factory.mktemp("store"))
+    state = reproduce(PAPER, store=store, executor=make_executor("inline"), only=["12", "24"])
+    for evidence in state.results.values():
+        save(folder, PAPER.name, evidence)
+    return folder
+
+
+def spoiled(folder: Path, target: Path) -> Path:
+    """Copy the results with margins turned round, so that claim 12 fails."""
+    for name, evidence in from_results(PAPER, folder).results.items():
+        table = evidence.table
+        columns = {column: table[column] for column in table.columns}
+        if name == "by-depth":
+            columns["margin"] = -columns["margin"]
+        save(target, PAPER.name, Evidence(Table(columns), evidence.provenance))
+    return target
+
+
+def test_only_what_the_claims_read_is_run(tmp_path: Path) -> None:
+    seen: list[str | None] = []
+
+    def watch(state: Reproduction, name: str | None) -> None:
+        seen.append(name)
+
+    store = Store(tmp_path)
+    state = reproduce(PAPER, store=store, executor=make_executor("inline"), only=["12", "23"], watch=watch)
+    assert seen == ["by-depth", None]
+    assert list(state.results) == ["by-depth"]
+    assert state.results["by-depth"].provenance.seconds >= 0
+    written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")}
+    reproduce(PAPER, store=store, executor=make_executor("inline"), only=["12"])
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")} == written != {}
+
+
+def test_committed_results_give_the_same_outcomes(folder: Path) -> None:
+    state = from_results(PAPER, folder, only=["12", "24"])
+    assert [outcome.verdict for outcome in state.outcomes.values()] == [Standing.HOLDS] * 2
+    assert not state.failed
+    assert from_results(PAPER, folder, scale="full").results == {}
+    assert state.table["measured"].tolist()[0] == "signs agree"
+
+
+def test_every_claim_names_an_experiment_that_runs_or_waits() -> None:
+    waiting = {claim.experiment for claim in PAPER.claims} - set(needed(PAPER, PAPER.claims))
+    assert waiting <= {"mnist-context", "mnist-addition", "cifar-addition", "cifar-context"}
+
+
+@pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
+def test_the_committed_results_carry_their_claims(paper: Paper) -> None:
+    state = from_results(paper, COMMITTED)
+    assert state.failed == []
+    assert set(state.results) >= set(paper.by_name)
+    for name, evidence in state.results.items():
+        assert evidence.provenance.experiment == name
+        assert {"recombine", "python", "numpy"} <= set(evidence.provenance.versions)
+        assert evidence.provenance.command.startswith(f"recombine reproduce {paper.name}")
+
+
+def test_the_committed_results_are_small() -> None:
+    assert sum(path.stat().st_size for path in COMMITTED.rglob("*")) < 5_000_000 * len(available())
+
+
+def test_the_page_holds_claims_figures_and_sources(folder: Path) -> None:
+    text = paper_page(from_results(PAPER, folder), command="recombine <reproduce>")
+    assert text.count("<article") == len(PAPER.claims)
+    assert text.count("<svg") == 1
+    assert "by-depth" in text
+    assert "not run" in text
+    assert "recombine &lt;reproduce&gt;" in text
+    assert "http" not in text.replace("http-equiv", "").split("<main>")[1]
+
+
+def test_a_figure_moves_to_the_first_claim_that_is_shown(folder: Path) -> None:
+    text = paper_page(from_results(PAPER, folder, only=["24"]))
+    assert text.count("<svg") == 1
+    assert paper_page(from_results(PAPER, folder, only=["12"])).count("<svg") == 0
+
+
+class TestCommands:
+    def test_papers_lists_what_is_established(self, folder: Path) -> None:
+        code, text = run("papers", "--results", str(folder))
+        assert code == 0
+        assert "kernel-theory" in text
+        assert "quick: " in text
+        assert "no results: " in text
+        code, text = run("papers", "kernel-theory", "--results", str(folder))
+        assert "13b" in text
+
+    def test_from_results_exits_with_zero_or_one(self, folder: Path, tmp_path: Path) -> None:
+        words = ("reproduce", "kernel-theory", "--from-results", "--results")
+        code, text = run(*words, str(folder))
+        assert code == 0
+        assert "✓ holds" in text
+        code, text = run(*words, str(spoiled(folder, tmp_path)))
+        assert code == 1
+        assert "✗ fails" in text
+
+    def test_figures_are_written_the_same_each_time(self, folder: Path, tmp_path: Path) -> None:
+        words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder), "--figures")
+        for name in ("one", "two"):
+            code, _ = run(*words, str(tmp_path / name))
+            assert code == 0
+        assert [path.name for path in (tmp_path / "one").iterdir()] == ["kinds.svg"]
+        assert (tmp_path / "one" / "kinds.svg").read_bytes() == (tmp_path / "two" / "kinds.svg").read_bytes()
+
+    def test_a_run_writes_report_and_results(self, tmp_path: Path) -> None:
+        page = tmp_path / "report.html"
+        words = ("--executor", "inline", "--only", "12", "--save", "--results", str(tmp_path / "kept"))
+        code, _ = run("reproduce", "kernel-theory", *words, "--store", str(tmp_path / "s"), "--html", str(page))
+        assert code == 0
+        assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+        assert (tmp_path / "kept" / "kernel-theory" / "by-depth-quick.parquet").exists()
+        with pytest.raises(InputError, match="--force"):
+            run("reproduce", "kernel-theory", "--from-results", "--html", str(page))
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (("kernel-theori",), "did you mean 'kernel-theory'"),
+            (("kernel-theory", "--scale", "fulll"), "did you mean 'full'"),
+            (("kernel-theory", "--only", "99"), "'99' is not a claim"),
+            (("kernel-theory", "--html", "nowhere/report.html"), "cannot be written"),
+            (("kernel-theory", "--executor", "ray", "--only", "12"), "executor 'ray' is unknown"),
+        ],
+    )
+    def test_bad_input_is_refused_before_anything_runs(self, words: tuple[str, ...], message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            run("reproduce", *words)
+
+    def test_remarks_explain_what_failed(self, folder: Path, tmp_path: Path) -> None:
+        state = from_results(PAPER, spoiled(folder, tmp_path), only=["12"])
+        assert remarks(state)[0].startswith("✗ 12: ")

@@ -1,0 +1,86 @@
+"""Experiments for the tests, in a module that every kind of worker can import."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recombine.runs.experiment import Experiment, Result, Unit
+
+#: Names the file that every started unit is written to; worker processes inherit it.
+LOG = "RECOMBINE_TEST_LOG"
+#: How long a unit sleeps, in milliseconds: not part of the setting, so that a fast run has the same keys as a slow one.
+SLEEP = "RECOMBINE_TEST_SLEEP"
+
+
+def started() -> list[str]:
+    """Keys of the units that were started, in order, with repetitions."""
+    path = Path(os.environ[LOG])
+    return path.read_text(encoding="ascii").split() if path.exists() else []
+
+
+def work(unit: Unit) -> Result:
+    """Do what the setting says: raise, hang or die; else return two rows and an array."""
+    before = started().count(unit.key)
+    handle = os.open(os.environ[LOG], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(handle, f"{unit.key}\n".encode())
+    os.close(handle)
+    time.sleep(int(os.environ.get(SLEEP, "0")) / 1000)
+    trouble = unit.setting.get("trouble", "")
+    if trouble and not (trouble.endswith(" once") and before):
+        make(trouble.removesuffix(" once"))
+    rng = np.random.default_rng(unit.seeds[0])
+    x = unit.setting["x"]
+    rows = [{"half": half, "value": rng.normal() + x, "loss": np.inf if x == 1 else 0.5} for half in ("a", "b")]
+    return Result(rows, {"draws": rng.normal(size=(2, 3))})
+
+
+def make(trouble: str) -> None:
+    if trouble == "raise":
+        raise ArithmeticError("the loss is not a number")
+    if trouble == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if trouble == "hang":
+        while True:
+            time.sleep(0.01)
+    if trouble == "freeze":  # one call that nothing inside the process can interrupt
+        time.sleep(60)
+
+
+def experiment(count: int, trouble: dict[int, str] | None = None) -> Experiment:
+    settings: list[dict[str, Any]] = [{"x": x} for x in range(count)]
+    for x, word in (trouble or {}).items():
+        settings[x]["trouble"] = word
+    return Experiment("sample", work, quick=settings, full=[])
+
+
+def blas_threads() -> list[int]:
+    import scipy.linalg  # noqa: F401 - loads a second BLAS after the limit was set
+    from threadpoolctl import threadpool_info
+
+    return [pool["num_threads"] for pool in threadpool_info()]
+
+
+def torch_threads() -> int:
+    import torch
+
+    return int(torch.get_num_threads())
+
+
+if __name__ == "__main__":  # a driver that tests can kill; arguments: store, executor, number of units
+    # Workers must find the function by its importable name, not in this script.
+    import sample_units
+
+    from recombine.runs.store import Store
+    from recombine.runs.sweep import run
+
+    _, root, name, count = sys.argv
+    sweep = run(sample_units.experiment(int(count)), "quick", Store(root), name, workers=2, retries=20)
+    print(sweep.ran, sweep.found, len(sweep.failures))
+    sys.exit(not sweep.complete)

@@ -1,0 +1,204 @@
+"""One contract that every executor keeps: the driver behaves the same on all of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sample_units
+from sample_units import started
+
+from recombine.errors import InputError
+from recombine.runs.collect import collect
+from recombine.runs.executors import InlineExecutor, SlurmExecutor, make_executor
+from recombine.runs.pool import THREAD_VARIABLES, LocalExecutor
+from recombine.runs.store import Store
+from recombine.runs.sweep import ExecutorError, Sweep, run
+
+Make = Callable[[], Executor] | Executor
+
+
+def sweep(store: Path, make: Make, count: int, trouble: dict[int, str] | None = None, **options: object) -> Sweep:
+    return run(sample_units.experiment(count, trouble=trouble), "quick", store, make, progress=False, **options)
+
+
+class ExecutorContract:
+    """Inherited by the tests of each executor, which give the fixture ``make``."""
+
+    def test_every_unit_runs_once_and_the_table_is_that_of_one_process(self, make: Make, tmp_path: Path) -> None:
+        experiment = sample_units.experiment(3)
+        assert sweep(tmp_path / "s", make, 3).ran == 3
+        assert sorted(started()) == sorted(unit.key for unit in experiment.units("quick"))
+        sweep(tmp_path / "inline", InlineExecutor, 3)
+        here, there = (collect(Store(tmp_path / name), experiment) for name in ("s", "inline"))
+        assert list(here.rows()) == list(there.rows())
+        unit = experiment.units("quick")[0]
+        arrays = [Store(tmp_path / name).read(unit.key).arrays["draws"] for name in ("s", "inline")]
+        np.testing.assert_array_equal(*arrays)
+
+    def test_a_second_call_runs_nothing_and_a_larger_one_only_the_rest(self, make: Make, tmp_path: Path) -> None:
+        sweep(tmp_path / "s", make, 2)
+        again = sweep(tmp_path / "s", make, 2)
+        assert (again.ran, again.found, again.complete) == (0, 2, True)
+        more = sweep(tmp_path / "s", make, 3)
+        assert (more.ran, more.found) == (1, 2)
+        assert len(started()) == 3
+
+    def test_a_failure_is_tried_again_and_then_reported_with_its_setting(self, make: Make, tmp_path: Path) -> None:
+        done = sweep(tmp_path / "s", make, 3, {1: "raise", 2: "raise once"}, retries=1)
+        assert (done.ran, done.complete) == (2, False)
+        (failure,) = done.failures
+        assert failure.unit.setting == {"x": 1, "trouble": "raise"}
+        assert failure.error == "ArithmeticError: the loss is not a number"
+        assert "in work" in failure.details
+        assert sorted(Counter(started()).values()) == [1, 2, 2]
+        assert (tmp_path / "s" / "failures" / f"{failure.unit.key}.json").exists()
+
+    def test_a_unit_past_its_limit_is_stopped_and_the_others_run(self, make: Make, tmp_path: Path) -> None:
+        done = sweep(tmp_path / "s", make, 2, {0: "hang"}, retries=0, timeout=1.0, grace=30)
+        assert done.ran == 1
+        assert [failure.error for failure in done.failures] == ["ran past its limit of 1 s"]
+        assert not Store(tmp_path / "s").claims.claimed()
+
+
+class ProcessContract(ExecutorContract):
+    """What also holds where units run outside the driver's process."""
+
+    def test_a_unit_that_kills_its_worker_is_tried_again_and_then_given_up(self, make: Make, tmp_path: Path) -> None:
+        done = sweep(tmp_path / "s", make, 3, {0: "die", 1: "die once"}, retries=1)
+        assert done.ran == 2
+        (failure,) = done.failures
+        assert failure.unit.setting["x"] == 0
+        assert "died" in failure.error
+        assert sorted(Counter(started()).values()) == [1, 2, 2]
+
+    def test_a_unit_that_cannot_be_interrupted_is_killed(self, make: Make, tmp_path: Path) -> None:
+        begin = time.monotonic()
+        done = sweep(tmp_path / "s", make, 2, {0: "freeze"}, retries=0, timeout=1.0, grace=0.1)
+        assert done.ran == 1
+        assert [failure.error for failure in done.failures] == ["ran past its limit of 1 s and did not stop"]
+        assert time.monotonic() - begin < 30
+
+    def test_a_function_that_workers_cannot_import_is_refused(self, make: Make, tmp_path: Path) -> None:
+        from recombine.runs.experiment import Experiment
+
+        local = Experiment("local", lambda unit: [], quick=[{"x": 1}], full=[])
+        with pytest.raises(InputError, match="top level of a module"):
+            run(local, "quick", tmp_path / "s", make, progress=False)
+
+
+class TestInline(ExecutorContract):
+    @pytest.fixture
+    def make(self) -> Make:
+        return partial(make_executor, "inline")
+
+
+class TestLocal(ProcessContract):
+    @pytest.fixture
+    def make(self) -> Make:
+        return partial(make_executor, "local", workers=2)
+
+    def test_one_death_costs_one_task(self) -> None:
+        with LocalExecutor(2) as executor:
+            dying = executor.submit(sample_units.make, "die")
+            living = [executor.submit(pow, 2, n) for n in range(6)]
+            assert type(dying.exception()).__name__ == "BrokenProcessPool"
+            assert [future.result() for future in living] == [1, 2, 4, 8, 16, 32]
+
+    def test_an_idle_worker_that_died_is_replaced(self) -> None:
+        with LocalExecutor(1) as executor:
+            executor.submit(os.getpid).result()
+            (pid,) = executor.pids()
+            os.kill(pid, 9)
+            time.sleep(0.2)
+            assert executor.submit(os.getpid).result() not in (pid, os.getpid())
+
+    def test_errors_come_back_as_they_are(self) -> None:
+        with LocalExecutor(1) as executor:
+            assert isinstance(executor.submit(divmod, 1, 0).exception(), ZeroDivisionError)
+            assert isinstance(executor.submit(sample_units.make, "raise").exception(), ArithmeticError)
+
+    def test_numerical_libraries_get_one_thread(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in THREAD_VARIABLES:
+            monkeypatch.setenv(name, "2")
+        with LocalExecutor(1) as executor:
+            assert set(executor.submit(sample_units.blas_threads).result()) == {1}
+
+    @pytest.mark.slow  # the import of torch alone takes seconds
+    def test_torch_gets_one_thread(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        pytest.importorskip("torch")
+        with LocalExecutor(1) as executor:
+            assert executor.submit(sample_units.torch_threads).result() == 1
+
+
+class TestForeignPool:
+    """The standard library's pool, which breaks as a whole: the driver makes a new one."""
+
+    @pytest.fixture
+    def make(self) -> Make:
+        return partial(ProcessPoolExecutor, 2, mp_context=get_context("spawn"))
+
+    def test_a_broken_pool_is_made_again(self, make: Make, tmp_path: Path) -> None:
+        done = sweep(tmp_path / "s", make, 4, {1: "die once"}, retries=2)
+        assert done.complete
+        assert Counter(started())[sample_units.experiment(4, trouble={1: "die once"}).units("quick")[1].key] == 2
+
+    def test_a_broken_pool_that_cannot_be_made_again_says_so(self, make: Make, tmp_path: Path) -> None:
+        assert callable(make)
+        with make() as executor, pytest.raises(ExecutorError, match="finished units are kept"):
+            sweep(tmp_path / "s", executor, 3, {0: "die"}, retries=1)
+
+
+class TestSlurm(ProcessContract):
+    """Through submitit, with its subprocesses in place of a Slurm cluster."""
+
+    @pytest.fixture
+    def make(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+        submitit = pytest.importorskip("submitit")
+        # How long submitit looks for the result of a dead job, for the sake of slow network folders.
+        monkeypatch.setattr(submitit.Job, "_results_timeout_s", 0.2)
+        return partial(SlurmExecutor, 2, folder=tmp_path / "logs", cluster="local", poll=0.05, timeout_min=1)
+
+
+@pytest.fixture(scope="module")
+def cluster(shared_log: Path) -> Iterator[Executor]:
+    pytest.importorskip("distributed")
+    with make_executor("dask", workers=2) as executor:
+        yield executor
+
+
+class TestDask(ProcessContract):
+    """A real cluster of this machine, shared by the tests of the class."""
+
+    @pytest.fixture
+    def make(self, cluster: Executor) -> Executor:
+        return cluster
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"name": "locale"}, "did you mean 'local'"),
+        ({"name": "local", "workers": 0}, "at least one"),
+        ({"name": "slurm", "address": "tcp://here:1"}, "address is for the executor 'dask'"),
+    ],
+)
+def test_a_wrong_choice_says_what_to_do(options: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        make_executor(**options)
+
+
+@pytest.mark.parametrize(("name", "module"), [("dask", "distributed"), ("slurm", "submitit")])
+def test_a_missing_library_names_its_extra(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    with pytest.raises(InputError, match=r"recombine\[cluster\]"):
+        make_executor(name)

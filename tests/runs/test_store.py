@@ -1,0 +1,221 @@
+"""The store: complete folders or none, and nothing corrupt is ever read as a result."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine.errors import InputError
+from recombine.runs.collect import collect, load_record, load_table, write_table
+from recombine.runs.experiment import Experiment, Result, Unit, grid
+from recombine.runs.provenance import driver_record, worker_record
+from recombine.runs.store import Store, StoreWarning
+from recombine.runs.sweep import run
+from recombine.tables import Table
+
+UNIT = Unit("sample", 1, {"x": 1})
+ROWS = [{"loss": 0.25, "name": "é", "steps": 3}]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "s")
+
+
+def written(store: Store) -> Path:
+    assert store.write(UNIT, Result(ROWS, {"w": np.arange(6.0).reshape(2, 3)}), {"host": "here"})
+    return store.path(UNIT.key)
+
+
+def test_a_run_reads_back_as_written(store: Store) -> None:
+    folder = written(store)
+    back = store.read(UNIT.key)
+    assert back is not None
+    assert (back.rows, back.spec, back.record) == (ROWS, UNIT.spec, {"host": "here"})
+    np.testing.assert_array_equal(back.arrays["w"], [[0, 1, 2], [3, 4, 5]])
+    assert folder.relative_to(store.folder).parts == ("runs", UNIT.key[:2], UNIT.key)
+    assert not list((store.folder / ".partial").iterdir())
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.dictionaries(
+            st.text(min_size=1, max_size=5), st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats()
+        ),
+        max_size=3,
+    )
+)
+def test_any_plain_rows_survive(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, object]]) -> None:
+    store = Store(tmp_path_factory.mktemp("s"))
+    store.write(UNIT, rows, {})
+    back = store.read(UNIT.key)
+    assert back is not None
+    assert repr(back.rows) == repr(rows)  # equal, with NaN equal to itself and -0.0 unlike 0.0
+
+
+def test_the_first_result_wins(store: Store) -> None:
+    written(store)
+    assert store.write(UNIT, [{"loss": 9.0}], {}) is False
+    back = store.read(UNIT.key)
+    assert back is not None
+    assert back.rows == ROWS
+    assert not list((store.folder / ".partial").iterdir())
+
+
+def edit(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_bytes(change((folder / name).read_bytes()))
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (edit("result.json", lambda text: text[: len(text) // 2]), "result.json cannot be read"),
+        (edit("result.json", lambda text: b""), "result.json cannot be read"),
+        (edit("result.json", lambda text: b"[]"), "not a dictionary"),
+        (edit("result.json", lambda text: b"{}"), "lacks"),
+        (edit("result.json", lambda text: text.replace(b"0.25", b"0.26")), "do not match their digest"),
+        (edit("spec.json", lambda text: text.replace(b'"x": 1', b'"x": 2')), "does not belong to this key"),
+        (edit("spec.json", lambda text: b"\xff"), "spec.json cannot be read"),
+        (edit("arrays.npz", lambda data: data[:-30]), "arrays.npz cannot be read"),
+        (edit("arrays.npz", lambda data: data[:60] + b"\0\0" + data[62:]), "arrays.npz is damaged"),
+        (lambda folder: (folder / "arrays.npz").unlink(), "arrays.npz cannot be read"),
+        (lambda folder: (folder / "spec.json").unlink(), "spec.json cannot be read"),
+    ],
+)
+def test_a_corrupt_run_is_set_aside_and_runs_again(store: Store, damage: Callable[[Path], object], words: str) -> None:
+    damage(written(store))
+    with pytest.warns(StoreWarning, match=words):
+        assert store.read(UNIT.key) is None
+    (aside,) = (store.folder / "quarantine").iterdir()
+    assert words in (aside / "reason.txt").read_text(encoding="utf-8")
+    assert not store.has(UNIT.key)
+    written(store)
+    assert store.read(UNIT.key) is not None
+
+
+def test_a_sweep_runs_a_corrupt_unit_again(store: Store) -> None:
+    experiment = Experiment("sample", lambda unit: ROWS, quick=grid(x=[1, 2]), full=[])
+    run(experiment, "quick", store, "inline", progress=False)
+    edit("result.json", lambda text: text[:-5])(store.path(experiment.units("quick")[0].key))
+    with pytest.warns(StoreWarning, match="will run again"):
+        again = run(experiment, "quick", store, "inline", progress=False)
+    assert (again.ran, again.found) == (1, 1)
+
+
+def test_tidying_removes_what_the_dead_left_and_nothing_else(store: Store) -> None:
+    written(store)
+    code = (
+        "import os; from recombine.runs.store import *; store = Store(os.sys.argv[1])\n"
+        "claim = store.claims.take('cd' * 16, 'd1'); store.claims.take(os.sys.argv[2], 'd1')\n"
+        "(store.folder / '.partial' / f\"{'cd' * 16}.{claim.token}\").mkdir(parents=True)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(store.folder), UNIT.key], check=True)
+    mine = store.claims.take("ef" * 16, "d1")
+    assert mine is not None
+    living = store.folder / ".partial" / f"{'ef' * 16}.{mine.token}"
+    living.mkdir(parents=True)
+    store.tidy()
+    assert list((store.folder / ".partial").iterdir()) == [living]
+    assert store.claims.claimed() == {"cd" * 16, "ef" * 16}
+    assert store.has(UNIT.key)
+
+
+@pytest.mark.parametrize("rows", [{"loss": 1}, "rows", [1, 2], [{"x": {1, 2}}], [{1: 2}], 3])
+def test_what_is_not_rows_is_refused_and_leaves_nothing(store: Store, rows: object) -> None:
+    with pytest.raises(InputError):
+        store.write(UNIT, rows, {})  # type: ignore[arg-type]
+    assert not store.has(UNIT.key)
+    assert not list((store.folder / ".partial").iterdir())
+
+
+def test_an_array_of_objects_is_refused(store: Store) -> None:
+    with pytest.raises(InputError, match="'w' holds Python objects"):
+        store.write(UNIT, Result(ROWS, {"w": np.array([{}, None])}), {})
+
+
+def test_stores_merge_by_copying(tmp_path: Path) -> None:
+    experiment = Experiment("sample", lambda unit: [{"y": unit.setting["x"]}], quick=grid(x=range(4)), full=[])
+    half = Experiment("sample", experiment.function, quick=grid(x=range(2)), full=[])
+    rest = Experiment("sample", experiment.function, quick=grid(x=[2, 3]), full=[])
+    for part, name in ((half, "a"), (rest, "b")):
+        run(part, "quick", tmp_path / name, "inline", progress=False)
+    shutil.copytree(tmp_path / "b" / "runs", tmp_path / "a" / "runs", dirs_exist_ok=True)
+    assert collect(Store(tmp_path / "a"), experiment)["y"].tolist() == [0, 1, 2, 3]
+
+
+def sample_table(store: Store) -> tuple[Experiment, Table]:
+    def rows(unit: Unit) -> list[dict[str, object]]:
+        x = unit.setting["x"]
+        row = {"loss": [math.inf, math.nan, 0.5][x], "flag": x == 1, "steps": x, "label": ["é'\"", "", "c"][x]}
+        return [row, {"loss": 1, "only": 2, "parts": [1, 2]}] if x == 2 else [row]
+
+    experiment = Experiment("sample", rows, quick=grid(x=range(3), widths=[[20, 20]]), full=[])
+    assert run(experiment, "quick", store, "inline", progress=False).complete
+    return experiment, collect(store, experiment)
+
+
+def test_the_table_has_the_settings_and_says_what_is_missing(store: Store) -> None:
+    _, table = sample_table(store)
+    assert table.columns == ["key", "x", "widths", "loss", "flag", "steps", "label", "only", "parts"]
+    assert table["x"].tolist() == [0, 1, 2, 2]
+    assert table["widths"].tolist() == ["[20, 20]"] * 4
+    np.testing.assert_array_equal(table["loss"], [np.inf, np.nan, 0.5, 1.0])
+    np.testing.assert_array_equal(table["only"], [np.nan, np.nan, np.nan, 2])
+    assert table["flag"].tolist() == [False, True, False, None]
+    assert table["parts"].tolist() == [None, None, None, "[1, 2]"]
+
+
+def test_parquet_gives_the_table_back_with_its_record(store: Store, tmp_path: Path) -> None:
+    experiment, table = sample_table(store)
+    path = tmp_path / "tables" / "it's.parquet"
+    write_table(store, experiment, "quick", path)
+    back = load_table(path)
+    assert back.columns == table.columns
+    for name in table.columns:
+        np.testing.assert_array_equal(back[name], table[name], err_msg=name)
+    record = load_record(path)
+    assert (record["experiment"], record["scale"], record["units"]) == ("sample", "quick", 3)
+    assert record["libraries"][0]["numpy"] == np.__version__
+    path.unlink()
+    write_table(store, experiment, "quick", path)
+    assert path.exists()
+
+
+def test_parquet_needs_neither_pandas_nor_pyarrow(store: Store, tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['pandas'] = sys.modules['pyarrow'] = sys.modules['polars'] = None\n"
+        "from recombine.runs.collect import *; path = sys.argv[1]\n"
+        "save_table(Table({'a': [1.5, 2.5], 'b': ['x', 'y']}), path, {}); print(load_table(path)['b'].tolist())"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "t.parquet")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "['x', 'y']"
+
+
+def test_an_empty_table_is_not_written(store: Store, tmp_path: Path) -> None:
+    experiment = Experiment("sample", lambda unit: ROWS, quick=grid(x=[1]), full=[])
+    with pytest.raises(InputError, match="run it first"):
+        write_table(store, experiment, "quick", tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="no table at"):
+        load_table(tmp_path / "t.parquet")
+
+
+def test_every_result_says_where_it_comes_from(store: Store) -> None:
+    experiment = Experiment("sample", lambda unit: ROWS, quick=grid(x=[1]), full=[])
+    run(experiment, "quick", store, "inline", progress=False)
+    unit = experiment.units("quick")[0]
+    document = json.loads((store.path(unit.key) / "result.json").read_text(encoding="utf-8"))
+    expected = {*driver_record(), *worker_record("cpu"), "setting", "seeds", "finished", "wall_seconds"}
+    assert set(document["record"]) == expected
+    assert document["record"]["seeds"] == list(unit.seeds)

@@ -1,0 +1,137 @@
+"""The driver on its own: waiting for others, giving up, showing how far it is."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from concurrent.futures import BrokenExecutor, Executor, Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_units import experiment, started
+
+from recombine.errors import InputError
+from recombine.runs import sweep as sweep_module
+from recombine.runs.experiment import Experiment, Unit, grid
+from recombine.runs.progress import Progress
+from recombine.runs.store import Store
+from recombine.runs.sweep import ExecutorError, run
+
+
+def test_a_unit_that_somebody_holds_is_waited_for(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    held = experiment(3).units("quick")[1]
+    claim = store.claims.take(held.key, "another")
+    assert claim is not None
+    timer = threading.Timer(0.5, store.claims.release, [claim])
+    timer.start()
+    begin = time.monotonic()
+    done = run(experiment(3), "quick", store, "inline", progress=False)
+    timer.join()
+    assert done.ran == 3
+    assert started()[-1] == held.key
+    assert time.monotonic() - begin > 0.4
+
+
+def test_a_unit_that_another_driver_finishes_meanwhile_is_found(tmp_path: Path) -> None:
+    store = Store(tmp_path / "s")
+    held = experiment(2).units("quick")[0]
+    claim = store.claims.take(held.key, "another")
+    assert claim is not None
+    timer = threading.Timer(0.4, store.write, [held, [{"value": 1.0}], {}])
+    timer.start()
+    done = run(experiment(2), "quick", store, "inline", progress=False)
+    timer.join()
+    assert (done.ran, done.found, done.complete) == (1, 1, True)
+    assert held.key not in started()
+
+
+def test_a_wrong_setting_is_not_tried_again(tmp_path: Path) -> None:
+    calls = []
+
+    def refuse(unit: Unit) -> list[dict[str, Any]]:
+        calls.append(unit)
+        raise InputError("the width must be positive")
+
+    done = run(Experiment("e", refuse, grid(x=[1]), []), "quick", tmp_path / "s", "inline", progress=False, retries=5)
+    assert len(calls) == 1
+    assert str(done).endswith("failed: {'x': 1}: InputError: the width must be positive (attempts: 1)")
+
+
+def test_a_unit_that_returns_no_rows_fails_with_advice(tmp_path: Path) -> None:
+    done = run(Experiment("e", lambda unit: 3, grid(x=[1]), []), "quick", tmp_path / "s", "inline", progress=False)
+    assert "return a list of rows" in done.failures[0].error
+
+
+def test_the_story_of_a_failure_is_forgotten_when_the_unit_succeeds(tmp_path: Path) -> None:
+    work = experiment(2, trouble={0: "raise once"})
+    assert len(run(work, "quick", tmp_path / "s", "inline", progress=False, retries=0).failures) == 1
+    assert len(list((tmp_path / "s" / "failures").iterdir())) == 1
+    assert run(work, "quick", tmp_path / "s", "inline", progress=False).complete
+    assert not list((tmp_path / "s" / "failures").iterdir())
+
+
+def test_an_interrupt_in_this_process_frees_the_unit(tmp_path: Path) -> None:
+    def interrupt(unit: Unit) -> list[dict[str, Any]]:
+        if unit.setting["x"] == 1:
+            raise KeyboardInterrupt
+        return []
+
+    store = Store(tmp_path / "s")
+    with pytest.raises(KeyboardInterrupt):
+        run(Experiment("e", interrupt, grid(x=range(3)), []), "quick", store, "inline", progress=False)
+    assert len(list(store.finished())) == 1
+    assert not store.claims.claimed()
+
+
+class Broken(Executor):
+    """Accepts everything and runs nothing."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_exception(BrokenExecutor("no memory"))
+        return future
+
+
+def test_workers_that_never_begin_end_the_sweep(tmp_path: Path) -> None:
+    with pytest.raises(ExecutorError, match="before they began a unit"):
+        run(experiment(3), "quick", tmp_path / "s", Broken, progress=False)
+
+
+def test_what_is_no_executor_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no concurrent\.futures\.Executor"):
+        run(experiment(1), "quick", tmp_path / "s", dict, progress=False)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="retries=-1"):
+        run(experiment(1), "quick", tmp_path / "s", "inline", retries=-1)
+
+
+def test_a_device_is_handed_over_and_does_not_change_the_key(tmp_path: Path) -> None:
+    seen = []
+    work = Experiment("e", lambda unit: [{"device": unit.device}], grid(x=[1]), [])
+    for device in ("cpu", "meta"):
+        seen.append(run(work, "quick", tmp_path / "s", "inline", device=device, progress=False).ran)
+    assert seen == [1, 0]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_rewrites_its_line_on_a_terminal_only() -> None:
+    for stream, expected in (
+        (Terminal(), "\ra  1/4 units  30.0/min  6 s left\ra  2/4 units  30.0/min  2 s left  1 failed\n"),
+        (io.StringIO(), "a  1/4 units  30.0/min  6 s left\na  2/4 units  30.0/min  2 s left  1 failed\n"),
+    ):
+        progress = Progress("a", total=4, stream=stream, every=0)
+        progress.update(1, 0, 2.0)
+        progress.update(2, 1, 4.0, last=True)
+        assert stream.getvalue() == expected
+
+
+def test_progress_in_a_log_is_rare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(experiment(5), "quick", tmp_path / "s", "inline")
+    assert capsys.readouterr().err.startswith("sample (quick)  5/5 units")
+    assert sweep_module.TICK < 1
