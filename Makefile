@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 # A pip constraints file, for builds that must be repeatable: make test CONSTRAINTS=constraints-ci.txt
 CONSTRAINTS ?=
+# What `make test` and `make check` install. Tests that train networks run where torch is there: TEST_EXTRAS=test,nets.
+TEST_EXTRAS ?= test
+CHECK_EXTRAS ?= check,nets
 # Two workers are a good fit for small machines; WORKERS=auto uses every core.
 WORKERS ?= 2
 ARGS ?=
@@ -21,15 +24,15 @@ help: ## Show this list
 demo: $(STAMP)-exact ## Audit the bundled flights table and write its report
 	$(BIN)/recombine demo $(ARGS)
 
-test: $(STAMP)-test ## Run the tests (the slow ones too: ARGS="-m ''")
+test: $(STAMP)-$(TEST_EXTRAS) ## Run the tests (the slow ones too: ARGS="-m ''")
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
-check: $(STAMP)-check ## Formatting, lint and types
+check: $(STAMP)-$(CHECK_EXTRAS) ## Formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-format: $(STAMP)-check ## Put the code into its standard form
+format: $(STAMP)-$(CHECK_EXTRAS) ## Put the code into its standard form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 

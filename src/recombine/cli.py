@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from recombine import papers_cli
 from recombine.errors import InputError, RecombineError, listing, near_miss
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
+papers_cli.register(app)
 
 #: The base of every complaint about the command itself; typer carries it under different addresses by version.
 _UsageProblem: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
