@@ -12,6 +12,7 @@ from scipy import stats
 from recombine.audit.additivity import FEWEST_CELLS, check_additivity
 from recombine.conjunctions import Conjunctions, every_cell
 from recombine.design import Design
+from recombine.theory.additive_fit import fit_additive, leave_one_out, leave_one_out_noise
 
 MODULE = sys.modules["recombine.audit.additivity"]
 
@@ -174,3 +175,41 @@ def test_without_replicates_there_is_no_floor():
     assert check.orders[0].noise is None
     assert check.lack_of_fit is None
     assert "noise" not in check.statement
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 10])
+def test_noise_alone_is_not_called_interaction(repeats):
+    """Success rates that add, seen through a few tries each: the word may be unsure but must not be `does not hold`."""
+    words = []
+    for seed in range(12):
+        generator = np.random.default_rng([seed, repeats])
+        cells = every_cell((6, 4, 4))
+        cells = cells[generator.random(len(cells)) < 0.55]
+        effects = [generator.uniform(0.0, 0.3, size) for size in (6, 4, 4)]
+        chance = sum(effect[cells[:, place]] for place, effect in enumerate(effects))
+        rows = np.repeat(cells, repeats, axis=0)
+        success = generator.random(len(rows)) < np.repeat(chance, repeats)
+        words.append(check_additivity(Design.from_cells(rows, success.astype(float))).word)
+    # The test of interaction is wrong once in a hundred times by design.
+    assert words.count("does not hold") <= 1
+
+
+def test_without_replicates_failure_is_not_blamed_on_interaction():
+    cells = every_cell((8, 8))
+    check = check_additivity(Design.from_cells(cells, np.random.default_rng(0).standard_normal(64)))
+    assert check.word == "is not shown to hold"
+    assert "No rows repeat, so noise and interaction cannot be told apart." in check.statement
+
+
+def test_the_expected_error_is_what_noise_alone_gives():
+    """Simulate additive truth plus noise of unequal size; the mean squared leave-one-out error is the predicted one."""
+    generator = np.random.default_rng(0)
+    cells = np.delete(every_cell((5, 4)), [0, 7, 14], axis=0)
+    variance = generator.uniform(0.5, 2.0, len(cells))
+    features = Conjunctions((5, 4))
+    expected = leave_one_out_noise(fit_additive(features, cells, np.zeros(len(cells))), variance)
+    errors = []
+    for _ in range(4_000):
+        noise = generator.standard_normal(len(cells)) * np.sqrt(variance)
+        errors.append((noise - leave_one_out(fit_additive(features, cells, noise), noise)[0]) ** 2)
+    assert np.mean(errors, axis=0) == pytest.approx(expected, rel=0.12)

@@ -199,6 +199,7 @@ def test_parquet_gives_the_same_audit(run, table, tmp_path):
 
 def test_models_are_compared_on_request(run, table, monkeypatch):
     row = {"share": [0.5], "model": ["additive"], "determined": [1.5], "disconnected": [np.nan], "unseen level": [2.0]}
+    row |= {f"{word} cells": [20] for word in ("determined", "disconnected", "unseen level")}
     monkeypatch.setattr(rc.Audit, "compare_models", lambda self: rc.Table(row))
     options = ["audit", table, *FACTORS, "--outcome", "mass", "--models"]
     assert json.loads(run(*options, "--json")[1])["models"][0]["determined"] == 1.5

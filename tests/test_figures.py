@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from recombine.report.additivity_figure import AdditivityFigure
 from recombine.report.figure import Figure
 from recombine.report.forecast_figure import SlopeFigure, spread_out
 from recombine.report.models_figure import ModelsFigure
-from recombine.report.pairs import level_order
+from recombine.report.pairs import Axis, Panel, level_order
 from recombine.report.theme import short, text_width, theme
 from recombine.report.verdict_map import VerdictMap
 from recombine.verdicts import Verdict
@@ -249,3 +250,47 @@ def test_labels_are_spread_out_in_order(heights: list[float]) -> None:
     alone = len(heights) < 2 or min(np.diff(np.sort(heights))) >= 0.1
     if alone:
         assert moved == pytest.approx(heights)
+
+
+def test_sampled_places_are_all_seen_only_where_every_cell_of_the_product_is() -> None:
+    cells = np.random.default_rng(0).integers([2_000, 40, 20], size=(300, 3))
+    design = rc.Design.from_cells(cells, sizes=(2_000, 40, 20), names=["a", "b", "c"])
+    targets = pd.DataFrame({"a": ["0", "1"], "b": ["0", "1"], "c": ["0", "1"]})
+    chart = VerdictMap(rc.audit(design, targets=targets))
+    assert not chart.mapped.whole
+    assert any((found.unsampled & (found.counts[:, :, Verdict.SEEN] > 0)).any() for found in chart.all_panels)
+    for found in chart.all_panels:
+        assert found.total.sum() == design.product
+        assert not (found.leading == Verdict.SEEN).any()
+    assert "not sampled" in chart.svg()
+    assert "all seen" not in chart.svg()
+
+
+def panel(seen: int, determined: int, total: float) -> Panel:
+    counts = np.zeros((1, 1, len(Verdict)), dtype=np.int64)
+    counts[0, 0, [Verdict.SEEN, Verdict.DETERMINED]] = seen, determined
+    axis = Axis("factor", 1, np.zeros(1, dtype=np.int64), ("level",))
+    return Panel(axis, axis, counts, np.array([[total]]), False, False)
+
+
+@pytest.mark.parametrize(
+    ("place", "leading", "unsampled"),
+    [
+        (panel(6, 0, 6.0), Verdict.SEEN, False),
+        (panel(6, 0, 7.0), -1, True),
+        (panel(6, 1, 1e12), Verdict.DETERMINED, False),
+        (panel(0, 0, 5.0), -1, True),
+        (panel(0, 0, 0.0), -1, False),
+    ],
+)
+def test_a_place_is_named_by_what_was_counted_there(place: Panel, leading: int, unsampled: bool) -> None:
+    assert place.leading.tolist() == [[leading]]
+    assert place.unsampled.tolist() == [[unsampled]]
+
+
+def test_sampled_map_of_interchangeable_factors_never_claims_too_much() -> None:
+    cells = [[i, j, 0] for i in range(3) for j in range(i, 3)]
+    audit = rc.audit(rc.Design.from_cells(cells, sizes=(1_500, 1_500, 2), symmetric=[(0, 1)]))
+    for found in VerdictMap(audit).all_panels:
+        assert not (found.leading == Verdict.SEEN).any()
+        assert not found.triangle or not found.unsampled[np.tril_indices(len(found.unsampled), -1)].any()

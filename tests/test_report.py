@@ -16,7 +16,7 @@ import pytest
 import recombine as rc
 import recombine.report
 from recombine.data import flights_path
-from recombine.report.certificates import interesting, shown_certificates
+from recombine.report.certificates import FEW_CELLS, interesting, shown_certificates
 from recombine.report.notebook import notebook
 from recombine.report.page import page
 from recombine.report.wording import (
@@ -211,7 +211,8 @@ class TestEveryReport:
             assert verdict.symbol in text
         for finding in audit.findings:
             assert finding.code in text
-            assert finding.kind.explanation in text
+            assert finding.kind.explanation.replace("`", "") in text
+        assert "`" not in text
         assert verdict_sentence(audit) in text
         assert additivity_sentence(audit) in text
         assert decided_how(audit) in text
@@ -219,6 +220,12 @@ class TestEveryReport:
         assert audit.listing.note in text
         for verdict in Verdict:
             assert number(audit.counts[verdict]) in text
+
+    def test_says_why_there_are_no_certificates(self, shown: tuple[rc.Audit, str, Outline]) -> None:
+        audit, text, outline = shown
+        listed, known = 'class="certificates"' in text, bool((audit.codes == Verdict.DETERMINED).any())
+        assert ("no listed unseen combination is determined" in outline.text) == (not known)
+        assert ("No short sum was found for the combinations tried" in outline.text) == (known and not listed)
 
     def test_repeats_itself(self, shown: tuple[rc.Audit, str, Outline]) -> None:
         audit, text, _ = shown
@@ -316,9 +323,37 @@ def test_certificates_give_the_value_they_promise() -> None:
         assert total == pytest.approx(item.by_sum)
 
 
+def test_short_certificates_are_found_in_large_tables() -> None:
+    generator = np.random.default_rng(0)
+    cells = np.unique((generator.random((3_000, 3)) ** 2 * [120, 60, 40]).astype(int), axis=0)
+    audit = rc.audit(rc.Design.from_cells(cells, cells @ [1.0, 2.0, 3.0], sizes=(120, 60, 40)))
+    assert len(audit.identification.seen) > FEW_CELLS
+    shown = shown_certificates(audit)
+    assert len(shown) == 10
+    assert min(len(item.terms) for item in shown) == 3
+    assert {item.reason for item in shown} == {"highest leverage", "lowest leverage"}
+    for item in shown:
+        assert item.verified
+        assert not item.further
+        assert item.by_sum == pytest.approx(item.by_fit)
+
+
+def test_held_out_cells_show_what_was_measured() -> None:
+    audit = unseen_levels()
+    held = [item for item in shown_certificates(audit) if item.reason == "held out"]
+    drug_times_line = [int(item.label.split("d")[1][0]) * int(item.label.split("l")[1][0]) for item in held]
+    assert [item.measured for item in held] == drug_times_line
+    text = Outline(page(audit)).text
+    assert text.count("measured, but held out:") >= len(held) > 0
+    assert "Held-out cells by verdict" in text
+    assert all(item.measured is None for item in shown_certificates(disconnected()))
+    assert "Held-out cells by verdict" not in Outline(page(disconnected())).text
+
+
 def test_held_out_cells_are_shown_first() -> None:
     audit = unseen_levels()
     rows = interesting(audit)
+    assert shown_certificates(audit)[0].reason == "held out"
     held = {tuple(cell) for cell in audit.design.held_out.tolist()}
     assert rows[0][1] == "held out"
     assert all(tuple(audit.listing.cells[row].tolist()) in held for row, why in rows if why == "held out")

@@ -59,7 +59,7 @@ def test_plain_text_has_neither_colours_nor_trailing_blanks(flights):
     ("values", "words"),
     [
         (lambda cells: cells @ [1.0, 5.0], "if effects add (they do, see below)"),
-        (lambda cells: np.random.default_rng(0).standard_normal(len(cells)), "if effects add (they do not, see below)"),
+        (lambda cells: np.random.default_rng(0).standard_normal(len(cells)), "if effects add (that is not shown, see"),
         (lambda cells: None, "if effects add (not checked)"),
         (lambda cells: np.ones(len(cells)), "if effects add (not checked)"),
     ],
@@ -152,8 +152,11 @@ def test_models_are_compared_by_verdict():
             "determined": [0.0123],
             "disconnected": [np.nan],
             "unseen level": [1234.5],
+            "determined cells": [40],
+            "disconnected cells": [0],
+            "unseen level cells": [2],
         }
     )
     text = shown(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])), models=models)
     row = next(line for line in text.splitlines() if "20% of cells" in line)
-    assert row.split()[-4:] == ["additive", "0.0123", "-", "1,234"]
+    assert row.split()[-5:] == ["additive", "0.0123", "-", "1,234", "(n=2)"]

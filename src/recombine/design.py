@@ -19,7 +19,7 @@ from recombine.grouping import Columns, Groups, group, training_rows
 from recombine.verdicts import FINDINGS, Finding
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Design:
     """The distinct cells of a table: what was seen in training, how often, and with which outcome.
 
@@ -158,6 +158,11 @@ class Design:
         rows = np.ones(len(codes), dtype=np.int64)
         design = cls(parts, codes, training, rows, rows.astype(float), values, symmetric=tuple(map(tuple, symmetric)))
         return _merged(replace(design, outcome_name=None if values is None else "outcome"))
+
+    def __repr__(self) -> str:
+        factors = " × ".join(f"{factor.name} ({len(factor.levels):,})" for factor in self.factors)
+        outcome = f", outcome {self.outcome_name}" if self.outcome_name else ""
+        return f"Design({factors}{outcome}; {len(self.seen):,} of {self.product:,} cells seen)"
 
     @property
     def names(self) -> tuple[str, ...]:

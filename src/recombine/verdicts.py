@@ -208,7 +208,7 @@ _KINDS = [
         "RC301",
         "additivity does not hold",
         Severity.PROBLEM,
-        "Held-out combinations are not predicted well by adding effects, so the word `determined` carries "
+        "Held-out combinations are not predicted well by adding effects, so the word determined carries "
         "little weight at this order.",
     ),
     FindingKind(

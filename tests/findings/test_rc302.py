@@ -17,7 +17,7 @@ def test_without_an_outcome(found):
 def test_with_too_few_cells_to_hold_out(found):
     few = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]
     message = found(rc.Design.from_cells(few, [1.0, 2.0, 3.0, 4.0, 5.0]), "RC302").message
-    assert message == "at order 1 only 4 seen cells are determined by the others, and it takes 8"
+    assert message == "at order 1 only 4 seen cells are determined by the others, and it takes 8 such cells"
 
 
 def test_when_every_factor_may_interact(found):

@@ -17,7 +17,13 @@ from recombine.audit.listing import level_columns
 from recombine.conjunctions import Conjunctions
 from recombine.design import Design
 from recombine.tables import Table
-from recombine.theory.additive_fit import DENSE_ENTRIES, AdditiveFit, fit_additive, leave_one_out
+from recombine.theory.additive_fit import (
+    DENSE_ENTRIES,
+    AdditiveFit,
+    fit_additive,
+    leave_one_out,
+    leave_one_out_noise,
+)
 from recombine.theory.identify import identify
 from recombine.verdicts import Verdict
 
@@ -25,9 +31,12 @@ from recombine.verdicts import Verdict
 HOLDS, HOLDS_ROUGHLY = 0.9, 0.6
 #: Fewer tested cells than this say nothing.
 FEWEST_CELLS = 8
-#: Where noise makes up more than this share of the variance between cells, the check has no power either way.
+#: Where noise alone accounts for more than this share of the plain mean's squared error, the check has no power.
 MOSTLY_NOISE = 0.75
 FOLDS = 5
+LEAVE_ONE_OUT = "leave one cell out"
+#: The replicates show interaction when the lack-of-fit test is at most this.
+SIGNIFICANT = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +44,8 @@ class OrderCheck:
     """How well the additive model of one order predicts seen cells from the others.
 
     ``tested`` of the seen cells are determined by the rest; ``error`` and ``baseline`` are root mean squared errors of
-    the model and of the mean on those, ``noise`` is the floor set by replicates (None without any), in outcome units.
+    the model and of the mean on those. From replicates (None without any): ``noise`` is that of the tested cells' own
+    means, ``expected`` the error noise alone would give the model if effects truly add. All in outcome units.
     """
 
     order: int
@@ -43,17 +53,18 @@ class OrderCheck:
     error: float
     baseline: float
     noise: float | None
+    expected: float | None
     predicted: FloatArray
     determined: BoolArray
 
     @property
     def share(self) -> float:
         """Share of the explainable variance that the predictions explain; negative if worse than the mean."""
-        floor = self.noise**2 if self.noise is not None else 0.0
-        explainable = self.baseline**2 - floor
+        noise, expected = self.noise or 0.0, self.expected or 0.0
+        explainable = self.baseline**2 - noise**2
         if explainable <= 0:
             return float("nan")
-        return 1.0 - max(self.error**2 - floor, 0.0) / explainable
+        return 1.0 - max(self.error**2 - expected**2, 0.0) / explainable
 
 
 @dataclass(frozen=True)
@@ -84,17 +95,26 @@ class AdditivityCheck:
 
     @property
     def word(self) -> str:
-        """``holds``, ``holds roughly``, ``does not hold`` or ``cannot be checked``, at order 1."""
-        return _word(self.orders[0]) if self.orders else "cannot be checked"
+        """The verdict word at order 1; see `word_at`."""
+        return self.word_at(1)
 
     def at(self, order: int) -> OrderCheck | None:
         """Return the check of one order, or None if it was not tried."""
         return next((check for check in self.orders if check.order == order), None)
 
     def word_at(self, order: int) -> str:
-        """Return the verdict word at ``order``."""
+        """Return the verdict word at ``order``.
+
+        ``holds``, ``holds roughly``, ``does not hold``; without replicates, whose noise would tell, ``is not shown to
+        hold``; ``cannot be checked`` with too few cells or too much noise.
+        """
         check = self.at(order)
-        return _word(check) if check is not None else "cannot be checked"
+        if check is None:
+            return "cannot be checked"
+        word, test = _word(check), self.lack_of_fit
+        # A model that misses by noise alone has not been refuted: only the replicates can say that effects interact.
+        noisy = order == 1 and test is not None and test.p_value > SIGNIFICANT
+        return "cannot be checked" if noisy and word in ("holds roughly", "does not hold") else word
 
     @cached_property
     def table(self) -> Table:
@@ -105,9 +125,9 @@ class AdditivityCheck:
                 "cells tested": [check.tested for check in self.orders],
                 "error": [check.error for check in self.orders],
                 "mean baseline": [check.baseline for check in self.orders],
-                "noise floor": [np.nan if check.noise is None else check.noise for check in self.orders],
+                "noise floor": [np.nan if check.expected is None else check.expected for check in self.orders],
                 "share explained": [check.share for check in self.orders],
-                "additivity": [_word(check) for check in self.orders],
+                "additivity": [self.word_at(check.order) for check in self.orders],
             }
         )
 
@@ -134,16 +154,26 @@ class AdditivityCheck:
     def statement_at(self, order: int) -> str:
         """Return the finding at ``order`` in words, with its numbers."""
         check = self.at(order)
-        if check is None or _word(check) == "cannot be checked":
+        word = self.word_at(order)
+        if check is None or word == "cannot be checked":
             return f"Additivity at order {order} could not be checked: {self.obstacle(order)}."
         lead = "Additivity" if order == 1 else f"Additivity up to interactions of {order} factors"
         text = (
-            f"{lead} {_word(check)}: predicting each seen cell from the others ({check.tested:,} cells allow it), "
-            f"the additive model is off by {_number(check.error)} (root mean square), the plain mean by "
-            f"{_number(check.baseline)}"
+            f"{lead} {word}: predicting {self._what(check)}, the additive model is off by {_number(check.error)} "
+            f"(root mean square), the plain mean by {_number(check.baseline)}"
         )
-        text += f", and replicate noise alone accounts for {_number(check.noise)}." if check.noise is not None else "."
+        if check.expected is not None:
+            text += f", and noise alone would make it {_number(check.expected)}."
+        elif word == "is not shown to hold":
+            text += ". No rows repeat, so noise and interaction cannot be told apart."
+        else:
+            text += "."
         return text + (self._interaction() if order == 1 else "")
+
+    def _what(self, check: OrderCheck) -> str:
+        if self.method == LEAVE_ONE_OUT:
+            return f"each seen cell from the others ({check.tested:,} cells allow it)"
+        return f"{check.tested:,} seen cells, held out at random, from the rest"
 
     def obstacle(self, order: int) -> str:
         """Return why additivity at ``order`` cannot be checked, in words; empty if it can be."""
@@ -156,13 +186,18 @@ class AdditivityCheck:
                 if check.tested
                 else "no seen cell is"
             )
-            return f"{cells} determined by the others, and it takes {FEWEST_CELLS}"
+            return f"{cells} determined by the others, and it takes {FEWEST_CELLS} such cells"
         if check.baseline == 0:
             return "the outcome is the same in every cell"
+        if not _drowned(check) and self.word_at(order) == "cannot be checked":
+            return (
+                f"held-out cells are off by {_number(check.error)} where noise alone would make it "
+                f"{_number(check.expected)}, and the replicates show no interaction; more rows per cell would tell"
+            )
         if _drowned(check):
             return (
-                f"noise alone moves a cell's mean by {_number(check.noise)}, nearly as much as cells differ from their "
-                f"mean ({_number(check.baseline)}); more rows per cell would tell"
+                f"noise alone would put the model off by {_number(check.expected)}, nearly as much as the plain mean "
+                f"is ({_number(check.baseline)}); more rows per cell would tell"
             )
         return ""
 
@@ -171,11 +206,11 @@ class AdditivityCheck:
         if self.lack_of_fit is None or check.noise is None:
             return ""
         test = self.lack_of_fit
-        if test.p_value >= 0.01:
+        if test.p_value > SIGNIFICANT:
             return (
                 f" The replicates show no interaction (lack-of-fit F = {test.statistic:.2f}, p = {test.p_value:.2g})."
             )
-        size = np.sqrt(max(check.error**2 - check.noise**2, 0.0))
+        size = np.sqrt(max(check.error**2 - (check.expected or 0.0) ** 2, 0.0))
         yet = " all the same" if self.word == "holds" else ""
         shown = "p < 1e-12" if test.p_value < 1e-12 else f"p = {test.p_value:.1g}"
         return (
@@ -189,7 +224,7 @@ def _number(value: float | None) -> str:
 
 
 def _drowned(check: OrderCheck) -> bool:
-    return check.noise is not None and check.noise**2 > MOSTLY_NOISE * check.baseline**2
+    return check.expected is not None and check.expected**2 > MOSTLY_NOISE * check.baseline**2
 
 
 def _word(check: OrderCheck) -> str:
@@ -198,7 +233,9 @@ def _word(check: OrderCheck) -> str:
         return "cannot be checked"
     if share >= HOLDS:
         return "holds"
-    return "holds roughly" if share >= HOLDS_ROUGHLY else "does not hold"
+    if share >= HOLDS_ROUGHLY:
+        return "holds roughly"
+    return "does not hold" if check.noise is not None else "is not shown to hold"
 
 
 def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int = 0) -> AdditivityCheck:
@@ -210,7 +247,7 @@ def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int
             check, dense = _check(design, order, seed)
             exact = exact and dense
             checks.append(check)
-    method = "leave one cell out" if exact else f"{_rounds(design)} of {FOLDS} random folds of cells held out"
+    method = LEAVE_ONE_OUT if exact else f"{_rounds(design)} of {FOLDS} random folds of cells held out"
     return AdditivityCheck(design, tuple(checks), _lack_of_fit(design), method)
 
 
@@ -219,10 +256,14 @@ def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
     outcome = design.outcome[design.train]
     features = Conjunctions(design.sizes, order, design.symmetric)
     dense = len(outcome) * features.columns <= DENSE_ENTRIES
+    noise = _cell_variances(design)
     if dense:
-        predicted, determined = leave_one_out(fit_additive(features, design.seen, outcome), outcome)
+        fit = fit_additive(features, design.seen, outcome)
+        predicted, determined = leave_one_out(fit, outcome)
+        expected = None if noise is None else leave_one_out_noise(fit, noise)
     else:
         predicted, determined = _folds(design, features, outcome, seed)
+        expected = noise  # with so many cells the noise of the fit itself is negligible
     count = max(len(outcome) - 1, 1)
     mean = (outcome.sum() - outcome) / count
     baseline = _rms((outcome - mean)[determined])
@@ -233,7 +274,8 @@ def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
         int(determined.sum()),
         _rms((outcome - predicted)[determined]),
         baseline,
-        _noise_floor(design, determined),
+        _root(noise, determined),
+        _root(expected, determined),
         predicted,
         determined,
     )
@@ -275,12 +317,15 @@ def _pooled_variance(design: Design) -> tuple[float, float] | None:
     return (float(design.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
 
 
-def _noise_floor(design: Design, tested: BoolArray) -> float | None:
-    """Root mean squared error that noise in the tested cells' own means causes, whatever the model."""
+def _cell_variances(design: Design) -> FloatArray | None:
+    """Return the variance of each seen cell's mean that the replicates imply, shape (N,)."""
     pooled = _pooled_variance(design)
-    if pooled is None or not tested.any():
-        return None
-    return float(np.sqrt(np.mean(pooled[0] / design.weight[design.train][tested])))
+    return None if pooled is None else pooled[0] / design.weight[design.train]
+
+
+def _root(variances: FloatArray | None, tested: BoolArray) -> float | None:
+    """Return the root of the mean variance over the tested cells."""
+    return None if variances is None or not tested.any() else float(np.sqrt(np.mean(variances[tested])))
 
 
 def _lack_of_fit(design: Design) -> LackOfFit | None:

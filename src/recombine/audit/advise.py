@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,8 @@ from recombine.verdicts import Verdict, rounded
 
 #: Candidates for the variance phase: each costs one quadratic form per pick.
 VARIANCE_CANDIDATES = 20_000
+#: Cells that would lower the mean variance by less than this share are not worth proposing.
+SMALLEST_GAIN = 5e-4
 
 
 @dataclass(frozen=True)
@@ -241,6 +244,16 @@ def _familiarity(design: Design, cells: IntArray) -> FloatArray:
     return total
 
 
+def _unheard_of_twins(design: Design, cells: IntArray) -> BoolArray:
+    """Say which ``cells`` (P, C) pair a level with itself, where no seen cell does: such pairs may make no sense."""
+    strange = np.zeros(len(cells), dtype=bool)
+    for group in design.symmetric:
+        for first, second in itertools.combinations(group, 2):
+            if not (design.seen[:, first] == design.seen[:, second]).any():
+                strange |= cells[:, first] == cells[:, second]
+    return strange
+
+
 def _sharpen(
     design: Design,
     features: Conjunctions,
@@ -254,7 +267,7 @@ def _sharpen(
     """Pick unseen determined cells that lower the variance most per cost."""
     seen = np.vstack([design.seen, *[np.array([pick.cell]) for pick in picks]])
     targets = determined & ~contains(seen, pool.cells)
-    candidates = np.flatnonzero(targets & pool.allowed)
+    candidates = np.flatnonzero(targets & pool.allowed & ~_unheard_of_twins(design, pool.cells))
     if not len(candidates):
         return []
     if len(candidates) > VARIANCE_CANDIDATES:
@@ -264,4 +277,5 @@ def _sharpen(
     return [
         Pick(tuple(map(int, pool.cells[candidates[index]])), "sharpen", gain, float(pool.costs[candidates[index]]))
         for index, gain in chosen
+        if gain >= SMALLEST_GAIN
     ]

@@ -148,6 +148,26 @@ class Audit:
         return check_additivity(self.design, orders, self.seed)
 
     @cached_property
+    def held_out_errors(self) -> Table | None:
+        """Errors on held-out cells by verdict, of the values that follow and of the plain mean; None without any."""
+        held = ~self.design.train
+        if self.fit is None or self.design.outcome is None or not held.any():
+            return None
+        truth = self.design.outcome[held]
+        codes = self.identification.of(self.design.held_out)
+        missed = truth - self.fit.predict(self.design.held_out)
+        spread = truth - self.design.outcome[self.design.train].mean()
+        rows = []
+        for verdict in Verdict:
+            chosen = codes == verdict
+            if chosen.any():
+                known = verdict in (Verdict.SEEN, Verdict.DETERMINED)
+                error = float(np.sqrt(np.mean(missed[chosen] ** 2))) if known else float("nan")
+                rows.append((verdict.word, int(chosen.sum()), error, float(np.sqrt(np.mean(spread[chosen] ** 2)))))
+        names = ("verdict", "cells", "additive error", "mean error")
+        return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})
+
+    @cached_property
     def forecast(self) -> Forecast:
         """What kernel theory expects of networks trained on the seen cells."""
         cells, truth, source = self._known_unseen()
@@ -194,7 +214,7 @@ class Audit:
             leverage = float(self.identification.leverage_of(codes[None])[0])
         except SolverError as error:
             return f"{lead}\n  Its certificate was not found: {error}."
-        return f"{lead}\n  {self._sum(found)}\n  leverage {leverage:.2f} (variance in units of one seen cell's)"
+        return f"{lead}\n  {self._sum(found)}\n  leverage {leverage:.3g} (variance in units of one seen cell's)"
 
     def _sum(self, found: Certificate) -> str:
         """Return a certificate as text; of a long one only the largest terms."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Leverage above which a determined cell is called shaky: its error is over twice that of one measured cell.
 SHAKY = 4.0
+#: Words of the additivity check that take the weight off the verdicts.
+FAILING = ("does not hold", "is not shown to hold")
 #: A slope below this is worth a warning.
 LEAKY = 0.9
 
@@ -138,12 +140,13 @@ def shortcut_factor(audit: Audit) -> Finding | None:
 def additivity_fails(audit: Audit) -> Finding | None:
     """RC301: held-out cells are not predicted by adding effects at the asked order."""
     check = audit.additivity.at(audit.order) if audit.additivity is not None else None
-    if audit.additivity is None or check is None or audit.additivity.word_at(audit.order) != "does not hold":
+    if audit.additivity is None or check is None or audit.additivity.word_at(audit.order) not in FAILING:
         return None
+    caveat = "" if check.noise is not None else "; no rows repeat, so this may be noise rather than interaction"
     return Finding(
         FINDINGS["RC301"],
         f"at order {audit.order} held-out cells are off by {check.error:.3g} against {check.baseline:.3g} for the "
-        f"plain mean ({max(check.share, 0):.0%} of the explainable variance)",
+        f"plain mean ({max(check.share, 0):.0%} of the explainable variance){caveat}",
     )
 
 

@@ -77,6 +77,15 @@ class Forecast:
     unseen: int
 
     @property
+    def obstacle(self) -> str:
+        """Why there are no slopes, in words; empty if there are."""
+        if len(self.slopes) and not np.isnan(self.slopes["depth 1"]).all():
+            return ""
+        if self.unseen:
+            return f"there are more than {MOST_CELLS:,} seen cells"
+        return "no unseen cell is determined if effects add"
+
+    @property
     def weakest(self) -> tuple[str, float] | None:
         """The factor with the smallest slope at depth 1, and that slope."""
         values = self.slopes["depth 1"] if len(self.slopes) else np.zeros(0)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -11,7 +14,7 @@ import numpy as np
 from recombine.arrays import FloatArray, IntArray
 from recombine.conjunctions import canonical, contains
 from recombine.errors import SolverError
-from recombine.theory.certificate import Certificate, certificate
+from recombine.theory.certificate import Certificate, _by_cube, certificate
 from recombine.theory.membership import SeenCells
 from recombine.verdicts import Verdict
 
@@ -19,9 +22,12 @@ if TYPE_CHECKING:
     from recombine.audit.audit import Audit
 
 SHOWN = 10
-#: Up to this many seen cells or conjunctions any certificate is soon found; beyond, nearby seen cells must do.
+#: Up to this many seen cells or conjunctions any certificate is soon found. Beyond, so many cells are tried for a cube;
+#: without one all seen cells are searched so many times, and after that only so many nearby ones.
 FEW_CELLS, FEW_CONJUNCTIONS = 400, 150
-TRIED, NEARBY = 40, 100
+TRIED, SEARCHED, NEARBY = 40, 2, 100
+#: Why a cell is shown, in the order of showing.
+REASONS = ("the only one", "held out", "highest leverage", "lowest leverage")
 #: Longer sums are cut here, and the number of terms left out is given.
 MOST_TERMS = 24
 #: Cells looked at for one pick; a cell that shares no level with earlier picks is nearly always among them.
@@ -40,7 +46,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Shown:
-    """A determined cell with its certificate: why it is shown, the sum, and the values that follow."""
+    """A determined cell with its certificate: why it is shown, the sum, the values that follow, the measured one."""
 
     label: str
     reason: str
@@ -49,13 +55,14 @@ class Shown:
     leverage: float
     by_sum: float | None
     by_fit: float | None
+    measured: float | None
     verified: bool
 
 
 def interesting(audit: Audit, count: int = SHOWN) -> list[tuple[int, str]]:
     """Choose determined cells: row numbers of the listing, and why each is shown.
 
-    Held-out cells first, then in turn the shakiest and the safest of the rest, spread over levels.
+    In turn a held-out cell, the shakiest and the safest of the rest, spread over levels.
 
     Examples
     --------
@@ -65,12 +72,12 @@ def interesting(audit: Audit, count: int = SHOWN) -> list[tuple[int, str]]:
     """
     known = np.flatnonzero(audit.codes == Verdict.DETERMINED)
     if len(known) == 1:
-        return [(int(known[0]), "the only one")]
+        return [(int(known[0]), REASONS[0])]
     leverage = audit.leverage[known]
     shaky = known[np.argsort(-leverage, kind="stable")]
     safe = known[np.argsort(leverage, kind="stable")]
     held = contains(canonical(audit.design.held_out, audit.design.symmetric), audit.listing.cells[shaky])
-    queues = [(shaky[held], "held out"), (shaky, "highest leverage"), (safe, "lowest leverage")]
+    queues = list(zip((shaky[held], shaky, safe), REASONS[1:], strict=True))
     return _in_turn(audit, queues, min(count, len(known)))
 
 
@@ -81,7 +88,7 @@ def _in_turn(audit: Audit, queues: list[tuple[IntArray, str]], count: int) -> li
             pick = _fresh(audit, rows, [row for row, _ in chosen])
             if pick is not None and len(chosen) < count:
                 chosen.append((pick, reason))
-    return sorted(chosen, key=lambda item: [reason for _, reason in queues].index(item[1]))
+    return chosen
 
 
 def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
@@ -97,13 +104,11 @@ def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
 
 def shown_certificates(audit: Audit, count: int = SHOWN) -> list[Shown]:
     """Return the chosen cells with their certificates; cells for which no short sum is found are passed over."""
-    shown: list[Shown] = []
-    tried = count if _affordable(audit) else TRIED
-    for row, reason in interesting(audit, tried):
-        found = _certificate(audit, row)
-        if found is not None and len(shown) < count:
-            shown.append(_shown(audit, row, reason, found))
-    return shown
+    affordable = _affordable(audit)
+    rows = interesting(audit, count if affordable else TRIED)
+    found = _all_sums(audit, rows) if affordable else _short_sums(audit, rows)
+    shown = sorted(itertools.islice(found, count), key=lambda item: REASONS.index(item[1]))
+    return [_shown(audit, *item) for item in shown]
 
 
 def _affordable(audit: Audit) -> bool:
@@ -113,19 +118,31 @@ def _affordable(audit: Audit) -> bool:
     return found.route == "graph" or small
 
 
-def _certificate(audit: Audit, row: int) -> Certificate | None:
-    try:
-        return audit.certificate(row) if _affordable(audit) else _nearby_certificate(audit, row)
-    except SolverError:
-        return None
+def _all_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:
+    for row, reason in rows:
+        with suppress(SolverError):
+            yield row, reason, audit.certificate(row)
 
 
-def _nearby_certificate(audit: Audit, row: int) -> Certificate:
-    """Look for a certificate among the seen cells that share most levels with the cell."""
-    features, cell = audit.identification.features, audit.listing.cells[row]
+def _short_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:
+    """Look for a cube of seen cells, which is quick at any size; without one, among all seen cells a few times."""
+    features, seen, searches = audit.identification.features, audit.identification.seen, SEARCHED
+    for row, reason in rows:
+        cell = canonical(audit.listing.cells[[row]], features.symmetric)[0]
+        corners = [*_by_cube(features, seen, cell)]
+        pool = SeenCells(features, np.array(corners)) if corners else _nearby(audit, cell)
+        if not corners and searches:
+            pool, searches = seen, searches - 1
+        with suppress(SolverError):
+            found = certificate(features, pool, cell)
+            if len(found) <= MOST_TERMS:
+                yield row, reason, found
+
+
+def _nearby(audit: Audit, cell: IntArray) -> SeenCells:
+    """Return the seen cells that share most levels with ``cell`` (C,)."""
     shared = (audit.design.seen == cell).sum(axis=1)
-    pool = audit.design.seen[np.argsort(-shared, kind="stable")[:NEARBY]]
-    return certificate(features, SeenCells(features, pool), cell)
+    return SeenCells(audit.identification.features, audit.design.seen[np.argsort(-shared, kind="stable")[:NEARBY]])
 
 
 def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> Shown:
@@ -140,6 +157,7 @@ def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> Shown:
         float(audit.leverage[row]),
         None if observed is None else found.value(observed),
         None if audit.predictions is None else float(audit.predictions[row]),
+        _measured(audit, row),
         found.verified,
     )
 
@@ -157,3 +175,14 @@ def _observed(audit: Audit, found: Certificate) -> FloatArray | None:
     places = [int(np.flatnonzero((design.seen == cell).all(axis=1))[0]) for cell in found.cells]
     values: FloatArray = outcomes[places]
     return values
+
+
+def _measured(audit: Audit, row: int) -> float | None:
+    """Outcome of a listed cell that was held out, None for others."""
+    design = audit.design
+    if design.outcome is None:
+        return None
+    held = canonical(design.held_out, design.symmetric)
+    cell = canonical(audit.listing.cells[[row]], design.symmetric)
+    places = np.flatnonzero((held == cell).all(axis=1))
+    return float(design.outcome[~design.train][places[0]]) if len(places) else None

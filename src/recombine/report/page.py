@@ -87,7 +87,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"number": wording.number, "amount": wording.amount, "ink_on": ink_on}
+    environment.filters |= {
+        "number": wording.number,
+        "amount": wording.amount,
+        "plain": wording.plain,
+        "ink_on": ink_on,
+    }
     environment.globals |= {
         "Verdict": Verdict,
         "joined": wording.joined,
@@ -124,6 +129,7 @@ def _map(audit: Audit) -> dict[str, Any]:
         "binned": bool(binned),
         "left_out": len(chart.all_panels) - len(chart.shown),
         "whole": chart.mapped.whole,
+        "unsampled": any(bool(panel.unsampled.any()) for panel in chart.shown),
         "counted": len(chart.mapped.cells),
     }
 
@@ -146,6 +152,7 @@ def _additivity(audit: Audit) -> dict[str, Any]:
         "svg": _svg(figure) if figure is not None else None,
         "orders": tables.orders_table(audit),
         "breakers": tables.breakers_table(audit),
+        "held_out": tables.held_out_table(audit),
     }
 
 

@@ -200,6 +200,17 @@ def breakers_table(audit: Audit) -> PageTable | None:
     return page_table("t-breakers", "Seen cells that depart most from additivity", columns)
 
 
+def held_out_table(audit: Audit) -> PageTable | None:
+    """Errors of the additive model and of the mean on held-out cells by verdict; None without any."""
+    errors: Table | None = getattr(audit, "held_out_errors", None)
+    if errors is None or not len(errors):
+        return None
+    verdicts = {verdict.word: verdict for verdict in Verdict}
+    columns = {name: errors[name].tolist() for name in errors.columns}
+    columns["verdict"] = [verdicts.get(str(word), word) for word in columns["verdict"]]
+    return page_table("t-held-out", "Held-out cells by verdict: root mean squared errors", columns)
+
+
 def slopes_table(forecast: Forecast) -> PageTable:
     """Slopes by factor and depth."""
     columns: dict[str, Iterable[object]] = {"factor": forecast.slopes["factor"].tolist()}

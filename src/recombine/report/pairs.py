@@ -73,11 +73,14 @@ class Panel:
     """Verdict counts of one pair of factors, shape (rows, columns, verdicts).
 
     ``single`` says that each place is one cell rather than several; ``triangle`` that the two axes are one factor.
+    ``total`` (rows, columns) is the number of cells of the product behind each place, counted or not; for
+    interchangeable factors in a sampled product, where twins are counted apart, it is more than that.
     """
 
     row: Axis
     column: Axis
     counts: IntArray
+    total: npt.NDArray[np.float64]
     single: bool
     triangle: bool
 
@@ -95,11 +98,16 @@ class Panel:
         ).astype(np.float64)
 
     @cached_property
+    def unsampled(self) -> npt.NDArray[np.bool_]:
+        """Whether no unseen cell was counted although not all cells are seen, shape (rows, columns)."""
+        return np.asarray((self.unseen == 0) & (self.counts[:, :, Verdict.SEEN] < self.total))
+
+    @cached_property
     def leading(self) -> IntArray:
-        """Code of the most frequent verdict among the unseen cells, `seen` where all are seen, -1 where no cell is."""
+        """Code of the most frequent verdict among the unseen cells, `seen` where all are seen, -1 where none counts."""
         codes = self.counts[:, :, Verdict.DETERMINED :].argmax(axis=2) + int(Verdict.DETERMINED)
         codes[self.unseen == 0] = Verdict.SEEN
-        codes[self.counts.sum(axis=2) == 0] = -1
+        codes[(self.counts.sum(axis=2) == 0) | self.unsampled] = -1
         found: IntArray = codes.astype(np.int64)
         return found
 
@@ -214,7 +222,17 @@ def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Su
             place = np.minimum(*place), np.maximum(*place)
         np.add.at(counts, (*place, codes), 1)
     single = len(design.sizes) == 2 and mapped.whole and not (axes[0].binned or axes[1].binned)
-    return Panel(*axes, counts, single, triangle)
+    total = counts.sum(axis=2).astype(np.float64) if mapped.whole else _cells_behind(design, *axes, triangle)
+    return Panel(*axes, counts, total, single, triangle)
+
+
+def _cells_behind(design: Design, row: Axis, column: Axis, triangle: bool) -> npt.NDArray[np.float64]:
+    """Return the number of cells of the product behind each place, shape (rows, columns), twins counted apart."""
+    levels = np.outer(
+        *(np.bincount(axis.bins, minlength=len(axis.labels)).astype(np.float64) for axis in (row, column))
+    )
+    others = product_size(design.sizes) / (row.levels * column.levels)
+    return np.triu(levels * others) if triangle else levels * others
 
 
 def _projections(

@@ -60,6 +60,7 @@ def as_record(audit: Audit, plan: Plan | None = None, models: Table | None = Non
         "deficit": audit.identification.deficit,
         "coverage": list(coverage.ways.rows()),
         "additivity": _additivity(audit),
+        "held_out": None if audit.held_out_errors is None else list(audit.held_out_errors.rows()),
         "forecast": _forecast(audit),
         "findings": [
             {"code": item.code, "title": item.kind.title, "severity": item.severity.word, "message": item.message}

@@ -94,6 +94,7 @@ _ASSUMED = {
     "holds": "they do, see below",
     "holds roughly": "they do roughly, see below",
     "does not hold": "they do not, see below",
+    "is not shown to hold": "that is not shown, see below",
     "cannot be checked": "not checked",
 }
 
@@ -167,6 +168,7 @@ def _assumption(audit: Audit, console: Console) -> None:
         return
     for order in sorted({1, audit.order}):
         _line(console, f"  {audit.additivity.statement_at(order)}", "")
+    _held_out(audit, console)
     worst = list(audit.additivity.breakers(3).rows())
     if worst and audit.additivity.word != "cannot be checked":
         count = len(audit.design.names)
@@ -177,13 +179,27 @@ def _assumption(audit: Audit, console: Console) -> None:
         _line(console, f"  Cells that depart most: {cells}", "")
 
 
+def _held_out(audit: Audit, console: Console) -> None:
+    """Show how the values that follow compare with the outcomes of the held-out rows."""
+    if audit.held_out_errors is None:
+        return
+    parts = []
+    for row in audit.held_out_errors.rows():
+        error = row["additive error"]
+        scored = (
+            "" if np.isnan(error) else f", off by {_amount(error)} (the plain mean by {_amount(row['mean error'])})"
+        )
+        parts.append(f"{row['cells']:,} {row['verdict']}{scored}")
+    _line(console, f"  Held-out cells: {'; '.join(parts)}", "")
+
+
 def _forecast(audit: Audit, console: Console) -> None:
     slopes, accuracy = audit.forecast.slopes, audit.forecast.accuracy
     varied = [row for row in slopes.rows() if not np.isnan(row["depth 1"])]
-    if not varied and accuracy is None:
-        return
     console.print()
     _line(console, "What your model will do", "bold")
+    if not varied and accuracy is None:
+        _line(console, f"  Not forecast: {audit.forecast.obstacle}.", "")
     if varied:
         _line(console, "  Share of each factor's effect that reaches unseen cells, by depth of a ReLU network:", "")
         console.print(_slope_table(slopes))
@@ -219,9 +235,16 @@ def _models(models: Table, console: Console) -> None:
     words = [Verdict.DETERMINED.word, Verdict.DISCONNECTED.word, Verdict.UNSEEN_LEVEL.word]
     table.add_row("", "trained on", "model", *words)
     for row in models.rows():
-        errors = ["-" if np.isnan(row[word]) else _amount(row[word]) for word in words]
+        errors = [_error(row[word], row[f"{word} cells"]) for word in words]
         table.add_row("", f"{row['share']:.0%} of cells", row["model"], *errors)
     console.print(table)
+
+
+def _error(value: float, cells: int) -> str:
+    """An error, with the number of cells behind it where they are too few to trust."""
+    if np.isnan(value):
+        return "-"
+    return _amount(value) if cells >= 10 else f"{_amount(value)} (n={cells})"
 
 
 def _amount(value: float) -> str:
@@ -234,8 +257,11 @@ def _plan(plan: Plan, console: Console) -> None:
     _line(console, "What to collect next", "bold")
     if plan.statement and (plan.needed or plan.beyond):
         _line(console, f"  {plan.statement}", "")
+    shown = sum(pick.reason == "connect" for pick in plan.picks)
+    if plan.needed and 0 < shown < plan.needed:
+        _line(console, f"  The first {shown} of them (all: --suggest {plan.needed}):", "")
     if not plan.picks:
-        _line(console, "  Nothing: there is no further cell to collect that would help.", "")
+        _line(console, "  Nothing: there is no further cell to collect that would help much.", "")
         return
     from rich.text import Text
 

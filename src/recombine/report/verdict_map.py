@@ -262,6 +262,7 @@ def _inked(panel: Panel, ink: str) -> npt.NDArray[np.bool_]:
     where = np.zeros(panel.leading.shape, dtype=bool)
     for down, across in np.argwhere(panel.leading >= 0).tolist():
         where[down, across] = ink_on(_colour(panel, down, across)) == ink
+    where[panel.leading < 0] = ink == INK  # on paper
     return where
 
 
@@ -306,6 +307,8 @@ def _draw_legend(axes: Axes, chart: VerdictMap) -> None:
     for verdict in Verdict:
         if any((found == verdict).any() for found in codes) and (chart.single or verdict is not Verdict.DETERMINED):
             cursor = _entry(axes, cursor, verdict, verdict.word if chart.single else _group_words(verdict))
+    if any(panel.unsampled.any() for panel in chart.shown):
+        cursor = _swatch(axes, cursor, PAPER, "not sampled")
     if not chart.single and not any(panel.row.binned or panel.column.binned for panel in chart.shown):
         axes.plot([cursor + 4], [13], marker="o", ms=5, mec="none", mfc=INK)
         axes.text(cursor + 14, 13, "pair seen", va="center", fontsize=11.5, color=INK)
@@ -313,11 +316,16 @@ def _draw_legend(axes: Axes, chart: VerdictMap) -> None:
 
 def _entry(axes: Axes, left: float, verdict: Verdict, text: str) -> float:
     """Draw one legend entry and return where the next one starts."""
-    from matplotlib.patches import Rectangle
-
-    axes.add_patch(Rectangle((left, 6), 14, 14, facecolor=verdict.colour, edgecolor=HAIR, linewidth=0.6))
+    after = _swatch(axes, left, verdict.colour, text)
     size = 7.0 if verdict is not Verdict.SEEN else 2.6
     axes.plot([left + 7], [13], marker=symbol_marker(verdict), ms=size, mec="none", mfc=ink_on(verdict.colour))
+    return after
+
+
+def _swatch(axes: Axes, left: float, colour: str, text: str) -> float:
+    from matplotlib.patches import Rectangle
+
+    axes.add_patch(Rectangle((left, 6), 14, 14, facecolor=colour, edgecolor=HAIR, linewidth=0.6))
     axes.text(left + 20, 13, text, va="center", fontsize=11.5, color=INK)
     return left + 20 + 6.8 * len(text) + 16
 

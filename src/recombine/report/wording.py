@@ -94,6 +94,17 @@ def share(value: float) -> str:
     return "< 0.1 %" if 0 < value < 0.001 else f"{100 * value:.1f} %".replace("-", "−")
 
 
+def plain(text: str) -> str:
+    """Drop the backticks that set off a word in the package's own texts.
+
+    Examples
+    --------
+    >>> plain("the word `determined`")
+    'the word determined'
+    """
+    return text.replace("`", "")
+
+
 def plural(count: int, noun: str) -> str:
     """Write a count with its noun.
 
@@ -173,8 +184,9 @@ def additivity_sentence(audit: Audit) -> str:
         "holds": "Here they do, closely",
         "holds roughly": "Here they do only roughly",
         "does not hold": "Here they do not, so the word determined carries little weight",
+        "is not shown to hold": "That is not shown here, so the word determined carries little weight",
     }[word]
-    noise = f" and replicate noise alone makes {number(check.noise)}" if check.noise is not None else ""
+    noise = f" and noise alone would make it {number(check.expected)}" if check.expected is not None else ""
     return (
         f"{lead}: predicted from the others, a seen combination is off by {number(check.error)}, where the plain mean "
         f"is off by {number(check.baseline)}{noise}."

@@ -30,6 +30,8 @@ class AdditiveFit:
     leverage : float array of shape (N,) or None
         Diagonal of the hat matrix; None on the sparse route.
     rank : int or None
+    basis : float array of shape (N, rank) or None
+        Orthonormal basis of the fitted values (of the weighted cells); None on the sparse route.
     """
 
     conjunctions: Conjunctions
@@ -37,6 +39,7 @@ class AdditiveFit:
     fitted: FloatArray
     leverage: FloatArray | None
     rank: int | None
+    basis: FloatArray | None = None
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the model's value at ``cells`` (N, C); meaningful only where the verdict is ``determined``."""
@@ -86,7 +89,7 @@ def _dense(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scal
     solution = right.T @ ((left.T @ (scale * values)) / singular)
     table = np.zeros(conjunctions.columns)
     table[used] = solution
-    return AdditiveFit(conjunctions, table, design @ solution, np.square(left).sum(axis=1), int(kept.sum()))
+    return AdditiveFit(conjunctions, table, design @ solution, np.square(left).sum(axis=1), int(kept.sum()), left)
 
 
 def _sparse(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
@@ -119,3 +122,25 @@ def leave_one_out(fit: AdditiveFit, outcome: npt.ArrayLike) -> tuple[FloatArray,
     determined = fit.leverage < 1.0 - 1e-8
     rest = np.where(determined, 1.0 - fit.leverage, np.nan)
     return values - (values - fit.fitted) / rest, determined
+
+
+def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray:
+    """Return the variance that noise alone gives each leave-one-out error, shape (N,), if effects truly add.
+
+    With residuals r = (I - H) y and noise variances v, the error r_i / (1 - h_i) has variance
+    sum_j (I - H)_ij^2 v_j / (1 - h_i)^2. It counts the noise of the cell itself and of those that predict it.
+
+    Examples
+    --------
+    >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> fit = fit_additive(Conjunctions((2, 2)), square, [1.0, 2.0, 11.0, 15.0])
+    >>> leave_one_out_noise(fit, [1.0, 1.0, 1.0, 1.0]).round(9).tolist()
+    [4.0, 4.0, 4.0, 4.0]
+    """
+    if fit.leverage is None or fit.basis is None:
+        raise InputError("leave-one-out needs the dense route; this design has too many cells or conjunctions for it")
+    noise = np.asarray(variance, dtype=float)
+    inner = (fit.basis * noise[:, None]).T @ fit.basis
+    spread = noise * (1.0 - 2.0 * fit.leverage) + np.einsum("ij,jk,ik->i", fit.basis, inner, fit.basis, optimize=True)
+    rest = np.where(fit.leverage < 1.0 - 1e-8, 1.0 - fit.leverage, np.nan)
+    return np.asarray(spread / rest**2)

@@ -22,7 +22,7 @@ LARGEST_SUMS = 3_000_000
 Block = tuple[int, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Counts:
     """Verdict counts over the full product (interchangeable cells counted once).
 
@@ -52,6 +52,10 @@ class Counts:
     sampled: int
     low: dict[Verdict, int]
     high: dict[Verdict, int]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{verdict.word} {count:,}" for verdict, count in self.by_verdict.items() if count)
+        return f"Counts({shown}; {'exact' if self.exact else f'from {self.sampled:,} random cells'})"
 
     def __getitem__(self, verdict: Verdict) -> int:
         return self.by_verdict[verdict]
