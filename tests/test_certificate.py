@@ -135,7 +135,7 @@ def test_a_design_too_large_for_the_program_gets_weights_that_say_so(monkeypatch
     answer = identify(seen)
     cell = cells[answer.verdicts == Verdict.DETERMINED][0]
     monkeypatch.setattr("recombine.theory.signed_sums.POOLS", (2,))
-    monkeypatch.setattr("recombine.theory.certificate._by_cube", lambda *_: {})
+    monkeypatch.setattr("recombine.theory.certificate.by_cube", lambda *_: {})
     found = answer.certificate(cell)
     assert not found.verified
     function = random_function(answer.features, 1)

@@ -14,7 +14,7 @@ import numpy as np
 from recombine.arrays import FloatArray, IntArray
 from recombine.conjunctions import canonical, contains
 from recombine.errors import SolverError
-from recombine.theory.certificate import Certificate, _by_cube, certificate
+from recombine.theory.certificate import Certificate, by_cube, certificate
 from recombine.theory.membership import SeenCells
 from recombine.verdicts import Verdict
 
@@ -129,7 +129,7 @@ def _short_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int
     features, seen, searches = audit.identification.features, audit.identification.seen, SEARCHED
     for row, reason in rows:
         cell = canonical(audit.listing.cells[[row]], features.symmetric)[0]
-        corners = [*_by_cube(features, seen, cell)]
+        corners = [*by_cube(features, seen, cell)]
         pool = SeenCells(features, np.array(corners)) if corners else _nearby(audit, cell)
         if not corners and searches:
             pool, searches = seen, searches - 1

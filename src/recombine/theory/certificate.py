@@ -116,7 +116,7 @@ def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Cert
     if is_graph(features):
         terms = _by_path(features, seen.cells, target)
     else:
-        terms = _by_cube(features, seen, target) or signed_sum(features, seen.cells, target)
+        terms = by_cube(features, seen, target) or signed_sum(features, seen.cells, target)
     if not terms:
         raise SolverError(f"no sum of seen cells gives cell {tuple(cell.tolist())}; check that it is determined")
     return _checked(features, target, terms)
@@ -145,7 +145,7 @@ def _by_path(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
     return terms if all(walk for walk, _ in walks) else {}
 
 
-def _by_cube(features: Conjunctions, seen: SeenCells, target: IntArray) -> Terms:
+def by_cube(features: Conjunctions, seen: SeenCells, target: IntArray) -> Terms:
     """Look for order + 1 factors and other levels of theirs such that all other corners of that cube are seen."""
     for flipped in itertools.combinations(range(len(target)), features.order + 1):
         kept = [factor for factor in range(len(target)) if factor not in flipped]
