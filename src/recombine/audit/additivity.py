@@ -25,6 +25,7 @@ from recombine.theory.additive_fit import (
     leave_one_out_noise,
 )
 from recombine.theory.identify import identify
+from recombine.theory.nullspace import Route
 from recombine.verdicts import Verdict
 
 #: Share of the explainable variance from which additivity is said to hold, and to hold roughly.
@@ -34,6 +35,7 @@ FEWEST_CELLS = 8
 #: Where noise alone accounts for more than this share of the plain mean's squared error, the check has no power.
 MOSTLY_NOISE = 0.75
 FOLDS = 5
+FEW_COLUMNS = 300
 LEAVE_ONE_OUT = "leave one cell out"
 #: The replicates show interaction when the lack-of-fit test is at most this.
 SIGNIFICANT = 0.01
@@ -284,7 +286,7 @@ def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
 
 def _rounds(design: Design) -> int:
     """All folds in turn; with very many cells one fold alone says as much."""
-    return FOLDS if len(design.seen) <= 20_000 else 1
+    return FOLDS if len(design.seen) <= 4_000 else 1
 
 
 def _folds(design: Design, features: Conjunctions, outcome: FloatArray, seed: int) -> tuple[FloatArray, BoolArray]:
@@ -292,11 +294,18 @@ def _folds(design: Design, features: Conjunctions, outcome: FloatArray, seed: in
     fold = np.random.default_rng(seed).integers(FOLDS, size=len(outcome))
     predicted = np.full(len(outcome), np.nan)
     determined = np.zeros(len(outcome), dtype=bool)
+    # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
+    route: Route | None = "projection" if features.columns > FEW_COLUMNS else None
     for held in range(_rounds(design)):
         test = np.flatnonzero(fold == held)
         rest = fold != held
         found = identify(
-            design.seen[rest], design.seen[test], features.order, sizes=design.sizes, symmetric=design.symmetric
+            design.seen[rest],
+            design.seen[test],
+            features.order,
+            sizes=design.sizes,
+            symmetric=design.symmetric,
+            route=route,
         )
         known = test[found.verdicts == Verdict.DETERMINED]
         fit: AdditiveFit = fit_additive(features, design.seen[rest], outcome[rest])

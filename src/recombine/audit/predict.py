@@ -131,7 +131,7 @@ def forecast(
 
 def _slopes(design: Design, shown: int, unseen: IntArray, seed: int) -> Table:
     columns: dict[str, object] = {"factor": np.array(design.names, dtype=object)}
-    probes = int(np.clip(200_000 // shown, 1, 8))
+    probes = int(np.clip(40_000 // shown, 1, 8))
     for depth in DEPTHS:
         columns[f"depth {depth}"] = expected_slopes(
             OverlapKernel.relu(depth, len(design.factors)),

@@ -146,7 +146,17 @@ def _by_path(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
 
 
 def by_cube(features: Conjunctions, seen: SeenCells, target: IntArray) -> Terms:
-    """Look for order + 1 factors and other levels of theirs such that all other corners of that cube are seen."""
+    """Look for order + 1 factors and other levels of theirs such that all other corners of that cube are seen.
+
+    Quick at any size; empty where there is no such cube.
+
+    Examples
+    --------
+    >>> features = Conjunctions((2, 2))
+    >>> seen = SeenCells(features, np.array([[0, 0], [0, 1], [1, 0]]))
+    >>> sorted((cell, int(weight)) for cell, weight in by_cube(features, seen, np.array([1, 1])).items())
+    [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
+    """
     for flipped in itertools.combinations(range(len(target)), features.order + 1):
         kept = [factor for factor in range(len(target)) if factor not in flipped]
         opposite = _opposite(seen, target, kept, flipped)

@@ -13,6 +13,7 @@ import heapq
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -226,7 +227,7 @@ class Elimination:
 class _Basis:
     """A null-space basis, (columns, dimension), as an object array or as a flint matrix padded with zero columns."""
 
-    matrix: object
+    matrix: Any
     dimension: int
 
     def combine(self, weights: Residues) -> Residues:
@@ -237,7 +238,7 @@ class _Basis:
         from flint import nmod_mat
 
         rows, count = weights.shape
-        combined = self.matrix * nmod_mat(rows, count, weights.reshape(-1).tolist(), PRIME)  # type: ignore[operator]
+        combined = self.matrix * nmod_mat(rows, count, weights.reshape(-1).tolist(), PRIME)
         return np.array([int(entry) for entry in combined.entries()], dtype=np.uint64).reshape(rows, count)
 
 

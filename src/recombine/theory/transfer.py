@@ -135,7 +135,7 @@ def _probed(
     generator = np.random.default_rng(seed)
     gram, cross = np.zeros((len(blocks),) * 2), np.zeros(len(blocks))
     # Slopes are read to three digits, so a solve over very many cells may stop early.
-    tolerance = 1e-6 if len(seen) <= 20_000 else 1e-3
+    tolerance = 1e-6 if len(seen) <= 4_000 else 1e-3
     for _ in range(probes):
         effects = [generator.choice([-1.0, 1.0], size=_levels(seen, unseen, block)) for block in blocks]
         solution = solve(kernel, seen, _shares(effects, seen, blocks).sum(axis=1), tolerance=tolerance)
