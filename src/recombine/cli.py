@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ import typer
 
 from recombine import papers_cli
 from recombine.errors import InputError, RecombineError, listing, near_miss
+from recombine.report.screen import say
 
 app = typer.Typer(
     name="recombine",
@@ -105,7 +105,7 @@ def audit(
     if models:
         with _working("training other models on parts of the seen cells"):
             compared = result.compare_models()
-    _say(_text(result, plan, compared, explained, json))
+    say(_text(result, plan, compared, explained, json))
     _write(result, plan, compared, html, verdicts, quiet=json)
     raise typer.Exit(1 if codes & {finding.code for finding in result.findings} else 0)
 
@@ -187,25 +187,10 @@ def _text(result: Any, plan: Any, models: Any, explained: str | None, json: bool
         return as_json(result, plan, models, explained) + "\n"
     if explained is not None:
         return explained + "\n"
-    from rich.console import Console
-
+    from recombine.report.screen import captured
     from recombine.report.terminal import show
 
-    # Rendered first and written in one go, so that a reader who stops early (head) stops nothing else.
-    screen = Console(highlight=False, emoji=False)
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=screen.width, force_terminal=screen.is_terminal, highlight=False, emoji=False)
-    show(result, console, plan, models)
-    text = buffer.getvalue()
-    return text if screen.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
-
-
-def _say(text: str) -> None:
-    try:
-        print(text, end="", flush=True)
-    except BrokenPipeError:
-        # The reader (head, less) has gone. Files are still written and the exit code still counts.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return captured(lambda console: show(result, console, plan, models))
 
 
 def _write(result: Any, plan: Any, models: Any, html: Path | None, verdicts: Path | None, quiet: bool) -> None:
@@ -224,7 +209,7 @@ def _write(result: Any, plan: Any, models: Any, html: Path | None, verdicts: Pat
         if quiet:
             print(note, file=sys.stderr)
         else:
-            _say(note + "\n")
+            say(note + "\n")
 
 
 def _command() -> str:

@@ -100,7 +100,7 @@ def _judge(item: Profile, rows: int) -> Proposal:
         return Proposal(item.column, False, f"{values}: looks like a measurement")
     if item.kind in ("date", "other"):
         return Proposal(item.column, False, f"{values}: not a label")
-    if item.distinct > min(max(2, rows / 2), max(30, rows / 10), MOST_GUESSED_LEVELS):
+    if item.distinct > min(max(2, rows / 2), max(1_000, rows / 10), MOST_GUESSED_LEVELS):
         return Proposal(item.column, False, f"{values} in {rows:,} rows: looks like an identifier or a measurement")
     return Proposal(item.column, True, values)
 

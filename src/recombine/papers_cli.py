@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recombine.errors import InputError, listing, near_miss
+from recombine.report.screen import captured, say
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from recombine.papers.reproduce import Reproduction, Watch
 
 #: Where finished units are kept unless --store says otherwise.
@@ -39,10 +40,10 @@ def papers(
 
     folder = results or default_folder()
     if name is not None:
-        _say(_rendered(from_results(find(name), folder)))
+        say(_rendered(from_results(find(name), folder)))
         return
     for paper in available().values():
-        _say("\n".join(paper_lines(paper, from_results(paper, folder))) + "\n")
+        say("\n".join(paper_lines(paper, from_results(paper, folder))) + "\n")
 
 
 def reproduce(
@@ -81,14 +82,14 @@ def reproduce(
         state = _run(chosen, scale or "quick", only or [], options)
         if save:
             _save(state, folder)
-    _say(_rendered(state))
+    say(_rendered(state))
     if html is not None:
         from recombine.report.paper_page import paper_page
 
         html.write_text(paper_page(state, command=" ".join(["recombine", *sys.argv[1:]])), encoding="utf-8")
-        _say(f"report written to {html.resolve()}\n")
+        say(f"report written to {html.resolve()}\n")
     if figures is not None:
-        _say(f"{_draw(state, figures)} figures written to {figures.resolve()}\n")
+        say(f"{_draw(state, figures)} figures written to {figures.resolve()}\n")
     raise typer.Exit(1 if state.failed else 0)
 
 
@@ -165,27 +166,14 @@ def _live() -> Iterator[Watch | None]:
 
 def _rendered(state: Reproduction) -> str:
     """Return the table of claims, what stands out, and the tally, as text for standard output."""
-    from rich.console import Console
-
     from recombine.report.paper_terminal import claim_grid, remarks, tally
 
-    screen = Console(highlight=False)
-    buffer = io.StringIO()
-    width = screen.width if screen.is_terminal else 160
-    console = Console(file=buffer, width=width, force_terminal=screen.is_terminal, highlight=False, emoji=False)
-    console.print(f"[bold]{state.paper.name}[/bold]  {state.paper.title} ({state.paper.citation})\n")
-    console.print(claim_grid(state))
-    console.print()
-    for line in remarks(state):
-        console.print(line, markup=False)
-    console.print(f"{len(state.claims)} claims: {tally(state.outcomes.values())}", markup=False)
-    text = buffer.getvalue()
-    return text if screen.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    def draw(console: Console) -> None:
+        console.print(f"[bold]{state.paper.name}[/bold]  {state.paper.title} ({state.paper.citation})\n")
+        console.print(claim_grid(state))
+        console.print()
+        for line in remarks(state):
+            console.print(line, markup=False)
+        console.print(f"{len(state.claims)} claims: {tally(state.outcomes.values())}", markup=False)
 
-
-def _say(text: str) -> None:
-    try:
-        print(text, end="", flush=True)
-    except BrokenPipeError:
-        # The reader (head, less) has gone. Files are still written and the exit code still counts.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return captured(draw, plain_width=160)
