@@ -1,0 +1,14 @@
+"""Which tests are collected: those that train networks need torch, an extra that `make test` does not install."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+HAS_TORCH = find_spec("torch") is not None
+
+collect_ignore_glob = [] if HAS_TORCH else ["src/recombine/nets/*", "tests/nets/*"]
+
+
+def pytest_report_header() -> str:
+    """Say when networks are left out, so that a short run is not mistaken for a whole one."""
+    return "networks: tested" if HAS_TORCH else "networks: left out (no torch; make test TEST_EXTRAS=test,nets)"
