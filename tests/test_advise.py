@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import time
 
 import numpy as np
@@ -316,3 +317,23 @@ def test_a_factor_named_like_a_column_of_the_plan_stays_visible():
 def test_bad_requests_say_what_is_wrong(options, words):
     with pytest.raises(InputError, match=words):
         plan(Design.from_cells([[0, 0], [1, 1]]), **options)
+
+
+def test_a_level_is_paired_with_itself_only_where_that_was_seen():
+    pairs = [[0, 1], [1, 2], [0, 2], [2, 3], [3, 4]]
+    names = ["gene_a", "gene_b"]
+    without = plan(Design.from_cells(pairs, symmetric=[(0, 1)], names=names), k=8)
+    assert without.picks
+    assert all(pick.cell[0] != pick.cell[1] for pick in without.picks)
+    with_twins = plan(Design.from_cells([*pairs, [0, 0]], symmetric=[(0, 1)], names=names), k=8)
+    assert any(pick.cell[0] == pick.cell[1] for pick in with_twins.picks)
+
+
+def test_cells_that_would_hardly_help_are_not_proposed(monkeypatch):
+    cells = every_cell((90, 90))
+    design = Design.from_cells(cells[np.random.default_rng(0).random(len(cells)) < 0.7])
+    assert plan(design, k=3).picks == ()
+    monkeypatch.setattr(sys.modules["recombine.audit.advise"], "SMALLEST_GAIN", 0.0)
+    offered = plan(design, k=3).picks
+    assert len(offered) == 3
+    assert all(0 < pick.gain < 5e-4 for pick in offered)

@@ -192,3 +192,16 @@ def test_the_report_is_never_written_over_without_leave(audited, tmp_path):
         audited.to_html(tmp_path, force=True)
     with pytest.raises(rc.InputError, match="cannot be written"):
         audited.to_html(path / "below" / "a-file.html")
+
+
+def test_held_out_errors_are_those_of_a_direct_computation():
+    cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]])
+    design = rc.Design.from_cells(
+        cells, [1.0, 2.0, 11.0, 15.0, 7.0], train=[True, True, True, False, False], sizes=[3, 3]
+    )
+    errors = rc.audit(design).held_out_errors
+    assert errors["verdict"].tolist() == ["determined", "unseen level"]
+    # (1, 1) follows as 11 + 2 - 1 = 12 against 15; the mean of the training cells is 14 / 3.
+    assert errors["additive error"].tolist() == pytest.approx([3.0, np.nan], nan_ok=True)
+    assert errors["mean error"].tolist() == pytest.approx([15 - 14 / 3, 7 - 14 / 3])
+    assert rc.audit(rc.Design.from_cells(cells, np.arange(5.0))).held_out_errors is None
