@@ -6,7 +6,14 @@ from importlib.util import find_spec
 
 HAS_TORCH = find_spec("torch") is not None
 
-collect_ignore_glob = [] if HAS_TORCH else ["src/recombine/nets/*", "tests/nets/*"]
+NEED_TORCH = [
+    "src/recombine/nets/*",
+    "tests/nets/*",
+    "src/recombine/worlds/image_pairs.py",
+    "src/recombine/worlds/noise.py",
+]
+NEED_TRITON = ["src/recombine/nets/convolution_kernels.py"]
+collect_ignore_glob = [*([] if HAS_TORCH else NEED_TORCH), *([] if find_spec("triton") else NEED_TRITON)]
 
 
 def pytest_report_header() -> str:

@@ -140,7 +140,7 @@ class Pool:
     def __len__(self) -> int:
         return 20
 
-    def take(self, networks: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    def take(self, networks: torch.Tensor, rows: torch.Tensor, steps: torch.Tensor | None = None) -> torch.Tensor:
         self.calls += 1
         return IMAGES[networks.unsqueeze(1), rows]
 

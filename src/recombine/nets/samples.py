@@ -24,8 +24,11 @@ class Gather(Protocol):
     def __len__(self) -> int:
         """Return the number of samples N of each network."""
 
-    def take(self, networks: Tensor, rows: Tensor) -> Tensor:
-        """Return the inputs of ``rows`` (c, B) of ``networks`` (c,), shape (c, B, *shape)."""
+    def take(self, networks: Tensor, rows: Tensor, steps: Tensor | None = None) -> Tensor:
+        """Return the inputs of ``rows`` (c, B) of ``networks`` (c,), shape (c, B, *shape).
+
+        In training ``steps`` (c,) are the updates each network has taken, so that inputs may vary from one to the next.
+        """
 
 
 Inputs = npt.ArrayLike | Tensor | Gather
@@ -57,9 +60,9 @@ class Samples:
         """Whether all networks see the same inputs."""
         return isinstance(self.inputs, Tensor) and len(self.inputs) == 1
 
-    def take(self, networks: Tensor, rows: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    def take(self, networks: Tensor, rows: Tensor | None, steps: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Return inputs (c, B, ...), targets (c, B, ...) and weights (c, B) of some rows (c, B), or of all."""
-        inputs = take_inputs(self.inputs, networks, rows)
+        inputs = take_inputs(self.inputs, networks, rows, steps)
         targets = _rows_of(self.targets, networks, rows)
         if self.weights is None:
             size = inputs.shape[1]
@@ -80,8 +83,8 @@ def inputs_count(inputs: Tensor | Gather) -> int:
     return inputs.shape[1] if isinstance(inputs, Tensor) else len(inputs)
 
 
-def take_inputs(inputs: Tensor | Gather, networks: Tensor, rows: Tensor | None) -> Tensor:
-    """Return inputs of some networks and rows (c, B), or of all rows, shape (c, B, ...).
+def take_inputs(inputs: Tensor | Gather, networks: Tensor, rows: Tensor | None, steps: Tensor | None = None) -> Tensor:
+    """Return inputs of some networks and rows (c, B), or of all rows, shape (c, B, ...); ``steps`` as in ``Gather``.
 
     Examples
     --------
@@ -92,7 +95,7 @@ def take_inputs(inputs: Tensor | Gather, networks: Tensor, rows: Tensor | None) 
         return _rows_of(inputs, networks, rows)
     if rows is None:
         rows = torch.arange(len(inputs), device=networks.device).expand(len(networks), -1)
-    return inputs.take(networks, rows)
+    return inputs.take(networks, rows, steps)
 
 
 def _rows_of(values: Tensor, networks: Tensor, rows: Tensor | None) -> Tensor:
