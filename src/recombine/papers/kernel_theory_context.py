@@ -8,14 +8,14 @@ import numpy as np
 
 from recombine import tasks
 from recombine.arrays import FloatArray
+from recombine.measures.contributions import KINDS, by_kind, kind_of
 from recombine.papers.kernel_theory_kernels import Rows, network_kernel
 from recombine.runs.experiment import Unit
 from recombine.theory.orbits import Quotient, sweep
 
-#: What a conjunction of context (0), feature 1 (1) and feature 2 (2) can do for the answer. Which of the two
-#: context-feature pairs is right depends on the context: context 0 asks for feature 1, context 1 for feature 2.
-KINDS = ("right", "wrong", "sensory", "context", "memorized")
 LOSSES = ("hinge", "squared")
+
+__all__ = ["KINDS", "LOSSES", "by_depth", "conjunctions", "kappa", "kind_of", "phase", "simplex"]
 
 
 def simplex(steps: int) -> FloatArray:
@@ -91,23 +91,6 @@ def by_depth(unit: Unit) -> Rows:
     return rows
 
 
-def kind_of(subset: tuple[int, ...], context: int) -> str:
-    """Return what the conjunction of these factors does in a context.
-
-    Examples
-    --------
-    >>> kind_of((0, 1), 0), kind_of((0, 1), 1), kind_of((1, 2), 0), kind_of((0, 1, 2), 1)
-    ('right', 'wrong', 'sensory', 'memorized')
-    """
-    if len(subset) == 3:
-        return "memorized"
-    if 0 not in subset:
-        return "sensory"
-    if subset == (0,):
-        return "context"
-    return "right" if subset[1] - 1 == context else "wrong"
-
-
 def conjunctions(unit: Unit) -> Rows:
     """Mean size of what each kind of conjunction contributes to a seen cell's output, for one kernel and CD-k."""
     from recombine.theory.kernel_model import KernelClassifier
@@ -127,10 +110,6 @@ def conjunctions(unit: Unit) -> Rows:
 
 def _sizes(model: Any) -> dict[str, float]:
     """Mean |f_J| over the seen conjunctions of each kind, and their sum."""
-    found: dict[str, list[float]] = {kind: [] for kind in KINDS}
-    for order in (1, 2, 3):
-        for subset, (levels, values) in model.conjunction_values(order).items():
-            for row, value in zip(levels, values, strict=True):
-                found[kind_of(subset, int(row[0]))].append(abs(float(value)))
-    sizes = {kind: float(np.mean(values)) for kind, values in found.items()}
+    values = {subset: found for order in (1, 2, 3) for subset, found in model.conjunction_values(order).items()}
+    sizes = {kind: float(size) for kind, size in by_kind(values).items()}
     return {**sizes, "total": sum(sizes.values())}

@@ -6,13 +6,16 @@ hidden layer nearly as it was (lazy); a small scale makes it learn features (ric
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from recombine import tasks
 from recombine.arrays import FloatArray
-from recombine.papers.kernel_theory_context import KINDS, kind_of
+from recombine.measures.additivity import additivity
+from recombine.measures.contributions import by_kind, conjunction_values
+from recombine.measures.scores import fitted_line, margin, sign_accuracy
 from recombine.papers.kernel_theory_kernels import Rows, Setting
 from recombine.runs.experiment import Unit
 from recombine.tasks import Task
@@ -64,44 +67,32 @@ def answers(task: Task, trained: Any) -> FloatArray:
 
 def addition(unit: Unit) -> Rows:
     """Slope, offset and additivity on unseen sums, one row a network."""
-    setting = unit.setting
-    task = tasks.symbolic_addition(anchors=ADDITION_SETS[setting["set"]])
+    task = tasks.symbolic_addition(anchors=ADDITION_SETS[unit.setting["set"]])
     trained = train(task, unit)
-    rows = []
-    for place, (seed, outputs) in enumerate(zip(unit.seeds, answers(task, trained), strict=True)):
-        slope, offset = np.polyfit(task.target[task.test], outputs[task.test], 1)
-        additive = additivity_unseen(task, outputs)
-        rows.append(
-            {
-                **_about(setting, ("set", "sigma", "width", "depth")),
-                "seed": seed,
-                "train loss": float(trained.loss[place]),
-                "slope": float(slope),
-                "offset": float(offset),
-                "additivity": additive,
-                "published additivity": (1 + additive) / 2,
-            }
-        )
-    return rows
+    outputs = answers(task, trained)
+    slope, offset = fitted_line(task.target[task.test], outputs[:, task.test])
+    columns = {
+        "train loss": trained.loss,
+        "slope": slope,
+        "offset": offset,
+        "additivity": additivity_unseen(task, outputs),
+        "published additivity": additivity(task.cells, task.train, outputs, published=True),
+    }
+    return _rows(_about(unit.setting, ("set", "sigma", "width", "depth")), unit.seeds, columns)
 
 
-def additivity_unseen(task: Task, outputs: FloatArray) -> float:
-    """Share of the variance on unseen pairs that a sum of one value an item explains.
-
-    The published measure averages this with the same share on seen pairs, which is 1 whatever the network does.
+def additivity_unseen(task: Task, outputs: FloatArray) -> FloatArray:
+    """Share of the variance on unseen cells that sums of seen conjunctions explain, (..., N) -> (...).
 
     Examples
     --------
     >>> task = tasks.symbolic_addition(anchors=[4])
-    >>> round(additivity_unseen(task, task.target + 0.0), 6)
+    >>> float(additivity_unseen(task, task.target + 0.0).round(6))
     1.0
-    >>> round(additivity_unseen(task, np.prod(task.cells - 4.0, axis=1)), 6)
+    >>> float(additivity_unseen(task, np.prod(task.cells - 4.0, axis=1)).round(6))
     0.0
     """
-    first, second = (np.unique(task.cells[task.test][:, place]).size for place in (0, 1))
-    grid = outputs[task.test].reshape(first, second)
-    rest = grid - grid.mean(axis=0) - grid.mean(axis=1, keepdims=True) + grid.mean()
-    return float(1 - (rest**2).sum() / ((grid - grid.mean()) ** 2).sum())
+    return additivity(task.cells, task.train, outputs)
 
 
 def context(unit: Unit) -> Rows:
@@ -109,44 +100,23 @@ def context(unit: Unit) -> Rows:
     setting = unit.setting
     task = tasks.context_dependence(setting["left out"])
     trained = train(task, unit, setting["loss"])
-    rows = []
-    for place, (seed, outputs) in enumerate(zip(unit.seeds, answers(task, trained), strict=True)):
-        margin = outputs * task.target
-        rows.append(
-            {
-                "task": task.name,
-                **_about(setting, ("loss", "sigma", "width", "depth")),
-                "seed": seed,
-                "train loss": float(trained.loss[place]),
-                "train accuracy": float((margin[task.train] > 0).mean()),
-                "accuracy": float((margin[task.test] > 0).mean()),
-                "margin": float(margin[task.test].mean()),
-                "relative margin": float(margin[task.test].mean() / margin[task.train].min()),
-                **_kinds(task, outputs),
-            }
-        )
-    return rows
+    outputs = answers(task, trained)
+    unseen = task.target[task.test], outputs[:, task.test]
+    columns = {
+        "train loss": trained.loss,
+        "train accuracy": sign_accuracy(task.target[task.train], outputs[:, task.train]),
+        "accuracy": sign_accuracy(*unseen),
+        "margin": margin(*unseen),
+        "relative margin": margin(*unseen) / (outputs * task.target)[:, task.train].min(axis=1),
+        **_kinds(task, outputs),
+    }
+    about = {"task": task.name, **_about(setting, ("loss", "sigma", "width", "depth"))}
+    return _rows(about, unit.seeds, columns)
 
 
-def _kinds(task: Task, outputs: FloatArray) -> dict[str, float]:
+def _kinds(task: Task, outputs: FloatArray) -> dict[str, FloatArray]:
     """Mean size of the coefficient of each kind of conjunction in the smallest weights that give the outputs."""
-    from recombine.conjunctions import subsets
-    from recombine.theory.additivity import seen_incidence
-
-    family = [subset for order in (1, 2, 3) for subset in subsets(3, order)]
-    # A hair of ridge on every weight, none on the constant: the published measure.
-    features = np.asarray(seen_incidence(task.cells, task.train, family).toarray())[:, 1:]
-    centred, middle = features - features.mean(axis=0), outputs - outputs.mean()
-    dual = np.linalg.lstsq(centred @ centred.T + 1e-10 * np.eye(len(outputs)), middle, rcond=1e-12)[0]
-    weights = np.abs(centred.T @ dual)
-    sizes: dict[str, list[float]] = {kind: [] for kind in KINDS}
-    place = 0
-    for subset in family:
-        seen = np.unique(task.cells[task.train][:, list(subset)], axis=0)
-        for row, weight in zip(seen, weights[place : place + len(seen)], strict=True):
-            sizes[kind_of(subset, int(row[0]))].append(float(weight))
-        place += len(seen)
-    return {kind: float(np.mean(values)) for kind, values in sizes.items()}
+    return by_kind(conjunction_values(task.cells, task.train, outputs))
 
 
 def equivalence(unit: Unit) -> Rows:
@@ -155,18 +125,26 @@ def equivalence(unit: Unit) -> Rows:
     task = tasks.transitive_equivalence([2, 2], [1, 1])
     record = tuple(sorted({round(step) for step in np.linspace(0, setting["steps"], setting["records"])}))
     trained = train(task, unit, setting["loss"], record)
-    watched = trained.watched[..., 0].double().cpu().numpy() * task.target
+    watched = trained.watched[..., 0].double().cpu().numpy()
+    unseen = task.target[task.test], watched[..., task.test]
+    columns = {
+        "train accuracy": sign_accuracy(task.target[task.train], watched[..., task.train]),
+        "accuracy": sign_accuracy(*unseen),
+        "margin": margin(*unseen),
+    }
+    about = _about(setting, ("loss", "sigma", "width", "depth"))
     return [
-        {
-            **_about(setting, ("loss", "sigma", "width", "depth")),
-            "seed": seed,
-            "step": step,
-            "train accuracy": float((watched[time, place, task.train] > 0).mean()),
-            "accuracy": float((watched[time, place, task.test] > 0).mean()),
-            "margin": float(watched[time, place, task.test].mean()),
-        }
+        {**about, "seed": seed, "step": step, **{name: float(values[time, place]) for name, values in columns.items()}}
         for time, step in enumerate(trained.recorded)
         for place, seed in enumerate(unit.seeds)
+    ]
+
+
+def _rows(about: dict[str, Any], seeds: Sequence[int], columns: Mapping[str, Any]) -> Rows:
+    """One row a network: what it is, its seed, and its entry (E,) of each column."""
+    return [
+        {**about, "seed": seed, **{name: float(values[place]) for name, values in columns.items()}}
+        for place, seed in enumerate(seeds)
     ]
 
 
