@@ -20,6 +20,7 @@ from recombine.nets.layers import (
     norm_parameters,
     norm_statistics,
     normalise,
+    normaliser,
     side_by_side,
 )
 from recombine.nets.mlp import dense, linear
@@ -112,8 +113,12 @@ class ConvNet(Architecture):
 
     def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Map (c, B, channels, H, W) to (c, B, outputs)."""
-        *_, images = self._convolutions(parameters, statistics, inputs, training)
-        values = apart(images, len(inputs)).flatten(2)
+        if self._fits_kernels(inputs):
+            images = self._fused_convolutions(parameters, statistics, inputs, training)
+        else:
+            *_, side_by_side_images = self._convolutions(parameters, statistics, inputs, training)
+            images = apart(side_by_side_images, len(inputs))
+        values = images.flatten(2)
         for layer in range(len(self.dense)):
             values = torch.relu(linear(values, parameters[f"dense{layer}.weight"], parameters[f"dense{layer}.bias"]))
         last = len(self.dense)
@@ -138,6 +143,34 @@ class ConvNet(Architecture):
             if self.pools[layer] > 1:
                 images = functional.max_pool2d(images, self.pools[layer])
         return [*rectified, images]
+
+    def _fits_kernels(self, inputs: Tensor) -> bool:
+        """Short floats on a GPU go through our own kernels, which want powers of two."""
+        short = inputs.is_cuda and inputs.dtype in (torch.bfloat16, torch.float16)
+        return short and all(out >= 16 and out & (out - 1) == 0 for out in self.channels)
+
+    def _fused_convolutions(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
+        """Return what enters the dense layers, (c, B, out, H, W).
+
+        Normalisation between two convolutions is folded into the second one's filters: exact, since nothing is padded.
+        """
+        from recombine.nets.convolution_kernels import normalised_pool, rectified_convolution
+
+        images, fold = inputs.permute(0, 1, 3, 4, 2), None
+        for layer, pool in enumerate(self.pools):
+            weight, bias = (parameters[f"conv{layer}.{part}"].float() for part in ("weight", "bias"))
+            if fold is not None:
+                gain, shift = fold
+                bias = bias + (weight.sum((3, 4)) @ shift.unsqueeze(-1)).squeeze(-1)
+                weight = weight * gain[:, None, :, None, None]
+            images, sums, squares = rectified_convolution(images, weight, bias)
+            count = images[0, ..., 0].numel()
+            fold = normaliser(sums, squares, count, f"norm{layer}", parameters, statistics, training)
+            if layer == len(self.pools) - 1:
+                return normalised_pool(images, *fold, pool)
+            if pool > 1:
+                images, fold = normalised_pool(images, *fold, pool).permute(0, 1, 3, 4, 2), None
+        return images
 
     def activations(self, shape: Sequence[int]) -> int:
         """Return the numbers held after each convolution (before and after its normalisation) and dense layer."""

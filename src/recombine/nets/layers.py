@@ -14,6 +14,9 @@ from torch.nn import functional
 
 from recombine.nets.architecture import Tensors
 
+#: Torch's defaults for batch normalisation: weight of the newest batch, and what keeps a variance from zero.
+MOMENTUM, EPSILON = 0.1, 1e-5
+
 
 def side_by_side(images: Tensor) -> Tensor:
     """Lay networks' images (c, B, channels, H, W) side by side: (B, c * channels, H, W).
@@ -63,6 +66,33 @@ def normalise(images: Tensor, name: str, parameters: Tensors, statistics: Tensor
     mean, variance = statistics[f"{name}.mean"], statistics[f"{name}.variance"]
     gain, shift = (parameters[f"{name}.{part}"].flatten().to(mean.dtype) for part in ("gain", "shift"))
     return functional.batch_norm(images, mean.view(-1), variance.view(-1), gain, shift, training)
+
+
+def normaliser(
+    sums: Tensor, squares: Tensor, count: int, name: str, parameters: Tensors, statistics: Tensors, training: bool
+) -> tuple[Tensor, Tensor]:
+    """Return gain and shift (c, channels) that do what `normalise` does, from sums over ``count`` pixels.
+
+    Examples
+    --------
+    >>> values = torch.randn(1, 50, 2).double()
+    >>> gain, still = norm_parameters("norm", 2), norm_statistics("norm", 2)
+    >>> many = [{name: tensor[None] for name, tensor in some.items()} for some in (gain, still)]
+    >>> scale, shift = normaliser(values.sum(1), values.square().sum(1), 50, "norm", *many, training=True)
+    >>> bool((values * scale + shift).mean().abs() < 1e-9)
+    True
+    """
+    mean, variance = statistics[f"{name}.mean"], statistics[f"{name}.variance"]
+    if training:
+        batch_mean = sums / count
+        batch_variance = squares / count - batch_mean.square()
+        with torch.no_grad():
+            mean.lerp_(batch_mean.to(mean.dtype), MOMENTUM)
+            variance.lerp_((batch_variance * (count / (count - 1))).to(variance.dtype), MOMENTUM)
+        mean, variance = batch_mean, batch_variance
+    gain, shift = (parameters[f"{name}.{part}"].to(mean.dtype) for part in ("gain", "shift"))
+    scale = gain * torch.rsqrt(variance + EPSILON)
+    return scale, shift - mean * scale
 
 
 def norm_parameters(name: str, channels: int) -> Tensors:

@@ -42,7 +42,7 @@ class SGD:
         if self.weight_decay:
             gradient.add_(block, alpha=self.weight_decay)
         if self.momentum:
-            gradient = slots[0].mul_(self.momentum).add_(gradient)
+            gradient = torch.add(gradient, slots[0], alpha=self.momentum, out=slots[0])
         block.addcmul_(gradient, rate, value=-1)
 
 

@@ -154,15 +154,22 @@ class AutogradChunk(Chunk):
         super().__init__(setting, progress)
         block = torch.cat([tensor.flatten(1) for tensor in parameters.values()], dim=1)
         self.remember([block], slots)
-        self.leaves = _views(block, parameters)
+        # Passes in short floats see a rounded copy of the block, made in one go.
+        self.rounded = block.to(setting.compute)
+        self.leaves = {name: view.requires_grad_() for name, view in _views(self.rounded, parameters).items()}
+        self._parameters = _views(block, parameters)
         self._statistics = statistics
-        # Full batches never change, so they are gathered once.
+        # Full batches of plain arrays never change, so they are gathered once.
         self.everything: tuple[Tensor, Tensor, Tensor] | None = None
 
     def step(self, rows: Tensor | None, update: bool = True) -> None:
         """Run forward, note the loss, run backward and update."""
         inputs, targets, weights = self._batch(rows)
-        before = {name: tensor.clone() for name, tensor in self._statistics.items()}
+        held = self._statistics if self.progress.stopping else {}
+        before = {name: tensor.clone() for name, tensor in held.items()}
+        if self.rounded is not self.blocks[0]:
+            with torch.no_grad():
+                self.rounded.copy_(self.blocks[0])
         with torch.set_grad_enabled(update):
             outputs = self._forward(inputs)
         plain = outputs.detach().to(targets.dtype if targets.is_floating_point() else weights.dtype)
@@ -170,20 +177,21 @@ class AutogradChunk(Chunk):
         if update:
             slope = self.setting.loss.slope(plain, targets) * weights.unsqueeze(-1)
             gradients = torch.autograd.grad(outputs, list(self.leaves.values()), slope.to(outputs.dtype))
-            self.descend([torch.cat([gradient.flatten(1) for gradient in gradients], dim=1)])
+            joined = torch.cat([gradient.flatten(1) for gradient in gradients], dim=1)
+            self.descend([joined.to(self.blocks[0].dtype)])
             self._restore(before)
 
     def _batch(self, rows: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-        if rows is not None:
-            return self.setting.samples.take(self.progress.networks, rows)
+        samples, progress = self.setting.samples, self.progress
+        if rows is not None or not isinstance(samples.inputs, Tensor):
+            return samples.take(progress.networks, rows, progress.taken)
         if self.everything is None:
-            self.everything = self.setting.samples.take(self.progress.networks, None)
+            self.everything = samples.take(progress.networks, None)
         return self.everything
 
     def _forward(self, inputs: Tensor) -> Tensor:
-        compute = self.setting.compute
-        parameters = {name: leaf.to(compute) for name, leaf in self.leaves.items()}
-        inputs = inputs.to(compute)
+        parameters = self.leaves
+        inputs = inputs.to(self.setting.compute)
         forward = self.setting.architecture.forward
         if self.setting.batched or len(inputs) == 1:
             return forward(parameters, self._statistics, inputs, True)
@@ -199,7 +207,7 @@ class AutogradChunk(Chunk):
 
     def parameters(self) -> Tensors:
         """Return the parameters by name, stacked on a leading axis."""
-        return {name: leaf.detach() for name, leaf in self.leaves.items()}
+        return self._parameters
 
     def statistics(self) -> Tensors:
         """Return the running statistics by name, stacked on a leading axis."""
@@ -213,12 +221,12 @@ class AutogradChunk(Chunk):
 
 
 def _views(block: Tensor, parameters: Tensors) -> Tensors:
-    """Return leaves that share memory with ``block`` (c, P) and have the shapes of ``parameters``."""
-    leaves: Tensors = {}
+    """Return tensors that share memory with ``block`` (c, P) and have the shapes of ``parameters``."""
+    views: Tensors = {}
     start = 0
     for name, tensor in parameters.items():
         size = tensor[0].numel()
         view = block[:, start : start + size].view(len(block), *tensor.shape[1:])
-        leaves[name] = view.detach().requires_grad_()
+        views[name] = view.detach()
         start += size
-    return leaves
+    return views
