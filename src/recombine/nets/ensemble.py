@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Tensors, chosen, stack
+from recombine.nets.architecture import Architecture, Forward, Tensors, chosen, stack
 from recombine.nets.losses import Loss, loss_named
 from recombine.nets.one_hidden import OneHiddenChunk, fits
 from recombine.nets.optimisers import SGD, Optimiser
@@ -96,6 +96,9 @@ class Ensemble:
         the loop can be faster on a GPU for convolutions that fill it.
     replay : bool, optional
         Whether steps are replayed from a CUDA graph; by default, when there is one.
+    compiled : bool
+        Whether ``torch.compile`` fuses the forward and backward pass: most of a minute once, then about twice as fast
+        for transformers. Rounding differs a little, so losses do too.
 
     Examples
     --------
@@ -115,6 +118,7 @@ class Ensemble:
     chunk: int | None = None
     stacked: bool = True
     replay: bool | None = None
+    compiled: bool = False
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
@@ -235,12 +239,16 @@ class Ensemble:
         )
         size = self._size(min(batch or len(samples), len(samples)), _shape(samples.inputs), parameters)
         workers = self._workers(threads)
+        passes = self.architecture.forward
+        forward: Forward = torch.compile(passes, dynamic=False) if self.compiled else passes
         # Every worker should have something to do.
         groups = _groups(losses, min(size, -(-len(self) // workers)), device)
 
         def train_group(places: Tensor) -> None:
             one = losses[int(places[0])]
-            setting = Setting(self.architecture, samples, one, optimiser or SGD(), clip, self.compute, self.stacked)
+            setting = Setting(
+                self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self.stacked
+            )
             run(_chunk(setting, Progress.start(places, rates[places], stops[places]), ledger, plan), plan, ledger)
 
         _side_by_side(train_group, groups, workers)

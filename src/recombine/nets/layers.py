@@ -7,6 +7,7 @@ by channel, keeps each network's own statistics.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -85,14 +86,40 @@ def normaliser(
     mean, variance = statistics[f"{name}.mean"], statistics[f"{name}.variance"]
     if training:
         batch_mean = sums / count
-        batch_variance = squares / count - batch_mean.square()
-        with torch.no_grad():
-            mean.lerp_(batch_mean.to(mean.dtype), MOMENTUM)
-            variance.lerp_((batch_variance * (count / (count - 1))).to(variance.dtype), MOMENTUM)
+        batch_variance = (squares / count - batch_mean.square()).clamp_min(0)
+        remember(name, statistics, batch_mean, batch_variance, count)
         mean, variance = batch_mean, batch_variance
     gain, shift = (parameters[f"{name}.{part}"].to(mean.dtype) for part in ("gain", "shift"))
     scale = gain * torch.rsqrt(variance + EPSILON)
     return scale, shift - mean * scale
+
+
+@torch.no_grad()
+def remember(name: str, statistics: Tensors, mean: Tensor, variance: Tensor, count: int) -> None:
+    """Move the running statistics ``name`` towards a batch's mean and variance (c, channels) over ``count`` pixels.
+
+    Examples
+    --------
+    >>> still = {name: tensor[None] for name, tensor in norm_statistics("norm", 1).items()}
+    >>> remember("norm", still, torch.tensor([[2.0]]), torch.tensor([[1.0]]), count=2)
+    >>> float(still["norm.mean"]), float(still["norm.variance"])
+    (0.2, 1.1)
+    """
+    statistics[f"{name}.mean"].lerp_(mean.to(statistics[f"{name}.mean"].dtype), MOMENTUM)
+    unbiased = variance * (count / (count - 1))
+    statistics[f"{name}.variance"].lerp_(unbiased.to(statistics[f"{name}.variance"].dtype), MOMENTUM)
+
+
+def fits_kernels(inputs: Tensor, channels: Sequence[int]) -> bool:
+    """Say whether our own GPU kernels take these images: short floats, and filters in powers of two from 16 up.
+
+    Examples
+    --------
+    >>> fits_kernels(torch.zeros(1, 4, 2, 28, 28), (32, 64))
+    False
+    """
+    short = inputs.is_cuda and inputs.dtype in (torch.bfloat16, torch.float16)
+    return short and all(out >= 16 and out & (out - 1) == 0 for out in channels)
 
 
 def norm_parameters(name: str, channels: int) -> Tensors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,9 +15,11 @@ from recombine.nets.architecture import Architecture, Tensors, generator_for
 from recombine.nets.layers import (
     apart,
     convolve,
+    fits_kernels,
     norm_parameters,
     norm_statistics,
     normalise,
+    remember,
     side_by_side,
     uniform,
 )
@@ -111,6 +114,15 @@ class ResNet(Architecture):
 
     def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Map (c, B, channels, H, W) to (c, B, outputs)."""
+        if fits_kernels(inputs, self.widths):
+            images = self._fused_stages(parameters, statistics, inputs, training)
+        else:
+            images = self._stages(parameters, statistics, inputs, training)
+        pooled = apart(functional.avg_pool2d(images, self.pool), len(inputs)).flatten(2)
+        return linear(pooled, parameters["readout.weight"], parameters["readout.bias"])
+
+    def _stages(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
+        """Return the last features, lying side by side: (B, c * width, h, w)."""
 
         def layer(name: str, images: Tensor, stride: int = 1, padding: int = 1) -> Tensor:
             images = convolve(images, parameters[f"{name}.weight"], None, stride, padding)
@@ -122,8 +134,28 @@ class ResNet(Architecture):
             if stride != 1 or channels != width:
                 images = layer(f"{name}.shortcut", images, stride, padding=0)
             images = torch.relu(layer(f"{name}.second", inner) + images)
-        pooled = apart(functional.avg_pool2d(images, self.pool), len(inputs)).flatten(2)
-        return linear(pooled, parameters["readout.weight"], parameters["readout.bias"])
+        return images
+
+    def _fused_stages(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
+        """Return the same from our own kernels, which do a whole layer of all networks at once."""
+        from recombine.nets.residual_kernels import framed, normalised_convolution
+
+        def layer(name: str, images: Tensor, residual: Tensor | None = None, **how: Any) -> Tensor:
+            weight, norm = parameters[f"{name}.weight"], f"{name}.norm"
+            gain, shift = parameters[f"{norm}.gain"], parameters[f"{norm}.shift"]
+            known = None if training else (statistics[f"{norm}.mean"], statistics[f"{norm}.variance"])
+            result, mean, variance = normalised_convolution(images, weight, gain, shift, residual, known=known, **how)
+            if training:
+                remember(norm, statistics, mean, variance, result[0, :, 1:-1, 1:-1, 0].numel())
+            return result
+
+        images = layer("stem", framed(inputs))
+        for name, channels, width, stride in self._block_plan():
+            inner = layer(f"{name}.first", images, stride=stride)
+            if stride != 1 or channels != width:
+                images = layer(f"{name}.shortcut", images, stride=stride, rectify=False)
+            images = layer(f"{name}.second", inner, images)
+        return side_by_side(images[:, :, 1:-1, 1:-1].permute(0, 1, 4, 2, 3))
 
     def activations(self, shape: Sequence[int]) -> int:
         """Return the numbers held after each convolution, before and after its normalisation."""

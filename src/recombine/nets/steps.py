@@ -13,7 +13,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from recombine.nets.architecture import Architecture, Tensors, chosen
+from recombine.nets.architecture import Architecture, Forward, Tensors, chosen
 from recombine.nets.losses import Loss
 from recombine.nets.optimisers import Optimiser, clip
 from recombine.nets.samples import Samples
@@ -21,9 +21,10 @@ from recombine.nets.samples import Samples
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What the networks of a chunk have in common."""
+    """What the networks of a chunk have in common; ``forward`` is the architecture's, or a compiled one."""
 
     architecture: Architecture
+    forward: Forward
     samples: Samples
     loss: Loss
     optimiser: Optimiser
@@ -192,7 +193,7 @@ class AutogradChunk(Chunk):
     def _forward(self, inputs: Tensor) -> Tensor:
         parameters = self.leaves
         inputs = inputs.to(self.setting.compute)
-        forward = self.setting.architecture.forward
+        forward = self.setting.forward
         if self.setting.batched or len(inputs) == 1:
             return forward(parameters, self._statistics, inputs, True)
         alone = [slice(i, i + 1) for i in range(len(inputs))]
