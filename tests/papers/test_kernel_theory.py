@@ -13,7 +13,6 @@ from recombine.papers.kernel_theory_claims import DISPERSED_SALIENCE
 from recombine.papers.kernel_theory_context import kind_of
 from recombine.papers.kernel_theory_network_figures import over_seeds
 from recombine.papers.reproduce import Reproduction, reproduce
-from recombine.papers.results import Evidence, as_table
 from recombine.report.paper_figure import PaperFigure
 from recombine.runs.executors import make_executor
 from recombine.runs.store import Store
@@ -114,100 +113,8 @@ def test_kinds_of_conjunctions_follow_the_rule_of_the_context() -> None:
     assert kind_of((2,), 1) == "sensory"
 
 
-def images(**columns: Any) -> dict[str, Evidence]:
-    """Rows of image experiments as they are declared, for checks whose experiments have not run yet."""
-    from recombine.papers.results import Provenance
-
-    (name,) = columns
-    story = Provenance(name, "full", "", "", "cuda", 1.0, [], {})
-    return {name.replace("_", "-"): Evidence(as_table(columns[name]), story)}
-
-
-def context_rows(hard: tuple[float, float], easy: tuple[float, float], squared: float) -> list[dict[str, Any]]:
-    ends = {"CD-3": hard, "CD-2": easy, "CD-1": easy}
-    rows = [
-        {"task": task, "loss": "logistic", "distance": distance, "seed": seed, "accuracy": values[place]}
-        for task, values in ends.items()
-        for place, distance in enumerate((0, 20))
-        for seed in (0, 1)
-    ]
-    return [*rows, {"task": "CD-3", "loss": "mse", "distance": 20, "seed": 0, "accuracy": squared}]
-
-
-@pytest.mark.parametrize(
-    ("number", "holding", "failing"),
-    [
-        (
-            "14",
-            images(mnist_context=context_rows((0.5, 0.23), (0.86, 0.95), 0.6)),
-            images(mnist_context=context_rows((0.23, 0.5), (0.86, 0.95), 0.6)),
-        ),
-        (
-            "13b",
-            images(mnist_context=context_rows((0.5, 0.23), (0.86, 0.95), 0.6)),
-            images(mnist_context=context_rows((0.5, 0.23), (0.86, 0.95), 0.3)),
-        ),
-        (
-            "15",
-            images(
-                mnist_addition=[
-                    {"set": name, "distance": distance, "slope": slope}
-                    for name, slopes in (("extrapolation", (0.55, 0.78)), ("interpolation", (0.65, 0.83)))
-                    for distance, slope in zip((0, 20), slopes, strict=True)
-                ]
-            ),
-            images(
-                mnist_addition=[
-                    {"set": name, "distance": distance, "slope": 0.6}
-                    for name in ("extrapolation", "interpolation")
-                    for distance in (0, 20)
-                ]
-            ),
-        ),
-        (
-            "16b",
-            images(
-                cifar_context=[
-                    {"architecture": name, "task": task, "accuracy": accuracy}
-                    for name in ("resnet", "vit")
-                    for task, accuracy in (("CD-3", 0.46), ("CD-1", 0.6))
-                ]
-            ),
-            images(
-                cifar_context=[
-                    {"architecture": name, "task": task, "accuracy": 0.6}
-                    for name in ("resnet", "vit")
-                    for task in ("CD-3", "CD-1")
-                ]
-            ),
-        ),
-    ],
-)
-def test_checks_of_image_experiments_read_their_declared_rows(
-    number: str, holding: dict[str, Evidence], failing: dict[str, Evidence]
-) -> None:
-    claim = PAPER.claim(number)
-    assert claim.judge(holding).verdict is Standing.HOLDS
-    assert claim.judge(failing).verdict is Standing.FAILS
-    assert claim.judge({}).verdict is Standing.NOT_RUN
-
-
-def test_missing_rows_never_count_as_evidence() -> None:
-    rows = images(mnist_addition=[{"set": "both", "distance": 0, "slope": 0.5}])
-    assert PAPER.claim("15").judge(rows).verdict is Standing.FAILS
-
-
 def test_means_over_seeds_carry_two_standard_errors() -> None:
     rows = Table({"distance": [0] * 4, "slope": [0.1, 0.2, 0.3, 0.4]})
     line = over_seeds(rows, ("distance",), ("slope",))
     assert line["slope 2se"][0] == pytest.approx(2 * np.std([0.1, 0.2, 0.3, 0.4], ddof=1) / 2)
     assert line["n"].tolist() == [4]
-
-
-def test_image_figures_are_drawn_once_there_are_rows() -> None:
-    results = {
-        **images(mnist_context=context_rows((0.5, 0.23), (0.86, 0.95), 0.6)),
-        **images(mnist_addition=[{"set": "both", "distance": d, "slope": 0.5 + d / 100} for d in (0, 10, 20)]),
-    }
-    plot = next(plot for plot in PAPER.figures if plot.name == "distance")
-    assert PaperFigure(plot, results).svg().startswith("<svg")

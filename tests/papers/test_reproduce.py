@@ -79,9 +79,8 @@ def test_committed_results_give_the_same_outcomes(folder: Path) -> None:
     assert state.table["measured"].tolist()[0] == "signs agree"
 
 
-def test_every_claim_names_an_experiment_that_runs_or_waits() -> None:
-    waiting = {claim.experiment for claim in PAPER.claims} - set(needed(PAPER, PAPER.claims))
-    assert waiting <= {"mnist-context", "mnist-addition", "cifar-addition", "cifar-context"}
+def test_every_claim_names_an_experiment_that_runs() -> None:
+    assert {claim.experiment for claim in PAPER.claims} == set(needed(PAPER, PAPER.claims))
 
 
 @pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)

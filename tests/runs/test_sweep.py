@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,29 @@ def test_what_is_no_executor_is_refused(tmp_path: Path) -> None:
         run(experiment(1), "quick", tmp_path / "s", dict, progress=False)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="retries=-1"):
         run(experiment(1), "quick", tmp_path / "s", "inline", retries=-1)
+
+
+def test_what_units_need_is_asked_for_once_and_only_while_units_are_unfinished(tmp_path: Path) -> None:
+    asked: list[list[int]] = []
+    at_hand = False
+
+    def images(units: Sequence[Unit]) -> None:
+        asked.append([unit.setting["x"] for unit in units])
+        if not at_hand:
+            raise InputError("no images; get them")
+
+    ran: list[int] = []
+    work = Experiment("e", lambda unit: [{"n": ran.append(unit.setting["x"])}], grid(x=[1, 2]), grid(x=[1, 2, 3]))
+    work = replace(work, needs=images)
+    with pytest.raises(InputError, match="get them"):
+        run(work, "quick", tmp_path / "s", "inline", progress=False)
+    assert ran == []
+    assert not list((tmp_path / "s").rglob("result.json"))
+    at_hand = True
+    for scale in ("quick", "quick", "full"):
+        assert run(work, scale, tmp_path / "s", "inline", progress=False).complete
+    assert asked == [[1, 2], [1, 2], [3]]
+    assert ran == [1, 2, 3]
 
 
 def test_a_device_is_handed_over_and_does_not_change_the_key(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from recombine.nets.layers import (
     normaliser,
     side_by_side,
 )
-from recombine.nets.mlp import dense, linear
+from recombine.nets.mlp import dense, linear, readout
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class ConvNet(Architecture):
         for layer in range(len(self.dense)):
             values = torch.relu(linear(values, parameters[f"dense{layer}.weight"], parameters[f"dense{layer}.bias"]))
         last = len(self.dense)
-        return linear(values, parameters[f"dense{last}.weight"], parameters[f"dense{last}.bias"])
+        return readout(values, parameters[f"dense{last}.weight"], parameters[f"dense{last}.bias"])
 
     def features(self, parameters: Tensors, statistics: Tensors, inputs: Tensor) -> list[Tensor]:
         """Return each convolution's activations after ReLU and before normalisation, (c, B, out, H, W).

@@ -66,7 +66,7 @@ class MLP(Architecture):
         """Map (c, B, inputs) to (c, B, outputs)."""
         last = len(self.hidden)
         values = self.hidden_layers(parameters, inputs)[-1]
-        return linear(values, parameters[f"weight{last}"], parameters[f"bias{last}"])
+        return readout(values, parameters[f"weight{last}"], parameters[f"bias{last}"])
 
     def hidden_layers(self, parameters: Tensors, inputs: Tensor) -> list[Tensor]:
         """Return the activations of each hidden layer, shapes (c, B, width)."""
@@ -108,6 +108,19 @@ def linear(values: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         return torch.baddbmm(bias.unsqueeze(1), values, weight.transpose(1, 2))
     result: Tensor = _LinearOnCPU.apply(values, weight, bias)  # type: ignore[no-untyped-call]
     return result
+
+
+def readout(values: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Apply the last layer, whose outputs are compared with targets: short floats would round an 8 to its 32nd part.
+
+    Examples
+    --------
+    >>> readout(*(torch.ones(shape, dtype=torch.bfloat16) for shape in ((2, 3, 4), (2, 5, 4), (2, 5)))).dtype
+    torch.float32
+    """
+    if values.dtype in (torch.bfloat16, torch.float16):
+        values, weight, bias = values.float(), weight.float(), bias.float()
+    return linear(values, weight, bias)
 
 
 class _LinearOnCPU(torch.autograd.Function):

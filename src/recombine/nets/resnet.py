@@ -23,7 +23,7 @@ from recombine.nets.layers import (
     side_by_side,
     uniform,
 )
-from recombine.nets.mlp import linear
+from recombine.nets.mlp import readout
 
 #: Name, channels in, channels out, kernel and stride of one convolution and its normalisation.
 Convolution = tuple[str, int, int, int, int]
@@ -119,7 +119,7 @@ class ResNet(Architecture):
         else:
             images = self._stages(parameters, statistics, inputs, training)
         pooled = apart(functional.avg_pool2d(images, self.pool), len(inputs)).flatten(2)
-        return linear(pooled, parameters["readout.weight"], parameters["readout.bias"])
+        return readout(pooled, parameters["readout.weight"], parameters["readout.bias"])
 
     def _stages(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Return the last features, lying side by side: (B, c * width, h, w)."""

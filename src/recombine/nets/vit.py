@@ -13,7 +13,7 @@ from torch.nn import functional
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
 from recombine.nets.layers import norm_parameters, uniform
-from recombine.nets.mlp import linear
+from recombine.nets.mlp import linear, readout
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ class ViT(Architecture):
             inner = noise.drop(functional.gelu(_apply(inner, parameters, f"block{block}.up")))
             values = values + noise.drop(_apply(inner, parameters, f"block{block}.down"))
         noise.advance()
-        return _apply(_norm(values, parameters, "last")[:, :, :1], parameters, "readout")[:, :, 0]
+        token = _norm(values[:, :, :1], parameters, "last")[:, :, 0]
+        return readout(token, parameters["readout.weight"], parameters["readout.bias"])
 
     def _embedded(self, parameters: Tensors, inputs: Tensor) -> Tensor:
         """Cut images into patches; return tokens (c, B, T, width), the class token first."""

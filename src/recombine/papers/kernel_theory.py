@@ -13,6 +13,8 @@ from recombine.papers import kernel_theory_networks as networks
 from recombine.papers.kernel_theory_claims import CLAIMS as KERNEL_CLAIMS
 from recombine.papers.kernel_theory_claims import DISPERSED_SALIENCE
 from recombine.papers.kernel_theory_figures import FIGURES
+from recombine.papers.kernel_theory_image_claims import CLAIMS as IMAGE_CLAIMS
+from recombine.papers.kernel_theory_image_grids import EXPERIMENTS as IMAGE_EXPERIMENTS
 from recombine.papers.kernel_theory_network_claims import CLAIMS as NETWORK_CLAIMS
 from recombine.papers.kernel_theory_shortcut_claims import CLAIMS as SHORTCUT_CLAIMS
 from recombine.papers.paper import Paper
@@ -221,7 +223,11 @@ PAPER = Paper(
     name=NAME,
     title="When does compositional structure yield compositional generalization? A kernel theory",
     citation="Lippl and Stachenfeld, ICLR 2025",
-    experiments=(*KERNEL_EXPERIMENTS, *NETWORK_EXPERIMENTS),
-    claims=tuple(sorted((*KERNEL_CLAIMS, *SHORTCUT_CLAIMS, *NETWORK_CLAIMS), key=lambda claim: _place(claim.number))),
+    experiments=(*KERNEL_EXPERIMENTS, *NETWORK_EXPERIMENTS, *IMAGE_EXPERIMENTS),
+    claims=tuple(
+        sorted(
+            (*KERNEL_CLAIMS, *SHORTCUT_CLAIMS, *NETWORK_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: _place(claim.number)
+        )
+    ),
     figures=FIGURES,
 )

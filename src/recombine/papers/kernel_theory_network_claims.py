@@ -1,10 +1,8 @@
-"""Kernel theory: what trained networks should do. Image experiments are declared here and judged once they have run."""
+"""Kernel theory: what trained networks on one-hot inputs should do."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
 
 from recombine.papers.claims import Check, Claim, Outcome
 from recombine.papers.kernel_theory_networks import FITTED
@@ -79,61 +77,6 @@ def _loss_decides(rows: Table) -> Outcome:
         f"training losses up to {losses[0]:.1e} and {losses[1]:.1e}"
     )
     return Outcome.of(value, enough and bool(logistic.max() <= 0.05 and squared.min() >= 0.95), detail)
-
-
-def _loss_decides_images(rows: Table) -> Outcome:
-    """Reads task, loss, distance, accuracy."""
-    far = {loss: _mean(rows, "accuracy", task="CD-3", loss=loss, distance=20) for loss in ("logistic", "mse")}
-    gap = far["mse"] - far["logistic"]
-    return Outcome.of(f"{gap:+.2f}", gap > 0.2, f"logistic {far['logistic']:.3f}, squared {far['mse']:.3f}")
-
-
-def _image_context(rows: Table) -> Outcome:
-    """Reads task, loss, distance, accuracy."""
-    distances = sorted(set(rows["distance"].tolist()))
-    found = {
-        task: [_mean(rows, "accuracy", task=task, loss="logistic", distance=d) for d in distances]
-        for task in ("CD-3", "CD-2", "CD-1")
-    }
-    ends = abs(found["CD-3"][0] - 0.503), abs(found["CD-3"][-1] - 0.229)
-    falls = found["CD-3"][-1] < found["CD-3"][0]
-    others = all(found[task][-1] > found[task][0] and min(found[task]) > 0.83 for task in ("CD-2", "CD-1"))
-    detail = "; ".join(f"{task} {', '.join(f'{a:.3f}' for a in accuracies)}" for task, accuracies in found.items())
-    value = f"{found['CD-3'][0]:.3f} to {found['CD-3'][-1]:.3f}"
-    return Outcome.of(value, falls and others and max(ends) <= 0.08, f"distances {distances}: {detail}")
-
-
-def _image_addition(rows: Table) -> Outcome:
-    """Reads set, distance, slope."""
-    distances = sorted(set(rows["distance"].tolist()))
-    one = [_mean(rows, "slope", set="extrapolation", distance=d) for d in distances]
-    two = [_mean(rows, "slope", set="interpolation", distance=d) for d in distances]
-    more = all(second > first for first, second in zip(one, two, strict=True))
-    near = abs(one[0] - 0.554) <= 0.06 and abs(one[-1] - 0.776) <= 0.06
-    detail = f"p = 1: {', '.join(f'{v:.3f}' for v in one)}; p = 2: {', '.join(f'{v:.3f}' for v in two)}"
-    return Outcome.of(f"{one[0]:.3f} to {one[-1]:.3f}", near and one[-1] > one[0] and more, detail)
-
-
-def _photo_addition(rows: Table) -> Outcome:
-    """Reads architecture, set, slope, increasing (whether every unseen value curve rises)."""
-    means = {
-        (name, chosen): _mean(rows, "slope", architecture=name, set=chosen)
-        for name in ("resnet", "vit")
-        for chosen in ("extrapolation", "interpolation", "both", "asymmetric")
-    }
-    largest = max(means.values())
-    rising = bool(np.all(rows["increasing"]))
-    return Outcome.of(f"{largest:.3f}", largest < 0.55 and rising, f"{len(rows)} networks; all curves rise: {rising}")
-
-
-def _photo_context(rows: Table) -> Outcome:
-    """Reads architecture, task, accuracy."""
-    found = {
-        name: [_mean(rows, "accuracy", architecture=name, task=task) for task in ("CD-3", "CD-1")]
-        for name in ("resnet", "vit")
-    }
-    holds = all(hard <= 0.5 and easy >= hard + 0.08 for hard, easy in found.values())
-    return Outcome.of("; ".join(f"{name} {a:.2f}, {b:.2f}" for name, (a, b) in found.items()), holds, "CD-3, CD-1")
 
 
 def _inflated(rows: Table) -> Outcome:
@@ -218,51 +161,6 @@ CLAIMS = (
         "none; 5 seeds each",
         "onehot-context",
         _loss_decides,
-    ),
-    _claim(
-        "13b",
-        "ConvNets on image pairs do the same: at distance 20 squared loss beats logistic on CD-3 by over 20 points.",
-        "ours, never plotted",
-        "> +0.20",
-        "none",
-        "mnist-context",
-        _loss_decides_images,
-    ),
-    _claim(
-        "14",
-        "ConvNets on MNIST: CD-3 accuracy falls with distance, CD-1 and CD-2 rise and stay above 0.83.",
-        "Fig. cdm-mnist",
-        "0.50 to 0.23",
-        "0.08",
-        "mnist-context",
-        _image_context,
-    ),
-    _claim(
-        "15",
-        "ConvNets on MNIST: the slope rises with distance, and with two anchors it is larger than with one.",
-        "Fig. addition-mnist",
-        "0.55 to 0.78",
-        "0.06",
-        "mnist-addition",
-        _image_addition,
-    ),
-    _claim(
-        "16a",
-        "ResNet and ViT on CIFAR: slopes stay below 0.55 and every curve of item values rises.",
-        "Fig. addition-cifar",
-        "< 0.55",
-        "none",
-        "cifar-addition",
-        _photo_addition,
-    ),
-    _claim(
-        "16b",
-        "ResNet and ViT on CIFAR: CD-3 is at or below chance, CD-1 at least 8 points better.",
-        "Fig. cdm-cifar",
-        "CD-3 <= 0.50, CD-1 >= CD-3 + 0.08",
-        "none",
-        "cifar-context",
-        _photo_context,
     ),
     _claim(
         "19",

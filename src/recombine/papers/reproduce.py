@@ -146,7 +146,10 @@ def reproduce(
     <Standing.HOLDS: 'holds'>
     """
     state = Reproduction(paper, paper.chosen(only), {})
-    for name, experiment in needed(paper, state.claims).items():
+    experiments = needed(paper, state.claims)
+    for experiment in experiments.values():
+        experiment.require_needs(store.lacking(experiment.units(scale)))
+    for name, experiment in experiments.items():
         if watch is not None:
             watch(state, name)
         runs = _runs(experiment, scale, store, executor, device)

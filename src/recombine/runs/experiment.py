@@ -216,6 +216,9 @@ class Experiment:
         Seeds to derive from the key for settings that do not name theirs.
     setting_type : type, optional
         A frozen dataclass that the function gets its setting as.
+    needs : callable, optional
+        Called by the driver, on its own host, with the units that are about to run; raises an `InputError` if what they
+        all need (a data set, say) is missing, so that there is one message instead of one a unit.
 
     Examples
     --------
@@ -235,6 +238,7 @@ class Experiment:
     schema: int = 1
     seeds: int = 1
     setting_type: type | None = None
+    needs: Callable[[Sequence[Unit]], None] | None = None
 
     def settings(self, scale: str) -> list[dict[str, Any]]:
         """Return the settings of a scale as plain dictionaries."""
@@ -263,6 +267,11 @@ class Experiment:
     def ready(self, unit: Unit) -> Unit:
         """Return the unit as the function wants it: its setting an instance of ``setting_type``."""
         return replace(unit, setting=self._typed(unit.setting))
+
+    def require_needs(self, units: Sequence[Unit]) -> None:
+        """Raise unless what these units need is there."""
+        if self.needs is not None and units:
+            self.needs([self.ready(unit) for unit in units])
 
     def require_importable(self) -> None:
         """Raise unless another process can find the function by its module and name."""

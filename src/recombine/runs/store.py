@@ -170,6 +170,10 @@ class Store:
             self.quarantine(key, str(error))
             return None
 
+    def lacking(self, units: Sequence[Unit]) -> list[Unit]:
+        """Return the units without a finished run that passes the check, in their order."""
+        return [unit for unit in units if self.read(unit.key) is None]
+
     def quarantine(self, key: str, reason: str) -> None:
         """Move a run folder out of the way, with the reason in it, so that the unit runs again."""
         target = self.folder / "quarantine" / f"{key}-{secrets.token_hex(4)}"

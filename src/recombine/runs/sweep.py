@@ -154,7 +154,8 @@ def run(
     store = store if isinstance(store, Store) else Store(store)
     store.tidy()
     units = experiment.units(scale, device)
-    unfinished = [unit for unit in units if store.read(unit.key) is None]
+    unfinished = store.lacking(units)
+    experiment.require_needs(unfinished)
     found = len(units) - len(unfinished)
     line = Progress(f"{experiment.name} ({scale})", len(units), found) if progress else None
     start = time.monotonic()
@@ -163,7 +164,7 @@ def run(
     if isinstance(executor, str):
         executor = partial(make_executor, executor, workers=workers, address=address)
     # A grid of thousands of settings need not travel with each of them.
-    bare = replace(experiment, quick=(), full=())
+    bare = replace(experiment, quick=(), full=(), needs=None)
     task = Task(
         bare, unfinished[0], store, secrets.token_hex(8), driver_record(), timeout=timeout, grace=grace, losses=retries
     )

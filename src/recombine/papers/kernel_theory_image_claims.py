@@ -1,0 +1,308 @@
+"""Kernel theory: what networks on images should do.
+
+Published numbers belong to MNIST and CIFAR. Where the rows say that the 8x8 digits stood in, a check reports what was
+measured and judges only which way the statement points. Every mean is over the networks at hand, so a sweep that was
+stopped early is judged by what it has; without a network in a condition that the statement needs, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import wraps
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from recombine.arrays import FloatArray
+from recombine.papers.claims import Check, Claim, Outcome
+from recombine.papers.kernel_theory_networks import ADDITION_SETS
+from recombine.papers.results import matching
+from recombine.tables import Table
+from recombine.theory.leak import slope
+
+#: Distances without which a published curve cannot be compared.
+ENDS = (0, 20)
+#: Accuracy on unseen pairs of transitive equivalence by distance, as published.
+EQUIVALENCE = {0: 0.529, 5: 0.580, 10: 0.760, 15: 0.832, 20: 0.891}
+PHOTO_NETWORKS = ("resnet", "vit")
+
+
+class _NoNetworksError(Exception):
+    """No network of a condition that a check needs."""
+
+
+class Sample(NamedTuple):
+    """Mean over networks, two standard errors of it (NaN for one network), and how many there are."""
+
+    mean: float
+    error: float
+    networks: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f}" + (f" ± {self.error:.3f}" if self.networks > 1 else "")
+
+
+def _judged(check: Check) -> Check:
+    """Turn a missing condition into ``not run``."""
+
+    @wraps(check)
+    def judged(rows: Table) -> Outcome:
+        try:
+            return check(rows)
+        except _NoNetworksError as error:
+            return Outcome.not_run(str(error))
+
+    return judged
+
+
+def _sample(rows: Table, column: str, **condition: Any) -> Sample:
+    """Mean of a column over the networks of a condition; networks that diverged (NaN) do not count."""
+    values = matching(rows, **condition)[column]
+    values = values[np.isfinite(values)]
+    if not len(values):
+        words = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in condition.items())
+        raise _NoNetworksError(f"no network of the condition: {words}")
+    error = 2 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+    return Sample(float(values.mean()), error, len(values))
+
+
+def _stands_in(rows: Table) -> bool:
+    return set(rows["images"].tolist()) == {"digits"}
+
+
+def _distances(rows: Table, conditions: Iterable[dict[str, Any]], needed: Sequence[int] = ENDS) -> list[int]:
+    """Distances at which all conditions have networks: those that are needed among them, or at least two on digits."""
+    found = [set(matching(rows, **condition)["distance"].tolist()) for condition in conditions]
+    shared = sorted(set.intersection(*found))
+    missing = [] if _stands_in(rows) else [distance for distance in needed if distance not in shared]
+    if missing or len(shared) < len(needed):
+        what = f"distance {missing[0]}" if missing else "two distances"
+        raise _NoNetworksError(f"not every condition has networks at {what}; those with all: {shared}")
+    return shared
+
+
+def _series(rows: Table, column: str, distances: Sequence[int], **condition: Any) -> list[Sample]:
+    return [_sample(rows, column, **condition, distance=distance) for distance in distances]
+
+
+def _rises(series: Sequence[Sample]) -> bool:
+    return series[-1].mean > series[0].mean
+
+
+def _listed(series: Iterable[Sample]) -> str:
+    return ", ".join(map(str, series))
+
+
+def _counted(samples: Iterable[Sample]) -> str:
+    counts = [sample.networks for sample in samples]
+    number = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    return f"{number} network{'s' if max(counts) > 1 else ''} a condition"
+
+
+def _verdict(rows: Table, value: str, direction: bool, numbers: bool, detail: str) -> Outcome:
+    """Judge direction and published numbers, or on digits the direction alone."""
+    if _stands_in(rows):
+        note = "8x8 digits and small networks stand in, so only the direction is judged"
+        return Outcome.of(value, direction, f"{detail}; {note}")
+    return Outcome.of(value, direction and numbers, detail)
+
+
+@_judged
+def _loss_decides(rows: Table) -> Outcome:
+    """Reads images, task, loss, distance, accuracy."""
+    losses = ("logistic", "mse")
+    far = _distances(rows, [{"task": "CD-3", "loss": loss} for loss in losses], needed=ENDS[-1:])[-1]
+    logistic, squared = (_sample(rows, "accuracy", task="CD-3", loss=loss, distance=far) for loss in losses)
+    gap = squared.mean - logistic.mean
+    detail = f"distance {far}: logistic {logistic}, squared {squared}; {_counted((logistic, squared))}"
+    return _verdict(rows, f"{gap:+.2f}", gap > 0, gap > 0.2, detail)
+
+
+@_judged
+def _context(rows: Table) -> Outcome:
+    """Reads images, task, loss, distance, accuracy."""
+    names = ("CD-3", "CD-2", "CD-1")
+    distances = _distances(rows, [{"task": task, "loss": "logistic"} for task in names])
+    found = {task: _series(rows, "accuracy", distances, task=task, loss="logistic") for task in names}
+    hard, *easy = found.values()
+    direction = hard[-1].mean < hard[0].mean and all(map(_rises, easy))
+    near = abs(hard[0].mean - 0.503) <= 0.08 and abs(hard[-1].mean - 0.229) <= 0.08
+    high = min(sample.mean for series in easy for sample in series) > 0.83
+    detail = "; ".join(f"{task} {_listed(series)}" for task, series in found.items())
+    detail = f"distances {distances}: {detail}; {_counted([s for series in found.values() for s in series])}"
+    return _verdict(rows, f"{hard[0].mean:.3f} to {hard[-1].mean:.3f}", direction, near and high, detail)
+
+
+@_judged
+def _addition(rows: Table) -> Outcome:
+    """Reads images, set, distance, slope."""
+    distances = _distances(rows, [{"set": "extrapolation"}, {"set": "interpolation"}])
+    one, two = (_series(rows, "slope", distances, set=name) for name in ("extrapolation", "interpolation"))
+    more = all(second.mean > first.mean for first, second in zip(one, two, strict=True))
+    near = abs(one[0].mean - 0.554) <= 0.06 and abs(one[-1].mean - 0.776) <= 0.06
+    detail = f"distances {distances}: p = 1 {_listed(one)}; p = 2 {_listed(two)}; {_counted(one + two)}"
+    return _verdict(rows, f"{one[0].mean:.3f} to {one[-1].mean:.3f}", _rises(one) and more, near, detail)
+
+
+@_judged
+def _photo_addition(rows: Table) -> Outcome:
+    """Reads images, architecture, set, slope, increasing and the item values."""
+    wanted = [(network, name) for network in PHOTO_NETWORKS for name in ADDITION_SETS]
+    at_hand = [
+        (network, name)
+        for network, name in wanted
+        if name in ("extrapolation", "interpolation") or len(matching(rows, architecture=network, set=name))
+    ]
+    slopes = {pair: _sample(rows, "slope", architecture=pair[0], set=pair[1]) for pair in at_hand}
+    curves = [_steps(matching(rows, architecture=network, set=name)) for network, name in at_hand]
+    largest, smallest = (pick(sample.mean for sample in slopes.values()) for pick in (max, min))
+    rising = bool(np.all(rows["increasing"]))
+    up, steps = sum(int((steps > 0).sum()) for steps in curves), sum(len(steps) for steps in curves)
+    detail = "; ".join(f"{network}, {name} {sample}" for (network, name), sample in slopes.items())
+    detail += (
+        f"; {_counted(slopes.values())}; the curves of {int(np.sum(rows['increasing']))} of {len(rows)} networks rise "
+        f"throughout; of curves averaged over networks {up} of {steps} steps rise"
+    )
+    return _verdict(rows, f"{largest:.3f}", smallest > 0 and largest < 1 and rising, largest < 0.55, detail)
+
+
+def _steps(rows: Table) -> FloatArray:
+    """Steps between the values of neighbouring unseen items, averaged over networks."""
+    values = np.stack([rows[f"value {item}"] for item in range(9)], axis=1)
+    curve = values[np.isfinite(rows["slope"])].mean(axis=0)
+    return np.diff(curve[np.isfinite(curve)])
+
+
+@_judged
+def _photo_context(rows: Table) -> Outcome:
+    """Reads images, architecture, task, accuracy."""
+    found = {
+        network: [_sample(rows, "accuracy", architecture=network, task=task) for task in ("CD-3", "CD-1")]
+        for network in PHOTO_NETWORKS
+    }
+    numbers = all(hard.mean <= 0.5 and easy.mean >= hard.mean + 0.08 for hard, easy in found.values())
+    value = "; ".join(f"{network} {hard.mean:.2f}, {easy.mean:.2f}" for network, (hard, easy) in found.items())
+    detail = "; ".join(f"{network}: CD-3 {hard}, CD-1 {easy}" for network, (hard, easy) in found.items())
+    detail += f"; {_counted([sample for pair in found.values() for sample in pair])}"
+    return _verdict(rows, value, all(_rises(pair) for pair in found.values()), numbers, detail)
+
+
+@_judged
+def _equivalence(rows: Table) -> Outcome:
+    """Reads images, anchors, loss, distance, accuracy, in-distribution accuracy."""
+    condition = {"anchors": 4, "loss": "logistic"}
+    distances = _distances(rows, [condition])
+    found = _series(rows, "accuracy", distances, **condition)
+    known = _series(rows, "in-distribution accuracy", distances, **condition)
+    miss = [abs(sample.mean - EQUIVALENCE.get(d, np.nan)) for d, sample in zip(distances, found, strict=True)]
+    detail = f"distances {distances}: unseen pairs {_listed(found)}; seen pairs {_listed(known)}; {_counted(found)}"
+    value = f"{found[0].mean:.3f} to {found[-1].mean:.3f}"
+    return _verdict(rows, value, _rises(found), max(miss) <= 0.08, detail)
+
+
+@_judged
+def _salience(rows: Table) -> Outcome:
+    """Reads images, set, distance, salience, salience of distinct samples, slope."""
+    plain = matching(rows, set="extrapolation")
+    distances = _distances(plain, [{"set": "extrapolation"}])
+    found, distinct, slopes = (
+        _series(plain, column, distances) for column in ("salience", "salience of distinct samples", "slope")
+    )
+    climbs = all(second.mean > first.mean for first, second in pairwise(found))
+    law = [float(slope(np.clip(sample.mean, 0, 0.5), 1)) for sample in found]
+    detail = (
+        f"distances {distances}: {_listed(found)}; without pairs of a sample with itself {_listed(distinct)}; slopes "
+        f"with one anchor by the leak law {', '.join(f'{value:.3f}' for value in law)}, after training "
+        f"{_listed(slopes)}; {_counted(found)}"
+    )
+    return _verdict(rows, f"{found[0].mean:.3f} to {found[-1].mean:.3f}", climbs, True, detail)
+
+
+@_judged
+def _implied(rows: Table) -> Outcome:
+    """Reads images, set, distance, slope."""
+    distances = _distances(rows, [{"set": "extrapolation"}, {"set": "interpolation"}])
+    one, two = (_series(rows, "slope", distances, set=name) for name in ("extrapolation", "interpolation"))
+    # Eq. 3 solved for S: m / (1 + m) with one anchor, m / 2 with two.
+    first, second = [s.mean / (1 + s.mean) for s in one], [s.mean / 2 for s in two]
+    gap = max(abs(a - b) for a, b in zip(first, second, strict=True))
+    words = [", ".join(f"{value:.3f}" for value in implied) for implied in (first, second)]
+    detail = f"distances {distances}: from p = 1 {words[0]}; from p = 2 {words[1]}; {_counted(one + two)}"
+    return _verdict(rows, f"{gap:.3f}", first[-1] > first[0] and second[-1] > second[0], gap <= 0.05, detail)
+
+
+CLAIMS = (
+    Claim(
+        "kernel-theory/13b",
+        "ConvNets on image pairs do the same: at distance 20 squared loss beats logistic on CD-3 by over 20 points.",
+        "ours, never plotted",
+        "> +0.20",
+        "none",
+        "mnist-context",
+        _loss_decides,
+    ),
+    Claim(
+        "kernel-theory/14",
+        "ConvNets on MNIST: CD-3 accuracy falls with distance, CD-1 and CD-2 rise and stay above 0.83.",
+        "Fig. cdm-mnist",
+        "0.50 to 0.23",
+        "0.08",
+        "mnist-context",
+        _context,
+    ),
+    Claim(
+        "kernel-theory/15",
+        "ConvNets on MNIST: the slope rises with distance, and with two anchors it is larger than with one.",
+        "Fig. addition-mnist",
+        "0.55 to 0.78",
+        "0.06",
+        "mnist-addition",
+        _addition,
+    ),
+    Claim(
+        "kernel-theory/16a",
+        "ResNet and ViT on CIFAR: slopes stay below 0.55 and every curve of item values rises.",
+        "Fig. addition-cifar",
+        "< 0.55",
+        "none",
+        "cifar-addition",
+        _photo_addition,
+    ),
+    Claim(
+        "kernel-theory/16b",
+        "ResNet and ViT on CIFAR: CD-3 is at or below chance, CD-1 at least 8 points better.",
+        "Fig. cdm-cifar",
+        "CD-3 <= 0.50, CD-1 >= CD-3 + 0.08",
+        "none",
+        "cifar-context",
+        _photo_context,
+    ),
+    Claim(
+        "kernel-theory/29",
+        "ConvNets on MNIST get transitive equivalence, which no kernel solves, and more of it with distance.",
+        "Fig. 5e (four anchors a class, logistic loss)",
+        "0.53 to 0.89",
+        "0.08 at each distance",
+        "mnist-equivalence",
+        _equivalence,
+    ),
+    Claim(
+        "kernel-theory/30",
+        "Before training, the salience S(1;2) of a ConvNet's last convolution rises with distance.",
+        "Fig. 5 (drawn without numbers)",
+        "rises at every step",
+        "none",
+        "mnist-addition",
+        _salience,
+    ),
+    Claim(
+        "kernel-theory/31",
+        "The leak law read backwards finds about the same salience in slopes with one anchor and with two.",
+        "ours, from Fig. addition-mnist (0.030 apart)",
+        "<= 0.05 apart",
+        "none",
+        "mnist-addition",
+        _implied,
+    ),
+)
