@@ -55,6 +55,10 @@ def reproduce(
     executor: Annotated[str, typer.Option(help="inline, local, dask or slurm.")] = "local",
     address: Annotated[str | None, typer.Option(help="Dask scheduler.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes, Dask workers or Slurm jobs.")] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(min=0, help="Start nothing new after this long; judge what is finished. 0 only reads the store."),
+    ] = None,
     from_results: Annotated[
         bool, typer.Option("--from-results", help="Judge the results at hand instead of running anything.")
     ] = False,
@@ -78,7 +82,14 @@ def reproduce(
     if from_results:
         state = judged(chosen, folder, scale=scale, only=only or ())
     else:
-        options = {"device": device, "executor": executor, "address": address, "workers": workers, "store": store}
+        options: dict[str, Any] = {
+            "device": device,
+            "executor": executor,
+            "address": address,
+            "workers": workers,
+            "store": store,
+            "minutes": minutes,
+        }
         state = _run(chosen, scale or "quick", only or [], options)
         if save:
             _save(state, folder)
@@ -121,6 +132,7 @@ def _run(paper: Any, scale: str, only: list[str], options: dict[str, Any]) -> Re
             executor=executor,
             only=only,
             device=options["device"],
+            minutes=options["minutes"],
             watch=watch,
         )
 

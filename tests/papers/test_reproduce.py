@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,25 @@ def test_only_what_the_claims_read_is_run(tmp_path: Path) -> None:
     written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")}
     reproduce(PAPER, store=store, executor=make_executor("inline"), only=["12"])
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("result.json")} == written != {}
+
+
+def test_half_a_grid_is_judged_and_says_so(tmp_path: Path) -> None:
+    store, inline = Store(tmp_path / "store"), make_executor("inline")
+    assert reproduce(PAPER, store=store, executor=inline, only=["12"], minutes=0).results == {}
+    reproduce(PAPER, store=store, executor=inline, only=["12"])
+    units = PAPER.by_name["by-depth"].units("quick")
+    shutil.rmtree(store.path(units[-1].key))
+    state = reproduce(PAPER, store=store, executor=inline, only=["12"], minutes=0)
+    outcome = state.outcomes["kernel-theory/12"]
+    assert outcome.scale == f"quick ({len(units) - 1} of {len(units)} units)"
+    provenance = state.results["by-depth"].provenance
+    assert provenance.settings == [unit.setting for unit in units[:-1]]
+    save(tmp_path / "results", PAPER.name, state.results["by-depth"])
+    again = from_results(PAPER, tmp_path / "results", only=["12"])
+    assert again.outcomes["kernel-theory/12"] == outcome
+    code, text = run("papers", "--results", str(tmp_path / "results"))
+    assert code == 0
+    assert "quick: 2 hold" in text
 
 
 def test_committed_results_give_the_same_outcomes(folder: Path) -> None:

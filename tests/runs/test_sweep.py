@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sample_units import experiment, started
+from sample_units import SLEEP, experiment, started
 
 from recombine.errors import InputError
 from recombine.runs import sweep as sweep_module
@@ -48,6 +48,28 @@ def test_a_unit_that_another_driver_finishes_meanwhile_is_found(tmp_path: Path) 
     timer.join()
     assert (done.ran, done.found, done.complete) == (1, 1, True)
     assert held.key not in started()
+
+
+def test_nothing_is_started_when_the_time_is_up_and_another_call_goes_on(tmp_path: Path) -> None:
+    def slow(unit: Unit) -> list[dict[str, Any]]:
+        time.sleep(0.2)
+        return [{"x": unit.setting["x"]}]
+
+    store, units = Store(tmp_path / "s"), Experiment("slow", slow, quick=grid(x=range(4)), full=[])
+    some = run(units, "quick", store, "inline", seconds=0.3, progress=False)
+    assert (some.ran, some.left, some.failures, some.complete) == (2, 2, (), False)
+    rest = run(units, "quick", store, "inline", progress=False)
+    assert (rest.ran, rest.found, rest.left, rest.complete) == (2, 2, 0, True)
+
+
+def test_units_that_wait_in_a_pool_are_taken_back_when_the_time_is_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SLEEP, "1500")
+    done = run(experiment(9), "quick", tmp_path / "s", "local", workers=1, seconds=0.5, progress=False)
+    # A unit or two were handed to the worker's process; those behind them, submitted as well, never began.
+    assert done.ran == len(started()) <= 3
+    assert done.left == 9 - done.ran
 
 
 def test_a_wrong_setting_is_not_tried_again(tmp_path: Path) -> None:

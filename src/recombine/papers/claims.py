@@ -58,7 +58,7 @@ class Outcome:
     detail : str
         How it was measured and what stands out; for a contradiction, the numbers on both sides and how sure we are.
     scale : str
-        Scale of the experiment that was read; empty when none was.
+        Scale of the experiment that was read, and how much of its grid was run if not all; empty when none was.
 
     Examples
     --------
@@ -146,4 +146,4 @@ class Claim:
         if self.experiment not in results:
             return Outcome.not_run(f"no results of {self.experiment!r}")
         evidence = results[self.experiment]
-        return replace(self.read(evidence.table), scale=evidence.scale)
+        return replace(self.read(evidence.table), scale=evidence.extent)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.papers.kernel_theory_context import KINDS
+from recombine.papers.kernel_theory_image_figures import IMAGE_FIGURES
 from recombine.papers.kernel_theory_network_figures import NETWORK_FIGURES
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, matching
@@ -343,4 +344,5 @@ FIGURES = (
         height=360,
     ),
     *NETWORK_FIGURES,
+    *IMAGE_FIGURES,
 )

@@ -1,8 +1,9 @@
 """Kernel theory: what networks on images should do.
 
-Published numbers belong to MNIST and CIFAR. Where the rows say that the 8x8 digits stood in, a check reports what was
-measured and judges only which way the statement points. Every mean is over the networks at hand, so a sweep that was
-stopped early is judged by what it has; without a network in a condition that the statement needs, nothing is said.
+Published numbers belong to MNIST and CIFAR. Where the rows say that the 8x8 digits stood in for MNIST, a check reports
+what was measured and judges only which way the statement points; about photographs they say nothing. Every mean is
+over the networks at hand, so a sweep that was stopped early is judged by what it has; without a network in a condition
+that the statement needs, nothing is said.
 """
 
 from __future__ import annotations
@@ -108,6 +109,13 @@ def _verdict(rows: Table, value: str, direction: bool, numbers: bool, detail: st
     return Outcome.of(value, direction and numbers, detail)
 
 
+def _photo_verdict(rows: Table, value: str, holds: bool, detail: str) -> Outcome:
+    """Judge networks on photographs; digits are too far from them."""
+    if _stands_in(rows):
+        return Outcome.not_run(f"needs CIFAR (scale full); the 8x8 digits that stood in gave {detail}")
+    return Outcome.of(value, holds, detail)
+
+
 @_judged
 def _loss_decides(rows: Table) -> Outcome:
     """Reads images, task, loss, distance, accuracy."""
@@ -156,15 +164,15 @@ def _photo_addition(rows: Table) -> Outcome:
     ]
     slopes = {pair: _sample(rows, "slope", architecture=pair[0], set=pair[1]) for pair in at_hand}
     curves = [_steps(matching(rows, architecture=network, set=name)) for network, name in at_hand]
-    largest, smallest = (pick(sample.mean for sample in slopes.values()) for pick in (max, min))
-    rising = bool(np.all(rows["increasing"]))
+    largest = max(sample.mean for sample in slopes.values())
     up, steps = sum(int((steps > 0).sum()) for steps in curves), sum(len(steps) for steps in curves)
     detail = "; ".join(f"{network}, {name} {sample}" for (network, name), sample in slopes.items())
+    # Published curves are means over networks; single ones are reported next to them.
     detail += (
-        f"; {_counted(slopes.values())}; the curves of {int(np.sum(rows['increasing']))} of {len(rows)} networks rise "
-        f"throughout; of curves averaged over networks {up} of {steps} steps rise"
+        f"; {_counted(slopes.values())}; of curves averaged over networks {up} of {steps} steps rise; the curves of "
+        f"{int(np.sum(rows['increasing']))} of {len(rows)} single networks rise throughout"
     )
-    return _verdict(rows, f"{largest:.3f}", smallest > 0 and largest < 1 and rising, largest < 0.55, detail)
+    return _photo_verdict(rows, f"{largest:.3f}", up == steps and largest < 0.55, detail)
 
 
 def _steps(rows: Table) -> FloatArray:
@@ -185,7 +193,7 @@ def _photo_context(rows: Table) -> Outcome:
     value = "; ".join(f"{network} {hard.mean:.2f}, {easy.mean:.2f}" for network, (hard, easy) in found.items())
     detail = "; ".join(f"{network}: CD-3 {hard}, CD-1 {easy}" for network, (hard, easy) in found.items())
     detail += f"; {_counted([sample for pair in found.values() for sample in pair])}"
-    return _verdict(rows, value, all(_rises(pair) for pair in found.values()), numbers, detail)
+    return _photo_verdict(rows, value, numbers, detail)
 
 
 @_judged
@@ -226,10 +234,25 @@ def _implied(rows: Table) -> Outcome:
     one, two = (_series(rows, "slope", distances, set=name) for name in ("extrapolation", "interpolation"))
     # Eq. 3 solved for S: m / (1 + m) with one anchor, m / 2 with two.
     first, second = [s.mean / (1 + s.mean) for s in one], [s.mean / 2 for s in two]
-    gap = max(abs(a - b) for a, b in zip(first, second, strict=True))
+    less = [a - b for a, b in zip(first, second, strict=True)]
     words = [", ".join(f"{value:.3f}" for value in implied) for implied in (first, second)]
-    detail = f"distances {distances}: from p = 1 {words[0]}; from p = 2 {words[1]}; {_counted(one + two)}"
-    return _verdict(rows, f"{gap:.3f}", first[-1] > first[0] and second[-1] > second[0], gap <= 0.05, detail)
+    detail = (
+        f"distances {distances}: from p = 1 {words[0]}; from p = 2 {words[1]}; slopes {_listed(one)} and "
+        f"{_listed(two)}; {_counted(one + two)}"
+    )
+    return _verdict(rows, f"{min(less):.3f} to {max(less):.3f} less", min(less) > 0, True, detail)
+
+
+@_judged
+def _leaning(rows: Table) -> Outcome:
+    """Reads images, task, loss, distance and what conjunctions of each kind contribute."""
+    condition = {"task": "CD-3", "loss": "logistic"}
+    distances = _distances(rows, [condition])
+    context, right = (_series(rows, kind, distances, **condition) for kind in ("context", "right"))
+    ratio = [one.mean / other.mean for one, other in zip(context, right, strict=True)]
+    near = abs(ratio[0] - 0.77) <= 0.15 and abs(ratio[-1] - 1.46) <= 0.15
+    detail = f"distances {distances}: {', '.join(f'{value:.2f}' for value in ratio)}; {_counted(context)}"
+    return _verdict(rows, f"{ratio[0]:.2f} to {ratio[-1]:.2f}", ratio[-1] > ratio[0], near, detail)
 
 
 CLAIMS = (
@@ -298,11 +321,20 @@ CLAIMS = (
     ),
     Claim(
         "kernel-theory/31",
-        "The leak law read backwards finds about the same salience in slopes with one anchor and with two.",
-        "ours, from Fig. addition-mnist (0.030 apart)",
-        "<= 0.05 apart",
+        "Read backwards, the leak law finds less salience in ConvNets with two anchors than with one: it fits roughly.",
+        "ours, from Fig. addition-mnist (0.030 and 0.020 less)",
+        "less at every distance",
         "none",
         "mnist-addition",
         _implied,
+    ),
+    Claim(
+        "kernel-theory/32",
+        "ConvNets on CD-3 under logistic loss lean on context, and the more the further the images are apart.",
+        "Fig. cdm-mnist",
+        "context / right 0.77 to 1.46",
+        "0.15",
+        "mnist-context",
+        _leaning,
     ),
 )

@@ -93,6 +93,8 @@ def _equivalence_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_equivalence(canvas: Canvas, table: Table) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     panels = canvas.subplots(1, 2, sharex=True)
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.17, wspace=0.2)
     for sigma, word in ((1e-6, "rich"), (1.0, "lazy")):
@@ -100,18 +102,22 @@ def _draw_equivalence(canvas: Canvas, table: Table) -> None:
         for axes, names in zip(panels, (("train accuracy", "accuracy"), ("margin",)), strict=True):
             for name in names:
                 what = {"train accuracy": "seen", "accuracy": "unseen", "margin": "unseen"}[name]
-                _band(axes, line, "step", name, f"{word}, {what} pairs")
+                band(axes, line, "step", name, f"{word}, {what} pairs")
     panels[0].axhline(0.5, color="0.6", linewidth=0.8, linestyle="-", marker="")
     panels[0].set(ylabel="accuracy", title="Transitive equivalence", xlabel="steps", ylim=(0.2, 1.03))
     panels[1].set(ylabel="margin on unseen pairs", title="How sure", xlabel="steps")
     for axes in panels:
-        axes.legend(frameon=False, fontsize=11)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+    panels[0].legend(frameon=False, fontsize=11, loc=(0.42, 0.57))
+    panels[1].legend(frameon=False, fontsize=11)
 
 
-def _band(axes: Axes, line: Table, across: str, name: str, label: str) -> None:
+def band(axes: Axes, line: Table, across: str, name: str, label: str) -> None:
+    """Draw the mean ``name`` over ``across`` with a band of two standard errors."""
     order = np.argsort(line[across])
     middle, half = line[name][order], np.nan_to_num(line[f"{name} 2se"][order])
-    (drawn,) = axes.plot(line[across][order], middle, label=label, markevery=0.12)
+    every = 0.12 if len(line) > 12 else 1
+    (drawn,) = axes.plot(line[across][order], middle, label=label, markevery=every)
     axes.fill_between(line[across][order], middle - half, middle + half, color=drawn.get_color(), alpha=0.15, lw=0)
 
 
@@ -120,38 +126,6 @@ def _say_equivalence(table: Table) -> str:
     return (
         f"Accuracy over training: rich networks end at {ends[1e-6]:.0%} on unseen pairs, lazy ones at {ends[1.0]:.0%}."
     )
-
-
-# ---------------------------------------------------------------------------- image experiments by distance
-
-
-def _distance_table(results: Mapping[str, Evidence]) -> Table:
-    sums = over_seeds(results["mnist-addition"].table, ("set", "distance"), ("slope",))
-    blocks = over_seeds(results["mnist-context"].table, ("task", "loss", "distance"), ("accuracy",))
-    listed = [("slope", r["set"], r["distance"], r["slope"], r["slope 2se"], r["n"]) for r in sums.rows()]
-    listed += [
-        ("accuracy", f"{r['task']}, {r['loss']}", r["distance"], r["accuracy"], r["accuracy 2se"], r["n"])
-        for r in blocks.rows()
-    ]
-    names = ("measure", "line", "distance", "value", "value 2se", "n")
-    return Table({name: [row[place] for row in listed] for place, name in enumerate(names)})
-
-
-def _draw_distance(canvas: Canvas, table: Table) -> None:
-    panels = canvas.subplots(1, 2, sharex=True)
-    canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.17, wspace=0.2)
-    for axes, measure in zip(panels, ("slope", "accuracy"), strict=True):
-        shown = matching(table, measure=measure)
-        for name in dict.fromkeys(shown["line"].tolist()):
-            _band(axes, matching(shown, line=name), "distance", "value", name)
-        axes.set(xlabel="distance between the images (pixels)", ylabel=f"{measure} on unseen cells")
-        axes.legend(frameon=False, fontsize=10.5)
-    panels[0].set_title("Addition")
-    panels[1].set_title("Context dependence")
-
-
-def _say_distance(table: Table) -> str:
-    return f"Slope and accuracy of ConvNets by distance between component images; {len(table)} points, see the table."
 
 
 NETWORK_FIGURES = (
@@ -176,15 +150,5 @@ NETWORK_FIGURES = (
         _equivalence_table,
         _draw_equivalence,
         _say_equivalence,
-    ),
-    Plot(
-        "distance",
-        "Image pairs by distance",
-        "ConvNets on pairs and triples of images; mean and two standard errors over seeds.",
-        ("kernel-theory/15", "kernel-theory/14", "kernel-theory/13b"),
-        ("mnist-addition", "mnist-context"),
-        _distance_table,
-        _draw_distance,
-        _say_distance,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from recombine.errors import RecombineError
 from recombine.papers.claims import Claim, Outcome, Standing
 from recombine.papers.paper import Paper
-from recombine.papers.results import Evidence, Provenance, as_table, current_versions, load_all
+from recombine.papers.results import Evidence, Provenance, as_table, load_all
 from recombine.runs.collect import read_all
 from recombine.runs.experiment import SEEDS, Experiment
 from recombine.runs.store import Run, Store
@@ -116,6 +117,7 @@ def reproduce(
     executor: Executor,
     only: Sequence[str] = (),
     device: str = "cpu",
+    minutes: float | None = None,
     watch: Watch | None = None,
 ) -> Reproduction:
     """Run the experiments that claims need, and judge them.
@@ -132,6 +134,8 @@ def reproduce(
         Ids or numbers of claims; all by default.
     device : str
         Passed on to units that train networks.
+    minutes : float, optional
+        Start no unit after this long, and judge claims on what is finished; 0 only reads the store.
     watch : callable, optional
         Told about progress.
 
@@ -147,30 +151,38 @@ def reproduce(
     """
     state = Reproduction(paper, paper.chosen(only), {})
     experiments = needed(paper, state.claims)
-    for experiment in experiments.values():
+    end = time.monotonic() + 60 * (minutes or 0)
+    for experiment in experiments.values() if minutes != 0 else ():
         experiment.require_needs(store.lacking(experiment.units(scale)))
     for name, experiment in experiments.items():
         if watch is not None:
             watch(state, name)
-        runs = _runs(experiment, scale, store, executor, device)
-        state.results[name] = _evidence(name, experiment, scale, runs, _command(paper, scale, device))
+        seconds = None if minutes is None else max(0.0, end - time.monotonic())
+        runs = _runs(experiment, scale, store, executor, device, seconds)
+        if runs:
+            state.results[name] = _evidence(name, experiment, scale, runs, _command(paper, scale, device))
     if watch is not None:
         watch(state, None)
     return state
 
 
-def _runs(experiment: Experiment, scale: str, store: Store, executor: Executor, device: str) -> list[Run]:
-    """Run what the store lacks, and read everything back."""
-    sweep = run(experiment, scale, store, executor, device=device)
-    if not sweep.complete:
+def _runs(
+    experiment: Experiment, scale: str, store: Store, executor: Executor, device: str, seconds: float | None
+) -> list[Run]:
+    """Run what the store lacks as far as time allows, and read back what is finished."""
+    if seconds == 0:
+        return read_all(store, experiment, scale)
+    sweep = run(experiment, scale, store, executor, device=device, seconds=seconds)
+    if sweep.failures:
         raise RecombineError(f"{experiment.name} at scale {scale} is not complete: {sweep.failures[0]}; run it again")
     return read_all(store, experiment, scale)
 
 
 def _evidence(name: str, experiment: Experiment, scale: str, runs: list[Run], command: str) -> Evidence:
-    settings = experiment.settings(scale)
+    settings = [run.spec["setting"] for run in runs]
     seeded = any(SEEDS in setting for setting in settings)
     devices = sorted({str(run.record.get("device", "cpu")) for run in runs})
+    planned = len(experiment.units(scale))
     provenance = Provenance(
         experiment=name,
         scale=scale,
@@ -179,9 +191,21 @@ def _evidence(name: str, experiment: Experiment, scale: str, runs: list[Run], co
         device=", ".join(devices),
         seconds=round(sum(float(run.record.get("wall_seconds", 0.0)) for run in runs), 3),
         settings=settings,
-        versions=current_versions(),
+        versions=_versions(runs),
+        planned=0 if len(runs) == planned else planned,
     )
     return Evidence(as_table(row for run in runs for row in run.rows), provenance)
+
+
+def _versions(runs: Iterable[Run]) -> dict[str, str]:
+    """What the units were run with; where they differ, all that were used."""
+    found: dict[str, set[str]] = {}
+    for record in (unit.record for unit in runs):
+        own = {"recombine": record.get("recombine"), "python": record.get("python")}
+        for name, version in {**own, **record.get("libraries", {})}.items():
+            if version is not None:
+                found.setdefault(name, set()).add(str(version))
+    return {name: ", ".join(sorted(versions)) for name, versions in found.items()}
 
 
 def _command(paper: Paper, scale: str, device: str) -> str:

@@ -34,9 +34,11 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds : float
         Wall time of the units that were run.
     settings : list
-        The grid, one dictionary a unit.
+        One dictionary a unit that was run.
     versions : dict
         Of recombine, Python and the libraries.
+    planned : int
+        Units of the whole grid, where time allowed only some; 0 when all were run.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: float
     settings: list[dict[str, Any]]
     versions: dict[str, str]
+    planned: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,12 @@ class Evidence:
     def scale(self) -> str:
         """The scale the rows were made at."""
         return self.provenance.scale
+
+    @property
+    def extent(self) -> str:
+        """The scale, and how much of the grid was run where it was not all."""
+        planned, ran = self.provenance.planned, len(self.provenance.settings)
+        return f"{self.scale} ({ran} of {planned} units)" if planned else self.scale
 
 
 def current_versions() -> dict[str, str]:

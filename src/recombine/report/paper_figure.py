@@ -61,7 +61,7 @@ class PaperFigure(Figure):
     @property
     def caption(self) -> str:
         """Caption, with the scale of the results shown."""
-        scales = {name: self._results[name].scale for name in self.plot.experiments}
+        scales = {name: self._results[name].extent for name in self.plot.experiments}
         words = sorted(set(scales.values()))
         return f"{self.plot.caption} Scale: {', '.join(words)}."
 

@@ -79,7 +79,7 @@ def paper_lines(paper: Paper, state: Reproduction) -> list[str]:
     lines = [f"{paper.name}  {paper.title}", f"  {paper.citation}; {len(paper.claims)} claims"]
     outcomes = state.outcomes.values()
     for scale in ("full", "quick", ""):
-        found = [outcome for outcome in outcomes if outcome.scale == scale]
+        found = [outcome for outcome in outcomes if outcome.scale.partition(" ")[0] == scale]
         if found:
             lines.append(f"  {scale or 'no results'}: {tally(found)}")
     return lines

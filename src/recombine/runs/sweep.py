@@ -75,6 +75,11 @@ class Sweep:
     seconds: float
 
     @property
+    def left(self) -> int:
+        """Units that were never started because the time was up."""
+        return self.total - self.ran - self.found - len(self.failures)
+
+    @property
     def complete(self) -> bool:
         """Whether every unit is finished."""
         return self.ran + self.found == self.total
@@ -101,6 +106,7 @@ def run(
     retries: int = 1,
     timeout: float | None = None,
     grace: float = 10.0,
+    seconds: float | None = None,
     progress: bool = True,
 ) -> Sweep:
     """Run the unfinished units of an experiment; a call that was killed continues where it stopped.
@@ -123,6 +129,8 @@ def run(
     timeout : float, optional
         Seconds a unit may take. It is interrupted then, and its process killed if it does not stop within ``grace``;
         units that share the driver's process (``inline``) are only interrupted.
+    seconds : float, optional
+        Start no unit after this long; what is running is finished. The rest can be run by another call.
     progress : bool
         Tell stderr how far it is.
 
@@ -168,10 +176,10 @@ def run(
     task = Task(
         bare, unfinished[0], store, secrets.token_hex(8), driver_record(), timeout=timeout, grace=grace, losses=retries
     )
-    driver = _Driver(task, unfinished, _Source(executor), retries, line)
+    driver = _Driver(task, unfinished, _Source(executor), retries, line, seconds)
     driver.work()
-    seconds = time.monotonic() - start
-    return Sweep(experiment.name, scale, len(units), driver.ran, found + driver.found, tuple(driver.failures), seconds)
+    took = time.monotonic() - start
+    return Sweep(experiment.name, scale, len(units), driver.ran, found + driver.found, tuple(driver.failures), took)
 
 
 class _Source:
@@ -213,7 +221,15 @@ class _Source:
 class _Driver:
     """Keeps the executor supplied and judges what comes back."""
 
-    def __init__(self, task: Task, units: list[Unit], source: _Source, retries: int, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        units: list[Unit],
+        source: _Source,
+        retries: int,
+        progress: Progress | None,
+        seconds: float | None,
+    ) -> None:
         self.ran, self.found = 0, 0
         self.failures: list[Failure] = []
         self._task, self._store, self._source = task, task.store, source
@@ -224,6 +240,7 @@ class _Driver:
         self._attempts: Counter[str] = Counter()
         self._barren = 0
         self._start = self._looked = time.monotonic()
+        self._end = float("inf") if seconds is None else self._start + seconds
 
     def work(self) -> None:
         """Run until every unit is finished or given up."""
@@ -231,6 +248,8 @@ class _Driver:
             if not self._source.inline:
                 self._task.experiment.require_importable()
             while self._pending or self._running or self._waiting:
+                if time.monotonic() >= self._end:
+                    self._let_go()
                 self._submit()
                 self._settle()
                 self._wake()
@@ -244,6 +263,12 @@ class _Driver:
             raise
         self._source.close(now=False)
         self._show(last=True)
+
+    def _let_go(self) -> None:
+        """Drop everything that is not running yet."""
+        self._pending.clear()
+        self._waiting.clear()
+        self._running = {future: unit for future, unit in self._running.items() if not future.cancel()}
 
     def _submit(self) -> None:
         limit = self._source.in_flight
