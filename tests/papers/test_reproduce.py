@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -188,3 +189,13 @@ class TestCommands:
     def test_remarks_explain_what_failed(self, folder: Path, tmp_path: Path) -> None:
         state = from_results(PAPER, spoiled(folder, tmp_path), only=["12"])
         assert remarks(state)[0].startswith("✗ 12: ")
+
+
+def test_what_a_figure_in_the_page_refers_to_is_in_the_page() -> None:
+    """Markers, clips and the hatches of bars; a reference to nothing draws nothing."""
+    text = paper_page(from_results(PAPER, COMMITTED))
+    found = set(re.findall(r"url\(#([^)\s]+)\)", text)) | set(re.findall(r'<use[^>]*href="#([^"]+)"', text))
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert found <= set(ids)
+    assert len(ids) == len(set(ids))
+    assert any("pattern" in part for part in text.split("<defs>")), "no hatch on the page"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -138,7 +138,8 @@ def _kinds_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_kinds(canvas: Canvas, table: Table) -> None:
-    groups = sorted({(row["task"], row["loss"]) for row in table.rows()}, key=lambda g: (g[0], g[1]), reverse=True)
+    groups = sorted({(row["task"], row["loss"]) for row in table.rows()})
+    groups = [group for task in ("CD-3", "CD-2", "CD-1") for group in groups if group[0] == task]
     panels = canvas.subplots(1, len(groups), sharey=True, squeeze=False)[0]
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.3, wspace=0.08)
     for axes, (task, loss) in zip(panels, groups, strict=True):
@@ -151,12 +152,11 @@ def _draw_kinds(canvas: Canvas, table: Table) -> None:
 def _bars(axes: Axes, shown: Table) -> None:
     distances = sorted(set(shown["distance"].tolist()))
     places, width = np.arange(len(KINDS)), 0.8 / len(distances)
-    for offset, (distance, hatch) in enumerate(zip(distances, ("", "//"), strict=False)):
+    for offset, (distance, colour) in enumerate(zip(distances, ("#1b6ca8", "#d9e6ec"), strict=False)):
         here = matching(shown, distance=distance)
         heights = [float(matching(here, kind=kind)["share"][0]) for kind in KINDS]
-        axes.bar(
-            places + (offset - 0.5) * width, heights, width, label=f"distance {distance}", hatch=hatch, edgecolor="w"
-        )
+        style: dict[str, Any] = {"color": colour, "edgecolor": "0.2", "linewidth": 0.6}
+        axes.bar(places + (offset - 0.5) * width, heights, width, label=f"distance {distance}", **style)
     axes.set_xticks(places, KINDS, rotation=50, ha="right", fontsize=11)
     axes.grid(visible=False, axis="x")
 

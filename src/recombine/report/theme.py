@@ -197,15 +197,17 @@ def _drop(root: ET.Element) -> None:
 
 def _rename_ids(root: ET.Element, name: str) -> None:
     """Keep only ids that something refers to, and make them unique to this figure."""
-    pattern = re.compile(r"^#(\S+)$|^url\(#(\S+)\)$")
     used: dict[str, str] = {}
+
+    def renamed(found: re.Match[str]) -> str:
+        before, target = found.groups()
+        return before + used.setdefault(target, f"{name}-{len(used)}")
+
     for element in root.iter():
         for key, value in element.attrib.items():
-            found = pattern.match(value) if key in ("href", "clip-path", "fill", "mask") else None
-            if found:
-                target = found.group(1) or found.group(2)
-                used.setdefault(target, f"{name}-{len(used)}")
-                element.attrib[key] = value.replace(target, used[target])
+            # Hatches are patterns that a style refers to.
+            pattern = r"^(#)(\S+)$" if key == "href" else r"(url\(#)([^)\s]+)"
+            element.attrib[key] = re.sub(pattern, renamed, value)
     for element in root.iter():
         identity = element.attrib.pop("id", None)
         if identity in used:
