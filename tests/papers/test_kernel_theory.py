@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recombine.measures.contributions import kind_of
 from recombine.papers import Standing, find
 from recombine.papers.kernel_theory_claims import DISPERSED_SALIENCE
-from recombine.papers.kernel_theory_context import kind_of
 from recombine.papers.kernel_theory_network_figures import over_seeds
 from recombine.papers.reproduce import Reproduction, reproduce
 from recombine.report.paper_figure import PaperFigure

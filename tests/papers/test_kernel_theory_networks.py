@@ -7,10 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from recombine import tasks
 from recombine.papers import Standing, find
-from recombine.papers.kernel_theory_context import KINDS
-from recombine.papers.kernel_theory_networks import _kinds, addition, additivity_unseen, context, equivalence, one_hot
+from recombine.papers.kernel_theory_networks import addition, context, equivalence
 from recombine.papers.results import Evidence, Provenance, as_table
 from recombine.report.paper_figure import PaperFigure
 from recombine.runs.experiment import Unit
@@ -50,28 +48,6 @@ def test_rich_networks_solve_equivalence() -> None:
     last = [row for row in rows if row["step"] == 800]
     assert [row["accuracy"] for row in last] == [1.0, 1.0]
     assert min(row["margin"] for row in last) > 0.5
-
-
-def test_additivity_on_unseen_pairs_sees_what_the_average_hides() -> None:
-    task = tasks.symbolic_addition(anchors=[0])
-    bent = np.where(task.test, np.minimum(*(task.cells.T)), task.target)
-    honest = additivity_unseen(task, bent.astype(float))
-    assert 0.5 < honest < 0.95
-    assert additivity_unseen(task, task.target * 0.3 + 1) == pytest.approx(1)
-
-
-def test_kinds_recover_what_outputs_are_made_of() -> None:
-    task = tasks.context_dependence(1)
-    sizes = _kinds(task, np.where(task.cells[:, 0] == 0, 1.0, -1.0))
-    assert set(sizes) == set(KINDS)
-    assert max(sizes, key=lambda kind: sizes[kind]) == "context"
-    assert sizes["right"] == pytest.approx(sizes["wrong"], abs=0.05)
-
-
-def test_inputs_are_one_hot_per_factor() -> None:
-    codes = one_hot(tasks.context_dependence())
-    assert codes.shape == (72, 14)
-    assert (codes.sum(axis=1) == 3).all()
 
 
 def test_network_claims_and_figures_read_these_rows() -> None:

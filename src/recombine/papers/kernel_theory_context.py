@@ -8,14 +8,12 @@ import numpy as np
 
 from recombine import tasks
 from recombine.arrays import FloatArray
-from recombine.measures.contributions import KINDS, by_kind, kind_of
+from recombine.measures.contributions import KINDS, by_kind
 from recombine.papers.kernel_theory_kernels import Rows, network_kernel
 from recombine.runs.experiment import Unit
 from recombine.theory.orbits import Quotient, sweep
 
 LOSSES = ("hinge", "squared")
-
-__all__ = ["KINDS", "LOSSES", "by_depth", "conjunctions", "kappa", "kind_of", "phase", "simplex"]
 
 
 def simplex(steps: int) -> FloatArray:

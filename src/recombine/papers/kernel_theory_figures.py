@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.kernel_theory_context import KINDS
+from recombine.measures.contributions import KINDS
 from recombine.papers.kernel_theory_image_figures import IMAGE_FIGURES
 from recombine.papers.kernel_theory_network_figures import NETWORK_FIGURES
 from recombine.papers.paper import Plot

@@ -19,21 +19,11 @@ from recombine.measures.scores import fitted_line, margin, sign_accuracy
 from recombine.papers.kernel_theory_kernels import Rows, Setting
 from recombine.runs.experiment import Unit
 from recombine.tasks import Task
+from recombine.worlds.onehot import one_hot
 
 ADDITION_SETS = {"extrapolation": [4], "interpolation": [0, 8], "both": [2, 6], "asymmetric": [0]}
 #: Runs that ended above this training error are left out of plots and claims, as the paper does.
 FITTED = 1e-3
-
-
-def one_hot(task: Task) -> FloatArray:
-    """Return one-hot codes of each factor side by side, shape (N, sum of sizes).
-
-    Examples
-    --------
-    >>> one_hot(tasks.invariance()).astype(int).tolist()[1]
-    [1, 0, 0, 1]
-    """
-    return np.concatenate([np.eye(size)[task.cells[:, place]] for place, size in enumerate(task.sizes)], axis=1)
 
 
 def train(task: Task, unit: Unit, loss: str = "mse", record: tuple[int, ...] = ()) -> Any:
@@ -43,7 +33,7 @@ def train(task: Task, unit: Unit, loss: str = "mse", record: tuple[int, ...] = (
     from recombine.nets.optimisers import SGD, Adam
 
     setting = unit.setting
-    inputs = one_hot(task)
+    inputs = one_hot(task.cells, task.sizes)
     network = MLP(inputs.shape[1], (setting["width"],) * setting.get("depth", 1))
     ensemble = Ensemble(network, seeds=list(unit.seeds), scale=setting["sigma"], device=unit.device)
     return ensemble.train(
@@ -61,7 +51,7 @@ def train(task: Task, unit: Unit, loss: str = "mse", record: tuple[int, ...] = (
 
 def answers(task: Task, trained: Any) -> FloatArray:
     """Return outputs on all cells, shape (E, N)."""
-    outputs: FloatArray = trained.outputs(one_hot(task))[..., 0].double().cpu().numpy()
+    outputs: FloatArray = trained.outputs(one_hot(task.cells, task.sizes))[..., 0].double().cpu().numpy()
     return outputs
 
 
@@ -75,24 +65,10 @@ def addition(unit: Unit) -> Rows:
         "train loss": trained.loss,
         "slope": slope,
         "offset": offset,
-        "additivity": additivity_unseen(task, outputs),
+        "additivity": additivity(task.cells, task.train, outputs),
         "published additivity": additivity(task.cells, task.train, outputs, published=True),
     }
     return _rows(_about(unit.setting, ("set", "sigma", "width", "depth")), unit.seeds, columns)
-
-
-def additivity_unseen(task: Task, outputs: FloatArray) -> FloatArray:
-    """Share of the variance on unseen cells that sums of seen conjunctions explain, (..., N) -> (...).
-
-    Examples
-    --------
-    >>> task = tasks.symbolic_addition(anchors=[4])
-    >>> float(additivity_unseen(task, task.target + 0.0).round(6))
-    1.0
-    >>> float(additivity_unseen(task, np.prod(task.cells - 4.0, axis=1)).round(6))
-    0.0
-    """
-    return additivity(task.cells, task.train, outputs)
 
 
 def context(unit: Unit) -> Rows:
@@ -108,15 +84,10 @@ def context(unit: Unit) -> Rows:
         "accuracy": sign_accuracy(*unseen),
         "margin": margin(*unseen),
         "relative margin": margin(*unseen) / (outputs * task.target)[:, task.train].min(axis=1),
-        **_kinds(task, outputs),
+        **by_kind(conjunction_values(task.cells, task.train, outputs)),
     }
     about = {"task": task.name, **_about(setting, ("loss", "sigma", "width", "depth"))}
     return _rows(about, unit.seeds, columns)
-
-
-def _kinds(task: Task, outputs: FloatArray) -> dict[str, FloatArray]:
-    """Mean size of the coefficient of each kind of conjunction in the smallest weights that give the outputs."""
-    return by_kind(conjunction_values(task.cells, task.train, outputs))
 
 
 def equivalence(unit: Unit) -> Rows:
