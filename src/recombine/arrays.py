@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +54,40 @@ def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = No
             "levels are integers from 0 up, so code each factor's levels first"
         )
     return codes
+
+
+def as_numbers(values: Any, name: str) -> npt.NDArray[np.floating]:
+    """Return real numbers as an array of floats: arrays, nested sequences, and tensors on any device.
+
+    Floats keep their precision, except for those that NumPy lacks (bfloat16), which become float32.
+
+    Examples
+    --------
+    >>> as_numbers([1, 2], "outputs")
+    array([1., 2.])
+    >>> as_numbers(["a", "b"], "outputs")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: outputs are not real numbers in rows of equal length (dtype <U1); give such an array
+    """
+    # Known by its method, so that torch need not be there.
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        try:
+            values = values.numpy()
+        except TypeError:
+            values = values.float().numpy()
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biuO":
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} are not real numbers in rows of equal length ({error}); give such an array") from None
+    if array.dtype.kind != "f":
+        raise InputError(
+            f"{name} are not real numbers in rows of equal length (dtype {array.dtype}); give such an array"
+        )
+    return array
 
 
 def sizes_of(*blocks: IntArray) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ import typer
 
 from recombine.errors import InputError, listing, near_miss
 from recombine.report.screen import captured, say
+from recombine.report.wording import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,8 +81,13 @@ def reproduce(
     chosen.chosen(only or ())
     folder = results or default_folder()
     if from_results:
+        if not folder.is_dir():
+            raise InputError(
+                f"{folder} is no folder of results; name one with --results, or run without --from-results"
+            )
         state = judged(chosen, folder, scale=scale, only=only or ())
     else:
+        _check_device(device)
         options: dict[str, Any] = {
             "device": device,
             "executor": executor,
@@ -100,7 +106,7 @@ def reproduce(
         html.write_text(paper_page(state, command=" ".join(["recombine", *sys.argv[1:]])), encoding="utf-8")
         say(f"report written to {html.resolve()}\n")
     if figures is not None:
-        say(f"{_draw(state, figures)} figures written to {figures.resolve()}\n")
+        say(f"{plural(_draw(state, figures), 'figure')} written to {figures.resolve()}\n")
     raise typer.Exit(1 if state.failed else 0)
 
 
@@ -118,23 +124,55 @@ def _check(scale: str | None, html: Path | None, force: bool) -> None:
         raise InputError(f"{html} exists; choose another name, or allow overwriting with --force")
 
 
+def _check_device(device: str) -> None:
+    """Refuse a device that is not there; kernels need none, so torch is not asked for."""
+    if device == "cpu":
+        return
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None:
+        raise InputError(f"--device {device} needs torch, which is not installed; pip install 'recombine[nets]'")
+    import torch
+
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(
+            f"--device {device} cannot be used ({reason}); use cpu, or cuda where there is a GPU"
+        ) from None
+
+
 def _run(paper: Any, scale: str, only: list[str], options: dict[str, Any]) -> Reproduction:
     from recombine.papers.reproduce import reproduce as run
     from recombine.runs.executors import make_executor
     from recombine.runs.store import Store
 
-    chosen = make_executor(options["executor"], workers=options["workers"], address=options["address"])
-    with chosen as executor, _live() as watch:
-        return run(
-            paper,
-            scale,
-            store=Store(options["store"]),
-            executor=executor,
-            only=only,
-            device=options["device"],
-            minutes=options["minutes"],
-            watch=watch,
+    executor = make_executor(options["executor"], workers=options["workers"], address=options["address"])
+    try:
+        with _live() as watch:
+            state = run(
+                paper,
+                scale,
+                store=Store(options["store"]),
+                executor=executor,
+                only=only,
+                device=options["device"],
+                minutes=options["minutes"],
+                watch=watch,
+            )
+    except BaseException as error:
+        # Not after the units at work: those may take hours.
+        executor.shutdown(wait=False, cancel_futures=True)
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+        print(
+            f"recombine: stopped. Finished units are in {options['store']}; the same command goes on from there.",
+            file=sys.stderr,
         )
+        raise typer.Exit(130) from None
+    executor.shutdown()
+    return state
 
 
 def _save(state: Reproduction, folder: Path) -> None:
@@ -186,6 +224,6 @@ def _rendered(state: Reproduction) -> str:
         console.print()
         for line in remarks(state):
             console.print(line, markup=False)
-        console.print(f"{len(state.claims)} claims: {tally(state.outcomes.values())}", markup=False)
+        console.print(f"{plural(len(state.claims), 'claim')}: {tally(state.outcomes.values())}", markup=False)
 
     return captured(draw, plain_width=160)

@@ -159,6 +159,17 @@ def test_a_model_that_diverged_leaves_the_others_alone(bad: float) -> None:
         assert shares[1] == pytest.approx(additivity(task.cells, task.train, fine, published=published))
 
 
+def test_tensors_and_arrays_are_judged_alike() -> None:
+    torch = pytest.importorskip("torch")
+    task = tasks.symbolic_addition(n=5, anchors=[2])
+    outputs = torch.from_numpy(np.minimum(*task.cells.T).astype(float)).requires_grad_()
+    expected = additivity(task.cells, task.train, outputs.tolist())
+    for tensor in (outputs, outputs.bfloat16()):
+        assert additivity(task.cells, task.train, tensor) == expected
+    with pytest.raises(InputError, match="outputs are not real numbers"):
+        additivity(task.cells, task.train, outputs.detach() * 1j)
+
+
 def test_mistakes_are_named() -> None:
     cells, seen, outputs = [[0, 0], [0, 1], [1, 0], [1, 1]], [True, True, True, False], [0.0, 1.0, 2.0, 3.0]
     with pytest.raises(InputError, match=r"outputs have shape \(3,\).*4 rows"):

@@ -154,3 +154,18 @@ def test_kinds_are_those_of_three_factors() -> None:
     cells, seen = [[0, 0, 0, 0], [1, 1, 1, 1]], [True, False]
     with pytest.raises(InputError, match="fourth factor"):
         by_kind(conjunction_values(cells, seen, [0.0, 1.0]))
+    for two in (tasks.symbolic_addition(n=5, anchors=[2]), tasks.symbolic_addition(n=2, anchors=[0])):
+        with pytest.raises(InputError, match="a context and two features"):
+            by_kind(conjunction_values(two.cells, two.train, two.target))
+    task = tasks.context_dependence(2)
+    with pytest.raises(InputError, match=r"context 1 has no rule in \(0,\)"):
+        by_kind(conjunction_values(task.cells, task.train, task.target), rules=(0,))
+
+
+def test_a_tensor_has_the_values_of_its_array() -> None:
+    torch = pytest.importorskip("torch")
+    task = tasks.context_dependence(1)
+    tensor = torch.from_numpy(task.target.astype(float)).requires_grad_()
+    found, expected = (conjunction_values(task.cells, task.train, outputs) for outputs in (tensor, task.target))
+    for subset, (_, values) in expected.items():
+        np.testing.assert_array_equal(found[subset][1], values)

@@ -101,6 +101,15 @@ def test_single_precision_loses_nothing_to_summation() -> None:
     assert measured_salience(one_hot(cells).astype(int), cells).values.tolist() == pytest.approx([0, 1, 2])
 
 
+def test_tensors_are_measured_like_arrays() -> None:
+    torch = pytest.importorskip("torch")
+    cells = every_cell((3, 3))
+    features = torch.from_numpy(one_hot(cells).astype(np.float32)).requires_grad_()
+    expected = measured_salience(one_hot(cells), cells, itself=True).values
+    for tensor in (features, features.bfloat16()):
+        np.testing.assert_array_equal(measured_salience(tensor, cells, itself=True).values, expected)
+
+
 def test_mistakes_are_named() -> None:
     cells = every_cell((2, 2))
     with pytest.raises(InputError, match="itself=True"):

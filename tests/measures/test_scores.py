@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,24 @@ def test_a_model_that_diverged_scores_nan_and_leaves_the_others_alone(bad: float
     for scores in (*fitted_line([-1, 1], outputs), sign_accuracy([-1, 1], outputs), margin([-1, 1], outputs)):
         assert np.isnan(scores[0])
         assert np.isfinite(scores[1])
+
+
+def test_tensors_score_like_arrays() -> None:
+    torch = pytest.importorskip("torch")
+    outputs = torch.tensor([[1.0, 3.0, 5.5], [0.0, -2.0, 0.25]], dtype=torch.float64, requires_grad=True)
+    expected = np.array(fitted_line([0, 1, 2], outputs.tolist()))
+    for tensor in (outputs, outputs.bfloat16()):
+        np.testing.assert_array_equal(fitted_line(torch.arange(3), tensor), expected)
+    third = torch.tensor([0.0, 1 / 3], dtype=torch.float64, requires_grad=True)
+    assert float(margin([0, 1], third)) == 1 / 6
+
+
+@pytest.mark.parametrize("bad", [["a", "b"], [1j, 2.0], [[1.0, 2.0], [1.0]], [1.0, {}]])
+def test_outputs_that_are_not_numbers_are_refused(bad: Any) -> None:
+    with pytest.raises(InputError, match="outputs are not real numbers in rows of equal length"):
+        margin([1, 2], bad)
+    with pytest.raises(InputError, match="targets are not real numbers"):
+        margin(bad, [1, 2])
 
 
 def test_mistakes_are_named() -> None:

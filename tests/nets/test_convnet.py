@@ -161,6 +161,24 @@ def test_images_that_vanish_are_refused() -> None:
         ConvNet(shape=(2, 28, 28), pools=(2,))
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"shape": (28, 28)},
+        {"shape": (0, 28, 28)},
+        {"pools": (1, 1, 1, 0)},
+        {"channels": (), "pools": ()},
+        {"channels": (32, 32, 0, 64)},
+        {"kernel": 0},
+        {"dense": (0,)},
+        {"outputs": 0},
+    ],
+)
+def test_networks_without_a_size_are_refused(wrong: dict) -> None:
+    with pytest.raises(InputError, match="cannot be built; give channels, height and width"):
+        ConvNet(**{"shape": (2, 28, 28), **wrong})
+
+
 def test_pools_may_follow_every_convolution() -> None:
     network = ConvNet(shape=(2, 10, 12), channels=(3, 4), kernel=3, dense=(8,), pools=(2, 1))
     ensemble = Ensemble(network, SEEDS, dtype="float64")

@@ -186,6 +186,10 @@ def test_mini_batches_visit_every_sample_once_an_epoch() -> None:
         ({"loss": ["mse"]}, "1 entries for 6 networks"),
         ({"loss": ["mse"] * 5 + ["cross-entropy"]}, "two calls"),
         ({"record": [31]}, "between 0 and steps"),
+        ({"steps": -1, "record": []}, "steps is -1; give a whole number of at least 0"),
+        ({"steps": 2.5, "record": []}, "steps is 2.5"),
+        ({"optimiser": "adam"}, r"optimiser is 'adam'; give SGD\(\) or Adam\(\)"),
+        ({"optimiser": Adam}, r"give SGD\(\) or Adam\(\)"),
         ({"batch": 0}, "at least 1"),
         ({"batch": 4, "weights": np.ones((6, 14))}, "do not go together"),
         ({"weights": np.zeros((6, 14))}, "positive"),
@@ -207,7 +211,36 @@ def test_targets_that_do_not_fit_are_refused() -> None:
         Ensemble(MLP(4, (8,)), SEEDS).train(X, Y[:-1], rate=0.1, steps=1)
 
 
-@pytest.mark.parametrize("wrong", [{"dtype": "half"}, {"seeds": []}, {"seeds": [-1]}, {"chunk": 0}, {"scale": [1.0]}])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_are_refused(bad: float) -> None:
+    ensemble = Ensemble(MLP(4, (8,)), SEEDS)
+    spoilt = np.where(np.arange(14) == 3, bad, Y)
+    with pytest.raises(InputError, match="targets hold values that are not finite"):
+        ensemble.train(X, spoilt, rate=0.1, steps=1)
+    with pytest.raises(InputError, match="targets hold values that are not finite"):
+        ensemble.train(X, spoilt, rate=0.1, steps=1, loss="cross-entropy")
+    with pytest.raises(InputError, match="inputs hold values that are not finite"):
+        ensemble.train(X * spoilt[:, None], Y, rate=0.1, steps=1)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_losses_on_signs_refuse_other_targets(loss: str) -> None:
+    """Zeros and ones are refused, unless a network that squares them has them, or no sample of weight."""
+    ensemble, zeros = Ensemble(MLP(4, (8,)), [0, 1]), np.maximum(Y, 0)
+    settings: dict = {"rate": 0.1, "steps": 1}
+    own = np.stack([Y, zeros])
+    for targets, losses in ((zeros, loss), (zeros, ["mse", loss]), (own, loss), (own, ["mse", loss])):
+        with pytest.raises(InputError, match="a target is 0; logistic and hinge losses take -1 and 1"):
+            ensemble.train(X, targets, loss=losses, **settings)
+    ensemble.train(X, own, loss=[loss, "mse"], **settings)
+    trained = ensemble.train(X, zeros, loss=loss, weights=zeros, **settings)
+    same(trained.parameters, ensemble.train(X, Y, loss=loss, weights=zeros, **settings).parameters)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"dtype": "half"}, {"seeds": []}, {"seeds": [-1]}, {"seeds": 3}, {"seeds": [0.5]}, {"chunk": 0}, {"scale": [1.0]}],
+)
 def test_wrong_ensembles_are_refused(wrong: dict) -> None:
     with pytest.raises(InputError):
         Ensemble(**{"architecture": MLP(4, (8,)), "seeds": SEEDS, **wrong})

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from recombine.errors import InputError
+from recombine.nets.convnet import ConvNet
 from recombine.nets.ensemble import Ensemble, Trained
 from recombine.nets.mlp import MLP
+from recombine.nets.resnet import ResNet
+from recombine.nets.vit import ViT
 
 RNG = np.random.default_rng(3)
 VALUES = torch.from_numpy(RNG.standard_normal((5, 12, 4)))
@@ -62,3 +68,49 @@ def test_training_counts_updates_and_evaluation_does_not() -> None:
     assert inputs.asked
     assert all(steps is None for steps in inputs.asked)
     torch.testing.assert_close(outputs, trained.outputs(VALUES[:2]))
+
+
+IMAGE = (2, 8, 13)
+NETWORKS = {
+    "MLP": (MLP(4, (5,)), (4,), (5,)),
+    "ConvNet": (ConvNet(IMAGE, (3,), 3, (4,), pools=(2,)), IMAGE, (2, 8, 8)),
+    "ResNet": (ResNet((2, 8, 8), (4,)), (2, 8, 8), (3, 8, 8)),
+    "ViT": (ViT((2, 8, 8), depth=1, width=8, hidden=8), (2, 8, 8), (2, 8, 16)),
+}
+
+
+class Blank:
+    """Gathered zeros."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+    def __len__(self) -> int:
+        return 6
+
+    def take(self, networks: Tensor, rows: Tensor, steps: Tensor | None = None) -> Tensor:
+        return torch.zeros(*rows.shape, *self.shape)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_inputs_of_another_shape_are_refused(name: str) -> None:
+    network, right, wrong = NETWORKS[name]
+    ensemble = Ensemble(network, [0, 1])
+    start = ensemble.initial()
+    for fitting in (np.zeros((6, *right)), torch.zeros(2, 6, *right), Blank(right)):
+        assert ensemble.outputs(*start, fitting).shape == (2, 6, 1)
+    message = f"{wrong} but the {name} was built for {right}"
+    for other in (np.zeros((6, *wrong)), torch.zeros(2, 6, *wrong), Blank(wrong)):
+        with pytest.raises(InputError, match=re.escape(message)):
+            ensemble.outputs(*start, other)
+        with pytest.raises(InputError, match=re.escape(message)):
+            ensemble.train(other, np.zeros(6), rate=0.1, steps=1)
+        with pytest.raises(InputError, match=re.escape(message)):
+            ensemble.train(np.zeros((6, *right)), np.zeros(6), rate=0.1, steps=1, watch=other)
+
+
+def test_gathered_inputs_of_another_number_of_networks_are_refused() -> None:
+    inputs = Blank((4,))
+    inputs.networks = 2  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="inputs of 2 networks do not fit an ensemble of 3"):
+        Ensemble(MLP(4, (5,)), range(3)).train(inputs, np.zeros(6), rate=0.1, steps=1)

@@ -18,6 +18,7 @@ from recombine.papers.results import Evidence, save
 from recombine.report.paper_page import paper_page
 from recombine.report.paper_terminal import remarks
 from recombine.runs.executors import make_executor
+from recombine.runs.pool import LocalExecutor
 from recombine.runs.store import Store
 from recombine.tables import Table
 
@@ -136,6 +137,33 @@ def test_a_figure_moves_to_the_first_claim_that_is_shown(folder: Path) -> None:
 
 
 class TestCommands:
+    def test_ctrl_c_ends_the_workers_at_once_and_says_how_to_go_on(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        ended: list[bool] = []
+
+        def interrupted(*_: object, executor: LocalExecutor, **__: object) -> None:
+            shutdown = executor.shutdown
+            monkeypatch.setattr(executor, "shutdown", lambda wait=True, **how: (ended.append(wait), shutdown(wait)))
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("recombine.papers.reproduce.reproduce", interrupted)
+        code, text = run("reproduce", "kernel-theory", "--only", "12", "--store", str(tmp_path))
+        assert code == 130
+        assert ended == [False]
+        assert f"Finished units are in {tmp_path}" in text
+
+    def test_what_cannot_work_is_refused_before_any_work(self, tmp_path: Path) -> None:
+        store = ("--store", str(tmp_path / "store"))
+        with pytest.raises(InputError, match="no folder of results"):
+            run("reproduce", "kernel-theory", "--from-results", "--results", str(tmp_path / "nowhere"))
+        with pytest.raises(InputError, match=r"--device cuda:99 (cannot be used|needs torch)"):
+            run("reproduce", "kernel-theory", "--only", "12", "--device", "cuda:99", *store)
+        assert not (tmp_path / "store").exists()
+
+    def test_a_number_stands_for_all_its_parts(self) -> None:
+        assert [claim.number for claim in PAPER.chosen(["13", "9b", "9"])] == ["13a", "13b", "9b", "9a"]
+
     def test_papers_lists_what_is_established(self, folder: Path) -> None:
         code, text = run("papers", "--results", str(folder))
         assert code == 0
@@ -189,6 +217,12 @@ class TestCommands:
     def test_remarks_explain_what_failed(self, folder: Path, tmp_path: Path) -> None:
         state = from_results(PAPER, spoiled(folder, tmp_path), only=["12"])
         assert remarks(state)[0].startswith("✗ 12: ")
+
+
+def test_the_page_gives_each_experiment_its_own_versions() -> None:
+    text = paper_page(from_results(PAPER, COMMITTED))
+    assert re.search(r"torch 2\.11\.0[^<]*\(mnist-addition, mnist-context, mnist-equivalence\)", text)
+    assert "torch 2.13.0+cpu" in text
 
 
 def test_what_a_figure_in_the_page_refers_to_is_in_the_page() -> None:

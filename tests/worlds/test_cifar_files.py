@@ -210,7 +210,7 @@ def test_a_bad_file_of_cifar_is_named(tmp_path: Path, write: Write, file: str, c
     text = str(caught.value)
     assert text.startswith(f"{tmp_path / file} ")
     assert message in text
-    assert "fetch CIFAR-10 again:\n  mkdir -p " in text
+    assert "fetch CIFAR-10 again: mkdir -p " in text
 
 
 @pytest.mark.parametrize("cut", [10, 60, 1000])

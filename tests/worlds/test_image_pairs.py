@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
@@ -109,9 +110,14 @@ def test_a_seed_says_it_all() -> None:
         ({"total": 16}, "total is 16 for 17 training cells"),
         ({"pool": 0}, "pool is 0"),
         ({"per_cell": 0}, "per_cell is 0"),
+        ({"total": 500.5}, "total is 500.5; give a whole number"),
+        ({"total": -500}, "total is -500; give a whole number"),
+        ({"pool": 2.5}, "pool is 2.5; give a whole number"),
+        ({"seed": -1}, "seed is -1; give a whole number of at least 0"),
+        ({"seed": 0.5}, "seed is 0.5; give a whole number of at least 0"),
     ],
 )
-def test_draws_that_cannot_be_made_are_refused(changes: dict[str, int], message: str) -> None:
+def test_draws_that_cannot_be_made_are_refused(changes: dict[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         drawn(ADDITION, **changes)
 
@@ -132,9 +138,10 @@ def test_stacking_keeps_networks_in_order_and_refuses_uneven_ones() -> None:
     stacked = stack(draws)
     np.testing.assert_array_equal(stacked.index[1], draws[1].index)
     np.testing.assert_array_equal(stacked.cells[2], draws[2].cells)
-    for uneven in ([draws[0], drawn(CONTEXT)["train"]], []):
-        with pytest.raises(InputError, match="do not stack"):
-            stack(uneven)
+    with pytest.raises(InputError, match="do not stack"):
+        stack([draws[0], drawn(CONTEXT)["train"]])
+    with pytest.raises(InputError, match="there are no draws to stack"):
+        stack([])
 
 
 def normalised(images: Images, raw: np.ndarray) -> np.ndarray:
@@ -265,11 +272,24 @@ def test_nothing_waits_for_the_device(augment: list[int] | None, distance: int) 
         (np.zeros((1, 4, 2), int), {"distance": -1}, "distance is -1"),
         (np.zeros((2, 4, 2), int), {"augment": [1]}, "each of the 2 networks a seed"),
         (np.zeros((1, 4, 2), int), {"augment": [2**31]}, "each of the 1 networks a seed"),
+        (np.zeros((1, 4, 2), int), {"augment": 3}, "augment is 3; give each of the 1 networks a seed"),
+        (np.zeros((1, 4, 2), int), {"augment": [0.5]}, "each of the 1 networks a seed"),
     ],
 )
 def test_wrong_arguments_are_refused(index: np.ndarray, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         ImagePairs(IMAGES, index, **options)
+
+
+def test_pairs_that_do_not_fit_the_networks_are_refused() -> None:
+    pairs = ImagePairs(IMAGES, random_index(IMAGES, 2, 9, 2), distance=5)
+    assert pairs.networks == 2
+    small = ConvNet((2, 6, 10), channels=(2,), kernel=3, dense=(4,), pools=(1,))
+    ensemble = Ensemble(small, range(3))
+    with pytest.raises(InputError, match="inputs of 2 networks do not fit an ensemble of 3"):
+        ensemble.outputs(*ensemble.initial(), pairs)
+    with pytest.raises(InputError, match=r"\(2, 6, 10\) but the ConvNet was built for \(2, 6, 5\)"):
+        Ensemble(dataclasses.replace(small, shape=(2, 6, 5)), range(2)).train(pairs, np.ones(9), rate=0.1, steps=1)
 
 
 def striped_images() -> Images:

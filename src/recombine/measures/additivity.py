@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray, IntArray, as_cells
+from recombine.arrays import BoolArray, FloatArray, IntArray, as_cells, as_numbers
 from recombine.conjunctions import Subset, distinct, subsets
 from recombine.errors import InputError
 from recombine.measures.scores import diverged_as_nan
@@ -143,7 +143,7 @@ def checked(
     recombine.errors.InputError: cell (0, 0) is marked seen in one row and unseen in another; mark cells, not samples
     """
     codes = as_cells(cells)
-    known, values = np.asarray(seen), np.asarray(outputs, dtype=np.float64)
+    known, values = np.asarray(seen), as_numbers(outputs, "outputs").astype(np.float64, copy=False)
     if known.dtype != np.bool_ or known.shape != (len(codes),):
         raise InputError(f"seen must be {len(codes)} True/False values, one a row; got {known.dtype} {known.shape}")
     if values.ndim < 1 or values.shape[-1] != len(codes):

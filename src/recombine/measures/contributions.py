@@ -146,6 +146,8 @@ def kind_of(subset: Subset, context: int, rules: Sequence[int] = (0, 1)) -> str:
         return "sensory"
     if subset == (0,):
         return "context"
+    if context >= len(rules):
+        raise InputError(f"context {context} has no rule in {rules!r}; name the feature that each context asks for")
     return "right" if subset[1] - 1 == rules[context] else "wrong"
 
 
@@ -175,6 +177,8 @@ def by_kind(
     >>> max(sizes, key=sizes.get)
     'right'
     """
+    if max((factor for subset in values for factor in subset), default=0) < 2:
+        raise InputError("values are not of three factors; kinds are those of a context and two features")
     sizes: dict[str, list[FloatArray]] = {kind: [] for kind in KINDS}
     for subset, (levels, weights) in values.items():
         if any(factor > 2 for factor in subset):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, IntArray, as_cells
+from recombine.arrays import FloatArray, IntArray, as_cells, as_numbers
 from recombine.conjunctions import distinct, subsets
 from recombine.errors import InputError
 from recombine.theory.overlap import OverlapKernel
@@ -98,9 +98,7 @@ def _sums(rows: npt.NDArray[np.floating], group: IntArray) -> FloatArray:
 
 
 def _checked(features: npt.ArrayLike, cells: npt.ArrayLike) -> tuple[npt.NDArray[np.floating], IntArray]:
-    samples, codes = np.asarray(features), as_cells(cells)
-    if samples.dtype.kind not in "fiub":
-        raise InputError(f"features have dtype {samples.dtype}; give real numbers")
+    samples, codes = as_numbers(features, "features"), as_cells(cells)
     if samples.ndim not in (2, 3) or samples.shape[0] != len(codes):
         raise InputError(
             f"features have shape {samples.shape} for {len(codes)} cells; "
@@ -113,4 +111,4 @@ def _checked(features: npt.ArrayLike, cells: npt.ArrayLike) -> tuple[npt.NDArray
         raise InputError(f"features have shape {samples.shape}, which holds no number; give at least two cells")
     if not np.isfinite(samples).all():
         raise InputError("features hold values that are not finite; leave out the units that overflowed")
-    return samples if samples.dtype.kind == "f" else samples.astype(np.float64), codes
+    return samples, codes

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray
+from recombine.arrays import FloatArray, as_numbers
 from recombine.errors import InputError
 
 
@@ -98,7 +98,10 @@ def diverged_as_nan(outputs: FloatArray) -> FloatArray:
 
 
 def _checked(target: npt.ArrayLike, outputs: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    truth, values = np.asarray(target, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
+    truth, values = (
+        as_numbers(given, name).astype(np.float64, copy=False)
+        for given, name in ((target, "targets"), (outputs, "outputs"))
+    )
     if truth.ndim != 1 or not truth.size:
         raise InputError(f"target has shape {truth.shape}; give at least one number, all in one row")
     if values.ndim < 1 or values.shape[-1] != len(truth):

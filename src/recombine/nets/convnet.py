@@ -68,6 +68,12 @@ class ConvNet(Architecture):
     input_axes = 3
 
     def __post_init__(self) -> None:
+        sizes = (*self.shape, *self.channels, self.kernel, *self.dense, self.outputs, *self.pools)
+        if len(self.shape) != 3 or not self.channels or min(sizes) < 1:
+            raise InputError(
+                f"{self} cannot be built; give channels, height and width as the shape, at least one convolution, "
+                "and all sizes from 1 up"
+            )
         if len(self.pools) != len(self.channels):
             raise InputError(
                 f"{len(self.pools)} pools for {len(self.channels)} convolutions; give one each, 1 for none"

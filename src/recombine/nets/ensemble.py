@@ -24,6 +24,7 @@ from recombine.nets.optimisers import SGD, Optimiser
 from recombine.nets.samples import Gather, Inputs, Samples, prepare, prepare_inputs
 from recombine.nets.steps import AutogradChunk, Chunk, Progress, Setting
 from recombine.nets.training import Ledger, Plan, final_outputs, run
+from recombine.tasks.task import whole
 
 #: Bytes of activations that stay close to a core (chunks of 8 networks of 1000 units on 60 samples did best), and the
 #: share of a GPU's free memory to plan for.
@@ -123,8 +124,10 @@ class Ensemble:
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
             raise InputError(f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}")
-        if len(self.seeds) == 0 or min(self.seeds) < 0:
-            raise InputError("an ensemble needs at least one seed, all of them from 0 up")
+        if np.ndim(self.seeds) != 1 or len(self.seeds) == 0:
+            raise InputError(f"seeds is {self.seeds!r}; give at least one seed, say range(3) for three networks")
+        for seed in self.seeds:
+            whole(seed, "a seed", least=0)
         if self.chunk is not None and self.chunk < 1:
             raise InputError(f"chunk is {self.chunk}; give at least 1, or leave it out")
         per_network(self.scale, len(self), "scale")
@@ -222,6 +225,8 @@ class Ensemble:
         -------
         Trained
         """
+        if not isinstance(optimiser or SGD(), Optimiser):
+            raise InputError(f"optimiser is {optimiser!r}; give SGD() or Adam(), with their settings")
         losses = [loss_named(name) for name in ([loss] * len(self) if isinstance(loss, str) else loss)]
         if len(losses) != len(self):
             raise InputError(f"loss has {len(losses)} entries for {len(self)} networks; give one or one each")
@@ -263,7 +268,8 @@ class Ensemble:
         watch: Tensor | Gather | None,
         compact: bool,
     ) -> Plan:
-        if steps < 0 or any(not 0 <= number <= steps for number in record):
+        steps = whole(steps, "steps", least=0)
+        if any(not 0 <= number <= steps for number in record):
             raise InputError(f"record {list(record)} must lie between 0 and steps = {steps}")
         if batch is not None and batch < 1:
             raise InputError(f"batch is {batch}; give at least 1, or leave it out for full batches")

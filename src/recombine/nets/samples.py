@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,7 +18,10 @@ from recombine.nets.losses import Loss
 
 @runtime_checkable
 class Gather(Protocol):
-    """Inputs that are put together on the device when asked for (image pairs from a pool, for one)."""
+    """Inputs that are put together on the device when asked for (image pairs from a pool, for one).
+
+    One that holds its own inputs for each network says for how many in ``networks``, so that a mismatch is noticed.
+    """
 
     shape: tuple[int, ...]  #: of one input
 
@@ -30,6 +34,9 @@ class Gather(Protocol):
         In training ``steps`` (c,) are the updates each network has taken, so that inputs may vary from one to the next.
         """
 
+
+#: Losses whose targets are signs.
+SIGNED = ("logistic", "hinge")
 
 Inputs = npt.ArrayLike | Tensor | Gather
 
@@ -117,6 +124,10 @@ def prepare_inputs(
     torch.Size([1, 3, 3])
     """
     if isinstance(inputs, Gather) and not isinstance(inputs, Tensor | np.ndarray):
+        _check_shape(inputs.shape, architecture)
+        held = getattr(inputs, "networks", networks)
+        if held != networks:
+            raise InputError(f"inputs of {held} networks do not fit an ensemble of {networks}; gather them for all")
         return inputs
     values = as_tensor(inputs).to(device, dtype)
     extra = values.ndim - architecture.input_axes
@@ -125,7 +136,20 @@ def prepare_inputs(
             f"inputs of shape {tuple(values.shape)} do not fit {networks} networks whose inputs have "
             f"{architecture.input_axes} axes; give (samples, ...) for all or (networks, samples, ...) one by one"
         )
+    _check_shape(values.shape[extra:], architecture)
     return values.unsqueeze(0) if extra == 1 else values
+
+
+def _check_shape(found: Sequence[int], architecture: Architecture) -> None:
+    """Compare the shape of one input with what the architecture was built for, where it says so."""
+    wanted = getattr(architecture, "shape", None)
+    if wanted is None and hasattr(architecture, "inputs"):
+        wanted = (architecture.inputs,)
+    if wanted is not None and tuple(found) != tuple(wanted):
+        raise InputError(
+            f"one input has shape {tuple(found)} but the {type(architecture).__name__} was built for {tuple(wanted)}; "
+            "give inputs of that shape, or build it for theirs"
+        )
 
 
 def prepare(
@@ -149,10 +173,14 @@ def prepare(
     """
     networks = len(losses)
     ready = prepare_inputs(inputs, architecture, networks, dtype, device)
+    if isinstance(ready, Tensor):
+        _check_finite(ready, "inputs")
     if len({loss.labels for loss in losses}) > 1:
         raise InputError("cross-entropy takes labels and the other losses take numbers; train them in two calls")
     labels = losses[0].labels
-    goal = as_tensor(targets).to(device, torch.int64 if labels else dtype)
+    goal = as_tensor(targets)
+    _check_finite(goal, "targets")
+    goal = goal.to(device, torch.int64 if labels else dtype)
     if not labels and architecture.outputs == 1 and (goal.ndim == 1 or goal.shape[-1] == inputs_count(ready)):
         goal = goal.unsqueeze(-1)
     goal = _per_network(goal, 1 if labels else 2, networks, "targets")
@@ -162,7 +190,28 @@ def prepare(
             f"targets of shape {tuple(as_tensor(targets).shape)} do not fit {inputs_count(ready)} samples and "
             f"{architecture.outputs} outputs; give one row a sample"
         )
-    return Samples(ready, goal, _normalised(weights, ready, networks, dtype, device))
+    counts = _normalised(weights, ready, networks, dtype, device)
+    _check_signs(goal, counts, losses)
+    return Samples(ready, goal, counts)
+
+
+def _check_finite(values: Tensor, name: str) -> None:
+    if not bool(torch.isfinite(values).all()):
+        raise InputError(f"{name} hold values that are not finite; leave those samples out")
+
+
+def _check_signs(targets: Tensor, weights: Tensor | None, losses: list[Loss]) -> None:
+    """Refuse targets (1 or E, N, K) other than -1 and 1 that a loss on signs would be trained on."""
+    signed = [loss.name in SIGNED for loss in losses]
+    if not any(signed):
+        return
+    wrong = (targets.abs() != 1) & torch.tensor(signed, device=targets.device).view(-1, 1, 1)
+    if weights is not None:
+        # A sample that does not count may have any target.
+        wrong &= (weights > 0).unsqueeze(-1)
+    if bool(wrong.any()):
+        value = float(targets.expand_as(wrong)[wrong][0])
+        raise InputError(f"a target is {value:g}; {' and '.join(SIGNED)} losses take -1 and 1, so code the targets so")
 
 
 def _normalised(

@@ -42,7 +42,7 @@ class Standing(StrEnum):
             "holds": "what we measured agrees with the statement, within the tolerance it names",
             "fails": "what we measured disagrees with the statement, and we cannot say that the statement is wrong",
             "contradicts": "our measurement is solid and differs from the published statement; the text says how",
-            "not run": "the experiment has not been run at any scale, so nothing is said",
+            "not run": "no experiment that could decide it has been run, so nothing is said",
         }[self.value]
 
 

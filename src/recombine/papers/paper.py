@@ -106,5 +106,9 @@ class Paper:
         )
 
     def chosen(self, only: Sequence[str] = ()) -> list[Claim]:
-        """Return the claims named in ``only``, or all."""
-        return [self.claim(wanted) for wanted in only] if only else list(self.claims)
+        """Return the claims named in ``only``, or all; 13 stands for 13a and 13b."""
+        if not only:
+            return list(self.claims)
+        parts = {wanted: [claim for claim in self.claims if claim.number.rstrip("abc") == wanted] for wanted in only}
+        found = [claim for wanted in only for claim in parts[wanted] or [self.claim(wanted)]]
+        return list({claim.id: claim for claim in found}.values())

@@ -40,11 +40,21 @@ def paper_page(state: Reproduction, command: str | None = None) -> str:
             items=_items(state),
             standings=list(Standing),
             sources=[state.results[name].provenance for name in sorted(state.results)],
+            versions=_versions(state),
             command=command,
             version=__version__,
         )
     )
     return text
+
+
+def _versions(state: Reproduction) -> list[tuple[str, str]]:
+    """Which experiments were run with which versions, as two texts a set of versions."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(state.results):
+        versions = state.results[name].provenance.versions.items()
+        groups.setdefault(", ".join(f"{library} {version}" for library, version in versions), []).append(name)
+    return [(", ".join(names), words) for words, names in groups.items()]
 
 
 def _items(state: Reproduction) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -162,6 +163,9 @@ class SlurmExecutor(Executor):
             import submitit
         except ImportError:
             raise InputError(_missing("slurm", "submitit")) from None
+        # Without Slurm submitit would quietly run everything on this machine.
+        if cluster is None and shutil.which("srun") is None:
+            raise InputError("there is no Slurm here (no 'srun'); use the executor 'local', or run on a login node")
         self.in_flight = workers
         self._poll = poll
         self._executor: Any = submitit.AutoExecutor(folder=folder, cluster=cluster)

@@ -14,6 +14,7 @@ from pathlib import Path
 from recombine.errors import InputError, RecombineError
 from recombine.runs.executors import InlineExecutor, make_executor
 from recombine.runs.experiment import Experiment, Unit
+from recombine.runs.interrupts import interrupts_wait
 from recombine.runs.progress import Progress, duration
 from recombine.runs.provenance import driver_record
 from recombine.runs.store import Store
@@ -247,13 +248,16 @@ class _Driver:
         try:
             if not self._source.inline:
                 self._task.experiment.require_importable()
-            while self._pending or self._running or self._waiting:
-                if time.monotonic() >= self._end:
-                    self._let_go()
-                self._submit()
-                self._settle()
-                self._wake()
-                self._show()
+            with interrupts_wait(not self._source.inline) as interrupted:
+                while self._pending or self._running or self._waiting:
+                    if interrupted():
+                        raise KeyboardInterrupt
+                    if time.monotonic() >= self._end:
+                        self._let_go()
+                    self._submit()
+                    self._settle()
+                    self._wake()
+                    self._show()
         except BaseException:
             # Whatever is running may be lost; nothing that is finished is.
             for future in self._running:

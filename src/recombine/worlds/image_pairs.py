@@ -78,8 +78,9 @@ def draw(task: Task, images: Images, seed: int, *, pool: int, total: int, per_ce
     >>> {split: samples.index.shape for split, samples in draws.items()}
     {'train': (986, 2), 'val_1': (243, 2), 'val_2': (243, 2)}
     """
-    for name, value in (("pool", pool), ("per_cell", per_cell)):
+    for name, value in (("pool", pool), ("per_cell", per_cell), ("total", total)):
         whole(value, name, least=1)
+    whole(seed, "seed", least=0)
     seen = np.flatnonzero(task.train)
     each = int(total / max(1, len(seen)))
     if each < 1 or len(seen) == 0:
@@ -106,6 +107,8 @@ def stack(draws: Sequence[Draws]) -> Draws:
     >>> stack([one, other]).index.shape
     (2, 5, 2)
     """
+    if not draws:
+        raise InputError("there are no draws to stack; give those of at least one network")
     shapes = {samples.index.shape for samples in draws}
     if len(shapes) != 1:
         raise InputError(
@@ -205,7 +208,8 @@ class ImagePairs:
     ) -> None:
         rows = _checked(np.asarray(index), images)
         whole(distance, "distance", least=0)
-        if augment is not None and (len(augment) != len(rows) or min(augment) < 0 or max(augment) >= 2**31):
+        seeds = np.arange(len(rows)) if augment is None else np.asarray(augment)
+        if seeds.shape != (len(rows),) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.max() >= 2**31:
             raise InputError(f"augment is {augment!r}; give each of the {len(rows)} networks a seed from 0 to 2^31 - 1")
         components, (channels, height, width) = rows.shape[2], images.pixels.shape[1:]
         self.separate_channels, self.distance, self.width = separate_channels, distance, width
@@ -234,6 +238,11 @@ class ImagePairs:
     def __len__(self) -> int:
         """Return the number of samples N of each network."""
         return self.index.shape[1]
+
+    @property
+    def networks(self) -> int:
+        """The number of networks E that have samples here."""
+        return self.index.shape[0]
 
     def take(self, networks: Tensor, rows: Tensor, steps: Tensor | None = None) -> Tensor:
         """Return samples of some networks, normalised float32.

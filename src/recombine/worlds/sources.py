@@ -279,11 +279,11 @@ def _first_good(attempts: Iterable[Callable[[], Found | None]], name: str, folde
                 return found
     title, command = SOURCES[name].title, _command(name, folder)
     if problems:
-        raise InputError(f"{problems[0]}; delete that copy and fetch {title} again:\n  {command}")
+        raise InputError(f"{problems[0]}; delete that copy and fetch {title} again: {command}")
     place = f"below {folder}" if folder.is_dir() else f"at {folder}, which is not a folder"
     raise InputError(
-        f"no {title} ({split}) {place}: looked for {SOURCES[name].looked_for}; get it with\n  {command}\n"
-        "or name the folder that holds it as folder=... or in RECOMBINE_DATA"
+        f"no {title} ({split}) {place}: looked for {SOURCES[name].looked_for}; "
+        f"name the folder that holds it in RECOMBINE_DATA, or get it with: {command}"
     )
 
 
