@@ -74,7 +74,8 @@ class ProcessContract(ExecutorContract):
 
     def test_a_unit_that_kills_its_worker_is_tried_again_and_then_given_up(self, make: Make, tmp_path: Path) -> None:
         done = sweep(tmp_path / "s", make, 3, {0: "die", 1: "die once"}, retries=1)
-        assert done.ran == 2
+        # A Dask worker takes answers that nobody has fetched along when it dies; such a unit is found in the store.
+        assert done.ran + done.found == 2
         (failure,) = done.failures
         assert failure.unit.setting["x"] == 0
         assert "died" in failure.error
