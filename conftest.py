@@ -9,6 +9,7 @@ HAS_TORCH = find_spec("torch") is not None
 NEED_TORCH = [
     "src/recombine/nets/*",
     "tests/nets/*",
+    "src/recombine/measures/sensitivity.py",
     "src/recombine/worlds/image_pairs.py",
     "src/recombine/worlds/noise.py",
 ]

@@ -28,12 +28,18 @@ from recombine.theory.overlap import OverlapKernel as OverlapKernel
 from recombine.verdicts import Verdict as Verdict
 
 if TYPE_CHECKING:
+    from recombine.audit.probe import probe as probe
     from recombine.theory.kernel_model import KernelClassifier as KernelClassifier
     from recombine.theory.kernel_model import KernelRegressor as KernelRegressor
 
 
 def __getattr__(name: str) -> Any:
-    """Import the scikit-learn estimators when they are first asked for: scikit-learn takes a second to load."""
+    """Import what not every use needs when it is first asked for: scikit-learn alone takes a second to load."""
+    if name == "probe":
+        from recombine.audit.probe import probe
+        from recombine.report import probe_terminal  # noqa: F401 - plugs its words into Probe
+
+        return probe
     if name in ("KernelClassifier", "KernelRegressor"):
         from recombine.theory import kernel_model
 

@@ -13,6 +13,13 @@ from recombine.nets.losses import LOSSES, loss_named
 def example(name: str, outputs: int) -> tuple[torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(outputs)
     values = 3 * torch.randn(4, 7, outputs, generator=generator, dtype=torch.float64)
+    if loss_named(name).sequences:
+        symbols = torch.randint(min(1, outputs - 1), outputs, (4, 7, 6), generator=generator)
+        # Zeros come last, and at least one does; logits may be cut off before the last place.
+        lengths = torch.randint(5, (4, 7, 1), generator=generator)
+        return 3 * torch.randn(4, 7, 5, outputs, generator=generator, dtype=torch.float64), symbols.where(
+            torch.arange(6) < lengths, 0
+        )
     if loss_named(name).labels:
         return values, torch.randint(outputs, (4, 7), generator=generator)
     if name == "mse":

@@ -30,13 +30,16 @@ class Architecture(ABC):
     reentrant : bool
         Whether ``forward`` may run in several threads at once.
     cache_bound : bool
-        Whether a CPU chunk should hold as many networks as fit its cache; if not, one network at a time is best there.
+        Whether a CPU chunk should hold as many networks as fit its cache.
+    cpu_networks : int
+        Networks in a CPU chunk where the cache does not decide.
     """
 
     outputs: int
     input_axes: int = 1
     reentrant: bool = True
     cache_bound: bool = False
+    cpu_networks: int = 1
 
     @abstractmethod
     def initial(self, seed: int, scale: float) -> Tensors:
@@ -49,6 +52,10 @@ class Architecture(ABC):
     @abstractmethod
     def activations(self, shape: Sequence[int]) -> int:
         """Return how many numbers one network's forward pass holds for one input of ``shape``."""
+
+    def observed(self, outputs: Tensor, inputs: Tensor) -> Tensor:
+        """Return what a record keeps of outputs on watched inputs (c, B, ...): everything, unless that is too much."""
+        return outputs
 
     def statistics(self, seed: int) -> Tensors:
         """Return what one network carries along besides parameters: running statistics, the state of its noise."""

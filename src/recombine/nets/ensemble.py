@@ -23,7 +23,7 @@ from recombine.nets.one_hidden import OneHiddenChunk, fits
 from recombine.nets.optimisers import SGD, Optimiser
 from recombine.nets.samples import Gather, Inputs, Samples, prepare, prepare_inputs
 from recombine.nets.steps import AutogradChunk, Chunk, Progress, Setting
-from recombine.nets.training import Ledger, Plan, final_outputs, run
+from recombine.nets.training import Ledger, Plan, Rows, final_outputs, row_pools, run
 from recombine.tasks.task import whole
 
 #: Bytes of activations that stay close to a core (chunks of 8 networks of 1000 units on 60 samples did best), and the
@@ -57,7 +57,7 @@ class Trained:
     history : Tensor, shape (R, E)
         Training loss after that many updates.
     watched : Tensor or None, shape (R, E, M, K)
-        Outputs on the watched inputs after that many updates.
+        Outputs on the watched inputs after that many updates, or what the architecture keeps of them.
     """
 
     ensemble: Ensemble
@@ -178,6 +178,8 @@ class Ensemble:
         loss: str | Sequence[str] = "mse",
         optimiser: Optimiser | None = None,
         batch: int | None = None,
+        draw_from: Rows | None = None,
+        decay: tuple[float, int] = (1.0, 1),
         weights: npt.ArrayLike | Tensor | None = None,
         stop: float | npt.ArrayLike | None = None,
         clip: float | None = None,
@@ -193,18 +195,25 @@ class Ensemble:
         inputs : array, Tensor or Gather
             (N, ...) shared by all networks, (E, N, ...) one set each, or an object that gathers them on the device.
         targets : array or Tensor
-            (N,) or (E, N) for one output, (N, K) or (E, N, K) for several; integer labels for cross-entropy.
+            (N,) or (E, N) for one output, (N, K) or (E, N, K) for several; integer labels for cross-entropy, padded
+            sequences of them (N, T) or (E, N, T) for sequence-cross-entropy.
         rate : float or sequence of float
             Learning rate, for all networks or one each.
         steps : int
             Most updates a network takes.
         loss : str or sequence of str
-            "mse", "logistic" (targets -1 and 1), "hinge" or "cross-entropy", for all networks or one each.
+            "mse", "logistic" (targets -1 and 1), "hinge", "cross-entropy" or "sequence-cross-entropy" (the sum over a
+            sequence's symbols and its end), for all networks or one each.
         optimiser : SGD or Adam, optional
             Plain gradient descent if not given.
         batch : int, optional
             Samples in a mini-batch; every epoch each network shuffles anew with its own generator. Full batches if not
             given.
+        draw_from : sequence of int, optional
+            Rows of the samples, for all networks or a sequence each: mini-batches are then drawn from these with
+            replacement, a row that is there twice being drawn twice as often.
+        decay : tuple of float and int
+            The rate is multiplied by the first every so many updates as the second says.
         weights : array, optional
             (N,) or (E, N), from 0 up: how much each sample counts. Zero leaves it out, so that networks trained on
             different cells can share their inputs.
@@ -235,7 +244,8 @@ class Ensemble:
         watched = None
         if watch is not None:
             watched = prepare_inputs(watch, self.architecture, len(self), self.master, device)
-        plan = self._plan(samples, steps, batch, record, watched, compact)
+        pools = None if draw_from is None else row_pools(draw_from, len(self), len(samples))
+        plan = self._plan(samples, steps, batch, record, watched, compact, pools)
         parameters, statistics = self.initial()
         ledger = Ledger.empty(parameters, statistics, len(plan.record), self.master)
         rates = torch.tensor(per_network(rate, len(self), "rate"), dtype=self.master, device=device)
@@ -254,7 +264,8 @@ class Ensemble:
             setting = Setting(
                 self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self.stacked
             )
-            run(_chunk(setting, Progress.start(places, rates[places], stops[places]), ledger, plan), plan, ledger)
+            progress = Progress.start(places, rates[places], stops[places], decay)
+            run(_chunk(setting, progress, ledger, plan), plan, ledger)
 
         _side_by_side(train_group, groups, workers)
         return self._trained(ledger, plan, groups)
@@ -267,17 +278,20 @@ class Ensemble:
         record: Sequence[int],
         watch: Tensor | Gather | None,
         compact: bool,
+        pools: tuple[Tensor, ...] | None,
     ) -> Plan:
         steps = whole(steps, "steps", least=0)
         if any(not 0 <= number <= steps for number in record):
             raise InputError(f"record {list(record)} must lie between 0 and steps = {steps}")
         if batch is not None and batch < 1:
             raise InputError(f"batch is {batch}; give at least 1, or leave it out for full batches")
+        if pools is not None and batch is None:
+            raise InputError("draw_from says what mini-batches are drawn from; say how large they are with batch")
         if batch is not None and samples.weights is not None:
             raise InputError("weights and mini-batches do not go together; give each network its own samples instead")
         replay = torch.device(self.device).type == "cuda" if self.replay is None else self.replay
         seeds = tuple(int(seed) for seed in self.seeds)
-        return Plan(steps, batch, tuple(sorted(set(record))), watch, seeds, compact, replay)
+        return Plan(steps, batch, tuple(sorted(set(record))), watch, seeds, compact, replay, pools)
 
     def _size(self, batch: int, shape: Sequence[int], parameters: Tensors) -> int:
         """Return the number of networks in a chunk."""
@@ -287,7 +301,8 @@ class Ensemble:
         item = torch.empty(0, dtype=self.compute).element_size()
         device = torch.device(self.device)
         if device.type == "cpu":
-            return max(1, CACHE_BYTES // (held * item)) if self.architecture.cache_bound else 1
+            bound, few = self.architecture.cache_bound, self.architecture.cpu_networks
+            return max(1, CACHE_BYTES // (held * item)) if bound else few
         owned = sum(tensor[0].numel() for tensor in parameters.values())
         each = (ACTIVATION_COPIES * held * item) + PARAMETER_COPIES * owned * 8
         free, _ = torch.cuda.mem_get_info(device)
@@ -305,7 +320,7 @@ class Ensemble:
         history = torch.where(ended, ledger.loss, ledger.history)
         watched = None
         if plan.watch is not None and plan.record:
-            final = final_outputs(self.architecture, ledger, plan.watch, groups, self.compute)
+            final = final_outputs(self.architecture, ledger, plan.watch, groups, self.compute, observed=True)
             watched = final.expand(len(recorded), *final.shape).clone()
             for row, pieces in zip(watched, ledger.watched, strict=True):
                 for places, outputs in pieces:

@@ -1,4 +1,4 @@
-"""The four losses and their closed slopes, for outputs of many networks at once.
+"""The losses and their closed slopes, for outputs of many networks at once.
 
 Values are per sample; the trainer weighs and adds them. Slopes are derivatives with respect to the outputs, so both
 the hand-written step and autograd start their backward pass from the same numbers.
@@ -31,6 +31,8 @@ class Loss:
         Largest second derivative of a cost along the outputs; bounds the stable step size.
     labels : bool
         Whether targets are integer labels.
+    sequences : bool
+        Whether targets are padded sequences of labels (c, B, T or more) and outputs, then, (c, B, T, K).
     """
 
     name: str
@@ -38,6 +40,7 @@ class Loss:
     slope: Callable[[Tensor, Tensor], Tensor]
     curvature: float
     labels: bool = False
+    sequences: bool = False
 
 
 def _squared(outputs: Tensor, targets: Tensor) -> Tensor:
@@ -73,6 +76,27 @@ def _cross_entropy_slope(outputs: Tensor, labels: Tensor) -> Tensor:
     return torch.softmax(outputs, -1) - hot
 
 
+def counted(symbols: Tensor) -> Tensor:
+    """Return which places of padded sequences (..., T) count: all up to and including the first 0, which ends them.
+
+    Examples
+    --------
+    >>> counted(torch.tensor([[3, 1, 0, 0], [0, 0, 0, 0]])).tolist()
+    [[True, True, True, False], [True, False, False, False]]
+    """
+    return functional.pad(symbols[..., :-1] > 0, (1, 0), value=True)
+
+
+def _sequence_cross_entropy(outputs: Tensor, symbols: Tensor) -> Tensor:
+    symbols = symbols[..., : outputs.shape[-2]]
+    return (_cross_entropy(outputs, symbols) * counted(symbols)).sum(-1)
+
+
+def _sequence_cross_entropy_slope(outputs: Tensor, symbols: Tensor) -> Tensor:
+    symbols = symbols[..., : outputs.shape[-2]]
+    return _cross_entropy_slope(outputs, symbols) * counted(symbols).unsqueeze(-1)
+
+
 LOSSES = {
     loss.name: loss
     for loss in (
@@ -81,6 +105,14 @@ LOSSES = {
         # The hinge is flat or straight; the squared loss stands in for a scale.
         Loss("hinge", _hinge, _hinge_slope, curvature=2.0),
         Loss("cross-entropy", _cross_entropy, _cross_entropy_slope, curvature=0.5, labels=True),
+        Loss(
+            "sequence-cross-entropy",
+            _sequence_cross_entropy,
+            _sequence_cross_entropy_slope,
+            curvature=0.5,
+            labels=True,
+            sequences=True,
+        ),
     )
 }
 
@@ -95,7 +127,8 @@ def loss_named(name: str) -> Loss:
     >>> loss_named("mes")
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: loss 'mes' is unknown; did you mean 'mse'? Losses: mse, logistic, hinge, cross-entropy
+    recombine.errors.InputError: loss 'mes' is unknown; did you mean 'mse'? Losses: mse, logistic, hinge, cross-entropy,
+    sequence-cross-entropy
     """
     if name not in LOSSES:
         raise InputError(f"loss {name!r} is unknown;{near_miss(name, LOSSES)} Losses: {listing(LOSSES)}")

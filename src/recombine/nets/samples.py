@@ -50,7 +50,7 @@ class Samples:
     inputs : Tensor or Gather
         (1, N, ...) when all networks share them, else (E, N, ...).
     targets : Tensor
-        (1 or E, N, K), or integer labels (1 or E, N).
+        (1 or E, N, K), or integer labels (1 or E, N), or sequences of labels (1 or E, N, T).
     weights : Tensor or None
         (1 or E, N), adding up to 1 for each network; None weighs all samples alike.
     """
@@ -175,16 +175,19 @@ def prepare(
     ready = prepare_inputs(inputs, architecture, networks, dtype, device)
     if isinstance(ready, Tensor):
         _check_finite(ready, "inputs")
-    if len({loss.labels for loss in losses}) > 1:
-        raise InputError("cross-entropy takes labels and the other losses take numbers; train them in two calls")
-    labels = losses[0].labels
+    if len({(loss.labels, loss.sequences) for loss in losses}) > 1:
+        raise InputError(
+            "cross-entropy takes labels, sequence-cross-entropy sequences of them and the other losses take numbers; "
+            "train them in two calls"
+        )
+    labels, sequences = losses[0].labels, losses[0].sequences
     goal = as_tensor(targets)
     _check_finite(goal, "targets")
     goal = goal.to(device, torch.int64 if labels else dtype)
     if not labels and architecture.outputs == 1 and (goal.ndim == 1 or goal.shape[-1] == inputs_count(ready)):
         goal = goal.unsqueeze(-1)
-    goal = _per_network(goal, 1 if labels else 2, networks, "targets")
-    tail = () if labels else (architecture.outputs,)
+    goal = _per_network(goal, 1 if labels and not sequences else 2, networks, "targets")
+    tail = tuple(goal.shape[2:]) if sequences else () if labels else (architecture.outputs,)
     if tuple(goal.shape[1:]) != (inputs_count(ready), *tail):
         raise InputError(
             f"targets of shape {tuple(as_tensor(targets).shape)} do not fit {inputs_count(ready)} samples and "

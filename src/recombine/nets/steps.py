@@ -47,16 +47,21 @@ class Progress:
     latest: Tensor
     worst: Tensor
     taken: Tensor
+    decay: Tensor
+    every: Tensor
 
     @classmethod
-    def start(cls, networks: Tensor, rate: Tensor, threshold: Tensor) -> Self:
-        """Return the state before the first step."""
+    def start(cls, networks: Tensor, rate: Tensor, threshold: Tensor, decay: tuple[float, int] = (1.0, 1)) -> Self:
+        """Return the state before the first step; the rate is multiplied by ``decay[0]`` every ``decay[1]`` updates."""
         active = torch.ones_like(networks, dtype=torch.bool)
         latest = torch.full_like(rate, torch.nan)
-        return cls(networks, rate, threshold, active, latest, torch.zeros_like(rate), torch.zeros_like(networks))
+        factor, every = torch.full_like(rate, decay[0]), torch.full_like(networks, decay[1])
+        none = torch.zeros_like(networks)
+        return cls(networks, rate, threshold, active, latest, torch.zeros_like(rate), none, factor, every)
 
     def __post_init__(self) -> None:
         self.stopping = bool((self.threshold > 0).any())
+        self.decaying = bool((self.decay != 1).any())
 
     def note(self, loss: Tensor) -> None:
         """Take in the losses of the present parameters: networks below their threshold stop here."""
@@ -84,7 +89,8 @@ class Progress:
 
     def pace(self) -> Tensor:
         """Return the learning rates, zero for networks that have stopped."""
-        return self.rate * self.active if self.stopping else self.rate
+        rate = self.rate * self.decay ** (self.taken // self.every) if self.decaying else self.rate
+        return rate * self.active if self.stopping else rate
 
     def select(self, keep: Tensor) -> Progress:
         """Return the same for some of the networks."""
@@ -176,7 +182,8 @@ class AutogradChunk(Chunk):
         plain = outputs.detach().to(targets.dtype if targets.is_floating_point() else weights.dtype)
         self.progress.note((self.setting.loss.value(plain, targets) * weights).sum(1))
         if update:
-            slope = self.setting.loss.slope(plain, targets) * weights.unsqueeze(-1)
+            slope = self.setting.loss.slope(plain, targets)
+            slope = slope * weights.view(*weights.shape, *[1] * (slope.ndim - 2))
             gradients = torch.autograd.grad(outputs, list(self.leaves.values()), slope.to(outputs.dtype))
             joined = torch.cat([gradient.flatten(1) for gradient in gradients], dim=1)
             self.descend([joined.to(self.blocks[0].dtype)])

@@ -7,13 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from recombine.arrays import IntArray
+from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, chosen, generator_for
 from recombine.nets.graphs import ReplayedStep
 from recombine.nets.samples import Gather, inputs_count, take_inputs
 from recombine.nets.steps import Chunk
+
+#: Rows for all networks, or a sequence for each.
+Rows = Sequence[int] | Sequence[Sequence[int]] | Sequence[IntArray] | IntArray
 
 #: A chunk is made smaller when no more than this share of its networks is still training.
 COMPACT_AT = 0.5
@@ -33,6 +39,7 @@ class Plan:
     seeds: tuple[int, ...]
     compact: bool
     replay: bool
+    pools: tuple[Tensor, ...] | None = None
 
     @cached_property
     def rows(self) -> dict[int, int]:
@@ -104,14 +111,60 @@ class Orders:
         self.order = self.order[keep]
 
 
+class Draws:
+    """Samples drawn with replacement from each network's own pool of rows, with its own generator."""
+
+    def __init__(self, seeds: Sequence[int], pools: Sequence[Tensor], batch: int, device: torch.device) -> None:
+        self.generators = [generator_for(seed, purpose=1) for seed in seeds]
+        self.pools, self.batch, self.device = pools, batch, device
+
+    def rows(self, step: int) -> Tensor:
+        """Return the rows (c, B) of one step; steps must be asked for in turn."""
+        drawn = [
+            pool[torch.randint(len(pool), (self.batch,), generator=generator)]
+            for pool, generator in zip(self.pools, self.generators, strict=True)
+        ]
+        return torch.stack(drawn).to(self.device)
+
+    def select(self, keep: Tensor) -> None:
+        """Go on with some of the networks."""
+        self.generators, self.pools = ([items[i] for i in keep.tolist()] for items in (self.generators, self.pools))
+
+
+def row_pools(draw_from: Rows, networks: int, samples: int) -> tuple[Tensor, ...]:
+    """Return each network's pool of rows from one for all or one each.
+
+    Examples
+    --------
+    >>> [len(pool) for pool in row_pools([[0, 1, 1], [2]], networks=2, samples=3)]
+    [3, 1]
+    """
+    alike = len(draw_from) == 0 or np.ndim(draw_from[0]) == 0
+    pools = [np.asarray(part) for part in ([draw_from] if alike else draw_from)]
+    if len(pools) not in (1, networks):
+        raise InputError(f"draw_from has {len(pools)} pools for {networks} networks; give one for all or one each")
+    for pool in pools:
+        if pool.ndim != 1 or len(pool) == 0 or pool.dtype.kind not in "iu" or pool.min() < 0 or pool.max() >= samples:
+            raise InputError(
+                f"draw_from must list rows of the {samples} samples, from 0 to {samples - 1}, at least one"
+            )
+    tensors = [torch.from_numpy(pool.astype(np.int64)) for pool in pools]
+    return tuple(tensors * (networks if len(tensors) == 1 else 1))
+
+
+def _orders(chunk: Chunk, plan: Plan) -> Orders | Draws | None:
+    if plan.batch is None:
+        return None
+    places = chunk.progress.networks.tolist()
+    seeds, device = [plan.seeds[i] for i in places], chunk.progress.networks.device
+    if plan.pools is not None:
+        return Draws(seeds, [plan.pools[i] for i in places], plan.batch, device)
+    return Orders(seeds, len(chunk.setting.samples), plan.batch, device)
+
+
 def run(chunk: Chunk, plan: Plan, ledger: Ledger) -> None:
     """Train one chunk to the end of the plan and write the outcome into the ledger."""
-    samples = len(chunk.setting.samples)
-    device = chunk.progress.networks.device
-    orders = None
-    if plan.batch is not None:
-        seeds = [plan.seeds[i] for i in chunk.progress.networks.tolist()]
-        orders = Orders(seeds, samples, plan.batch, device)
+    orders = _orders(chunk, plan)
     step = _stepper(chunk, plan)
     for number in range(plan.steps):
         rows = None if orders is None else orders.rows(number)
@@ -155,7 +208,7 @@ def _watch(chunk: Chunk, plan: Plan, ledger: Ledger, number: int) -> None:
     networks = chunk.progress.networks
     setting = chunk.setting
     outputs = evaluate(
-        setting.architecture, chunk.parameters(), chunk.statistics(), plan.watch, networks, setting.compute
+        setting.architecture, chunk.parameters(), chunk.statistics(), plan.watch, networks, setting.compute, True
     )
     ledger.watched[plan.rows[number]].append((networks.clone(), outputs))
 
@@ -168,8 +221,11 @@ def evaluate(
     inputs: Tensor | Gather,
     networks: Tensor,
     compute: torch.dtype,
+    observed: bool = False,
 ) -> Tensor:
     """Return outputs (c, M, K) of trained networks, with their running statistics, in pieces that fit in memory.
+
+    With ``observed`` they are what the architecture keeps of outputs.
 
     Examples
     --------
@@ -190,17 +246,29 @@ def evaluate(
     for start in range(0, count, piece):
         rows = torch.arange(start, min(start + piece, count), device=networks.device).expand(len(networks), -1)
         values = take_inputs(inputs, networks, rows).to(compute)
-        outputs.append(architecture.forward(cast, statistics, values, False).to(master))
+        found = architecture.forward(cast, statistics, values, False).to(master)
+        outputs.append(architecture.observed(found, values) if observed else found)
     return torch.cat(outputs, dim=1)
 
 
 def final_outputs(
-    architecture: Architecture, ledger: Ledger, watch: Tensor | Gather, pieces: Sequence[Tensor], compute: torch.dtype
+    architecture: Architecture,
+    ledger: Ledger,
+    watch: Tensor | Gather,
+    pieces: Sequence[Tensor],
+    compute: torch.dtype,
+    observed: bool = False,
 ) -> Tensor:
     """Return outputs (E, M, K) of all networks as they ended, evaluated in the given groups of networks."""
     outputs = [
         evaluate(
-            architecture, chosen(ledger.parameters, piece), chosen(ledger.statistics, piece), watch, piece, compute
+            architecture,
+            chosen(ledger.parameters, piece),
+            chosen(ledger.statistics, piece),
+            watch,
+            piece,
+            compute,
+            observed,
         )
         for piece in pieces
     ]
