@@ -151,8 +151,8 @@ def prepare(
     ready = prepare_inputs(inputs, architecture, networks, dtype, device)
     if len({(loss.labels, loss.sequences) for loss in losses}) > 1:
         raise InputError(
-            "cross-entropy takes labels, sequence-cross-entropy sequences of them and the other losses take numbers; "
-            "train them in two calls"
+            "cross-entropy and categorical-hinge take labels, sequence-cross-entropy sequences of them and the other "
+            "losses take numbers; train them in two calls"
         )
     labels, sequences = losses[0].labels, losses[0].sequences
     goal = as_tensor(targets).to(device, torch.int64 if labels else dtype)
