@@ -11,6 +11,7 @@ NEED_TORCH = [
     "tests/nets/*",
     "src/recombine/measures/sensitivity.py",
     "src/recombine/worlds/image_pairs.py",
+    "src/recombine/worlds/label_pairs.py",
     "src/recombine/worlds/noise.py",
 ]
 NEED_TRITON = ["src/recombine/nets/convolution_kernels.py", "src/recombine/nets/residual_kernels.py"]

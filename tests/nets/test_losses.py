@@ -62,6 +62,16 @@ def test_values_are_those_of_torch() -> None:
     torch.testing.assert_close(ours, functional.relu(1 - values * targets).mean())
 
 
+def test_categorical_hinge_is_that_of_keras() -> None:
+    """Worked by hand from max(0, 1 + max(0, largest wrong) - right): the competitor is never below 0."""
+    outputs = torch.tensor([[[2.0, 0.5, -1.0], [0.3, 0.9, 0.0], [-3.0, -0.5, -2.0], [-0.2, -1.0, -4.0]]])
+    labels = torch.tensor([[0, 0, 1, 2]])
+    loss = loss_named("categorical-hinge")
+    torch.testing.assert_close(loss.value(outputs, labels), torch.tensor([[0.0, 1.6, 1.5, 5.0]]))
+    slopes = [[0.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0]]
+    assert loss.slope(outputs, labels)[0].tolist() == slopes
+
+
 def test_logistic_survives_large_margins() -> None:
     far = torch.tensor([[[800.0], [-800.0]]])
     value = loss_named("logistic").value(far, torch.ones_like(far))

@@ -23,7 +23,7 @@ from recombine.nets.one_hidden import OneHiddenChunk, fits
 from recombine.nets.optimisers import SGD, Optimiser
 from recombine.nets.samples import Gather, Inputs, Samples, prepare, prepare_inputs
 from recombine.nets.steps import AutogradChunk, Chunk, Progress, Setting
-from recombine.nets.training import Ledger, Plan, Rows, final_outputs, row_pools, run
+from recombine.nets.training import Ledger, Plan, Rows, Watch, final_outputs, row_pools, run
 from recombine.tasks.task import whole
 
 #: Bytes of activations that stay close to a core (chunks of 8 networks of 1000 units on 60 samples did best), and the
@@ -57,7 +57,8 @@ class Trained:
     history : Tensor, shape (R, E)
         Training loss after that many updates.
     watched : Tensor or None, shape (R, E, M, K)
-        Outputs on the watched inputs after that many updates, or what the architecture keeps of them.
+        Outputs on the watched inputs after that many updates, or what the architecture keeps of them; (R, E, ...) of
+        what a watching function returned.
     """
 
     ensemble: Ensemble
@@ -184,7 +185,7 @@ class Ensemble:
         stop: float | npt.ArrayLike | None = None,
         clip: float | None = None,
         record: Sequence[int] = (),
-        watch: Inputs | None = None,
+        watch: Inputs | Watch | None = None,
         compact: bool = True,
         threads: int | None = None,
     ) -> Trained:
@@ -195,15 +196,16 @@ class Ensemble:
         inputs : array, Tensor or Gather
             (N, ...) shared by all networks, (E, N, ...) one set each, or an object that gathers them on the device.
         targets : array or Tensor
-            (N,) or (E, N) for one output, (N, K) or (E, N, K) for several; integer labels for cross-entropy, padded
-            sequences of them (N, T) or (E, N, T) for sequence-cross-entropy.
+            (N,) or (E, N) for one output, (N, K) or (E, N, K) for several; integer labels for cross-entropy and
+            categorical-hinge, padded sequences of them (N, T) or (E, N, T) for sequence-cross-entropy.
         rate : float or sequence of float
             Learning rate, for all networks or one each.
         steps : int
             Most updates a network takes.
         loss : str or sequence of str
-            "mse", "logistic" (targets -1 and 1), "hinge", "cross-entropy" or "sequence-cross-entropy" (the sum over a
-            sequence's symbols and its end), for all networks or one each.
+            "mse", "logistic" (targets -1 and 1), "hinge", "categorical-hinge" (no competitor counts as less than
+            0), "cross-entropy" or "sequence-cross-entropy" (the sum over a sequence's symbols and its end), for
+            all networks or one each.
         optimiser : SGD or Adam, optional
             Plain gradient descent if not given.
         batch : int, optional
@@ -223,8 +225,9 @@ class Ensemble:
             Largest norm of a network's gradient.
         record : sequence of int
             Steps, from 0 to ``steps``, at which losses (and outputs on ``watch``) are written down.
-        watch : array, Tensor or Gather, optional
-            Inputs (M, ...) or (E, M, ...) on which outputs are recorded.
+        watch : array, Tensor, Gather or callable, optional
+            Inputs (M, ...) or (E, M, ...) on which outputs are recorded; or a function of the parameters and
+            statistics of some networks and their places (c,) that returns what to record of them, a tensor (c, ...).
         compact : bool
             Whether chunks shrink as their networks stop.
         threads : int, optional
@@ -241,8 +244,10 @@ class Ensemble:
             raise InputError(f"loss has {len(losses)} entries for {len(self)} networks; give one or one each")
         device = torch.device(self.device)
         samples = prepare(inputs, targets, weights, self.architecture, losses, self.master, device)
-        watched = None
-        if watch is not None:
+        watched: Watch | None = None
+        if callable(watch):
+            watched = watch
+        elif watch is not None:
             watched = prepare_inputs(watch, self.architecture, len(self), self.master, device)
         pools = None if draw_from is None else row_pools(draw_from, len(self), len(samples))
         plan = self._plan(samples, steps, batch, record, watched, compact, pools)
@@ -276,7 +281,7 @@ class Ensemble:
         steps: int,
         batch: int | None,
         record: Sequence[int],
-        watch: Tensor | Gather | None,
+        watch: Watch | None,
         compact: bool,
         pools: tuple[Tensor, ...] | None,
     ) -> Plan:

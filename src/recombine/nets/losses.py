@@ -24,7 +24,7 @@ class Loss:
     ----------
     name : str
     value : callable
-        Outputs (c, B, K) and targets (c, B, K), or labels (c, B) for cross-entropy, to costs (c, B).
+        Outputs (c, B, K) and targets (c, B, K), or labels (c, B) where ``labels``, to costs (c, B).
     slope : callable
         The same arguments to derivatives (c, B, K).
     curvature : float
@@ -76,6 +76,24 @@ def _cross_entropy_slope(outputs: Tensor, labels: Tensor) -> Tensor:
     return torch.softmax(outputs, -1) - hot
 
 
+def _rivals(outputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the outputs with the true class set to 0, so that no competitor counts as less, and the classes."""
+    hot = functional.one_hot(labels, outputs.shape[-1])
+    return outputs * (1 - hot), hot
+
+
+def _categorical_hinge(outputs: Tensor, labels: Tensor) -> Tensor:
+    rivals, hot = _rivals(outputs, labels)
+    return (1 + rivals.amax(-1) - (outputs * hot).sum(-1)).clamp_min(0)
+
+
+def _categorical_hinge_slope(outputs: Tensor, labels: Tensor) -> Tensor:
+    rivals, hot = _rivals(outputs, labels)
+    best = functional.one_hot(rivals.argmax(-1), outputs.shape[-1]) * (1 - hot)
+    short = _categorical_hinge(outputs, labels) > 0
+    return ((best - hot) * short.unsqueeze(-1)).to(outputs.dtype)
+
+
 def counted(symbols: Tensor) -> Tensor:
     """Return which places of padded sequences (..., T) count: all up to and including the first 0, which ends them.
 
@@ -104,6 +122,7 @@ LOSSES = {
         Loss("logistic", _logistic, _logistic_slope, curvature=0.25),
         # The hinge is flat or straight; the squared loss stands in for a scale.
         Loss("hinge", _hinge, _hinge_slope, curvature=2.0),
+        Loss("categorical-hinge", _categorical_hinge, _categorical_hinge_slope, curvature=2.0, labels=True),
         Loss("cross-entropy", _cross_entropy, _cross_entropy_slope, curvature=0.5, labels=True),
         Loss(
             "sequence-cross-entropy",
@@ -127,8 +146,8 @@ def loss_named(name: str) -> Loss:
     >>> loss_named("mes")
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: loss 'mes' is unknown; did you mean 'mse'? Losses: mse, logistic, hinge, cross-entropy,
-    sequence-cross-entropy
+    recombine.errors.InputError: loss 'mes' is unknown; did you mean 'mse'? Losses: mse, logistic, hinge,
+    categorical-hinge, cross-entropy, sequence-cross-entropy
     """
     if name not in LOSSES:
         raise InputError(f"loss {name!r} is unknown;{near_miss(name, LOSSES)} Losses: {listing(LOSSES)}")

@@ -177,8 +177,8 @@ def prepare(
         _check_finite(ready, "inputs")
     if len({(loss.labels, loss.sequences) for loss in losses}) > 1:
         raise InputError(
-            "cross-entropy takes labels, sequence-cross-entropy sequences of them and the other losses take numbers; "
-            "train them in two calls"
+            "cross-entropy and categorical-hinge take labels, sequence-cross-entropy sequences of them and the other "
+            "losses take numbers; train them in two calls"
         )
     labels, sequences = losses[0].labels, losses[0].sequences
     goal = as_tensor(targets)

@@ -21,6 +21,9 @@ from recombine.nets.steps import Chunk
 #: Rows for all networks, or a sequence for each.
 Rows = Sequence[int] | Sequence[Sequence[int]] | Sequence[IntArray] | IntArray
 
+#: What to look at while training: inputs, or a function of parameters, statistics and the networks' numbers (c,).
+Watch = Tensor | Gather | Callable[[Tensors, Tensors, Tensor], Tensor]
+
 #: A chunk is made smaller when no more than this share of its networks is still training.
 COMPACT_AT = 0.5
 
@@ -35,7 +38,7 @@ class Plan:
     steps: int
     batch: int | None
     record: tuple[int, ...]
-    watch: Tensor | Gather | None
+    watch: Watch | None
     seeds: tuple[int, ...]
     compact: bool
     replay: bool
@@ -207,10 +210,25 @@ def _watch(chunk: Chunk, plan: Plan, ledger: Ledger, number: int) -> None:
         return
     networks = chunk.progress.networks
     setting = chunk.setting
-    outputs = evaluate(
+    outputs = _seen(
         setting.architecture, chunk.parameters(), chunk.statistics(), plan.watch, networks, setting.compute, True
     )
     ledger.watched[plan.rows[number]].append((networks.clone(), outputs))
+
+
+def _seen(
+    architecture: Architecture,
+    parameters: Tensors,
+    statistics: Tensors,
+    watch: Watch,
+    networks: Tensor,
+    compute: torch.dtype,
+    observed: bool,
+) -> Tensor:
+    """Return what a watching function makes of the networks (c, ...), or their outputs on watched inputs."""
+    if isinstance(watch, Tensor | Gather):
+        return evaluate(architecture, parameters, statistics, watch, networks, compute, observed)
+    return watch(parameters, statistics, networks)
 
 
 @torch.no_grad()
@@ -254,14 +272,14 @@ def evaluate(
 def final_outputs(
     architecture: Architecture,
     ledger: Ledger,
-    watch: Tensor | Gather,
+    watch: Watch,
     pieces: Sequence[Tensor],
     compute: torch.dtype,
     observed: bool = False,
 ) -> Tensor:
     """Return outputs (E, M, K) of all networks as they ended, evaluated in the given groups of networks."""
     outputs = [
-        evaluate(
+        _seen(
             architecture,
             chosen(ledger.parameters, piece),
             chosen(ledger.statistics, piece),
