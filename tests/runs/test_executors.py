@@ -17,8 +17,9 @@ import sample_units
 from sample_units import started
 
 from recombine.errors import InputError
+from recombine.runs import executors
 from recombine.runs.collect import collect
-from recombine.runs.executors import InlineExecutor, SlurmExecutor, make_executor
+from recombine.runs.executors import DaskExecutor, InlineExecutor, SlurmExecutor, make_executor
 from recombine.runs.pool import THREAD_VARIABLES, LocalExecutor
 from recombine.runs.store import Store
 from recombine.runs.sweep import ExecutorError, Sweep, run
@@ -139,6 +140,23 @@ class TestLocal(ProcessContract):
         pytest.importorskip("torch")
         with LocalExecutor(1) as executor:
             assert executor.submit(sample_units.torch_threads).result() == 1
+
+
+class TestLostCluster:
+    def test_a_cluster_without_workers_is_made_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Dask starts workers again that died, but not always: then somebody has to notice."""
+        pytest.importorskip("distributed")
+        monkeypatch.setattr(executors, "PATIENCE", 1)
+        made: list[DaskExecutor] = []
+
+        def make() -> DaskExecutor:
+            made.append(DaskExecutor(workers=1))
+            if len(made) == 1:
+                made[0]._client.retire_workers()
+            return made[-1]
+
+        done = sweep(tmp_path / "s", make, 2)
+        assert (done.ran, len(made)) == (2, 2)
 
 
 class TestForeignPool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
+from concurrent.futures import wait as wait_for
+from functools import partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -15,6 +18,10 @@ from recombine.runs.pool import LocalExecutor
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+#: Seconds without a single worker after which a cluster of our own counts as lost.
+PATIENCE = 10
+LOST = "all workers of the Dask cluster are gone"
 
 NAMES = ("inline", "local", "dask", "slurm")
 
@@ -85,6 +92,17 @@ class InlineExecutor(Executor):
         return future
 
 
+class _Passed(Future[T]):
+    """Stands for a future of the cluster, which alone can say that its call was cancelled in time."""
+
+    inner: Future[T] | None = None
+
+    def cancel(self) -> bool:
+        """Cancel the call on the cluster if it has not begun."""
+        inner = self.inner
+        return inner is not None and inner.cancel() and super().cancel()
+
+
 class DaskExecutor(Executor):
     """Tasks on a Dask cluster, which re-runs the tasks of a worker that died by itself.
 
@@ -113,6 +131,10 @@ class DaskExecutor(Executor):
             raise InputError(f"no Dask scheduler answers at {address}: {error}; start one or leave it out") from None
         # Two attempts at one unit are the same call; a pure task would be answered from the first.
         self._executor = self._client.get_executor(pure=False)
+        self._pending: set[_Passed[Any]] = set()
+        self._broken = threading.Event()
+        if self._cluster is not None:
+            threading.Thread(target=self._watch, name="dask-watcher", daemon=True).start()
 
     @property
     def in_flight(self) -> int:
@@ -122,11 +144,46 @@ class DaskExecutor(Executor):
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Send a call to the cluster."""
-        future: Future[T] = self._executor.submit(fn, *args, **kwargs)
-        return future
+        if self._broken.is_set():
+            raise BrokenExecutor(LOST)
+        outer: _Passed[T] = _Passed()
+        self._pending.add(outer)
+        outer.inner = self._executor.submit(fn, *args, **kwargs)
+        outer.inner.add_done_callback(partial(self._pass_on, outer))
+        return outer
+
+    def _pass_on(self, outer: _Passed[Any], inner: Future[Any]) -> None:
+        self._pending.discard(outer)
+        # While somebody holds on to an answer, Dask computes it again when the worker that has it dies.
+        outer.inner = None
+        # It may have been given up, or cancelled, in the meantime.
+        with contextlib.suppress(InvalidStateError):
+            if inner.cancelled():
+                outer.cancel()
+            elif (error := inner.exception()) is not None:
+                outer.set_exception(error)
+            else:
+                outer.set_result(inner.result())
+
+    def _watch(self) -> None:
+        """Give up when all workers of our own cluster are gone: Dask does not always start them again."""
+        alone = 0
+        while not self._broken.wait(1.0):
+            try:
+                alone = 0 if self._client.nthreads() else alone + 1
+            except (OSError, ValueError, RuntimeError, AttributeError):
+                return
+            if alone >= PATIENCE:
+                self._broken.set()
+                for outer in list(self._pending):
+                    with contextlib.suppress(InvalidStateError):
+                        outer.set_exception(BrokenExecutor(LOST))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster; stop it if it was started here."""
+        if wait and not cancel_futures:
+            wait_for(list(self._pending))
+        self._broken.set()
         self._executor.shutdown(wait=wait and not cancel_futures)
         self._client.close()
         if self._cluster is not None:
