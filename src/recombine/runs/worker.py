@@ -150,8 +150,8 @@ def _deadline(task: Task, claim: Claim) -> Iterator[None]:
     if task.timeout is None:
         yield
         return
-    over = threading.Event()
-    timer = threading.Thread(target=_watch, args=(task, claim, over, threading.get_ident()), daemon=True)
+    over, sent = threading.Event(), threading.Event()
+    timer = threading.Thread(target=_watch, args=(task, claim, over, sent, threading.get_ident()), daemon=True)
     timer.start()
     try:
         yield
@@ -163,13 +163,16 @@ def _deadline(task: Task, claim: Claim) -> Iterator[None]:
         finally:
             over.set()
             timer.join()
-            # Sent and not yet arrived, it would hit whatever runs next.
-            _raise_in(threading.get_ident(), None)
+            # Sent and not yet arrived, it would hit whatever runs next. Taking back what was never sent is not free: it
+            # leaves the interpreter looking out for it at every call.
+            if sent.is_set():
+                _raise_in(threading.get_ident(), None)
 
 
-def _watch(task: Task, claim: Claim, over: threading.Event, thread: int) -> None:
+def _watch(task: Task, claim: Claim, over: threading.Event, sent: threading.Event, thread: int) -> None:
     if over.wait(task.timeout):
         return
+    sent.set()
     _raise_in(thread, TimeIsUpError)
     if over.wait(task.grace) or process_identity() == task.home:
         return
