@@ -14,6 +14,7 @@ from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
 from recombine.nets.layers import norm_parameters, uniform
 from recombine.nets.mlp import linear, readout
+from recombine.worlds.noise import scramble
 
 
 @dataclass(frozen=True)
@@ -141,21 +142,14 @@ class Noise:
             return values
         self.calls += 1
         places = torch.arange(values[0].numel(), dtype=torch.int32, device=values.device)
-        key = _hash(self.state + 0x3C6EF372 * self.calls % 2**31)
-        kept = (_hash(places ^ key.unsqueeze(1)) & 0xFFFFFF) >= self.share * 2**24
+        key = scramble(self.state + 0x3C6EF372 * self.calls % 2**31)
+        kept = (scramble(places ^ key.unsqueeze(1)) & 0xFFFFFF) >= self.share * 2**24
         return values * (kept.view(values.shape) / (1 - self.share)).to(values.dtype)
 
     def advance(self) -> None:
         """Move on to the next step's noise."""
         if self.share:
-            self.state.copy_(_hash(self.state + 0x1E3779B9))
-
-
-def _hash(values: Tensor) -> Tensor:
-    """Scramble 32-bit integers: shifts and odd multipliers, which wrap around."""
-    values = (values ^ ((values >> 16) & 0xFFFF)) * 0x7FEB352D
-    values = (values ^ ((values >> 15) & 0x1FFFF)) * -0x7B935975
-    return values ^ ((values >> 16) & 0xFFFF)
+            self.state.copy_(scramble(self.state + 0x1E3779B9))
 
 
 def _apply(values: Tensor, parameters: Tensors, name: str) -> Tensor:

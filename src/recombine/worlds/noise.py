@@ -24,12 +24,18 @@ def noise_bits(*keys: Tensor) -> Tensor:
     """
     state = torch.zeros((), dtype=torch.int32, device=keys[0].device)
     for key in keys:
-        state = _scramble((state ^ key.to(torch.int32)) + GOLDEN)
+        state = scramble((state ^ key.to(torch.int32)) + GOLDEN)
     return state
 
 
-def _scramble(values: Tensor) -> Tensor:
-    """Mix 32-bit integers one to one: shifts, and odd multipliers that wrap around."""
+def scramble(values: Tensor) -> Tensor:
+    """Mix 32-bit integers one to one: shifts, and odd multipliers that wrap around.
+
+    Examples
+    --------
+    >>> len(scramble(torch.arange(1000, dtype=torch.int32)).unique())
+    1000
+    """
     values = (values ^ ((values >> 16) & 0xFFFF)) * 0x7FEB352D
     values = (values ^ ((values >> 15) & 0x1FFFF)) * -0x7B935975
     return values ^ ((values >> 16) & 0xFFFF)
