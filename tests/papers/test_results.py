@@ -12,7 +12,6 @@ from recombine.papers.results import (
     Evidence,
     Provenance,
     as_table,
-    current_versions,
     default_folder,
     load,
     load_all,
@@ -25,7 +24,7 @@ from recombine.tables import Table
 
 def story(scale: str = "quick") -> Provenance:
     settings = [{"seeds": [1, 2], "loss": "hinge"}]
-    return Provenance("margins", scale, "recombine reproduce demo", "named", "cpu", 1.5, settings, current_versions())
+    return Provenance("margins", scale, "recombine reproduce demo", "named", "cpu", 1.5, settings, {"numpy": "2.4"})
 
 
 ROWS = [

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from recombine._version import __version__
 from recombine.errors import InputError, RecombineError
 from recombine.runs.collect import load_table, save_table
 from recombine.tables import Table
-
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
 
 
 class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,7 +37,7 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Examples
     --------
-    >>> Provenance("leak", "quick", "recombine reproduce", "none", "cpu", 0.5, [], current_versions()).device
+    >>> Provenance("leak", "quick", "recombine reproduce", "none", "cpu", 0.5, [], {"numpy": "2.4"}).device
     'cpu'
     """
 
@@ -74,23 +69,6 @@ class Evidence:
         """The scale, and how much of the grid was run where it was not all."""
         planned, ran = self.provenance.planned, len(self.provenance.settings)
         return f"{self.scale} ({ran} of {planned} units)" if planned else self.scale
-
-
-def current_versions() -> dict[str, str]:
-    """Return the versions of recombine, Python and the libraries that compute.
-
-    Examples
-    --------
-    >>> sorted(current_versions())[:2]
-    ['numpy', 'python']
-    """
-    found = {"recombine": __version__, "python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def as_table(rows: Iterable[Mapping[str, Any]]) -> Table:
