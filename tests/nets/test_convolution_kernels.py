@@ -133,4 +133,4 @@ def test_a_network_trains_the_same_alone_and_in_a_batch() -> None:
     alone = Ensemble(network, [4], dtype="bfloat16", device="cuda").train(inputs, targets, **settings)
     twice = Ensemble(network, [3, 4, 5], dtype="bfloat16", device="cuda").train(inputs, targets, **settings)
     assert torch.equal(many.loss, twice.loss)
-    torch.testing.assert_close(many.loss[1:2], alone.loss, rtol=0.05, atol=0.0)
+    torch.testing.assert_close(many.loss[1:2], alone.loss, rtol=0.02, atol=0.0)
