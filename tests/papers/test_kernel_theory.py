@@ -11,7 +11,7 @@ import pytest
 from recombine.measures.contributions import kind_of
 from recombine.papers import Standing, find
 from recombine.papers.kernel_theory_claims import DISPERSED_SALIENCE
-from recombine.papers.kernel_theory_network_figures import over_seeds
+from recombine.papers.over_seeds import over_seeds
 from recombine.papers.reproduce import Reproduction, reproduce
 from recombine.report.paper_figure import PaperFigure
 from recombine.runs.executors import make_executor

@@ -9,15 +9,15 @@ that the statement needs, nothing is said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import wraps
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from recombine.arrays import FloatArray
-from recombine.papers.claims import Check, Claim, Outcome
+from recombine.papers.claims import Claim, Outcome
 from recombine.papers.kernel_theory_networks import ADDITION_SETS
+from recombine.papers.over_seeds import MissingNetworksError, Sample, counted, judged, sample
 from recombine.papers.results import matching
 from recombine.tables import Table
 from recombine.theory.leak import slope
@@ -27,45 +27,6 @@ ENDS = (0, 20)
 #: Accuracy on unseen pairs of transitive equivalence by distance, as published.
 EQUIVALENCE = {0: 0.529, 5: 0.580, 10: 0.760, 15: 0.832, 20: 0.891}
 PHOTO_NETWORKS = ("resnet", "vit")
-
-
-class _NoNetworksError(Exception):
-    """No network of a condition that a check needs."""
-
-
-class Sample(NamedTuple):
-    """Mean over networks, two standard errors of it (NaN for one network), and how many there are."""
-
-    mean: float
-    error: float
-    networks: int
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f}" + (f" ± {self.error:.3f}" if self.networks > 1 else "")
-
-
-def _judged(check: Check) -> Check:
-    """Turn a missing condition into ``not run``."""
-
-    @wraps(check)
-    def judged(rows: Table) -> Outcome:
-        try:
-            return check(rows)
-        except _NoNetworksError as error:
-            return Outcome.not_run(str(error))
-
-    return judged
-
-
-def _sample(rows: Table, column: str, **condition: Any) -> Sample:
-    """Mean of a column over the networks of a condition; networks that diverged (NaN) do not count."""
-    values = matching(rows, **condition)[column]
-    values = values[np.isfinite(values)]
-    if not len(values):
-        words = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in condition.items())
-        raise _NoNetworksError(f"no network of the condition: {words}")
-    error = 2 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("nan")
-    return Sample(float(values.mean()), error, len(values))
 
 
 def _stands_in(rows: Table) -> bool:
@@ -79,12 +40,12 @@ def _distances(rows: Table, conditions: Iterable[dict[str, Any]], needed: Sequen
     missing = [] if _stands_in(rows) else [distance for distance in needed if distance not in shared]
     if missing or len(shared) < len(needed):
         what = f"distance {missing[0]}" if missing else "two distances"
-        raise _NoNetworksError(f"not every condition has networks at {what}; those with all: {shared}")
+        raise MissingNetworksError(f"not every condition has networks at {what}; those with all: {shared}")
     return shared
 
 
 def _series(rows: Table, column: str, distances: Sequence[int], **condition: Any) -> list[Sample]:
-    return [_sample(rows, column, **condition, distance=distance) for distance in distances]
+    return [sample(rows, column, **condition, distance=distance) for distance in distances]
 
 
 def _rises(series: Sequence[Sample]) -> bool:
@@ -93,12 +54,6 @@ def _rises(series: Sequence[Sample]) -> bool:
 
 def _listed(series: Iterable[Sample]) -> str:
     return ", ".join(map(str, series))
-
-
-def _counted(samples: Iterable[Sample]) -> str:
-    counts = [sample.networks for sample in samples]
-    number = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    return f"{number} network{'s' if max(counts) > 1 else ''} a condition"
 
 
 def _verdict(rows: Table, value: str, direction: bool, numbers: bool, detail: str) -> Outcome:
@@ -116,18 +71,18 @@ def _photo_verdict(rows: Table, value: str, holds: bool, detail: str) -> Outcome
     return Outcome.of(value, holds, detail)
 
 
-@_judged
+@judged
 def _loss_decides(rows: Table) -> Outcome:
     """Reads images, task, loss, distance, accuracy."""
     losses = ("logistic", "mse")
     far = _distances(rows, [{"task": "CD-3", "loss": loss} for loss in losses], needed=ENDS[-1:])[-1]
-    logistic, squared = (_sample(rows, "accuracy", task="CD-3", loss=loss, distance=far) for loss in losses)
+    logistic, squared = (sample(rows, "accuracy", task="CD-3", loss=loss, distance=far) for loss in losses)
     gap = squared.mean - logistic.mean
-    detail = f"distance {far}: logistic {logistic}, squared {squared}; {_counted((logistic, squared))}"
+    detail = f"distance {far}: logistic {logistic}, squared {squared}; {counted((logistic, squared))}"
     return _verdict(rows, f"{gap:+.2f}", gap > 0, gap > 0.2, detail)
 
 
-@_judged
+@judged
 def _context(rows: Table) -> Outcome:
     """Reads images, task, loss, distance, accuracy."""
     names = ("CD-3", "CD-2", "CD-1")
@@ -138,11 +93,11 @@ def _context(rows: Table) -> Outcome:
     near = abs(hard[0].mean - 0.503) <= 0.08 and abs(hard[-1].mean - 0.229) <= 0.08
     high = min(sample.mean for series in easy for sample in series) > 0.83
     detail = "; ".join(f"{task} {_listed(series)}" for task, series in found.items())
-    detail = f"distances {distances}: {detail}; {_counted([s for series in found.values() for s in series])}"
+    detail = f"distances {distances}: {detail}; {counted([s for series in found.values() for s in series])}"
     return _verdict(rows, f"{hard[0].mean:.3f} to {hard[-1].mean:.3f}", direction, near and high, detail)
 
 
-@_judged
+@judged
 def _addition(rows: Table) -> Outcome:
     """Reads images, set, distance, slope."""
     distances = _distances(rows, [{"set": "extrapolation"}, {"set": "interpolation"}])
@@ -152,7 +107,7 @@ def _addition(rows: Table) -> Outcome:
     gaps = [_paired(rows, distance) for distance in distances]
     detail = (
         f"distances {distances}: p = 1 {_listed(one)}; p = 2 {_listed(two)}; p = 2 less p = 1, seed by seed "
-        f"{_listed(gaps)}; {_counted(one + two)}"
+        f"{_listed(gaps)}; {counted(one + two)}"
     )
     return _verdict(rows, f"{one[0].mean:.3f} to {one[-1].mean:.3f}", _rises(one) and more, near, detail)
 
@@ -165,10 +120,10 @@ def _paired(rows: Table, distance: int) -> Sample:
         for name in ("extrapolation", "interpolation")
     )
     gaps = [two[seed] - one[seed] for seed in two if seed in one]
-    return _sample(Table({"gap": np.array(gaps, dtype=float)}), "gap")
+    return sample(Table({"gap": np.array(gaps, dtype=float)}), "gap")
 
 
-@_judged
+@judged
 def _photo_addition(rows: Table) -> Outcome:
     """Reads images, architecture, set, slope, increasing and the item values."""
     wanted = [(network, name) for network in PHOTO_NETWORKS for name in ADDITION_SETS]
@@ -177,14 +132,14 @@ def _photo_addition(rows: Table) -> Outcome:
         for network, name in wanted
         if name in ("extrapolation", "interpolation") or len(matching(rows, architecture=network, set=name))
     ]
-    slopes = {pair: _sample(rows, "slope", architecture=pair[0], set=pair[1]) for pair in at_hand}
+    slopes = {pair: sample(rows, "slope", architecture=pair[0], set=pair[1]) for pair in at_hand}
     curves = [_steps(matching(rows, architecture=network, set=name)) for network, name in at_hand]
     largest = max(sample.mean for sample in slopes.values())
     up, steps = sum(int((steps > 0).sum()) for steps in curves), sum(len(steps) for steps in curves)
     detail = "; ".join(f"{network}, {name} {sample}" for (network, name), sample in slopes.items())
     # Published curves are means over networks; single ones are reported next to them.
     detail += (
-        f"; {_counted(slopes.values())}; of curves averaged over networks {up} of {steps} steps rise; the curves of "
+        f"; {counted(slopes.values())}; of curves averaged over networks {up} of {steps} steps rise; the curves of "
         f"{int(np.sum(rows['increasing']))} of {len(rows)} single networks rise throughout"
     )
     return _photo_verdict(rows, f"{largest:.3f}", up == steps and largest < 0.55, detail)
@@ -197,21 +152,21 @@ def _steps(rows: Table) -> FloatArray:
     return np.diff(curve[np.isfinite(curve)])
 
 
-@_judged
+@judged
 def _photo_context(rows: Table) -> Outcome:
     """Reads images, architecture, task, accuracy."""
     found = {
-        network: [_sample(rows, "accuracy", architecture=network, task=task) for task in ("CD-3", "CD-1")]
+        network: [sample(rows, "accuracy", architecture=network, task=task) for task in ("CD-3", "CD-1")]
         for network in PHOTO_NETWORKS
     }
     numbers = all(hard.mean <= 0.5 and easy.mean >= hard.mean + 0.08 for hard, easy in found.values())
     value = "; ".join(f"{network} {hard.mean:.2f}, {easy.mean:.2f}" for network, (hard, easy) in found.items())
     detail = "; ".join(f"{network}: CD-3 {hard}, CD-1 {easy}" for network, (hard, easy) in found.items())
-    detail += f"; {_counted([sample for pair in found.values() for sample in pair])}"
+    detail += f"; {counted([sample for pair in found.values() for sample in pair])}"
     return _photo_verdict(rows, value, numbers, detail)
 
 
-@_judged
+@judged
 def _equivalence(rows: Table) -> Outcome:
     """Reads images, anchors, loss, distance, accuracy, in-distribution accuracy."""
     condition = {"anchors": 4, "loss": "logistic"}
@@ -219,12 +174,12 @@ def _equivalence(rows: Table) -> Outcome:
     found = _series(rows, "accuracy", distances, **condition)
     known = _series(rows, "in-distribution accuracy", distances, **condition)
     miss = [abs(sample.mean - EQUIVALENCE.get(d, np.nan)) for d, sample in zip(distances, found, strict=True)]
-    detail = f"distances {distances}: unseen pairs {_listed(found)}; seen pairs {_listed(known)}; {_counted(found)}"
+    detail = f"distances {distances}: unseen pairs {_listed(found)}; seen pairs {_listed(known)}; {counted(found)}"
     value = f"{found[0].mean:.3f} to {found[-1].mean:.3f}"
     return _verdict(rows, value, _rises(found), max(miss) <= 0.08, detail)
 
 
-@_judged
+@judged
 def _salience(rows: Table) -> Outcome:
     """Reads images, set, distance, salience, salience of distinct samples, slope."""
     plain = matching(rows, set="extrapolation")
@@ -237,12 +192,12 @@ def _salience(rows: Table) -> Outcome:
     detail = (
         f"distances {distances}: {_listed(found)}; without pairs of a sample with itself {_listed(distinct)}; slopes "
         f"with one anchor by the leak law {', '.join(f'{value:.3f}' for value in law)}, after training "
-        f"{_listed(slopes)}; {_counted(found)}"
+        f"{_listed(slopes)}; {counted(found)}"
     )
     return _verdict(rows, f"{found[0].mean:.3f} to {found[-1].mean:.3f}", climbs, True, detail)
 
 
-@_judged
+@judged
 def _implied(rows: Table) -> Outcome:
     """Reads images, set, distance, slope."""
     distances = _distances(rows, [{"set": "extrapolation"}, {"set": "interpolation"}])
@@ -253,12 +208,12 @@ def _implied(rows: Table) -> Outcome:
     words = [", ".join(f"{value:.3f}" for value in implied) for implied in (first, second)]
     detail = (
         f"distances {distances}: from p = 1 {words[0]}; from p = 2 {words[1]}; slopes {_listed(one)} and "
-        f"{_listed(two)}; {_counted(one + two)}"
+        f"{_listed(two)}; {counted(one + two)}"
     )
     return _verdict(rows, f"{min(less):.3f} to {max(less):.3f} less", min(less) > 0, True, detail)
 
 
-@_judged
+@judged
 def _leaning(rows: Table) -> Outcome:
     """Reads images, task, loss, distance and what conjunctions of each kind contribute."""
     condition = {"task": "CD-3", "loss": "logistic"}
@@ -266,7 +221,7 @@ def _leaning(rows: Table) -> Outcome:
     context, right = (_series(rows, kind, distances, **condition) for kind in ("context", "right"))
     ratio = [one.mean / other.mean for one, other in zip(context, right, strict=True)]
     near = abs(ratio[0] - 0.77) <= 0.15 and abs(ratio[-1] - 1.46) <= 0.15
-    detail = f"distances {distances}: {', '.join(f'{value:.2f}' for value in ratio)}; {_counted(context)}"
+    detail = f"distances {distances}: {', '.join(f'{value:.2f}' for value in ratio)}; {counted(context)}"
     return _verdict(rows, f"{ratio[0]:.2f} to {ratio[-1]:.2f}", ratio[-1] > ratio[0], near, detail)
 
 

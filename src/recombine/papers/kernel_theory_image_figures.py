@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.measures.contributions import KINDS
 from recombine.papers.kernel_theory_image_claims import EQUIVALENCE
-from recombine.papers.kernel_theory_network_figures import band, over_seeds
+from recombine.papers.over_seeds import band, over_seeds
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, as_table, matching
 from recombine.tables import Table

@@ -3,47 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recombine.papers.kernel_theory_network_claims import SYMMETRIC
 from recombine.papers.kernel_theory_networks import FITTED
+from recombine.papers.over_seeds import band, over_seeds
 from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence, as_table, matching
+from recombine.papers.results import Evidence, matching
 from recombine.tables import Table
 from recombine.theory.leak import slope
 from recombine.theory.overlap import OverlapKernel
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
-
-
-def over_seeds(rows: Table, keys: tuple[str, ...], values: tuple[str, ...]) -> Table:
-    """Return one row for each combination of ``keys``: mean and two standard errors of ``values``, and n.
-
-    Examples
-    --------
-    >>> rows = Table({"depth": [1, 1, 2], "slope": [0.6, 0.8, 0.5]})
-    >>> over_seeds(rows, ("depth",), ("slope",))
-    depth  slope  slope 2se  n
-    1      0.7    0.2        2
-    2      0.5    nan        1
-    """
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in rows.rows():
-        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
-    listed = []
-    for group, members in groups.items():
-        line: dict[str, Any] = dict(zip(keys, group, strict=True))
-        for name in values:
-            numbers = np.array([member[name] for member in members])
-            line[name] = round(float(numbers.mean()), 12)
-            spread = numbers.std(ddof=1) / len(numbers) ** 0.5 if len(numbers) > 1 else np.nan
-            line[f"{name} 2se"] = round(float(2 * spread), 12)
-        listed.append({**line, "n": len(members)})
-    return as_table(listed)
 
 
 # ---------------------------------------------------------------------------- lazy and rich addition
@@ -110,15 +84,6 @@ def _draw_equivalence(canvas: Canvas, table: Table) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(5))
     panels[0].legend(frameon=False, fontsize=11, loc=(0.42, 0.57))
     panels[1].legend(frameon=False, fontsize=11)
-
-
-def band(axes: Axes, line: Table, across: str, name: str, label: str) -> None:
-    """Draw the mean ``name`` over ``across`` with a band of two standard errors."""
-    order = np.argsort(line[across])
-    middle, half = line[name][order], np.nan_to_num(line[f"{name} 2se"][order])
-    every = 0.12 if len(line) > 12 else 1
-    (drawn,) = axes.plot(line[across][order], middle, label=label, markevery=every)
-    axes.fill_between(line[across][order], middle - half, middle + half, color=drawn.get_color(), alpha=0.15, lw=0)
 
 
 def _say_equivalence(table: Table) -> str:
