@@ -132,6 +132,12 @@ class Claim:
         """The part of the id after the paper's name."""
         return self.id.rpartition("/")[2]
 
+    @property
+    def place(self) -> tuple[int, str]:
+        """What to sort by: 2a before 2b before 10."""
+        digits = self.number.rstrip("abc")
+        return int(digits), self.number.removeprefix(digits)
+
     def read(self, rows: Table) -> Outcome:
         """Check the rows of one experiment."""
         try:

@@ -89,7 +89,7 @@ def pairs(unit: Unit) -> Rows:
     if trained.watched is None:
         raise InputError("record names no step; name those at which to measure, for instance [0, 200]")
     watched = trained.watched.double().cpu().numpy()
-    about = {name: setting[name] for name in ("images", "setting", "loss")}
+    about = {name: setting[name] for name in ("images", "setting", "loss", "steps")}
     return [
         {**about, "seed": seed, "step": step, **world.measured(place, setting, *_divided(watched[row, place]))}
         for place, seed in enumerate(unit.seeds)
@@ -215,6 +215,17 @@ def images_for(name: str) -> tuple[Images, Images]:
     if name == "digits":
         return halves(load(name), DIGITS_TO_TRAIN_ON)
     return load(name, split="train"), load(name, split="test")
+
+
+def images_at_hand(units: Sequence[Unit]) -> None:
+    """Load every image set that units need, or raise the one message that says how to get it.
+
+    Examples
+    --------
+    >>> images_at_hand([Unit("pairs", 1, {"images": "digits"})])
+    """
+    for name in sorted({unit.setting["images"] for unit in units}):
+        images_for(name)
 
 
 def errors_that_follow(predictions: IntArray, own: IntArray, other: IntArray) -> float:

@@ -213,21 +213,13 @@ NETWORK_EXPERIMENTS = (
 )
 
 
-def _place(number: str) -> tuple[int, str]:
-    """Sort 2a before 2b before 10."""
-    digits = number.rstrip("abc")
-    return int(digits), number.removeprefix(digits)
-
-
 PAPER = Paper(
     name=NAME,
     title="When does compositional structure yield compositional generalization? A kernel theory",
     citation="Lippl and Stachenfeld, ICLR 2025",
     experiments=(*KERNEL_EXPERIMENTS, *NETWORK_EXPERIMENTS, *IMAGE_EXPERIMENTS),
     claims=tuple(
-        sorted(
-            (*KERNEL_CLAIMS, *SHORTCUT_CLAIMS, *NETWORK_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: _place(claim.number)
-        )
+        sorted((*KERNEL_CLAIMS, *SHORTCUT_CLAIMS, *NETWORK_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: claim.place)
     ),
     figures=FIGURES,
 )
