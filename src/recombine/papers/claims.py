@@ -135,7 +135,7 @@ class Claim:
     @property
     def place(self) -> tuple[int, str]:
         """What to sort by: 2a before 2b before 10."""
-        digits = self.number.rstrip("abc")
+        digits = self.number.rstrip("abcd")
         return int(digits), self.number.removeprefix(digits)
 
     def read(self, rows: Table) -> Outcome:

@@ -192,7 +192,7 @@ def _draw_region(axes: Axes, region: Table, edge: float, height: float) -> None:
     """Where the output is positive; it should be the right half. The held-out quadrant is framed."""
     for row in region.rows():
         axes.broken_barh(
-            [(row["from"], row["to"] - row["from"])], (row["X2"] - height / 2, height), color="#7fa8d1", lw=0
+            [(row["from"], row["to"] - row["from"])], (row["X2"] - height / 2, 1.05 * height), color="#7fa8d1", lw=0
         )
     axes.plot([0, 0, edge, edge, 0], [edge, 0, 0, edge, edge], color="0.15", linewidth=1.2, linestyle="-", marker="")
     axes.plot([0, 0], [-edge, 0], color="0.15", linewidth=0.8, linestyle=":", marker="")
@@ -258,7 +258,7 @@ FIGURES = (
         "The boundary moves early, then creeps",
         "Blue: where a network answers 1; the answer that uses X₁ alone is the right half. The held-out quadrant is "
         "framed. The code's data, single networks.",
-        ("gradient-resists/11c", "gradient-resists/18"),
+        ("gradient-resists/11d", "gradient-resists/11c"),
         ("boundaries",),
         _boundary_table,
         _draw_boundaries,

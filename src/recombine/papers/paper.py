@@ -109,6 +109,6 @@ class Paper:
         """Return the claims named in ``only``, or all; 13 stands for 13a and 13b."""
         if not only:
             return list(self.claims)
-        parts = {wanted: [claim for claim in self.claims if claim.number.rstrip("abc") == wanted] for wanted in only}
+        parts = {wanted: [claim for claim in self.claims if str(claim.place[0]) == wanted] for wanted in only}
         found = [claim for wanted in only for claim in parts[wanted] or [self.claim(wanted)]]
         return list({claim.id: claim for claim in found}.values())
