@@ -66,7 +66,7 @@ EXPERIMENTS = (
         images.pairs,
         quick=[*_pairs("digits", FIVE), QUICK_LONG, QUICK_OTHER],
         full=[
-            *_pairs("mnist", list(range(10))),
+            *_pairs("mnist", list(range(30))),
             *_pairs("digits", list(range(10))),
             *_pairs("mnist", FIVE, **FULL_LONG),
             *_pairs("mnist", FIVE, loss="cross-entropy", record=[0, 30, 200]),
@@ -99,7 +99,7 @@ EXPERIMENTS = (
         f"{NAME}/processing",
         theory.processing,
         quick=[{"problems": 1000, "seeds": [0]}],
-        full=[{"problems": 10_000, "seeds": [0]}],
+        full=[{"problems": 3000, "seeds": [0]}],
     ),
     Experiment(
         f"{NAME}/counterexample",

@@ -46,12 +46,14 @@ def _speed_up(rows: Table) -> Outcome:
     with_repeats, distinct = (_scan_at(rows, f"{part} accuracy", EARLY, "A") for part in ("train", "distinct"))
     without = _scan_at(rows, "train accuracy", EARLY, "A", repeats=False)
     released = _scan_at(rows, "train accuracy", EARLY, "B1")
+    repeating = [_scan_at(rows, "train accuracy", EARLY, name) for name in ("B2", "B3")]
     later = [_scan_at(rows, "distinct accuracy", 50, name) for name in ("A", "B1")]
     value = f"{with_repeats} with, {without} without"
     detail = (
         f"train accuracy of A at step {EARLY}, with and without the 1,467 copies of 'jump' (10 % of its rows); over "
-        f"distinct commands it is {distinct}, and that of B as released {released}. At step 50, over distinct "
-        f"commands: A {later[0]}, B {later[1]}. The early lead is the repeated word; {counted((with_repeats, without))}"
+        f"distinct commands it is {distinct}, and that of B as released {released}; B2 and B3, which repeat a word "
+        f"too, have {repeating[0]} and {repeating[1]}. At step 50, over distinct commands: "
+        f"A {later[0]}, B {later[1]}. The early lead is the repeated word; {counted((with_repeats, without))}"
     )
     artefact = with_repeats.mean > without.mean + 0.05 and max(without.mean, distinct.mean) <= 0.03
     if artefact:

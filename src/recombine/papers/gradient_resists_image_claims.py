@@ -72,9 +72,11 @@ def _gap(rows: Table) -> Outcome:
 @judged
 def _faster(rows: Table) -> Outcome:
     main, steps = chosen(rows), (20, 30, 50)
-    leads = [_at(main, "A", "train accuracy", s).mean - _at(main, "B", "train accuracy", s).mean for s in steps]
-    value = ", ".join(f"{lead:+.3f}" for lead in leads)
-    detail = f"train accuracy of A minus that of B at steps {', '.join(map(str, steps))}"
+    ends = [[_at(main, setting, "train accuracy", step) for setting in ("A", "B")] for step in steps]
+    leads = [a.mean - b.mean for a, b in ends]
+    errors = [float(np.hypot(a.error, b.error)) for a, b in ends]
+    value = ", ".join(f"{lead:+.3f} ± {error:.3f}" for lead, error in zip(leads, errors, strict=True))
+    detail = f"train accuracy of A minus that of B at steps {', '.join(map(str, steps))}; {counted(ends[0])}"
     return _verdict(rows, value, min(leads) > 0, min(leads) >= 0.1, detail)
 
 

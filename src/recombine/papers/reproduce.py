@@ -160,7 +160,7 @@ def reproduce(
         seconds = None if minutes is None else max(0.0, end - time.monotonic())
         runs = _runs(experiment, scale, store, executor, device, seconds)
         if runs:
-            state.results[name] = _evidence(name, experiment, scale, runs, _command(paper, scale, device))
+            state.results[name] = _evidence(paper, name, scale, runs)
     if watch is not None:
         watch(state, None)
     return state
@@ -178,15 +178,15 @@ def _runs(
     return read_all(store, experiment, scale)
 
 
-def _evidence(name: str, experiment: Experiment, scale: str, runs: list[Run], command: str) -> Evidence:
+def _evidence(paper: Paper, name: str, scale: str, runs: list[Run]) -> Evidence:
     settings = [run.spec["setting"] for run in runs]
     seeded = any(SEEDS in setting for setting in settings)
     devices = sorted({str(run.record.get("device", "cpu")) for run in runs})
-    planned = len(experiment.units(scale))
+    planned = len(paper.by_name[name].units(scale))
     provenance = Provenance(
         experiment=name,
         scale=scale,
-        command=command,
+        command=_command(paper, scale, devices),
         seed="named in the settings" if seeded else "nothing is drawn",
         device=", ".join(devices),
         seconds=round(sum(float(run.record.get("wall_seconds", 0.0)) for run in runs), 3),
@@ -208,5 +208,7 @@ def _versions(runs: Iterable[Run]) -> dict[str, str]:
     return {name: ", ".join(sorted(versions)) for name, versions in found.items()}
 
 
-def _command(paper: Paper, scale: str, device: str) -> str:
+def _command(paper: Paper, scale: str, devices: Iterable[str]) -> str:
+    """What to type: with the kind of GPU that any unit was run on, whatever put the results together later."""
+    device = next((name.split(" ")[0] for name in devices if name.startswith("cuda")), "cpu")
     return shlex.join(["recombine", "reproduce", paper.name, "--scale", scale, "--device", device])
