@@ -103,7 +103,9 @@ def test_digits_that_stand_in_are_judged_by_direction(results: dict[str, Evidenc
 def test_every_figure_is_drawn_from_the_committed_results(results: dict[str, Evidence]) -> None:
     for plot in PAPER.figures:
         figure = PaperFigure(plot, results)
-        assert figure.svg().startswith("<svg")
+        text = figure.svg()
+        assert text.startswith("<svg")
+        assert "mathdefault" not in text
         assert len(figure.table) > 0
         assert figure.alternative.endswith(".")
 

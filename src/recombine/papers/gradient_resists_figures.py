@@ -109,6 +109,8 @@ def _draw_whole_scan(axes: Axes, table: Table) -> None:
     for name, column in (("A", "train"), ("A", "test"), ("B1", "test"), ("B2", "test"), ("B3", "test")):
         band(axes, matching(table, reading=name), "step", f"{column} accuracy", f"{name}, {column}")
     axes.set(xlabel="training steps", ylabel="sentences right", title="To the end", xscale="log", ylim=(-0.03, 1.03))
+    axes.set_xticks(ticks := [10, 100, 1000], [f"{tick:,}" for tick in ticks])
+    axes.minorticks_off()
     _below(axes, 2)
 
 
