@@ -28,6 +28,21 @@ class SolverError(RecombineError):
     """A solver stopped short of the accuracy it promises; the text is the advice."""
 
 
+def missing_package(error: ModuleNotFoundError) -> InputError:
+    """Return what to tell someone who lacks an optional package.
+
+    Examples
+    --------
+    >>> missing_package(ModuleNotFoundError("No module named 'torch'", name="torch"))
+    InputError("the package 'torch' is not installed, and networks need it; get it with pip install '.[nets]'")
+    """
+    if error.name == "torch":
+        return InputError(
+            "the package 'torch' is not installed, and networks need it; get it with pip install '.[nets]'"
+        )
+    return InputError(f"the package {error.name!r} is not installed; get it with pip install {error.name}")
+
+
 def near_miss(word: object, candidates: Iterable[object]) -> str:
     """Return " did you mean 'x'?" for the closest candidate, or an empty string.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from recombine import papers_cli
-from recombine.errors import InputError
+from recombine.errors import InputError, RecombineError
 from recombine.papers import Paper, Standing, available, find
 from recombine.papers.reproduce import Reproduction, from_results, needed, reproduce
 from recombine.papers.results import Evidence, save
@@ -233,3 +234,13 @@ def test_what_a_figure_in_the_page_refers_to_is_in_the_page() -> None:
     assert found <= set(ids)
     assert len(ids) == len(set(ids))
     assert any("pattern" in part for part in text.split("<defs>")), "no hatch on the page"
+
+
+@pytest.mark.parametrize("claim", ["1", "8"])
+def test_without_torch_one_line_says_how_to_get_it(claim: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Found out before anything runs where data are needed, and by the first unit otherwise; tried once."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for name in [name for name in sys.modules if name.startswith(("recombine.nets.", "recombine.worlds.label_pairs"))]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(RecombineError, match=r"'torch' is not installed, .* pip install '\.\[nets\]'"):
+        reproduce(find("gradient-resists"), store=Store(tmp_path), executor=make_executor("inline"), only=[claim])

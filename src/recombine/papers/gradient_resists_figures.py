@@ -1,4 +1,4 @@
-"""Gradient resists: figures. Bands are the mean and two standard errors over seeds; their number is in the table."""
+"""Gradient resists: figures. Bands are the mean and two standard errors over seeds; captions give their number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-SEEDS = "Bands are two standard errors over seeds (n in the table)."
+SEEDS = "Bands are two standard errors over n seeds."
 #: Epochs and seeds that the grid of boundaries has room for.
 SHOWN_EPOCHS = (0, 1, 4, 16, 64, 1024)
 SHOWN_SEEDS = {"A": 4, "B": 1}
@@ -90,7 +90,7 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 3 if whole else 2, sharey=False)
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.89, bottom=0.33, wspace=0.25)
     early = table.where(table["step"] <= 60)
-    lines = {"A": ("A", True), "A without repeats": ("A", False), "B as released": ("B1", True)}
+    lines = {"A": ("A", True), "A without repeats": ("A", False), "B1": ("B1", True), "B3": ("B3", True)}
     for axes, column, title in zip(
         panels, ("train accuracy", "distinct accuracy"), ("Training rows", "Distinct commands"), strict=False
     ):
@@ -100,7 +100,7 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
     top = max(axes.get_ylim()[1] for axes in panels[:2])
     for axes in panels[:2]:
         axes.set_ylim(-0.01, top)
-    _below(panels[0], 1)
+    _below(panels[0], 2)
     if whole:
         _draw_whole_scan(panels[2], table.where((table["step"] > 0) & table["repeats"]))
 
@@ -194,7 +194,7 @@ def _draw_region(axes: Axes, region: Table, edge: float, height: float) -> None:
     """Where the output is positive; it should be the right half. The held-out quadrant is framed."""
     for row in region.rows():
         axes.broken_barh(
-            [(row["from"], row["to"] - row["from"])], (row["X2"] - height / 2, 1.05 * height), color="#7fa8d1", lw=0
+            [(row["from"], row["to"] - row["from"])], (row["X2"] - 0.7 * height, 1.4 * height), color="#7fa8d1", lw=0
         )
     axes.plot([0, 0, edge, edge, 0], [edge, 0, 0, edge, edge], color="0.15", linewidth=1.2, linestyle="-", marker="")
     axes.plot([0, 0], [-edge, 0], color="0.15", linewidth=0.8, linestyle=":", marker="")
@@ -235,8 +235,9 @@ FIGURES = (
     Plot(
         "scan",
         "SCAN: the early lead is a repeated word",
-        "Share of sentences right to the last symbol. A: 'jump' is seen alone only, as one row in ten; B as released: "
-        f"every command once; B2, B3: action words replaced at random. {SEEDS}",
+        "Share of sentences right to the last symbol. A: 'jump' is seen alone only, as one row in ten. B1, as "
+        "released: every command once. B2, B3: action words replaced at random, so that single words repeat as in A. "
+        f"{SEEDS}",
         ("gradient-resists/9", "gradient-resists/8"),
         ("scan",),
         _scan_table,

@@ -48,8 +48,8 @@ def scan(unit: Unit) -> Rows:
 
     The unit's setting names the "reading" ("A", "B1", "B2", "B3") and may change any of ``DEFAULTS``; without
     "repeats" the single word "jump" is in A's training set once instead of 1,467 times. "greedy disagreements" counts
-    the commands (half of them training rows, half of the test) of which a network that writes by itself gets another
-    answer right than one that is given the right symbols so far.
+    the commands (half of them training rows, half of the test) that are right when the network is given the right
+    symbols so far and wrong when it writes by itself, or the reverse.
 
     Examples
     --------
@@ -88,18 +88,18 @@ def scan(unit: Unit) -> Rows:
     losses = trained.history.double().cpu().numpy()
     about = {"reading": setting["reading"], "repeats": setting["repeats"], "encoder": setting["encoder"]}
     return [
-        {**about, "seed": seed, "step": step, "train loss": float(losses[row, place])} | found(watched[row, place])
+        {**about, "seed": seed, "step": step, "train loss": float(losses[row, place])} | named(watched[row, place])
         for place, seed in enumerate(unit.seeds)
         for row, step in enumerate(trained.recorded)
     ]
 
 
-def found(watched: Any) -> dict[str, float]:
+def named(watched: Any) -> dict[str, float]:
     """Name what an observer returned of one network.
 
     Examples
     --------
-    >>> found([0.5, 0.4, 0.1, 0.0])["test accuracy"]
+    >>> named([0.5, 0.4, 0.1, 0.0])["test accuracy"]
     0.1
     """
     names = [*(f"{part} accuracy" for part in PARTS), "greedy disagreements"]

@@ -174,7 +174,10 @@ def _runs(
         return read_all(store, experiment, scale)
     sweep = run(experiment, scale, store, executor, device=device, seconds=seconds)
     if sweep.failures:
-        raise RecombineError(f"{experiment.name} at scale {scale} is not complete: {sweep.failures[0]}; run it again")
+        raise RecombineError(
+            f"{experiment.name} at scale {scale} is not complete: {sweep.failures[0].error}. What is finished is kept, "
+            f"and {store.folder / 'failures'} has the details; mend that and run it again"
+        )
     return read_all(store, experiment, scale)
 
 

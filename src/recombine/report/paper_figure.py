@@ -60,10 +60,16 @@ class PaperFigure(Figure):
 
     @property
     def caption(self) -> str:
-        """Caption, with the scale of the results shown."""
+        """Caption, with the scale of the results shown and the number of networks behind each mean."""
         scales = {name: self._results[name].extent for name in self.plot.experiments}
         words = sorted(set(scales.values()))
-        return f"{self.plot.caption} Scale: {', '.join(words)}."
+        return f"{self.plot.caption} Scale: {', '.join(words)}.{self._networks()}"
+
+    def _networks(self) -> str:
+        if "n" not in self.table.columns or not len(self.table):
+            return ""
+        least, most = int(self.table["n"].min()), int(self.table["n"].max())
+        return f" n = {most}." if least == most else f" n = {least} to {most}."
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, listing, missing_package, near_miss
 from recombine.tables import Table
 
 #: The scales an experiment can run at: minutes on a laptop, or the size of the paper.
@@ -271,7 +271,10 @@ class Experiment:
     def require_needs(self, units: Sequence[Unit]) -> None:
         """Raise unless what these units need is there."""
         if self.needs is not None and units:
-            self.needs([self.ready(unit) for unit in units])
+            try:
+                self.needs([self.ready(unit) for unit in units])
+            except ModuleNotFoundError as error:
+                raise missing_package(error) from error
 
     def require_importable(self) -> None:
         """Raise unless another process can find the function by its module and name."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from recombine.errors import InputError
+from recombine.errors import InputError, missing_package
 from recombine.runs.claims import Claim, heartbeat, process_identity
 from recombine.runs.experiment import Experiment, Unit
 from recombine.runs.provenance import worker_record
@@ -127,6 +127,8 @@ def _attempt(task: Task, claim: Claim) -> Answer:
         return Answer("done" if fresh else "found", seconds)
     except TimeIsUpError:
         return Answer("failed", task.timeout or 0.0, f"ran past its limit of {task.timeout:g} s")
+    except ModuleNotFoundError as error:
+        return Answer("failed", 0.0, str(missing_package(error)), traceback.format_exc(), final=True)
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
         seconds = time.perf_counter() - start
