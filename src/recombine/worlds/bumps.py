@@ -33,7 +33,7 @@ class Hole:
     ----------
     shape : {"square", "corner", "cross", "none"}
     low, high : float
-        The interval [low, high) of either coordinate.
+        The interval [low, high) of either coordinate; a corner has no high end.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Hole:
     def __post_init__(self) -> None:
         if self.shape not in SHAPES:
             raise InputError(f"hole {self.shape!r} is not one of {listing(SHAPES)};{near_miss(self.shape, SHAPES)}")
-        if self.shape != "none" and not self.low < self.high:
+        if self.shape in ("square", "cross") and not self.low < self.high:
             raise InputError(f"a hole from {self.low:g} to {self.high:g} is empty; give a low end below the high end")
 
     @classmethod
@@ -61,7 +61,7 @@ class Hole:
     @classmethod
     def corner(cls, low: float) -> Hole:
         """Hold out the pairs with both coordinates at ``low`` or beyond."""
-        return cls("corner", low, math.inf)
+        return cls("corner", low)
 
     @classmethod
     def cross(cls, low: int, high: int) -> Hole:
@@ -88,9 +88,9 @@ class Hole:
         points = np.asarray(centres, dtype=float)
         if self.shape == "none":
             return np.zeros(points.shape[:-1], dtype=bool)
-        inside = (points >= self.low) & (points < self.high)
-        within: BoolArray = inside.any(axis=-1) if self.shape == "cross" else inside.all(axis=-1)
-        return within
+        inside = (points >= self.low) & ((points < self.high) | (self.shape == "corner"))
+        either = np.logical_or if self.shape == "cross" else np.logical_and
+        return np.asarray(either(inside[..., 0], inside[..., 1]))
 
     def mask(self, side: int) -> BoolArray:
         """Return whether each integer place [x, y] is held out, shape (side, side)."""
