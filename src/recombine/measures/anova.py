@@ -43,7 +43,7 @@ def effect_shares(activations: Any) -> dict[Subset, float]:
     family = [subset for order in range(grid.factors + 1) for subset in subsets(grid.factors, order)]
     squares = dict.fromkeys(family, 0.0)
     raw = 0.0
-    for block in grid.blocks():
+    for block in grid.raw_blocks():
         centre = block.mean(axis=0)
         raw += float((block**2).sum()) / grid.count
         _add_squares(squares, (block - centre).reshape(*grid.levels, -1), grid)

@@ -42,7 +42,7 @@ def metric_tensor(activations: Any) -> FloatArray:
     grid = as_grid(activations)
     axes = tuple(range(grid.factors))
     metric = np.zeros((*grid.levels, grid.factors, grid.factors))
-    for block in grid.blocks():
+    for block in grid.raw_blocks():
         slopes = np.gradient(block.reshape(*grid.levels, -1), axis=axes)
         slopes = [slopes] if grid.factors == 1 else slopes
         for one in axes:
