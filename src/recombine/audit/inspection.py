@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray
+from recombine.arrays import BoolArray, FloatArray, as_numbers
 from recombine.audit.activation_files import load_layers, load_seen, load_truth
 from recombine.audit.inspection_words import Reading, Stillness, explained, judged
 from recombine.errors import InputError, listing
@@ -176,8 +176,8 @@ def _names(factors: Sequence[str]) -> tuple[str, ...]:
 
 def _grid(layer: str, values: Any, names: tuple[str, ...], background: str) -> ActivationGrid:
     """One layer, its feature axes laid out in one."""
-    array = np.asarray(values) if not hasattr(values, "detach") else values.detach().cpu().numpy()
     title = f"activations of {layer!r}"
+    array = as_numbers(values, title)
     if array.ndim <= len(names):
         raise InputError(
             f"{title} have shape {array.shape}; {len(names)} factors ({listing(names)}) need as many axes "
