@@ -122,7 +122,7 @@ def inspect(
         Which cells were trained on: a mask of the shape of the grid, or a table whose columns are the factors and whose
         rows are the seen cells, levels numbered from 0.
     truth : array, or path of an .npy file, optional
-        The right outputs, in the shape of the last layer.
+        The right outputs, in the shape of the last layer; needs ``seen``.
     background : {"median", "mean", "none"}
         What every cell shares and is taken away first, feature by feature; see `recombine.measures.grid.as_grid`.
 
@@ -250,6 +250,8 @@ def _stillness(volume: FloatArray, seen: BoolArray | None) -> Stillness:
 
 
 def _compared(grid: ActivationGrid, truth: npt.NDArray[Any], seen: BoolArray | None) -> Truth:
+    if seen is None:
+        raise InputError("say which cells were seen, so that outputs on the others can be judged: --seen mask.npy")
     if truth.size != grid.values.size or truth.shape[: grid.factors] != grid.levels:
         raise InputError(
             f"the truth has shape {truth.shape}, but the last layer has levels {grid.levels} and {grid.features} "
@@ -257,11 +259,11 @@ def _compared(grid: ActivationGrid, truth: npt.NDArray[Any], seen: BoolArray | N
         )
     right = as_grid(truth.reshape(grid.values.shape), name="the right outputs").values.astype(np.float64)
     errors = ((grid.values - right) ** 2).mean(axis=-1)
-    unseen = np.ones(grid.levels, dtype=bool) if seen is None else ~seen
+    unseen = ~seen
     spread = float(((right[unseen] - right[unseen].mean(axis=0)) ** 2).mean())
     missed, close = float(errors[unseen].mean()), correlations(grid.values, right)[unseen]
     return Truth(
-        float("nan") if seen is None else float(errors[seen].mean()),
+        float(errors[seen].mean()),
         missed,
         missed / spread if spread > 0 else float("nan"),
         float(close[~np.isnan(close)].mean()) if not np.isnan(close).all() else float("nan"),

@@ -182,8 +182,7 @@ def _additivity(last: Reading) -> str:
 
 def _against_truth(truth: Truth, verdict: str) -> str:
     word = "right" if verdict == "composes" else "wrong"
-    seen = "" if truth.seen_error != truth.seen_error else f", against {truth.seen_error:.3g} on seen ones"
     return (
-        f"On unseen cells the outputs are {word}: error {truth.unseen_error:.3g} ({truth.relative_error:.2f} of the "
-        f"variance of the right outputs{seen}), correlation {truth.correlation:.2f}."
+        f"On unseen cells the outputs are {word}: error {truth.unseen_error:.3g} ({truth.relative_error:.2f} of the variance "
+        f"of the right outputs, against {truth.seen_error:.3g} on seen ones), correlation {truth.correlation:.2f}."
     )
