@@ -53,7 +53,9 @@ def convolve(images: Tensor, weight: Tensor, bias: Tensor | None, stride: int = 
     return functional.conv2d(images, weight.flatten(0, 1), flat, stride, padding, groups=len(weight))
 
 
-def convolve_transposed(images: Tensor, weight: Tensor, bias: Tensor | None, stride: int = 1, padding: int = 0) -> Tensor:
+def convolve_transposed(
+    images: Tensor, weight: Tensor, bias: Tensor | None, stride: int = 1, padding: int = 0
+) -> Tensor:
     """Apply each network's transposed filters (c, in, out, k, k) and biases (c, out) to images lying side by side.
 
     Examples

@@ -91,7 +91,7 @@ class LowRankDecoder(Architecture):
     def features(self, parameters: Tensors, inputs: Tensor) -> list[Tensor]:
         """Return the two embeddings, every layer after them and the image, each (c, B, channels * side * side)."""
         side = self.side
-        halves = inputs.split(side, dim=2)
+        halves = (inputs[..., :side], inputs[..., side:])
         chosen = [half @ self.embedding(parameters, factor) for half, factor in zip(halves, FACTORS, strict=True)]
         images = torch.stack(chosen, dim=1).view(len(inputs), 2, -1, side, side)  # (c, channels, B, H, W)
         layers = [images]
