@@ -140,6 +140,7 @@ def test_grids_too_large_for_pairs_are_read_all_the_same(monkeypatch: pytest.Mon
     assert np.isnan(found.layers[0].F_K)
     assert found.layers[0].volume_ratio > 0.9
     assert any("too many to compare" in note for note in found.notes)
+    assert "mixture" not in found.sentence, "what was not measured is not said"
 
 
 def test_one_feature_has_no_volume() -> None:

@@ -15,6 +15,8 @@ ADDITIVE = 0.5
 PASTED, PASTED_ABOVE_SEEN = 0.5, 0.2
 #: A layer stops moving where unseen cells span less than this share of the volume that seen ones do.
 SHRUNK = 0.5
+#: A speed worth a word.
+SLOWED = 0.9
 #: With the right outputs at hand: the largest error on unseen cells, over their variance, of a model that composes.
 RIGHT = 0.25
 
@@ -148,11 +150,15 @@ def _opening(last: Reading) -> str:
         "stops moving": f"{last.name} does not compose, it stops moving: a unit square of levels spans "
         f"{last.volume_ratio:.2f} of the volume on unseen cells that it spans on seen ones.",
         "keeps moving": f"{last.name} shows no sign of failing to compose: on unseen cells it spans "
-        f"{last.volume_ratio:.2f} of the volume it spans on seen ones, and it is no mixture of seen cells.",
+        f"{last.volume_ratio:.2f} of the volume it spans on seen ones{_unmixed(last)}.",
         "mixes": f"{last.name} is mostly conjunctions of levels; say which cells were seen to learn more.",
         "constant": f"{last.name} is the same at every cell: nothing is represented.",
     }
     return openings[last.verdict]
+
+
+def _unmixed(last: Reading) -> str:
+    return ", and it is no mixture of seen cells" if last.pasted == last.pasted else ""
 
 
 def _movement(last: Reading, factors: tuple[str, ...]) -> list[str]:
@@ -164,7 +170,7 @@ def _movement(last: Reading, factors: tuple[str, ...]) -> list[str]:
         shares = "" if still.unseen is None else f" ({still.unseen:.0%} of the unseen, {still.seen:.0%} of the seen)"
         parts.append(f"It moves less than half as much as usual at {still.count:,} cells{shares}, within {where}.")
     known = [(speed, name) for speed, name in zip(last.speeds, factors, strict=True) if speed == speed]
-    if known and min(known)[0] < 1:
+    if known and min(known)[0] < SLOWED:
         speed, name = min(known)
         parts.append(f"It slows most along {name}, to {speed:.2f} of its speed on seen cells.")
     return parts
@@ -183,6 +189,6 @@ def _additivity(last: Reading) -> str:
 def _against_truth(truth: Truth, verdict: str) -> str:
     word = "right" if verdict == "composes" else "wrong"
     return (
-        f"On unseen cells the outputs are {word}: error {truth.unseen_error:.3g} ({truth.relative_error:.2f} of the variance "
-        f"of the right outputs, against {truth.seen_error:.3g} on seen ones), correlation {truth.correlation:.2f}."
+        f"On unseen cells the outputs are {word}: error {truth.unseen_error:.3g}, {truth.relative_error:.2f} of the "
+        f"variance of the right outputs, and {truth.seen_error:.3g} on seen cells; correlation {truth.correlation:.2f}."
     )

@@ -18,8 +18,8 @@ from recombine.arrays import BoolArray, FloatArray, IntArray, as_numbers, produc
 from recombine.conjunctions import every_cell
 from recombine.errors import InputError, listing, near_miss
 
-#: Inner products of all pairs of cells are not formed beyond this many (a matrix of 288 MB).
-MOST_CELLS = 6000
+#: Inner products of all pairs of cells are not formed beyond this many (a second for each product).
+MOST_CELLS = 2500
 #: Numbers of one block: a few megabytes.
 BLOCK = 2**19
 #: A median over cells is taken over at most this many of them.
