@@ -38,7 +38,7 @@ def _true_images(rows: Table) -> Outcome:
     white = matching(found, representation=INVERTED)
     raw, taken = float(white["F_K"][0]), float(white["F_K without background"][0])
     detail = f"inverted images: {raw:.8f} as they are, {taken:.8f} without the white page"
-    return Outcome.of(f"1 - {abs(miss):.0e}", abs(miss) < 1e-10, detail)
+    return Outcome.of(f"{1 - miss:.12f}", abs(miss) < 1e-10, detail)
 
 
 def _one_pixel(rows: Table) -> Outcome:
@@ -90,10 +90,7 @@ def _degenerate(rows: Table) -> Outcome:
         f"with inverted images a Gaussian of half a pixel is off by {short:.2f} in the hole, where it decays to 0 and "
         "the page is 1: it fails for a reason that has nothing to do with composing"
     )
-    if gap < 1e-12:
-        same = "a radial Gaussian is the product of two of its own length: one kernel under two names"
-        return Outcome.contradicting(f"difference {gap:.0e}", f"{same}; {detail}")
-    return Outcome.of(f"difference {gap:.0e}", True, detail)
+    return Outcome.of(f"difference {gap:.0e}", gap < 1e-12, detail)
 
 
 def _codes(rows: Table) -> Outcome:
@@ -178,9 +175,10 @@ CLAIMS = (
     ),
     _claim(
         "21",
-        "A radial Gaussian kernel is a rival of product kernels: which of them fits a network better tells them apart.",
-        "released kernel analysis",
-        "the kernels differ",
+        "A radial Gaussian is the product of two of its own length, so that fitting either to a network's outputs, as the "
+        "released script does, cannot tell a factorised network from another.",
+        "ours, on the released kernel analysis",
+        "kernels differ by 0",
         "1e-12",
         "product-kernel",
         _degenerate,
