@@ -175,7 +175,7 @@ CLAIMS = (
     ),
     _claim(
         "21",
-        "A radial Gaussian is the product of two of its own length, so that fitting either to a network's outputs, as the "
+        "A radial Gaussian is the product of two of its own length, so fitting either to a network's outputs, as the "
         "released script does, cannot tell a factorised network from another.",
         "ours, on the released kernel analysis",
         "kernels differ by 0",
