@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.arrays import FloatArray
 from recombine.papers.forced_rendering_claims import MORE_DRAWS
-from recombine.papers.forced_rendering_pictures import INK, PICTURE_FIGURES, SOFT, plot
+from recombine.papers.forced_rendering_pictures import INK, PICTURE_FIGURES, SOFT, conditions, plot
 from recombine.papers.forced_rendering_remedies import exponent
 from recombine.papers.forced_rendering_remedy_claims import GOAL, amounts
 from recombine.papers.kernel_theory_network_figures import band, over_seeds
@@ -17,6 +18,7 @@ from recombine.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Canvas
 
 PENALTY_WORDS = {"none": "no penalty", "entropy": "entropy alone", "variance": "variance alone", "both": "both"}
@@ -32,25 +34,26 @@ LAYER_MEASURES = {
 
 
 def _layers_table(results: Mapping[str, Evidence]) -> Table:
-    return over_seeds(results["layers"].table, ("code", "layer"), tuple(LAYER_MEASURES))
+    return over_seeds(results["layers"].table, ("code", "stripes", "layer"), tuple(LAYER_MEASURES))
 
 
 def _draw_layers(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 3, sharex=True)
     canvas.subplots_adjust(left=0.06, right=0.985, top=0.88, bottom=0.17, wspace=0.24)
     for axes, (name, title) in zip(panels, LAYER_MEASURES.items(), strict=True):
-        for code in dict.fromkeys(table["code"].tolist()):
-            band(axes, matching(table, code=code), "layer", name, f"{code} code")
+        for code, stripes, word in conditions(table):
+            band(axes, matching(table, code=code, stripes=stripes), "layer", name, word)
         last = int(table["layer"].max())
-        axes.set(title=title, xlabel="layer", ylim=(0, None))
+        axes.set(title=title, xlabel="layer", ylim=(0, max(1.05, 1.05 * float(table[name].max()))))
         axes.set_xticks(range(last + 1), ["code", *[str(layer) for layer in range(1, last)], "image"])
-    panels[0].legend(frameon=False, fontsize=11)
+    panels[2].legend(frameon=False, fontsize=11, loc="lower left")
 
 
 def _say_layers(table: Table) -> str:
     last = table.where(table["layer"] == table["layer"].max())
     parts = [
-        f"{row['code']} {row['additive share']:.2f}, {row['volume ratio']:.2f} and {row['factorization']:.2f}"
+        f"{row['code']}{' with stripes' if row['stripes'] else ''} {row['additive share']:.2f}, "
+        f"{row['volume ratio']:.2f} and {row['factorization']:.2f}"
         for row in last.rows()
     ]
     return f"At the image, the share of main effects, the area ratio and F are: {'; '.join(parts)}."
@@ -65,19 +68,22 @@ def _codes_table(results: Mapping[str, Evidence]) -> Table:
 
 def _draw_codes(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 2, sharey=True)
-    canvas.subplots_adjust(left=0.2, right=0.985, top=0.88, bottom=0.17, wspace=0.08)
+    canvas.subplots_adjust(left=0.2, right=0.985, top=0.84, bottom=0.14, wspace=0.08)
     names = [f"{row['model'].upper()}, {row['code']}" for row in table.rows()]
     heights = np.arange(len(names))[::-1]
-    for name, marker, word, colour in (("pasted", "s", "pasted image", SOFT), ("correlation", "o", "right image", INK)):
+    for name, marker, word, colour in (
+        ("pasted", "s", "with the pasted image", SOFT),
+        ("correlation", "o", "with the right image", INK),
+    ):
         spread = np.nan_to_num(table[f"{name} 2se"])
         panels[0].errorbar(table[name], heights, xerr=spread, fmt=marker, color=colour, capsize=3, label=word)
     spread = np.nan_to_num(table["relative error 2se"])
     panels[1].errorbar(table["relative error"], heights, xerr=spread, fmt="o", color=INK, capsize=3)
     panels[1].axvline(1, color=SOFT, linewidth=1, linestyle=":", marker="")
-    panels[0].set(title="What is painted in the hole", xlabel="correlation with the", xlim=(-0.1, 1))
-    panels[1].set(title="Error in the hole", xlabel="error / error of a blank image", xlim=(0, None))
+    panels[0].set(xlabel="correlation of what is painted in the hole", xlim=(-0.15, 1.05))
+    panels[1].set(xlabel="error in the hole / error of a blank image", xlim=(0, None))
     panels[0].set_yticks(heights, names)
-    panels[0].legend(frameon=False, fontsize=11)
+    panels[0].legend(frameon=False, fontsize=12, ncols=2, loc="lower left", bbox_to_anchor=(-0.02, 1.0), title=None)
 
 
 def _say_codes(table: Table) -> str:
@@ -153,6 +159,7 @@ def _draw_efficiency(canvas: Canvas, table: Table) -> None:
             band(axes, line, "bumps", "correlation", f"side {side}")
         axes.axhline(GOAL, color=SOFT, linewidth=1, linestyle=":", marker="")
         axes.set(xscale="log", title=title, xlabel="bumps trained on", ylim=(-0.05, 1.05))
+        _plain_ticks(axes.xaxis, matching(table, stripes=stripes)["bumps"])
     panels[0].set_ylabel("correlation, unseen places")
     panels[0].legend(frameon=False, fontsize=11)
     _draw_amounts(panels[2], table)
@@ -171,8 +178,19 @@ def _draw_amounts(axes: Axes, table: Table) -> None:
     ticks = sorted(set(table["side"].tolist()))
     axes.set(xscale="log", yscale="log", title=f"bumps for {GOAL}", xlabel="side of the image (pixels)")
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    _plain_ticks(axes.yaxis, np.array(axes.get_ylim()))
     axes.minorticks_off()
     axes.legend(frameon=False, fontsize=11)
+
+
+def _plain_ticks(axis: Axis, values: FloatArray) -> None:
+    """Powers of ten, and threes between them, in plain digits over the range of ``values``."""
+    choices = [factor * 10**power for power in range(6) for factor in (1, 3)]
+    ticks = [tick for tick in choices if values.min() <= tick <= values.max()]
+    axis.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
+    from matplotlib.ticker import NullLocator
+
+    axis.set_minor_locator(NullLocator())
 
 
 def _slope(found: dict[int, float]) -> str:
@@ -205,6 +223,8 @@ def _draw_stripes(canvas: Canvas, table: Table) -> None:
     for axes, (name, title) in zip(panels, titles.items(), strict=True):
         axes.errorbar(table[name], heights, xerr=np.nan_to_num(table[f"{name} 2se"]), fmt="o", color=INK, capsize=3)
         axes.set(title=title, xlabel="in the hole", xlim=(0, None if name == "relative error" else 1.05))
+        if name != "relative error":
+            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     panels[0].set_yticks(heights, names)
 
 

@@ -23,8 +23,8 @@ def _pictures_table(results: Mapping[str, Evidence]) -> Table:
     return results["pictures"].table
 
 
-def _conditions(table: Table) -> list[tuple[str, int, str]]:
-    """Code and stripes of each network shown, in order, with words for it."""
+def conditions(table: Table) -> list[tuple[str, int, str]]:
+    """Return code and stripes of each network shown, in order, with words for it."""
     pairs = dict.fromkeys(zip(table["code"].tolist(), table["stripes"].tolist(), strict=True))
     return [(code, stripes, f"{code}, with stripes" if stripes else code) for code, stripes in pairs]
 
@@ -54,7 +54,7 @@ def _bare(axes: Axes) -> None:
 
 
 def _draw_pictures(canvas: Canvas, table: Table) -> None:
-    shown = _conditions(table)
+    shown = conditions(table)
     panels = canvas.subplots(3, len(shown), squeeze=False)
     canvas.subplots_adjust(left=0.1, right=0.99, top=0.93, bottom=0.02, wspace=0.06, hspace=0.06)
     for column, (code, stripes, title) in enumerate(shown):
@@ -74,7 +74,7 @@ def _draw_pictures(canvas: Canvas, table: Table) -> None:
 
 def _say_pictures(table: Table) -> str:
     parts = []
-    for code, stripes, title in _conditions(table):
+    for code, stripes, title in conditions(table):
         rows = matching(table, code=code, stripes=stripes)
         truth, output = (_picture(rows, name).ravel() for name in ("truth", "output"))
         parts.append(f"{title} {np.corrcoef(truth, output)[0, 1]:.2f}")
@@ -86,7 +86,7 @@ def _errors_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_errors(canvas: Canvas, table: Table) -> None:
-    shown = _conditions(table)
+    shown = conditions(table)
     panels = canvas.subplots(1, len(shown), squeeze=False)[0]
     canvas.subplots_adjust(left=0.055, right=0.9, top=0.88, bottom=0.14, wspace=0.12)
     for axes, (code, stripes, title) in zip(panels, shown, strict=True):
@@ -102,7 +102,7 @@ def _draw_errors(canvas: Canvas, table: Table) -> None:
 
 def _say_errors(table: Table) -> str:
     parts = []
-    for code, stripes, title in _conditions(table):
+    for code, stripes, title in conditions(table):
         rows = matching(table, code=code, stripes=stripes)
         hole = slice(int(rows["hole from"][0]), int(rows["hole to"][0]) + 1)
         parts.append(f"{title} {_picture(rows, 'error')[hole, hole].mean():.2f}")
