@@ -184,7 +184,12 @@ def _entangles(rows: Table) -> Outcome:
     falls = all_of(after < before for before, after in pairwise(found))
     close = not paper_size(rows) or abs(found[-1] - LAST_SHARE) <= 0.1
     text = ", ".join(f"{value:.2f}" for value in found)
-    return Outcome.of(text, falls and close, f"{_seeds(chosen)} seeds; from the code to the image, layer by layer")
+    other = rows.where((rows["stripes"] > 0) & (rows["code"] == "bump"))
+    composing = ", ".join(f"{mean(other, 'additive share', layer=layer):.2f}" for layer in layers)
+    detail = (
+        f"{_seeds(chosen)} seeds; from the code to the image, layer by layer; with stripes, which compose: {composing}"
+    )
+    return Outcome.of(text, falls and close, detail)
 
 
 def _architecture_alone(rows: Table) -> Outcome:

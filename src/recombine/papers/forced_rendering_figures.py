@@ -254,8 +254,8 @@ FIGURES = (
     plot(
         "layers",
         "Factors re-entangle layer by layer",
-        "Convolutional decoders that fail in the hole; mean and two standard errors over seeds. The area that a unit "
-        "square of places becomes shrinks in the hole; F hardly moves.",
+        "Convolutional decoders on the donut alone, which fail in the hole, and with stripes, which compose; mean and "
+        "two standard errors over seeds. What tells them apart is the area that a unit square of places becomes.",
         "8 7",
         "layers",
         _layers_table,

@@ -157,7 +157,7 @@ EXPERIMENTS = (
         f"{NAME}/low-rank",
         remedies.low_rank,
         quick=[
-            {"penalty": penalty, "side": 16, "width": 1.0, "corner": 6, "epochs": 120, "seeds": FEWER}
+            {"penalty": penalty, "side": 16, "width": 1.0, "corner": 6, "epochs": 120, "rate": 2e-3} | {"seeds": FEWER}
             for penalty in remedies.PENALTIES
         ],
         full=[{"penalty": penalty, "seeds": SEEDS} for penalty in remedies.PENALTIES],
