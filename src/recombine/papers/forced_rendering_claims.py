@@ -79,8 +79,9 @@ def _convolutional(rows: Table) -> Table:
     return matching(rows, model="cnn").where(matching(rows, model="cnn")["draws"] < MORE_DRAWS)
 
 
-def _seeds(rows: Table) -> int:
-    return len(set(rows["seed"].tolist()))
+def _seeds(rows: Table) -> str:
+    count = len(set(rows["seed"].tolist()))
+    return f"{count} seed{'s' if count != 1 else ''}"
 
 
 def _fails_in_hole(rows: Table) -> Outcome:
@@ -96,7 +97,7 @@ def _fails_in_hole(rows: Table) -> Outcome:
     more = matching(rows, draws=MORE_DRAWS)
     extra = f"; with 20,000 draws {mean(more, 'relative error'):.2f}" if len(more) else ""
     detail = (
-        f"{_seeds(chosen)} seeds; peaks in the inner hole {words(inner)}; error in the hole over that on the donut "
+        f"{_seeds(chosen)}; peaks in the inner hole {words(inner)}; error in the hole over that on the donut "
         f"{words(ratio, '.0f')}{extra}"
     )
     return Outcome.of(words(relative), holds and len(codes) >= 4, detail)
@@ -137,11 +138,11 @@ def _every_code_pastes(rows: Table) -> Outcome:
     others = [value for code, value in pasted.items() if code not in RAMPS]
     if ramps and max(ramps) < 0.2 and min(others) > 0.4:
         detail = (
-            f"{_seeds(chosen)} seeds; correlation with the pasted image. Population and positional codes paste, ramps "
+            f"{_seeds(chosen)}; correlation with the pasted image. Population and positional codes paste, ramps "
             "do not: they paint faint or misplaced bumps. Failure in the hole is general, pasting is not"
         )
         return Outcome.contradicting(words(pasted), detail)
-    return Outcome.of(words(pasted), bool(pasted) and min(pasted.values()) > 0.4, f"{_seeds(chosen)} seeds")
+    return Outcome.of(words(pasted), bool(pasted) and min(pasted.values()) > 0.4, f"{_seeds(chosen)}")
 
 
 def _additive_stand_in(rows: Table) -> Outcome:
@@ -164,7 +165,7 @@ def _measures_tell(rows: Table) -> Outcome:
     contracted = all_of(value < bounds[1] for value in volume.values())
     value = f"F {words(factors, '.3f')}; volume ratio {words(volume)}"
     detail = (
-        f"{_seeds(rows)} seeds of CNNs that fail in the hole; those with stripes, which compose, have F "
+        f"{_seeds(rows)} of CNNs that fail in the hole; those with stripes, which compose, have F "
         f"{mean(striped, 'factorization'):.3f} and volume ratio {mean(striped, 'volume ratio'):.2f}; F of the code is "
         f"{start:.3f}. F is near 1 either way; what shrinks in failing ones is the area of a unit square of places"
     )
@@ -186,9 +187,7 @@ def _entangles(rows: Table) -> Outcome:
     text = ", ".join(f"{value:.2f}" for value in found)
     other = rows.where((rows["stripes"] > 0) & (rows["code"] == "bump"))
     composing = ", ".join(f"{mean(other, 'additive share', layer=layer):.2f}" for layer in layers)
-    detail = (
-        f"{_seeds(chosen)} seeds; from the code to the image, layer by layer; with stripes, which compose: {composing}"
-    )
+    detail = f"{_seeds(chosen)}; from the code to the image, layer by layer; with stripes, which compose: {composing}"
     return Outcome.of(text, falls and close, detail)
 
 
@@ -209,20 +208,20 @@ def _architecture_alone(rows: Table) -> Outcome:
 
 def _hole_size(rows: Table) -> Outcome:
     sides = sorted(set(rows["hole side"].tolist()))
-    found = {str(side): mean(rows, "unseen peaks", hole_side=side) for side in sides}
+    found = {f"side {side}:": mean(rows, "unseen peaks", hole_side=side) for side in sides}
     small, large = min(sides, key=lambda side: abs(side - 5)), max(sides)
     bound = 0.45 if paper_size(rows) else 0.6
-    holds = found[str(small)] > 0.95 and found[str(large)] < bound
-    return Outcome.of(words(found), holds, f"{_seeds(rows)} seeds; peaks in the hole by its side, in bump widths")
+    holds = found[f"side {small}:"] > 0.95 and found[f"side {large}:"] < bound
+    return Outcome.of(words(found), holds, f"{_seeds(rows)}; peaks in the hole by its side, in bump widths")
 
 
 def _depth(rows: Table) -> Outcome:
     chosen = matching(rows, model="cnn")
     depths = sorted(set(chosen["depth"].tolist()))
-    peaks = {str(depth): mean(chosen, "unseen peaks", depth=depth) for depth in depths}
-    error = {str(depth): mean(chosen, "relative error", depth=depth) for depth in depths}
+    peaks = {f"{depth} layers:": mean(chosen, "unseen peaks", depth=depth) for depth in depths}
+    error = {f"{depth}:": mean(chosen, "relative error", depth=depth) for depth in depths}
     holds = all_of(value < (0.5 if paper_size(rows) else 0.6) for value in peaks.values())
-    detail = f"{_seeds(chosen)} seeds; peaks in the hole by layers; error over that of a blank image {words(error)}"
+    detail = f"{_seeds(chosen)}; peaks in the hole by layers; error over that of a blank image {words(error)}"
     return Outcome.of(words(peaks), holds and len(depths) > 1, detail)
 
 

@@ -131,7 +131,7 @@ def encoder(unit: Unit) -> Rows:
 
     Examples
     --------
-    >>> tiny = {"code": "one-hot", "side": 8, "hole": [2, 5], "draws": 0, "epochs": 1, "seeds": [0]}
+    >>> tiny = {"code": "one-hot", "side": 8, "hole": [2, 5], "draws": 0, "epochs": 1, "channels": [4], "seeds": [0]}
     >>> encoder(Unit("encoder", 1, tiny))[0]["seen right"] < 0.5
     True
     """

@@ -62,7 +62,7 @@ def _efficiency(sides: dict[int, list[int]]) -> Settings:
 
 
 def _small_efficiency() -> Settings:
-    small = {"steps": 400, "batch": 32, "hidden": 16, "depth": 2, "seeds": [0]}
+    small = {"steps": 300, "batch": 32, "hidden": 16, "depth": 2, "seeds": [0]}
     return [
         {**small, "side": side, "bumps": _amounts(side, shares), "stripes": stripes}
         for side in (8, 12)
@@ -77,8 +77,8 @@ EXPERIMENTS = (
         quick=[
             {**SMALL, **WIDE_HOLE, **change}
             for change in (
-                *_codes("one-hot", "bump"),
-                {"code": "positional", "seeds": [0]},
+                {"code": "one-hot"},
+                *_codes("bump", "positional", seeds=[0]),
                 {"code": "scaled-ramp", "rate": 3e-3, "epochs": 100, "seeds": [0]},
                 *_codes("one-hot", "bump", **DENSE),
             )
@@ -172,7 +172,14 @@ EXPERIMENTS = (
         f"{NAME}/rotation",
         controls.rotation,
         quick=[
-            {"images": "digits", "side": 16, "angles": 180, "channels": [32, 32, 16], "gap": gap, "seeds": [0]}
+            {
+                "images": "digits",
+                "side": 16,
+                "angles": 180,
+                "channels": [32, 32, 16],
+                "gap": gap,
+                "seeds": [0],
+            }
             for gap in ([160, 200], [100, 200])
         ],
         full=[{"gap": gap, "seeds": SEEDS} for gap in ([160, 200], [100, 200])],
