@@ -192,13 +192,15 @@ def _entangles(rows: Table) -> Outcome:
 
 
 def _architecture_alone(rows: Table) -> Outcome:
-    pixel = matching(rows, model="pixel")
+    every = matching(rows, model="pixel")
+    pixel, hot = matching(every, code="bump"), matching(every, code="one-hot")
+    extra = f"; one-hot codes: peaks {mean(hot, 'unseen peaks'):.2f}" if len(hot) else ""
     error, peaks = worst(pixel["unseen error"]), mean(pixel, "unseen peaks")
     right = mean(pixel, "correlation")
     value = f"error in the hole {error:.1e}, peaks {peaks:.2f}"
     detail = (
-        f"{len(pixel)} pixel MLPs, no stripes, no penalty; correlation with the truth {right:.2f}. A pixel that "
-        "compares its own place with the code renders each factor in pixel space by construction"
+        f"{len(pixel)} pixel MLPs of bump codes, no stripes, no penalty; correlation with the truth {right:.2f}{extra}. "
+        "A pixel that compares its own place with the code renders each factor in pixel space by construction"
     )
     composes = error < 1e-4 if paper_size(pixel) else peaks > 0.95 and right > 0.7
     if composes:

@@ -238,12 +238,15 @@ def _say_stripes(table: Table) -> str:
     return f"Share of peaks in place in the hole: {'; '.join(parts)}."
 
 
+#: How many seeds bands are made of, for captions.
+SEEDS_SHOWN = "n = 5 or 3 seeds at full scale, 1 to 3 at quick."
+
 FIGURES = (
     *PICTURE_FIGURES,
     plot(
         "codes",
         "Every code fails, not every code pastes",
-        "Decoders trained on the donut; mean and two standard errors over seeds. Dotted: a blank image.",
+        f"Decoders trained on the donut; mean and two standard errors over seeds. Dotted: a blank image. {SEEDS_SHOWN}",
         "4 1",
         "donut",
         _codes_table,
@@ -255,7 +258,8 @@ FIGURES = (
         "layers",
         "Factors re-entangle layer by layer",
         "Convolutional decoders on the donut alone, which fail in the hole, and with stripes, which compose; mean and "
-        "two standard errors over seeds. What tells them apart is the area that a unit square of places becomes.",
+        "two standard errors over seeds. What tells them apart is the area that a unit square of places becomes. "
+        f"{SEEDS_SHOWN}",
         "8 7",
         "layers",
         _layers_table,
@@ -265,7 +269,7 @@ FIGURES = (
     plot(
         "hole-size",
         "Small holes are interpolated",
-        "Convolutional decoders of bump codes; mean and two standard errors over seeds.",
+        f"Convolutional decoders of bump codes; mean and two standard errors over seeds. {SEEDS_SHOWN}",
         "14",
         "hole",
         _hole_table,
@@ -277,7 +281,8 @@ FIGURES = (
         "stripes",
         "What stripes do",
         "Decoder, its layers, code, and how often each stripe is in the training set; mean and two standard errors "
-        "over seeds.",
+        "over seeds. "
+        f"{SEEDS_SHOWN}",
         "9 10",
         "stripes",
         _stripes_table,
@@ -300,7 +305,8 @@ FIGURES = (
         "efficiency",
         "How many bumps are needed",
         "Correlation with the right image on all unseen places; mean and two standard errors over seeds. Right: bumps "
-        "for a correlation of 0.9.",
+        "for a correlation of 0.9. "
+        f"{SEEDS_SHOWN}",
         "15b 15a",
         "efficiency",
         _efficiency_table,
