@@ -199,7 +199,7 @@ def _architecture_alone(rows: Table) -> Outcome:
     right = mean(pixel, "correlation")
     value = f"error in the hole {error:.1e}, peaks {peaks:.2f}"
     detail = (
-        f"{len(pixel)} pixel MLPs of bump codes, no stripes, no penalty; correlation with the truth {right:.2f}{extra}. "
+        f"{len(pixel)} pixel MLPs of bump codes, no stripes, no penalty; correlation with truth {right:.2f}{extra}. "
         "A pixel that compares its own place with the code renders each factor in pixel space by construction"
     )
     composes = error < 1e-4 if paper_size(pixel) else peaks > 0.95 and right > 0.7
