@@ -186,7 +186,8 @@ def test_claims_notice_when_they_are_wrong() -> None:
     assert judged("1", composing) is Standing.FAILS
     assert judged("3", composing) is Standing.FAILS
     assert judged("4", [{**row, "pasted": 0.8} for row in failing]) is Standing.HOLDS
-    assert judged("13", _decoder_rows(model="pixel", code="bump", **{"unseen error": 1e-5})) is Standing.CONTRADICTS
+    composing_pixels = _decoder_rows(model="pixel", code="bump", **{"unseen peaks": 1.0, "correlation": 0.9})
+    assert judged("13", composing_pixels) is Standing.CONTRADICTS
     assert judged("13", _decoder_rows(model="pixel", code="bump")) is Standing.HOLDS
     canvas = _decoder_rows() + _decoder_rows(margin=6)
     assert judged("11", canvas) is Standing.CONTRADICTS

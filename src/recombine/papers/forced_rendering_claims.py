@@ -21,6 +21,8 @@ from recombine.tables import Table
 #: Sides of the images that the paper paints, from here up.
 PAPER_SIDE = 28
 RAMPS = ("ramp", "scaled-ramp")
+#: What counts as composing: share of peaks in the hole, and correlation with the truth (a sum of two stripes has 0.47).
+IN_PLACE, COMPOSES = 0.95, 0.7
 #: Draws of the main experiment: other rows are the control with more data, or have every place once.
 MORE_DRAWS = 20_000
 
@@ -139,7 +141,7 @@ def _every_code_pastes(rows: Table) -> Outcome:
     if ramps and max(ramps) < 0.2 and min(others) > 0.4:
         detail = (
             f"{_seeds(chosen)}; correlation with the pasted image. Population and positional codes paste, ramps "
-            "do not: they paint faint or misplaced bumps. Failure in the hole is general, pasting is not"
+            "do not. Failure in the hole is general, pasting is not"
         )
         return Outcome.contradicting(words(pasted), detail)
     return Outcome.of(words(pasted), bool(pasted) and min(pasted.values()) > 0.4, f"{_seeds(chosen)}")
@@ -197,13 +199,13 @@ def _architecture_alone(rows: Table) -> Outcome:
     extra = f"; one-hot codes: peaks {mean(hot, 'unseen peaks'):.2f}" if len(hot) else ""
     error, peaks = worst(pixel["unseen error"]), mean(pixel, "unseen peaks")
     right = mean(pixel, "correlation")
-    value = f"error in the hole {error:.1e}, peaks {peaks:.2f}"
+    value = f"peaks {peaks:.2f}, correlation {right:.2f}"
     detail = (
-        f"{len(pixel)} pixel MLPs of bump codes, no stripes, no penalty; correlation with truth {right:.2f}{extra}. "
-        "A pixel that compares its own place with the code renders each factor in pixel space by construction"
+        f"{len(pixel)} pixel MLPs of bump codes, no stripes, no penalty; error in the hole "
+        f"{mean(pixel, 'unseen error'):.1e}, at worst {error:.1e}{extra}. A pixel that compares its own place with the "
+        "code renders each factor in pixel space by construction"
     )
-    composes = error < 1e-4 if paper_size(pixel) else peaks > 0.95 and right > 0.7
-    if composes:
+    if peaks > IN_PLACE and right > COMPOSES:
         return Outcome.contradicting(value, detail)
     return Outcome.of(value, peaks < 0.45, detail)
 
@@ -316,7 +318,7 @@ CLAIMS = (
         "Without a remedy that forces factors to be rendered in pixel space, standard decoders fail in the hole.",
         "abstract",
         "peaks in the hole < 0.45 for a pixel MLP",
-        "contradicted if its error is < 1e-4 (peaks > 0.95 and correlation > 0.7 at 16 pixels)",
+        "contradicted if it has peaks > 0.95 and correlation > 0.7 (before it was run: error < 1e-4 in every network)",
         "tokens",
         _architecture_alone,
     ),

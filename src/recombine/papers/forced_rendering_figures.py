@@ -44,7 +44,8 @@ def _draw_layers(canvas: Canvas, table: Table) -> None:
         for code, stripes, word in conditions(table):
             band(axes, matching(table, code=code, stripes=stripes), "layer", name, word)
         last = int(table["layer"].max())
-        axes.set(title=title, xlabel="layer", ylim=(0, max(1.05, 1.05 * float(table[name].max()))))
+        top = float((table[name] + np.nan_to_num(table[f"{name} 2se"])).max())
+        axes.set(title=title, xlabel="layer", ylim=(0, max(1.05, 1.05 * top)))
         axes.set_xticks(range(last + 1), ["code", *[str(layer) for layer in range(1, last)], "image"])
     panels[2].legend(frameon=False, fontsize=11, loc="lower left")
 
@@ -132,7 +133,7 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
             axes.plot(
                 [place - 0.28, place + 0.28], [values.mean()] * 2, color=INK, linewidth=2, marker="", linestyle="-"
             )
-        axes.set(title=title, ylim=(0, None if name == "rank" else 1.05))
+        axes.set(title=title, ylim=(0, None) if name == "rank" else (-0.04, 1.05))
         axes.set_xticks(range(len(order)), [PENALTY_WORDS[name] for name in order], rotation=25, ha="right")
 
 
@@ -161,7 +162,7 @@ def _draw_efficiency(canvas: Canvas, table: Table) -> None:
         axes.set(xscale="log", title=title, xlabel="bumps trained on", ylim=(-0.05, 1.05))
         _plain_ticks(axes.xaxis, matching(table, stripes=stripes)["bumps"])
     panels[0].set_ylabel("correlation, unseen places")
-    panels[0].legend(frameon=False, fontsize=11)
+    panels[1].legend(frameon=False, fontsize=11, ncols=2, loc="lower right")
     _draw_amounts(panels[2], table)
 
 
@@ -178,9 +179,12 @@ def _draw_amounts(axes: Axes, table: Table) -> None:
     ticks = sorted(set(table["side"].tolist()))
     axes.set(xscale="log", yscale="log", title=f"bumps for {GOAL}", xlabel="side of the image (pixels)")
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    _plain_ticks(axes.yaxis, np.array(axes.get_ylim()))
+    low, high = axes.get_ylim()
+    # Room for the legend below the lines.
+    axes.set_ylim(low / (high / low) ** 0.45, high)
+    _plain_ticks(axes.yaxis, np.array([low, high]))
     axes.minorticks_off()
-    axes.legend(frameon=False, fontsize=11)
+    axes.legend(frameon=False, fontsize=10.5, handlelength=1.8, loc="lower right")
 
 
 def _plain_ticks(axis: Axis, values: FloatArray) -> None:
@@ -283,7 +287,7 @@ FIGURES = (
         "Decoder, its layers, code, and how often each stripe is in the training set; mean and two standard errors "
         "over seeds. "
         f"{SEEDS_SHOWN}",
-        "9 10",
+        "9a 9b 10",
         "stripes",
         _stripes_table,
         _draw_stripes,
@@ -305,7 +309,7 @@ FIGURES = (
         "efficiency",
         "How many bumps are needed",
         "Correlation with the right image on all unseen places; mean and two standard errors over seeds. Right: bumps "
-        "for a correlation of 0.9. "
+        "for a correlation of 0.9; exponents with two standard errors. "
         f"{SEEDS_SHOWN}",
         "15b 15a",
         "efficiency",

@@ -131,7 +131,7 @@ PICTURE_FIGURES = (
         "What decoders paint in the hole",
         "One place of the hole (its outline in red), one seed a column. Pasted: the mean seen image of the place's "
         "column plus that of its row.",
-        "3 4 9",
+        "3 4 9a",
         "pictures",
         _pictures_table,
         _draw_pictures,
