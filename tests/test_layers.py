@@ -30,7 +30,7 @@ LAYERS = {
     "science": ["theory", "measures", "worlds"],
     "engine": ["nets", "runs"],
     "jobs": ["audit", "papers"],
-    "faces": ["report", "explore", "papers_cli", "probe_cli", "cli", "__main__"],
+    "faces": ["report", "explore", "papers_cli", "probe_cli", "inspect_cli", "cli", "__main__"],
 }
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS.values()) for room in rooms}
 NAME = {room: layer for layer, rooms in LAYERS.items() for room in rooms}

@@ -28,6 +28,7 @@ from recombine.theory.overlap import OverlapKernel as OverlapKernel
 from recombine.verdicts import Verdict as Verdict
 
 if TYPE_CHECKING:
+    from recombine.audit.inspection import inspect as inspect
     from recombine.audit.probe import probe as probe
     from recombine.theory.kernel_model import KernelClassifier as KernelClassifier
     from recombine.theory.kernel_model import KernelRegressor as KernelRegressor
@@ -40,6 +41,11 @@ def __getattr__(name: str) -> Any:
         from recombine.report import probe_terminal  # noqa: F401 - plugs its words into Probe
 
         return probe
+    if name == "inspect":
+        from recombine.audit.inspection import inspect
+        from recombine.report import inspect_terminal  # noqa: F401 - plugs its words into Inspection
+
+        return inspect
     if name in ("KernelClassifier", "KernelRegressor"):
         from recombine.theory import kernel_model
 

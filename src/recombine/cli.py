@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from recombine import papers_cli, probe_cli
+from recombine import inspect_cli, papers_cli, probe_cli
 from recombine.errors import InputError, RecombineError, listing, near_miss
 from recombine.report.screen import say
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 
 papers_cli.register(app)
 probe_cli.register(app)
+inspect_cli.register(app)
 
 #: The base of every complaint about the command itself; typer carries it under different addresses by version.
 _UsageProblem: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

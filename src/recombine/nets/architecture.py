@@ -61,6 +61,10 @@ class Architecture(ABC):
         """Return what one network carries along besides parameters: running statistics, the state of its noise."""
         return {}
 
+    def penalty(self, parameters: Tensors) -> Tensor | None:
+        """Return what each network pays (c,) for its parameters alone; losses are noted without it. None: nothing."""
+        return None
+
 
 def generator_for(seed: int, purpose: int) -> torch.Generator:
     """Return the generator of one network for one purpose (0: first weights, 1: order of samples, 2: noise).

@@ -53,6 +53,20 @@ def convolve(images: Tensor, weight: Tensor, bias: Tensor | None, stride: int = 
     return functional.conv2d(images, weight.flatten(0, 1), flat, stride, padding, groups=len(weight))
 
 
+def convolve_transposed(
+    images: Tensor, weight: Tensor, bias: Tensor | None, stride: int = 1, padding: int = 0
+) -> Tensor:
+    """Apply each network's transposed filters (c, in, out, k, k) and biases (c, out) to images lying side by side.
+
+    Examples
+    --------
+    >>> convolve_transposed(torch.zeros(5, 6, 8, 8), torch.zeros(3, 2, 4, 4, 4), None, stride=2, padding=1).shape
+    torch.Size([5, 12, 16, 16])
+    """
+    flat = None if bias is None else bias.flatten()
+    return functional.conv_transpose2d(images, weight.flatten(0, 1), flat, stride, padding, groups=len(weight))
+
+
 def normalise(images: Tensor, name: str, parameters: Tensors, statistics: Tensors, training: bool) -> Tensor:
     """Batch normalisation with each network's own gain, shift and running statistics ``name`` (torch's defaults).
 

@@ -184,10 +184,16 @@ class AutogradChunk(Chunk):
         if update:
             slope = self.setting.loss.slope(plain, targets)
             slope = slope * weights.view(*weights.shape, *[1] * (slope.ndim - 2))
-            gradients = torch.autograd.grad(outputs, list(self.leaves.values()), slope.to(outputs.dtype))
-            joined = torch.cat([gradient.flatten(1) for gradient in gradients], dim=1)
+            joined = torch.cat([part.flatten(1) for part in self._gradients(outputs, slope.to(outputs.dtype))], dim=1)
             self.descend([joined.to(self.blocks[0].dtype)])
             self._restore(before)
+
+    def _gradients(self, outputs: Tensor, slope: Tensor) -> tuple[Tensor, ...]:
+        """Run backward from the slope of the loss, and from what the networks pay for their parameters."""
+        penalty = self.setting.architecture.penalty(self.leaves)
+        roots = [(outputs, slope)] + ([] if penalty is None else [(penalty, torch.ones_like(penalty))])
+        ends, slopes = zip(*roots, strict=True)
+        return torch.autograd.grad(ends, list(self.leaves.values()), slopes)
 
     def _batch(self, rows: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         samples, progress = self.setting.samples, self.progress

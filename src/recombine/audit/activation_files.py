@@ -1,0 +1,119 @@
+"""Arrays of activations from files, and which cells were seen from a mask or a table."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.arrays import as_cells
+from recombine.errors import InputError, listing, near_miss
+from recombine.frames import fetch, open_table
+
+Array = npt.NDArray[Any]
+
+
+def load_layers(activations: Any) -> tuple[str, dict[str, Any]]:
+    """Return a name for messages and the layers by name, in order: of a file, a mapping or one array.
+
+    Examples
+    --------
+    >>> source, layers = load_layers({"code": np.eye(2), "output": np.ones((2, 2))})
+    >>> source, list(layers)
+    ('2 layers', ['code', 'output'])
+    """
+    if isinstance(activations, str | Path):
+        path = Path(activations)
+        return path.name, _arrays(path)
+    if isinstance(activations, Mapping):
+        if not activations:
+            raise InputError("no layers were given; pass at least one array of activations")
+        return f"{len(activations)} layers", {str(name): values for name, values in activations.items()}
+    return "an array", {"the array": activations}
+
+
+def load_seen(seen: Any, factors: Sequence[str], levels: Sequence[int]) -> Any:
+    """Return which cells were seen: a mask as it is or from a file, or the cells that the rows of a table name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> load_seen(pd.DataFrame({"x": [0, 1], "y": [0, 1]}), ["x", "y"], (2, 2)).tolist()
+    [[True, False], [False, True]]
+    """
+    if isinstance(seen, str | Path):
+        path = Path(seen)
+        return _single(path) if path.suffix.lower() in (".npy", ".npz") else _from_table(path, factors, levels)
+    return _from_table(seen, factors, levels) if hasattr(seen, "columns") else seen
+
+
+def load_truth(truth: Any) -> Array:
+    """Return the right outputs as an array, from an array or a file.
+
+    Examples
+    --------
+    >>> load_truth([[1.0, 2.0]]).shape
+    (1, 2)
+    """
+    return _single(Path(truth)) if isinstance(truth, str | Path) else np.asarray(truth)
+
+
+def _arrays(path: Path) -> dict[str, Array]:
+    """All arrays of an .npy or .npz file."""
+    _check(path)
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {path.stem: loaded}
+        with loaded:
+            layers = {name: loaded[name] for name in loaded.files}
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        pickled = "Object arrays" in str(error)
+        reason = "it holds Python objects, not numbers" if pickled else "it is damaged or not written by NumPy"
+        raise InputError(f"{path.name} cannot be read: {reason}; save arrays of numbers with numpy.save") from None
+    if not layers:
+        raise InputError(f"{path.name} holds no arrays; save at least one layer with numpy.savez")
+    return layers
+
+
+def _single(path: Path) -> Array:
+    arrays = _arrays(path)
+    if len(arrays) > 1:
+        raise InputError(f"{path.name} holds {len(arrays)} arrays ({listing(arrays)}); give a file with one")
+    return next(iter(arrays.values()))
+
+
+def _check(path: Path) -> None:
+    if not path.exists():
+        near = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise InputError(f"{path} does not exist;{near_miss(path.name, near) or ' check the path'}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give one .npy or .npz file")
+    if path.suffix.lower() not in (".npy", ".npz"):
+        raise InputError(f"{path.name} is not an .npy or .npz file; save arrays with numpy.save or numpy.savez")
+
+
+def _from_table(data: Any, factors: Sequence[str], levels: Sequence[int]) -> Array:
+    """Mark the cells that the rows of a table name; a column ``seen``, if there is one, says which rows count."""
+    source = open_table(data)
+    for factor in factors:
+        source.require(factor, "factor")
+    columns = fetch(source.frame)
+    cells = np.stack([columns[factor] for factor in factors], axis=1)
+    if "seen" in columns and "seen" not in factors:
+        cells = cells[columns["seen"].astype(float) > 0]
+    codes = as_cells(cells, f"the cells of {source.name}")
+    outside = np.argwhere(codes >= np.asarray(levels))
+    if len(outside):
+        row, factor = outside[0]
+        raise InputError(
+            f"{source.name} names level {codes[row, factor]} of {factors[factor]!r}, which has {levels[factor]}; "
+            "number levels from 0"
+        )
+    mask = np.zeros(tuple(levels), dtype=bool)
+    mask[tuple(codes.T)] = True
+    return mask
