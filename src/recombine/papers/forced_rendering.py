@@ -17,18 +17,11 @@ from recombine.papers.forced_rendering_kernels import EXPERIMENTS as KERNEL_EXPE
 from recombine.papers.forced_rendering_remedy_claims import CLAIMS as REMEDY_CLAIMS
 from recombine.papers.paper import Paper
 
-
-def _place(number: str) -> tuple[int, str]:
-    """Sort 5a before 5b before 12a."""
-    digits = number.rstrip("abc")
-    return int(digits), number.removeprefix(digits)
-
-
 PAPER = Paper(
     name=NAME,
     title="Compositional generalization via forced rendering of disentangled latents",
     citation="Liang, Qian, Ziyin and Fiete, ICML 2025",
     experiments=(*KERNEL_EXPERIMENTS, *NETWORK_EXPERIMENTS),
-    claims=tuple(sorted((*KERNEL_CLAIMS, *DECODER_CLAIMS, *REMEDY_CLAIMS), key=lambda claim: _place(claim.number))),
+    claims=tuple(sorted((*KERNEL_CLAIMS, *DECODER_CLAIMS, *REMEDY_CLAIMS), key=lambda claim: claim.place)),
     figures=FIGURES,
 )

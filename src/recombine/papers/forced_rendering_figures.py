@@ -12,7 +12,7 @@ from recombine.papers.forced_rendering_claims import MORE_DRAWS
 from recombine.papers.forced_rendering_pictures import INK, PICTURE_FIGURES, SOFT, conditions, plot
 from recombine.papers.forced_rendering_remedies import exponent
 from recombine.papers.forced_rendering_remedy_claims import GOAL, amounts
-from recombine.papers.kernel_theory_network_figures import band, over_seeds
+from recombine.papers.over_seeds import band, over_seeds
 from recombine.papers.results import Evidence, as_table, matching
 from recombine.tables import Table
 
