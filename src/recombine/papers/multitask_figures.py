@@ -11,45 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.papers.kernel_theory_network_figures import over_seeds
+from recombine.papers.log_plots import by_samples, counts, logarithms, palette, points, powers_of_ten, ribbon
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, as_table, matching
 from recombine.tables import Table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+#: Lines in the order of the colour cycle, told apart in grey as well.
+DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
 #: Method -> words, in the order of the colour cycle.
 METHODS = {"pt+ft": "PT+FT", "stl": "single task", "mtl": "MTL", "pt+ft probe": "linear probe"}
-
-
-def logarithms(rows: Table, column: str = "loss") -> Table:
-    """Return rows with ``column`` as its decimal logarithm.
-
-    Examples
-    --------
-    >>> logarithms(Table({"loss": [0.1, 0.001]}))["loss"].tolist()
-    [-1.0, -3.0]
-    """
-    columns = {name: rows[name] for name in rows.columns}
-    return Table({**columns, column: np.log10(np.maximum(rows[column], 1e-16))})
-
-
-def ribbon(axes: Axes, table: Table, across: str, value: str, label: str, **style: Any) -> None:
-    """Draw a mean logarithm with its band on a logarithmic axis."""
-    order = np.argsort(table[across])
-    x, y, half = table[across][order], table[value][order], np.nan_to_num(table[f"{value} 2se"][order])
-    (drawn,) = axes.plot(x, 10**y, label=label, **style)
-    axes.fill_between(x, 10 ** (y - half), 10 ** (y + half), color=drawn.get_color(), alpha=0.15, lw=0)
-
-
-def points(axes: Axes, table: Table, across: str, value: str, colour: Any, marker: str = "o") -> None:
-    """Draw mean logarithms with error bars on a logarithmic axis."""
-    half = np.nan_to_num(table[f"{value} 2se"])
-    middle = table[value]
-    bars = [10**middle - 10 ** (middle - half), 10 ** (middle + half) - 10**middle]
-    style: dict[str, Any] = {"linestyle": "", "color": colour, "marker": marker, "capsize": 3, "markersize": 7}
-    axes.errorbar(table[across], 10**middle, bars, markerfacecolor="none", markeredgewidth=1.6, **style)
 
 
 # ---------------------------------------------------------------------------- penalties
@@ -71,10 +44,12 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
         label = names.get(name, name.replace(", cosine", ",\ncosine"))
         for axes, column in zip(panels, ("price", "order"), strict=True):
             axes.plot(line["ratio"], line[column], label=label, markevery=0.12)
-    panels[0].set(xscale="log", yscale="log", ylabel="price of a coefficient of 1", title="Penalty")
+    panels[0].set(ylabel="price of a coefficient of 1", title="Penalty")
+    powers_of_ten(panels[0], "x", "y")
     panels[1].set(ylabel="order of the penalty", title="Order", ylim=(0, 2.08))
     panels[1].axhline(1, color="0.6", linewidth=0.8, linestyle="-", marker="")
     for axes in panels:
+        powers_of_ten(axes, "x")
         axes.set_xlabel("feature's size in the auxiliary task, B")
     panels[1].legend(frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=2.4)
 
@@ -91,51 +66,46 @@ def _say_penalties(table: Table) -> str:
 def _samples_table(results: Mapping[str, Evidence]) -> Table:
     theory = matching(results["overlap"].table, form="exact")
     theory = theory.where(np.isin(theory["method"], list(METHODS)) & (theory["method"] != "mtl"))
-    keys = ("overlap", "method", "n")
-    listed = [{"source": "theory", **row} for row in over_seeds(logarithms(theory), keys, ("loss",)).rows()]
+    keys = ("overlap", "method", "samples")
+    listed = [{"source": "theory", **row} for row in over_seeds(by_samples(logarithms(theory)), keys, ("loss",)).rows()]
     if "overlap-networks" in results:
-        trained = results["overlap-networks"].table
+        trained = by_samples(results["overlap-networks"].table)
         listed += [{"source": "trained", **row} for row in over_seeds(logarithms(trained), keys, ("loss",)).rows()]
     return as_table(listed)
 
 
 def _draw_samples(canvas: Canvas, table: Table) -> None:
-    from matplotlib import colormaps
-    from matplotlib.ticker import LogLocator
-
     overlaps = sorted(set(table["overlap"].tolist()), reverse=True)
     panels = canvas.subplots(1, len(overlaps), sharex=True, sharey=True)
     canvas.subplots_adjust(left=0.085, right=0.985, top=0.79, bottom=0.16, wspace=0.08)
     for axes, shared in zip(panels, overlaps, strict=True):
         for place, (method, word) in enumerate(METHODS.items()):
-            colour = colormaps["tab10"](place)
+            colour = palette()[place]
             line = matching(table, source="theory", overlap=shared, method=method)
             if len(line):
-                ribbon(axes, line, "n", "loss", word, color=colour, marker="")
+                ribbon(axes, line, "samples", "loss", word, color=colour, marker="", linestyle=DASHES[place])
             seen = matching(table, source="trained", overlap=shared, method=method)
             if len(seen):
-                points(axes, seen, "n", "loss", colour, "osD^"[place])
-        axes.set(xscale="log", yscale="log", title=f"{shared} of 40 shared", xlabel="main-task samples")
-        axes.set_xticks([16, 64, 256], ["16", "64", "256"])
-        axes.minorticks_off()
+                points(axes, seen, "samples", "loss", colour, "osD^"[place])
+        axes.set(title=f"{shared} of 40 shared", xlabel="main-task samples")
+        powers_of_ten(axes, "y")
+        counts(axes, sorted(set(table["samples"].tolist())))
     panels[0].set_ylabel("test loss")
-    panels[0].yaxis.set_major_locator(LogLocator(numticks=8))
     _legend(canvas)
 
 
 def _legend(canvas: Canvas) -> None:
-    from matplotlib import colormaps
     from matplotlib.lines import Line2D
 
     marks = [
-        Line2D([], [], color=colormaps["tab10"](place), marker="osD^"[place], markerfacecolor="none", label=word)
-        for place, word in enumerate(METHODS.values())
+        Line2D([], [], color=colour, linestyle=dash, marker=marker, markerfacecolor="none", label=word)
+        for word, colour, dash, marker in zip(METHODS.values(), palette(), DASHES, "osD^", strict=False)
     ]
     canvas.legend(handles=marks, frameon=False, fontsize=11.5, loc="upper left", ncols=4, bbox_to_anchor=(0.07, 1.0))
 
 
 def _say_samples(table: Table) -> str:
-    at = matching(table, source="theory", overlap=40, n=64)
+    at = matching(table, source="theory", overlap=40, samples=64)
     found = {row["method"]: 10 ** row["loss"] for row in at.rows()}
     return (
         f"Test loss by samples for four overlaps; with all features shared and 64 samples theory says "
@@ -167,14 +137,15 @@ def _draw_nested(canvas: Canvas, table: Table) -> None:
     for axes, place in zip(panels, ("inside", "outside"), strict=True):
         for number, m in enumerate(scalings):
             colour = colormaps["viridis"](number / max(1, len(scalings) - 0.6))
-            dash = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))[number % 4]
+            dash = DASHES[number % 4]
             line = matching(table, source="theory", place=place, scaling=m)
             ribbon(axes, line, "active", "relative loss", f"m = {m:g}", color=colour, marker="", linestyle=dash)
             seen = matching(table, source="trained", place=place, scaling=m)
             if len(seen):
                 points(axes, seen, "active", "relative loss", colour, "osD^"[number % 4])
         word = "known" if place == "inside" else "new"
-        axes.set(yscale="log", title=f"All features {word}", xlabel="features of the main task, k")
+        axes.set(title=f"All features {word}", xlabel="features of the main task, k")
+        powers_of_ten(axes, "y")
         axes.set_xticks([5, 10, 20, 30, 40])
     panels[0].set_ylabel("test loss / power of targets")
     panels[1].legend(frameon=False, fontsize=11.5, loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=2.4)
@@ -204,9 +175,10 @@ def _draw_group(canvas: Canvas, table: Table) -> None:
     axes.axhline(least, color="0.3", linestyle=":", marker="", label=f"least group norm, {least:.4f}")
     decay = matching(table, route="weight decay")["group norm"]
     axes.plot(np.full(len(decay), 1e-6), decay, linestyle="", marker="D", label="vanishing weight decay")
-    axes.set(xscale="log", xlabel="size of all weights at the start", ylabel="group norm of the solution")
+    axes.set(xlabel="size of all weights at the start", ylabel="group norm of the solution")
+    powers_of_ten(axes, "x")
     axes.invert_xaxis()
-    axes.legend(frameon=False, fontsize=11.5, loc="center left")
+    axes.legend(frameon=False, fontsize=11.5, loc="upper left")
 
 
 def _say_group(table: Table) -> str:
@@ -220,7 +192,7 @@ def _say_group(table: Table) -> str:
 def _relu_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["relu-correlation"].table
     rows = rows.where(np.isin(rows["method"], list(METHODS)))
-    return over_seeds(logarithms(rows), ("correlation", "method", "n"), ("loss",))
+    return over_seeds(by_samples(logarithms(rows)), ("correlation", "method", "samples"), ("loss",))
 
 
 def _draw_relu(canvas: Canvas, table: Table) -> None:
@@ -234,19 +206,18 @@ def _draw_relu(canvas: Canvas, table: Table) -> None:
         for place, (method, word) in enumerate(METHODS.items()):
             line = matching(table, correlation=name, method=method)
             if len(line):
-                colour = f"C{place}"
-                ribbon(axes, line, "n", "loss", word, color=colour, marker="osD^"[place], linestyle="-")
-        axes.set(xscale="log", yscale="log", title=f"cosines {name}", xlabel="main-task samples")
-        ticks = sorted(set(table["n"].tolist()))
-        axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
-        axes.minorticks_off()
+                style = {"color": palette()[place], "marker": "osD^"[place], "linestyle": DASHES[place]}
+                ribbon(axes, line, "samples", "loss", word, **style)
+        axes.set(title=f"cosines {name}", xlabel="main-task samples")
+        powers_of_ten(axes, "y")
+        counts(axes, sorted(set(table["samples"].tolist())))
     panels[0].set_ylabel("test loss")
     handles, labels = panels[0].get_legend_handles_labels()
     canvas.legend(handles, labels, frameon=False, fontsize=11.5, loc="upper left", ncols=4, bbox_to_anchor=(0.07, 1.0))
 
 
 def _say_relu(table: Table) -> str:
-    same = matching(table, correlation="1 x 6", n=16)
+    same = matching(table, correlation="1 x 6", samples=16)
     found = {row["method"]: 10 ** row["loss"] for row in same.rows()}
     return (
         f"Test loss by samples and method; with the same features and 16 samples MTL has {found['mtl']:.3f} and "
@@ -254,7 +225,7 @@ def _say_relu(table: Table) -> str:
     )
 
 
-BANDS = "Bands and bars: two standard errors over seeds, of logarithms."
+BANDS = "Bands and bars: two standard errors over seeds (n in the table), of logarithms."
 FIGURES = (
     Plot(
         "penalties",
@@ -284,7 +255,7 @@ FIGURES = (
         "nested",
         "Nested feature selection",
         "PT+FT with 64 samples; hidden weights are multiplied by m before finetuning, readouts start at 0.001 m. "
-        f"Lines: theory. Marks: trained networks. {BANDS}",
+        f"Lines: theory. Marks: trained networks, at quick scale of one seed. {BANDS}",
         ("multitask/11", "multitask/12a", "multitask/12b"),
         ("nested",),
         _nested_table,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.papers.kernel_theory_network_figures import band, over_seeds
+from recombine.papers.log_plots import by_samples, counts
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, matching
 from recombine.tables import Table
@@ -25,8 +26,8 @@ def _distinct(rows: Table) -> Table:
 
 
 def _accuracy_table(results: Mapping[str, Evidence]) -> Table:
-    rows = _distinct(results["rescaling"].table)
-    return over_seeds(rows, ("network", "method", "factor", "n"), ("accuracy",))
+    rows = by_samples(_distinct(results["rescaling"].table))
+    return over_seeds(rows, ("network", "method", "factor", "samples"), ("accuracy",))
 
 
 def _draw_accuracy(canvas: Canvas, table: Table) -> None:
@@ -36,21 +37,20 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
     for axes, name in zip(panels, names, strict=True):
         chosen = matching(table, network=name)
         for factor in sorted(set(matching(chosen, method="pt+ft")["factor"].tolist()), reverse=True):
-            band(axes, matching(chosen, method="pt+ft", factor=factor), "n", "accuracy", f"PT+FT, s = {factor:g}")
+            band(axes, matching(chosen, method="pt+ft", factor=factor), "samples", "accuracy", f"PT+FT, s = {factor:g}")
         for method, word in (("mtl", "MTL"), ("stl", "single task")):
             line = matching(chosen, method=method)
             if len(line):
-                band(axes, line, "n", "accuracy", word)
-        axes.set(xscale="log", title=NETWORKS[name], xlabel="main-task samples")
-        ticks = sorted(set(chosen["n"].tolist()))
-        axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
-        axes.minorticks_off()
+                band(axes, line, "samples", "accuracy", word)
+        axes.set(title=NETWORKS[name], xlabel="main-task samples")
+        axes.set_ylim(top=min(1.005, axes.get_ylim()[1]))
+        counts(axes, sorted(set(chosen["samples"].tolist())))
     panels[0].set_ylabel("test accuracy")
     panels[-1].legend(frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=2.4)
 
 
 def _say_accuracy(table: Table) -> str:
-    most = table["n"] == table["n"].max()
+    most = table["samples"] == table["samples"].max()
     best = table.where(most & (table["method"] == "pt+ft"))
     top = int(best["accuracy"].argmax())
     return (
