@@ -22,7 +22,7 @@ from recombine.tables import Table
 
 PAPER = find("multitask")
 THEORY = ["1", "2", "3a", "3b", "3c", "4a", "4b", "5a", "5b", "6", "7a", "7b", "8a", "8b", "16a"]
-GRIDS = ["9a", "11", "12a", "12b"]
+GRIDS = ["9a", "11", "12a", "12b", "22"]
 
 
 def evidence(name: str, rows: list[dict[str, Any]]) -> Evidence:
@@ -69,6 +69,7 @@ BENT: dict[str, tuple[str, Any]] = {
     "11": ("relative loss", lambda values: np.sqrt(values)),
     "12a": ("relative loss", lambda values: np.sqrt(values)),
     "12b": ("relative loss", lambda values: 0 * values + 0.5),
+    "22": ("loss", lambda values: values**0.1),
     "16a": ("worst", lambda values: values + 1e-8),
 }
 
@@ -99,8 +100,8 @@ def test_figures_are_drawn_with_their_tables(state: Reproduction) -> None:
 
 
 def test_a_result_is_the_same_on_every_run(state: Reproduction, tmp_path: Path) -> None:
-    again = reproduce(PAPER, store=Store(tmp_path), executor=make_executor("inline"), only=["8a", "16a"])
-    for name in ("group-norm", "dimensions"):
+    again = reproduce(PAPER, store=Store(tmp_path), executor=make_executor("inline"), only=["7a", "16a"])
+    for name in ("limits", "dimensions"):
         first, second = state.results[name].table, again.results[name].table
         assert all(np.array_equal(first[column], second[column]) for column in first.columns)
 

@@ -136,6 +136,14 @@ def _helps(rows: Table) -> Outcome:
     return Outcome.of(value, 1e-6 < tuned.mean() < 1e-4 and alone.min() > 0.8, f"{len(tuned)} seeds; {spread}")
 
 
+def _too_low(rows: Table) -> Outcome:
+    one = matching(rows, n=64, overlap=40, method="pt+ft")
+    exact, published = (matching(one, form=form)["loss"] for form in ("exact", "symmetric"))
+    ratios = exact / published
+    detail = f"exact over published form, {len(ratios)} seeds: {ratios.min():.0f} to {ratios.max():.0f}"
+    return Outcome.of(f"{ratios.mean():.0f}", bool(ratios.min() > 10), detail)
+
+
 def _relative(rows: Table, scaling: float, active: int, place: str) -> float:
     return mean_of(rows, "relative loss", n=64, method="pt+ft", scaling=scaling, active=active, place=place)
 
@@ -298,5 +306,14 @@ CLAIMS = (
         "> 0.8, < 0.05",
         "nested",
         _outside,
+    ),
+    _claim(
+        "22",
+        "The published PT+FT penalty foretells a test loss that is far too low (64 samples, same 40 features).",
+        "ours",
+        "ratio > 10",
+        "none",
+        "overlap",
+        _too_low,
     ),
 )
