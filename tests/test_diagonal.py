@@ -53,7 +53,7 @@ def test_q_is_quadratic_near_zero_and_z_ln_z_far_from_it() -> None:
     ],
 )
 def test_the_symmetric_penalty_has_its_reference_values(beta: float, B: float, gamma: float, value: float) -> None:
-    assert float(finetune_penalty(beta, B, gamma=gamma)) == pytest.approx(value, rel=1e-8)
+    assert float(finetune_penalty(beta, B, gamma=gamma, form="symmetric")) == pytest.approx(value, rel=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,9 @@ def test_the_closed_form_of_finetuning_is_that_of_its_weights(B: float, alpha: f
     of_weights = Potential.of_weights(m * plus, m * minus, gamma, gamma)
     closed = Potential.finetuned(B, alpha, m, gamma)
     assert closed.k == pytest.approx(of_weights.k, rel=1e-9)
-    assert closed.start == pytest.approx(of_weights.start, rel=1e-6, abs=1e-12)
+    # The oracle is a difference of two products of this size, so it is only good to their rounding.
+    rounding = 1e-14 * m * gamma * float(plus[0] + minus[0])
+    assert closed.start == pytest.approx(of_weights.start, rel=1e-9, abs=rounding)
 
 
 def test_the_symmetric_form_is_that_of_two_equal_paths() -> None:
@@ -108,7 +110,7 @@ def test_orders_are_those_of_the_table(method: str, form: str) -> None:
 
 
 def test_orders_at_other_places() -> None:
-    assert float(order(0.1, 1.0)) == pytest.approx(1.998342, abs=5e-7)
+    assert float(order(0.1, 1.0, form="symmetric")) == pytest.approx(1.998342, abs=5e-7)
     assert float(order(2.0, 0.5, "mtl")) == pytest.approx(1.242536, abs=5e-7)
 
 
@@ -139,7 +141,8 @@ def test_order_and_feature_dependence_add_to_one_where_nothing_else_sets_a_scale
 
 
 def test_readouts_break_the_conservation_law() -> None:
-    total = order(1.0, 1e-3, gamma=1e-3) + feature_dependence(1.0, 1e-3, gamma=1e-3)
+    start = {"gamma": 1e-3, "form": "symmetric"}
+    total = order(1.0, 1e-3, **start) + feature_dependence(1.0, 1e-3, **start)
     assert float(total) == pytest.approx(1.000151, abs=5e-7)
 
 

@@ -131,6 +131,13 @@ def test_the_answer_meets_the_conditions_of_a_minimum(seed: int) -> None:
     assert np.abs(left).max() < 1e-8 * np.abs(slope).max()
 
 
+def test_nothing_to_learn_leaves_a_network_where_it_starts() -> None:
+    start = np.array([1.0, -1.0, 0.0])
+    found = least_potential([[1.0, 1.0, 0.0]], [0.0], Potential(np.full(3, 0.1), start))
+    assert found.beta == pytest.approx(start)
+    assert np.all(least_potential([[1.0, 1.0]], [0.0], Potential.single_task(2, 0.1)).beta == 0)
+
+
 def test_the_relative_entropy_program_has_the_same_answer() -> None:
     cvxpy = pytest.importorskip("cvxpy")
     potential = Potential.finetuned(B, 0.1, 1.0, 0.2)

@@ -36,9 +36,9 @@ TASKS = [(FIRST, FIRST @ AUXILIARY), (SECOND, TARGETS)]
 Penalty = Callable[[Any, Any], FloatArray]
 PENALTIES: dict[str, Penalty] = {
     "MTL": multitask_penalty,
-    "PT+FT, k = B": lambda beta, B: finetune_penalty(beta, B),
-    "PT+FT, k = B/2": lambda beta, B: finetune_penalty(beta, B, form="exact"),
-    "PT+FT, gamma = 0.001": lambda beta, B: finetune_penalty(beta, B, gamma=1e-3),
+    "PT+FT, k = B": lambda beta, B: finetune_penalty(beta, B, form="symmetric"),
+    "PT+FT, k = B/2": lambda beta, B: finetune_penalty(beta, B),
+    "PT+FT, gamma = 0.001": lambda beta, B: finetune_penalty(beta, B, gamma=1e-3, form="symmetric"),
     "ReLU, cosine 1": lambda beta, B: rotation_cost(beta, B, 1.0)[0],
     "ReLU, cosine 0.9": lambda beta, B: rotation_cost(beta, B, 0.9)[0],
     "ReLU, cosine 0": lambda beta, B: rotation_cost(beta, B, 0.0)[0],

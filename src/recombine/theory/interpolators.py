@@ -93,7 +93,7 @@ def _newton(
     X: FloatArray, y: FloatArray, k: FloatArray, tilt: FloatArray, dual: FloatArray
 ) -> tuple[FloatArray, FloatArray, float, int]:
     """Minimise sum_d k_d cosh((X' nu)_d + tilt_d) - nu'y; return beta, nu, the residual and the number of steps."""
-    size = float(np.abs(y).max()) or float(np.abs(X @ (k * np.sinh(tilt))).max())
+    size = float(np.abs(y).max()) or float(np.abs(X @ (k * np.sinh(tilt))).max()) or 1.0
     for step in range(MOST_STEPS):
         place = dual @ X + tilt
         grown = np.exp(np.abs(place))
