@@ -77,6 +77,26 @@ def test_claims_on_students_read_rows_of_the_published_size() -> None:
         assert PAPER.claim(number).read(swapped).verdict is Standing.FAILS
 
 
+def test_claims_on_units_and_magnitudes_read_rows_of_the_published_size() -> None:
+    losses = {("pt+ft", 1.0): (2.3e-6, 2.2e-4), ("pt+ft", 10.0): (3.7e-6, 6.2e-7), ("mtl", 1.0): (4.4e-4, 8.2e-5)}
+    listed = [
+        {"n": 64, "width": 1000, "units": count, "cosine": 1.0, "scaling": scaling, "method": method, "loss": loss}
+        for (method, scaling), ends in losses.items()
+        for count, loss in enumerate(np.geomspace(*ends, 6), start=1)
+    ]
+    flipped = [{**row, "units": 7 - row["units"]} for row in listed]
+    for number in ("14a", "14b", "14c"):
+        assert PAPER.claim(number).read(as_table(listed)).verdict is Standing.HOLDS
+        assert PAPER.claim(number).read(as_table(flipped)).verdict is Standing.FAILS
+    sized = [
+        {"n": n, "width": 1000, "cosine": 0.9, "magnitude": size, "method": method, "loss": loss}
+        for n, method, size, loss in ((32, "stl", 1.0, 0.18), (32, "stl", 0.01, 2e-5), (128, "pt+ft", 1.0, 0.0023))
+    ]
+    for loss, verdict in ((2e-6, Standing.HOLDS), (1e-7, Standing.FAILS)):
+        last = {**sized[-1], "magnitude": 0.01, "loss": loss}
+        assert PAPER.claim("20").read(as_table([*sized, last])).verdict is verdict
+
+
 def test_sweeps_of_units_and_magnitudes_have_a_row_a_network() -> None:
     short = {**STUDENT, "steps": 20, "pretraining steps": 20}
     swept = units(unit(**short, units=[1, 6], cosines=[1.0], scalings=[0.1, 10.0], methods=["pt+ft"]))

@@ -101,6 +101,10 @@ def _magnitude_grid() -> list[dict[str, Any]]:
     return [{"n": n, **about, "methods": ["pt+ft", "stl"], "seeds": SEEDS} for n in (32, 128)]
 
 
+BRIEF = {**SMALL, "n": 32, "steps": 3000, "methods": ["pt+ft"], "seeds": [0]}
+QUICK_UNITS = {**BRIEF, "units": [1, 6], "cosines": [1.0], "scalings": [1.0, 10.0]}
+QUICK_MAGNITUDES = {**BRIEF, "cosines": [0.9], "magnitudes": [1.0, 0.1]}
+
 THEORY_EXPERIMENTS = (
     Experiment(f"{NAME}/q-limits", theory.q_limits, quick=[{"sizes": [1e-3, 1e6]}], full=[{"sizes": [1e-3, 1e6]}]),
     Experiment(f"{NAME}/penalties", theory.penalties, quick=[{"points": 61}], full=[{"points": 601}]),
@@ -140,8 +144,8 @@ NETWORK_EXPERIMENTS = (
         quick=_correlation_grid(SMALL, [16, 64], ["1 x 6", "0.9 x 6"], SEEDS[:2]),
         full=_correlation_grid(STUDENT, SAMPLES, list(relu.CORRELATIONS), SEEDS),
     ),
-    Experiment(f"{NAME}/relu-units", relu.units, quick=[], full=_units_grid()),
-    Experiment(f"{NAME}/relu-magnitude", relu.magnitude, quick=[], full=_magnitude_grid()),
+    Experiment(f"{NAME}/relu-units", relu.units, quick=[QUICK_UNITS], full=_units_grid()),
+    Experiment(f"{NAME}/relu-magnitude", relu.magnitude, quick=[QUICK_MAGNITUDES], full=_magnitude_grid()),
 )
 
 

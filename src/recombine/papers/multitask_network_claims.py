@@ -105,6 +105,8 @@ def _more_samples(rows: Table) -> Outcome:
 def _by_units(method: str, scaling: float, holds: Any) -> Check:
     def check(rows: Table) -> Outcome:
         chosen = matching(rows, n=64, cosine=1.0, method=method, scaling=scaling)
+        if not _published_size(chosen):
+            return _lacking("students of 1000 units with 64 samples")
         losses = [_loss(chosen, units=units) for units in range(1, 7)]
         detail = f"1 to 6 units; {len(chosen) // 6} seeds"
         return Outcome.of(", ".join(f"{loss:.1e}" for loss in losses), bool(holds(losses)), detail)
@@ -114,6 +116,8 @@ def _by_units(method: str, scaling: float, holds: Any) -> Check:
 
 def _magnitudes(rows: Table) -> Outcome:
     chosen = matching(rows, n=128, method="pt+ft", cosine=0.9)
+    if not _published_size(chosen):
+        return _lacking("students of 1000 units with 128 samples")
     ratios = {}
     for size in (1.0, 0.01):
         baseline = _loss(rows, n=32, method="stl", cosine=0.9, magnitude=size)
