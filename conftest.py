@@ -14,8 +14,13 @@ NEED_TORCH = [
     "src/recombine/worlds/label_pairs.py",
     "src/recombine/worlds/noise.py",
 ]
+NEED_CLARABEL = ["src/recombine/theory/group_interpolators.py"]
 NEED_TRITON = ["src/recombine/nets/convolution_kernels.py", "src/recombine/nets/residual_kernels.py"]
-collect_ignore_glob = [*([] if HAS_TORCH else NEED_TORCH), *([] if find_spec("triton") else NEED_TRITON)]
+collect_ignore_glob = [
+    *([] if HAS_TORCH else NEED_TORCH),
+    *([] if find_spec("clarabel") else NEED_CLARABEL),
+    *([] if find_spec("triton") else NEED_TRITON),
+]
 
 
 def pytest_report_header() -> str:

@@ -1,0 +1,142 @@
+"""How many dimensions activations use, before and after a change, and how many of them they share.
+
+With C = X'X, the participation ratio is PR = (tr C)^2 / tr C^2, and the effective number of shared dimensions of two
+representations of the same samples is ENSD = tr C1 tr C2 tr(C1 C2) / (tr C1^2 tr C2^2): PR where they are alike, and
+near 0 where they share nothing. Traces of products are sums of squares of X1 X2' (samples x samples), formed a block of
+rows at a time; a matrix of features x features is only formed where there are fewer features than samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recombine.arrays import FloatArray, as_numbers
+from recombine.errors import InputError, listing, near_miss
+
+#: Rows of a product that are formed at once.
+BLOCK = 1024
+SHARED = ("features", "samples")
+#: Finetuning has reduced the dimensions it uses if fewer than this share of them is left,
+REDUCED = 0.75
+#: and has kept to known dimensions if at least this share of those it uses was there before.
+REUSED = 0.5
+
+
+def participation_ratio(activations: Any, *, centred: bool) -> float:
+    """Return (tr C)^2 / tr C^2 of activations (samples, features); further axes of a sample are flattened.
+
+    Parameters
+    ----------
+    activations : array or Tensor (N, ...)
+    centred : bool
+        Whether the mean over samples is taken away first. Published numbers for multi-task networks did not.
+
+    Examples
+    --------
+    >>> participation_ratio(np.eye(4), centred=False)
+    4.0
+    """
+    X = _prepared(activations, "activations", centred)
+    return float(np.sum(X**2) ** 2 / _overlap(X, X))
+
+
+def ensd(first: Any, second: Any, *, centred: bool, shared: str = "features") -> float:
+    """Return the effective number of dimensions that two representations of the same samples share.
+
+    Parameters
+    ----------
+    first, second : array or Tensor (N, ...)
+        Activations of the same samples in the same order.
+    centred : bool
+        Whether the mean over samples is taken away first.
+    shared : {"features", "samples"}
+        "features": which neuron is which counts, so both have as many; before and after finetuning one network.
+        "samples": Gram matrices XX' are compared instead, for networks of any width.
+
+    Examples
+    --------
+    >>> X = np.diag([1.0, 1.0, 1.0, 0.0])
+    >>> ensd(X, X, centred=False), ensd(X[:, :3], np.diag([0.0, 0.0, 1.0, 1.0])[:, :3], centred=False)
+    (3.0, 1.0)
+    """
+    if shared not in SHARED:
+        raise InputError(f"shared is {shared!r};{near_miss(shared, SHARED)} Choices: {listing(SHARED)}")
+    X1, X2 = (_prepared(values, name, centred) for values, name in ((first, "first"), (second, "second")))
+    if len(X1) != len(X2):
+        raise InputError(f"first has {len(X1)} samples and second {len(X2)}; give activations of the same samples")
+    if shared == "features" and X1.shape != X2.shape:
+        raise InputError(
+            f"first has {X1.shape[1]} features and second {X2.shape[1]}; compare networks of different width with "
+            "shared='samples'"
+        )
+    both = _overlap(X1, X2) if shared == "features" else _overlap(X1.T, X2.T)
+    return float(np.sum(X1**2) * np.sum(X2**2) * both / (_overlap(X1, X1) * _overlap(X2, X2)))
+
+
+def _prepared(values: Any, name: str, centred: bool) -> FloatArray:
+    array = as_numbers(values, name).astype(np.float64)
+    if array.ndim < 2 or len(array) < 1:
+        raise InputError(f"{name} have shape {array.shape}; give one row a sample")
+    X = array.reshape(len(array), -1)
+    if not np.isfinite(X).all():
+        raise InputError(f"{name} hold a number that is not finite; look at the network first")
+    X = X - X.mean(axis=0) if centred else X
+    if not np.any(X):
+        raise InputError(f"{name} are all zero{' after centring' if centred else ''}, so they have no dimensions")
+    return X
+
+
+def _overlap(X1: FloatArray, X2: FloatArray) -> float:
+    """Return tr(X1'X1 X2'X2) for (N1, F) and (N2, F): the squares of X1 X2', or, if smaller, of the two products."""
+    samples, features = max(len(X1), len(X2)), X1.shape[1]
+    if features < samples:
+        return float(np.sum((X1.T @ X1) * (X2.T @ X2)))
+    return float(sum(np.sum((X1[at : at + BLOCK] @ X2.T) ** 2) for at in range(0, len(X1), BLOCK)))
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """What finetuning did to one layer.
+
+    Attributes
+    ----------
+    before, after : float
+        Participation ratios.
+    shared : float
+        ENSD of the two.
+    regime : {"lazy", "nested", "new"}
+        Lazy: about as many dimensions as before, and the same. Nested: fewer, most of which were there before. New:
+        most of what is used now was not there before.
+
+    Examples
+    --------
+    >>> feature_reuse(np.eye(6), np.diag([1.0, 1.0, 0, 0, 0, 0]), centred=False).regime
+    'nested'
+    """
+
+    before: float
+    after: float
+    shared: float
+    regime: str
+
+
+def feature_reuse(before: Any, after: Any, *, centred: bool) -> Reuse:
+    """Compare activations (samples, features) of one layer before and after finetuning, on the same samples.
+
+    The signature of nested feature selection is a lower participation ratio of which ENSD shows that it is shared.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> known, new = rng.standard_normal((2, 50, 20))
+    >>> feature_reuse(known, known + 0.05 * new, centred=False).regime
+    'lazy'
+    """
+    first, second = (participation_ratio(values, centred=centred) for values in (before, after))
+    shared = ensd(before, after, centred=centred)
+    kept = shared >= REUSED * min(first, second)
+    name = "new" if not kept else "nested" if second < REDUCED * first else "lazy"
+    return Reuse(first, second, shared, name)

@@ -1,0 +1,98 @@
+"""Drawing losses that span many powers of ten: means of logarithms, bands, and axes without raised exponents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def palette() -> list[str]:
+    """Return the colours of the theme's cycle, for series that skip or repeat some of them.
+
+    Examples
+    --------
+    >>> len(palette()) > 3
+    True
+    """
+    import matplotlib
+
+    return list(matplotlib.rcParams["axes.prop_cycle"].by_key()["color"])
+
+
+def power(value: float) -> str:
+    """Return a power of ten in plain letters.
+
+    Examples
+    --------
+    >>> [power(value) for value in (1e-6, 0.01, 1.0, 100.0, 1e4)]
+    ['1e-6', '0.01', '1', '100', '1e4']
+    """
+    exponent = round(float(np.log10(value)))
+    return f"{10.0**exponent:g}" if -3 < exponent < 4 else f"1e{exponent}"
+
+
+def powers_of_ten(axes: Axes, *names: str, ticks: int = 7) -> None:
+    """Make axes "x", "y" or both logarithmic, with ticks at powers of ten written plainly."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for name in names:
+        getattr(axes, f"set_{name}scale")("log")
+        axis = getattr(axes, f"{name}axis")
+        axis.set_major_locator(LogLocator(numticks=ticks))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: power(value)))
+        axis.set_minor_formatter(NullFormatter())
+        axis.minorticks_off()
+
+
+def counts(axes: Axes, values: list[int]) -> None:
+    """Make the x axis logarithmic with ticks at whole numbers, as many as fit."""
+    shown = values if len(values) < 5 else values[::2]
+    axes.set_xscale("log")
+    axes.set_xticks(shown, [f"{value}" for value in shown])
+    axes.xaxis.minorticks_off()
+
+
+def logarithms(rows: Table, column: str = "loss") -> Table:
+    """Return rows with ``column`` as its decimal logarithm.
+
+    Examples
+    --------
+    >>> logarithms(Table({"loss": [0.1, 0.001]}))["loss"].tolist()
+    [-1.0, -3.0]
+    """
+    columns = {name: rows[name] for name in rows.columns}
+    return Table({**columns, column: np.log10(np.maximum(rows[column], 1e-16))})
+
+
+def by_samples(rows: Table) -> Table:
+    """Return rows with the number of samples under "samples": a table of means uses "n" for the number of seeds.
+
+    Examples
+    --------
+    >>> by_samples(Table({"n": [16], "loss": [0.1]})).columns
+    ['samples', 'loss']
+    """
+    return Table({"samples" if name == "n" else name: rows[name] for name in rows.columns})
+
+
+def ribbon(axes: Axes, table: Table, across: str, value: str, label: str, **style: Any) -> None:
+    """Draw a mean logarithm with its band on a logarithmic axis."""
+    order = np.argsort(table[across])
+    x, y, half = table[across][order], table[value][order], np.nan_to_num(table[f"{value} 2se"][order])
+    (drawn,) = axes.plot(x, 10**y, label=label, **style)
+    axes.fill_between(x, 10 ** (y - half), 10 ** (y + half), color=drawn.get_color(), alpha=0.15, lw=0)
+
+
+def points(axes: Axes, table: Table, across: str, value: str, colour: Any, marker: str = "o") -> None:
+    """Draw mean logarithms with error bars on a logarithmic axis."""
+    half = np.nan_to_num(table[f"{value} 2se"])
+    middle = table[value]
+    bars = [10**middle - 10 ** (middle - half), 10 ** (middle + half) - 10**middle]
+    style: dict[str, Any] = {"linestyle": "", "color": colour, "marker": marker, "capsize": 3, "markersize": 7}
+    axes.errorbar(table[across], 10**middle, bars, markerfacecolor="none", markeredgewidth=1.6, **style)

@@ -1,0 +1,175 @@
+"""Teachers for an auxiliary and a main task that share features: sparse linear ones, and one-hidden-layer ReLU ones.
+
+Inputs are Gaussian rows rescaled to mean square one, so they lie on a sphere and have unit covariance (Lippl & Lindsey
+2024). Every draw has its own generator, so that teachers of one seed meet the same inputs whatever they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.arrays import FloatArray
+from recombine.errors import InputError
+from recombine.tasks.task import whole
+
+#: What a generator is for; its number is part of the seed.
+PURPOSES = ("teachers", "auxiliary inputs", "main inputs", "test inputs")
+
+
+def generator_for(seed: int, purpose: str) -> np.random.Generator:
+    """Return the generator of one seed for one purpose.
+
+    Examples
+    --------
+    >>> draws = [generator_for(0, purpose).random() for purpose in PURPOSES[:2]]
+    >>> draws[0] == draws[1]
+    False
+    """
+    if purpose not in PURPOSES:
+        raise InputError(f"purpose {purpose!r} is unknown; give one of {', '.join(PURPOSES)}")
+    return np.random.default_rng([whole(seed, "seed", least=0), PURPOSES.index(purpose)])
+
+
+def sphere_inputs(seed: int, purpose: str, samples: int, dimension: int) -> FloatArray:
+    """Draw inputs (samples, dimension) of mean square one; fewer samples are the first of more.
+
+    Examples
+    --------
+    >>> few, many = (sphere_inputs(0, "main inputs", n, 5) for n in (2, 10))
+    >>> bool((few == many[:2]).all()), bool(np.allclose((many**2).mean(axis=1), 1))
+    (True, True)
+    """
+    drawn = generator_for(seed, purpose).standard_normal((samples, dimension))
+    return np.asarray(drawn / np.sqrt((drawn**2).mean(axis=1, keepdims=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTeachers:
+    """Coefficients (D,) of an auxiliary and of a main task.
+
+    Examples
+    --------
+    >>> pair = linear_teachers(seed=0, dimension=50, active=10, main=4, shared=3)
+    >>> int(np.count_nonzero(pair.auxiliary)), int(np.count_nonzero(pair.auxiliary * pair.main))
+    (10, 3)
+    """
+
+    auxiliary: FloatArray
+    main: FloatArray
+
+    @property
+    def power(self) -> float:
+        """Mean square of the main task's targets."""
+        return float(np.sum(self.main**2))
+
+
+def linear_teachers(
+    seed: int,
+    *,
+    dimension: int = 1000,
+    active: int = 40,
+    main: int = 40,
+    shared: int = 40,
+    magnitude: float | None = None,
+) -> LinearTeachers:
+    """Draw two sparse linear teachers.
+
+    Parameters
+    ----------
+    seed : int
+    dimension : int
+        Number D of inputs.
+    active, main : int
+        Coordinates that the auxiliary and the main task use.
+    shared : int
+        Of the main task's, how many the auxiliary task uses too; those keep their sign.
+    magnitude : float, optional
+        Size of a main coefficient; 1 / sqrt(main) if not given. Auxiliary ones have 1 / sqrt(active).
+
+    Examples
+    --------
+    >>> round(linear_teachers(seed=1, main=5, shared=0, magnitude=1 / 5).power, 6)
+    0.2
+    """
+    if not 0 <= shared <= min(active, main) or active + main - shared > dimension or min(active, main) < 1:
+        raise InputError(
+            f"{active} and {main} coordinates with {shared} in common do not fit into {dimension}; lower one of them"
+        )
+    draw = generator_for(seed, "teachers")
+    places = draw.permutation(dimension)
+    signs = draw.choice([-1.0, 1.0], dimension)
+    auxiliary, wanted = np.zeros(dimension), np.zeros(dimension)
+    auxiliary[places[:active]] = signs[:active] * active**-0.5
+    # Shared coordinates come first, new ones from after the auxiliary task's.
+    chosen = np.r_[0:shared, active : active + main - shared]
+    wanted[places[chosen]] = signs[chosen] * (main**-0.5 if magnitude is None else magnitude)
+    return LinearTeachers(auxiliary, wanted)
+
+
+@dataclass(frozen=True, eq=False)
+class ReluTeacher:
+    """A sum of ReLU units: weights (U, D), readouts (U,).
+
+    Examples
+    --------
+    >>> ReluTeacher(np.eye(2), np.array([1.0, -1.0]))([[3.0, 1.0], [-1.0, 2.0]])
+    array([ 2., -2.])
+    """
+
+    weights: FloatArray
+    readouts: FloatArray
+
+    def __call__(self, inputs: npt.ArrayLike) -> FloatArray:
+        """Return targets (N,) of inputs (N, D)."""
+        return np.asarray(np.maximum(np.asarray(inputs, dtype=np.float64) @ self.weights.T, 0) @ self.readouts)
+
+
+def relu_teachers(
+    seed: int,
+    correlations: Sequence[float],
+    *,
+    dimension: int = 15,
+    units: int = 6,
+    magnitude: float | None = None,
+) -> tuple[ReluTeacher, ReluTeacher]:
+    """Draw an auxiliary teacher of orthonormal units and a main one whose units are correlated with them.
+
+    Parameters
+    ----------
+    seed : int
+    correlations : sequence of float
+        One a unit of the main teacher: its cosine with the auxiliary teacher's unit of the same number.
+    dimension, units : int
+        Inputs, and units of the auxiliary teacher.
+    magnitude : float, optional
+        Size of a main readout; 1 / sqrt of their number if not given. Signs are drawn anew for each teacher.
+
+    Examples
+    --------
+    >>> first, second = relu_teachers(0, [1.0, 0.9, 0.0])
+    >>> np.sum(first.weights[:3] * second.weights, axis=1).round(6) + 0.0
+    array([1. , 0.9, 0. ])
+    """
+    cosines = np.asarray(correlations, dtype=np.float64)
+    count = len(cosines)
+    if not 1 <= count <= units or units + count > dimension or np.any(np.abs(cosines) > 1):
+        raise InputError(
+            f"{count} correlations {list(correlations)} do not fit {units} units in {dimension} dimensions; give one "
+            "to as many as there are units, each from -1 to 1"
+        )
+    draw = generator_for(seed, "teachers")
+    rows = _orthogonal(draw, dimension)
+    signs = draw.choice([-1.0, 1.0], (2, units))
+    turned = cosines[:, None] * rows[:count] + np.sqrt(1 - cosines**2)[:, None] * rows[units : units + count]
+    size = count**-0.5 if magnitude is None else magnitude
+    return ReluTeacher(rows[:units], signs[0] * units**-0.5), ReluTeacher(turned, signs[1, :count] * size)
+
+
+def _orthogonal(draw: np.random.Generator, dimension: int) -> FloatArray:
+    """Return a rotation that is uniform: the signs of the factor's diagonal would otherwise favour some."""
+    basis, factor = np.linalg.qr(draw.standard_normal((dimension, dimension)))
+    return np.asarray(basis * np.sign(np.diag(factor)))

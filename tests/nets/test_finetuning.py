@@ -1,0 +1,145 @@
+"""Rescaling and finetuning torch models: what changes, what must not, and the models of the paper."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from recombine.errors import InputError
+from recombine.nets.finetuning import (
+    Recipe,
+    batch_statistics,
+    finetune,
+    layer_activations,
+    recalibrate,
+    rescale_and_finetune,
+    rescaled,
+)
+from recombine.nets.image_models import EncoderBlock, ResNet18, SmallViT
+
+
+@pytest.fixture
+def model() -> ResNet18:
+    torch.manual_seed(0)
+    return ResNet18(channels=1, classes=4, widths=(4, 8), large_stem=False)
+
+
+@pytest.fixture
+def samples() -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    labels = torch.arange(24) % 2
+    return torch.randn(24, 1, 8, 8, generator=generator) + labels.view(-1, 1, 1, 1), labels
+
+
+def fast(parameters: object) -> torch.optim.Optimizer:
+    return torch.optim.SGD(parameters, lr=0.05, momentum=0.9)
+
+
+RECIPE = Recipe(fast, epochs=6, outputs=(0, 2))
+
+
+def state(model: nn.Module) -> dict[str, torch.Tensor]:
+    return copy.deepcopy(model.state_dict())
+
+
+def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_every_parameter_is_scaled_and_statistics_are_not(model: ResNet18) -> None:
+    scaled = rescaled(model, 0.25)
+    for name, parameter in model.named_parameters():
+        assert torch.equal(dict(scaled.named_parameters())[name], 0.25 * parameter)
+    assert same(dict(model.named_buffers()), dict(scaled.named_buffers()))
+
+
+def test_looking_at_activations_leaves_a_model_as_it_was(model: ResNet18, samples: tuple) -> None:
+    before, mode = state(model), model.eval().training
+    found = layer_activations(model, samples[0], ["stage1", "stage2", "readout"])
+    assert {name: tuple(values.shape[:2]) for name, values in found.items()} == {
+        "stage1": (24, 4),
+        "stage2": (24, 8),
+        "readout": (24, 4),
+    }
+    assert same(before, state(model))
+    assert model.training is mode
+    assert not any(module._forward_hooks for module in model.modules())
+
+
+def test_batch_statistics_make_activations_blind_to_the_scale_of_a_convolution(model: ResNet18, samples: tuple) -> None:
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        other.stem[0].weight.mul_(8)
+    one, two = (layer_activations(net, samples[0], ["stem"])["stem"] for net in (model, other))
+    assert torch.allclose(one, two, atol=1e-3)
+
+
+def test_recalibrated_statistics_are_those_of_the_samples(model: ResNet18, samples: tuple) -> None:
+    scaled = rescaled(model, 0.125)
+    recalibrate(scaled, samples[0])
+    with torch.no_grad(), batch_statistics(scaled):
+        wanted = scaled(samples[0])
+    with torch.no_grad():
+        found = scaled.eval()(samples[0])
+    # Running variances divide by n - 1, batches by n.
+    assert torch.allclose(found, wanted, rtol=0.05, atol=1e-3)
+
+
+def test_finetuning_leaves_the_pretrained_model_alone_and_is_the_same_every_time(
+    model: ResNet18, samples: tuple
+) -> None:
+    before = state(model)
+    runs = [
+        rescale_and_finetune(model, samples, factors=(1.0, 0.25), layers=model.layers, test=samples, recipe=RECIPE)
+        for _ in range(2)
+    ]
+    assert same(before, state(model))
+    for one, two in zip(*runs, strict=True):
+        assert one.losses == two.losses
+        assert set(one.reuse) == set(model.layers)
+        assert len(one.accuracies) == len(one.losses) <= 6
+        assert one.losses[-1] < one.losses[0]
+
+
+def test_only_the_outputs_of_the_task_are_trained(model: ResNet18, samples: tuple) -> None:
+    tuned = copy.deepcopy(model)
+    finetune(tuned, samples, RECIPE)
+    assert torch.equal(tuned.readout.weight[2:], model.readout.weight[2:])
+    assert not torch.equal(tuned.readout.weight[:2], model.readout.weight[:2])
+
+
+def test_training_stops_at_the_loss_it_was_told(samples: tuple) -> None:
+    net = nn.Sequential(nn.Flatten(), nn.Linear(64, 2))
+    losses, _ = finetune(net, samples, Recipe(fast, epochs=200, stop=0.3))
+    assert losses[-1] < 0.3 <= losses[-2]
+
+
+def test_resnet_has_the_published_size_and_ends_in_one_place() -> None:
+    net = ResNet18(classes=100)
+    assert sum(parameter.numel() for parameter in net.parameters()) == 11_227_812
+    assert layer_activations(net, torch.zeros(2, 3, 32, 32), ["stage4"])["stage4"].shape == (2, 512, 1, 1)
+
+
+def test_attention_of_the_transformer_is_that_of_torch_up_to_its_scale() -> None:
+    torch.manual_seed(0)
+    block = EncoderBlock(width=16, heads=4, hidden=8)
+    tokens = torch.randn(2, 5, 16)
+    query, key, value = block.attend(block.norm1(tokens)).unflatten(-1, (3, 4, 4)).permute(2, 0, 3, 1, 4).unbind(0)
+    mixed = nn.functional.scaled_dot_product_attention(query, key, value, scale=16**-0.5).transpose(1, 2).flatten(2)
+    wanted = tokens + block.mix(mixed)
+    inner = nn.functional.gelu(block.down(nn.functional.gelu(block.up(block.norm2(wanted)))))
+    assert torch.allclose(block(tokens), wanted + inner, atol=1e-5)
+
+
+def test_bad_input_is_named(model: ResNet18, samples: tuple) -> None:
+    with pytest.raises(InputError, match="factor is 0"):
+        rescaled(model, 0.0)
+    with pytest.raises(InputError, match="did you mean 'stage1'"):
+        layer_activations(model, samples[0], ["stage_1"])
+    with pytest.raises(InputError, match="as many of both"):
+        rescale_and_finetune(model, (samples[0], samples[1][:3]))
+    with pytest.raises(InputError, match="do not fill"):
+        SmallViT(side=30)
