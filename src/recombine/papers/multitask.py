@@ -177,17 +177,11 @@ IMAGE_EXPERIMENTS = (
 )
 
 
-def _place(number: str) -> tuple[int, str]:
-    """Sort 2a before 2b before 10."""
-    digits = number.rstrip("abc")
-    return int(digits), number.removeprefix(digits)
-
-
 PAPER = Paper(
     name=NAME,
     title="Inductive biases of multi-task learning and finetuning: multiple regimes of feature reuse",
     citation="Lippl and Lindsey, NeurIPS 2024",
     experiments=(*THEORY_EXPERIMENTS, *NETWORK_EXPERIMENTS, *IMAGE_EXPERIMENTS),
-    claims=tuple(sorted((*THEORY_CLAIMS, *NETWORK_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: _place(claim.number))),
+    claims=tuple(sorted((*THEORY_CLAIMS, *NETWORK_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: claim.place)),
     figures=(*FIGURES, *IMAGE_FIGURES),
 )

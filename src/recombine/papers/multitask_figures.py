@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.kernel_theory_network_figures import over_seeds
 from recombine.papers.log_plots import by_samples, counts, logarithms, palette, points, powers_of_ten, ribbon
+from recombine.papers.over_seeds import over_seeds
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, as_table, matching
 from recombine.tables import Table

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.papers.kernel_theory_network_figures import band, over_seeds
 from recombine.papers.log_plots import by_samples, counts
+from recombine.papers.over_seeds import band, over_seeds
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, matching
 from recombine.tables import Table
