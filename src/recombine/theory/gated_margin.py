@@ -29,6 +29,8 @@ TIGHT = 1e-4
 HALVINGS = 8
 #: Steps without a better certificate after which rounding is taken to be the limit, and the worst gap then accepted.
 STALLED, ACCEPTED = 10, 1e-6
+#: Rises of the objective that can be rounding.
+NOISE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +273,7 @@ def _descend(problem: _Problem, state: _State) -> _State:
             trial = _at(problem, np.maximum(state.eta + share * step, 0.0), state.machine.dual > 0)
         except (NotSeparableError, SolverError):
             continue
-        if trial.objective <= state.objective + 1e-4 * share * slope:
+        if trial.objective <= state.objective * (1 + NOISE) + 1e-4 * share * slope:
             return trial
     return _fixed_point(problem, state)
 
