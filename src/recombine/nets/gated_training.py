@@ -85,7 +85,8 @@ def train(
         )
     schedule = schedule_of(rows, seeds, steps, batch)
     many = networks.weights.shape[2] > FEW_CONTEXTS
-    trainer = (_RowTrainer if many else _Trainer)(networks, points, signs, schedule, momentum, biased)
+    kind = _OneLayerTrainer if networks.kind == "one-layer" else _RowTrainer if many else _Trainer
+    trainer = kind(networks, points, signs, schedule, momentum, biased)
     for step in range(steps):
         trainer.step(step, rate * (drop if step >= steps // 2 else 1.0))
     return trainer.result()
@@ -148,7 +149,8 @@ class _Trainer:
         index = self.schedule[:, number]
         there = (index >= 0).float()
         index = index.clamp_min(0)
-        inputs, labels = self.X[index], self.y[index]
+        inputs = self.X.index_select(0, index.flatten()).view(*index.shape, -1)
+        labels = self.y[index]
         ids = None if self.ids is None else self.ids.gather(1, index.unsqueeze(2).expand(-1, -1, self.ids.shape[2]))
         active, gates = self.activities(inputs, ids)
         f = torch.einsum("ebh,eh->eb", active, self.readout) + self.bias.unsqueeze(1)
@@ -229,3 +231,34 @@ class _RowTrainer(_Trainer):
         """Put the rows back where they belong."""
         self.weights.view(-1, self.weights.shape[3])[self.used] = self.table
         return super().result()
+
+
+class _OneLayerTrainer(_RowTrainer):
+    """One unit, nothing but its rows to train: what a step needs is laid out before the first one."""
+
+    def __init__(self, networks: GatedNetworks, points: FloatArray, signs: FloatArray, *rest: Any) -> None:
+        super().__init__(networks, points, signs, *rest)
+        assert self.ids is not None
+        there = (self.schedule >= 0).float()
+        samples = self.schedule.clamp_min(0)
+        rows = self.ids[:, :, 0].gather(1, samples.flatten(1)).view_as(samples)
+        # Steps lead, and networks follow each other within a step.
+        labels = self.y[samples]
+        shares = -labels * there / there.sum(2, keepdim=True)
+        self.samples, self.rows, self.labels, self.shares = (
+            part.transpose(0, 1).flatten(1).contiguous() for part in (samples, rows, labels, shares)
+        )
+
+    def step(self, number: int, rate: float) -> None:
+        """Descend on the mean loss of the samples of a step."""
+        rows, labels = self.rows[number], self.labels[number]
+        inputs = self.X.index_select(0, self.samples[number])
+        f = self.table.index_select(0, rows).mul_(inputs).sum(1)
+        slope = self.shares[number] * torch.sigmoid(-labels * f)
+        if self.momentum is None:
+            self.table.index_add_(0, rows, inputs.mul_(slope.unsqueeze(1)), alpha=-rate)
+            return
+        slot = self.slots.setdefault("table", torch.zeros_like(self.table))
+        slot.mul_(self.momentum[self.owner].unsqueeze(1))
+        slot.index_add_(0, rows, inputs.mul_(slope.unsqueeze(1)))
+        self.table.add_(slot, alpha=-rate)

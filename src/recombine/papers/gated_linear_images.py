@@ -54,51 +54,36 @@ def half_spaces(thresholds: str, units: int, bits: int, X: FloatArray, seed: int
     return HalfSpaces.drawn(units, bits, X.shape[1], seed)
 
 
-def shallow(unit: Unit) -> Rows:
-    """One-layer networks and a separate maximum margin in every context, a row a seed, size, momentum and classifier.
+def gated(unit: Unit) -> Rows:
+    """Gated networks and their limits, a row a training size, momentum, seed and classifier.
 
-    The setting has "images", "sizes", "validation", "bits", "thresholds", "momenta", "steps" and "seeds".
-
-    Examples
-    --------
-    >>> setting = {"images": "digits", "sizes": [60], "validation": 100, "bits": 1, "thresholds": "median"}
-    >>> rows = shallow(Unit("shallow", 1, setting | {"momenta": [0.0], "steps": 50, "seeds": [0]}))
-    >>> [row["classifier"] for row in rows]
-    ['network', 'one-layer']
-    """
-    return _gated_rows(unit, "one-layer", 1, ("one-layer",))
-
-
-def two_layer(unit: Unit) -> Rows:
-    """Two-layer networks and their limits under several norms; the setting has "units" besides those of ``shallow``.
+    The setting has "images", "sizes", "validation", "layers" (1 or 2), "units", "bits", "thresholds", "momenta",
+    "steps" and "seeds". The limit of one layer is a separate maximum margin in every context.
 
     Examples
     --------
-    >>> setting = {"images": "digits", "sizes": [60], "validation": 100, "units": 5, "bits": 1, "thresholds": "median"}
-    >>> rows = two_layer(Unit("two-layer", 1, setting | {"momenta": [0.0], "steps": 50, "seeds": [0]}))
-    >>> len(rows), rows[1]["classifier"]
-    (6, 'group')
+    >>> setting = {"images": "digits", "sizes": [60], "validation": 100, "layers": 2, "units": 5, "bits": 1}
+    >>> setting |= {"thresholds": "median", "momenta": [0.0], "steps": 50, "seeds": [0]}
+    >>> [row["classifier"] for row in gated(Unit("two-layer", 1, setting))][:3]
+    ['network', 'group', 'published group']
     """
-    return _gated_rows(unit, "contexts", unit.setting["units"], TWO_LAYER_NORMS)
-
-
-def _gated_rows(unit: Unit, kind: str, units: int, norms: Sequence[str]) -> Rows:
     setting = unit.setting
-    halves = problem_of(setting)
+    halves, units = problem_of(setting), setting["units"]
     contexts = {seed: half_spaces(setting["thresholds"], units, setting["bits"], halves.X, seed) for seed in unit.seeds}
     keys = [(size, m, seed) for size in setting["sizes"] for m in setting["momenta"] for seed in unit.seeds]
-    networks = _trained(unit, kind, halves, keys, contexts)
+    networks = _trained(unit, "one-layer" if setting["layers"] == 1 else "contexts", halves, keys, contexts)
     answers = networks.outputs(halves.X[halves.validation])
     reloaded = networks.without_thresholds(seed=1).outputs(halves.X[halves.validation])
     fitted = _smallest_margins(networks, halves, keys)
-    about = {"images": setting["images"], "units": units, "bits": setting["bits"], "thresholds": setting["thresholds"]}
+    norms = ("one-layer",) if setting["layers"] == 1 else TWO_LAYER_NORMS
     limits = {(n, seed): _limits(halves, halves.rows(n), contexts[seed], norms) for n, _, seed in keys}
+    about = {name: setting[name] for name in ("images", "layers", "units", "bits", "thresholds")}
     rows: Rows = []
     for place, (size, momentum, seed) in enumerate(keys):
-        lost = answers[place], reloaded[place]
         own = {"samples": size, "momentum": momentum, "seed": seed, "margin": float(fitted[place])}
         for name, values in {"network": answers[place], **limits[size, seed]}.items():
-            rows.append(about | own | {"classifier": name} | _compared(halves, values, *lost))
+            compared = _compared(halves, values, answers[place], reloaded[place])
+            rows.append(about | own | {"classifier": name} | compared)
     return rows
 
 
@@ -183,7 +168,8 @@ def relu(unit: Unit) -> Rows:
 
     "hidden layer" is the maximum margin on the trained hidden activities, "learned contexts" the group norm with the
     trained network's gates, "random contexts" the same with random half-spaces at median thresholds and one unit that
-    is always on, "gates only" the maximum margin on the binary gates. Settings as for ``two_layer``, without "bits".
+    is always on, "gates only" the maximum margin on the binary gates. Settings as for ``gated``, without "layers",
+    "bits" and "thresholds".
 
     Examples
     --------
@@ -197,12 +183,11 @@ def relu(unit: Unit) -> Rows:
     keys = [(size, m, seed) for size in setting["sizes"] for m in setting["momenta"] for seed in unit.seeds]
     networks = _trained(unit, "relu", halves, keys, {})
     answers = networks.outputs(halves.X[halves.validation])
-    hidden = networks.hidden(halves.X)
     weights = networks.weights[:, :, 0].cpu().numpy().astype(np.float64)
     fitted = _smallest_margins(networks, halves, keys)
     rows: Rows = []
     for place, (size, momentum, seed) in enumerate(keys):
-        limits = _relu_limits(halves, halves.rows(size), hidden[place], relu_gates(weights[place], halves.X), seed)
+        limits = _relu_limits(halves, halves.rows(size), weights[place], seed)
         own = {
             "images": setting["images"],
             "units": setting["units"],
@@ -216,10 +201,9 @@ def relu(unit: Unit) -> Rows:
     return rows
 
 
-def _relu_limits(
-    halves: Halves, rows: IntArray, hidden: FloatArray, gates: IntArray, seed: int
-) -> dict[str, FloatArray | None]:
+def _relu_limits(halves: Halves, rows: IntArray, weights: FloatArray, seed: int) -> dict[str, FloatArray | None]:
     test, X, y = halves.validation, halves.X, halves.y[rows]
+    hidden, gates = np.maximum(X @ weights.T, 0.0), relu_gates(weights, X)
     random = HalfSpaces.balanced(gates.shape[1], 1, X, seed).ids(X)
     always = np.column_stack([random, np.ones(len(X), dtype=np.int64)])
     plain = np.zeros((len(X), 1), dtype=np.int64)

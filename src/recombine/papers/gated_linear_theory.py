@@ -60,7 +60,8 @@ def _convolution(theta: FloatArray) -> FloatArray:
     width = BETA.shape[1]
     readout, filters = theta[:width], theta[width:].reshape(2, width)
     shifted = (np.arange(width)[:, None] - np.arange(width)) % width
-    return np.einsum("p,cpk->ck", readout, filters[:, shifted])
+    effective: FloatArray = np.einsum("p,cpk->ck", readout, filters[:, shifted])
+    return effective
 
 
 ARCHITECTURES = {
