@@ -1,82 +1,40 @@
-"""Costs of gated functions: closed forms against direct minimisation over parameters, and known numbers."""
+"""Costs of gated functions: identities between them, closed forms against sums, and known numbers."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize
 
 from recombine.errors import InputError
 from recombine.theory import gated_norms as norms
 from recombine.theory.gated_features import published_transform
 
 ZETA = np.cos(1 + np.arange(3)[:, None, None] + 2 * np.arange(2)[:, None] + 3 * np.arange(3))
-B = np.sin(1 + np.arange(2)[:, None] + 2 * np.arange(5))
+BETA = np.sin(1 + np.arange(2)[:, None] + 2 * np.arange(5))
 
 
-def least_squares_of_parameters(represent, target, sizes, seed=0, rounds=7):
-    """Minimise half the squared parameters subject to represent(theta) = target, by augmented Lagrangians."""
-    rng = np.random.default_rng(seed)
-    theta = 0.5 * rng.normal(size=sizes)
-    multiplier, weight = np.zeros(target.size), 10.0
-
-    def objective(theta):
-        miss = (represent(theta) - target).ravel()
-        return 0.5 * theta @ theta + multiplier @ miss + weight / 2 * miss @ miss
-
-    for _ in range(rounds):
-        theta = minimize(objective, theta, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000}).x
-        multiplier = multiplier + weight * (represent(theta) - target).ravel()
-        weight = min(weight * 3, 1e3)
-    return 0.5 * float(theta @ theta)
-
-
-def test_group_cost_is_the_least_cost_of_units_and_readout():
-    def represent(theta):
-        w, v = theta[:18].reshape(3, 2, 3), theta[18:]
-        zeta = v[:, None, None] * w
-        return np.stack([zeta[0, a] + zeta[1, b] + zeta[2, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
-
-    target = np.stack([ZETA[0, a] + ZETA[1, b] + ZETA[2, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
-    found = min(least_squares_of_parameters(represent, target, 21, seed) for seed in (0, 1))
-    assert found == pytest.approx(norms.least_group_cost(ZETA)[0], abs=1e-5)
+def test_known_costs_and_where_they_meet():
     assert norms.least_group_cost(ZETA)[0] == pytest.approx(4.733743, abs=1e-6)
-
-
-def test_units_that_share_contexts_cost_the_plain_norm():
-    def represent(theta):
-        return np.einsum("h,hcd->cd", theta[:3], theta[3:].reshape(3, 2, 5))
-
-    assert least_squares_of_parameters(represent, B, 33) == pytest.approx(norms.shared_contexts_cost(B), abs=1e-5)
-
-
-def test_a_gated_readout_costs_the_nuclear_norm():
-    def represent(theta):
-        return theta[:4].reshape(2, 2) @ theta[4:].reshape(2, 5)
-
-    assert least_squares_of_parameters(represent, B, 14) == pytest.approx(norms.gated_readout_cost(B), abs=1e-5)
-
-
-def test_gated_convolutions_cost_the_group_norm_of_frequencies():
-    shifts = np.stack([np.roll(np.eye(5), shift, axis=1) for shift in range(5)])
-
-    def represent(theta):
-        # f = sum_p v_p (w_c * x)_p with circular filters, so beta_c[k] = sum_p v_p w_c[p - k].
-        return np.einsum("p,pdk,cd->ck", theta[:5], shifts, theta[5:].reshape(2, 5)[:, ::-1])
-
-    found = min(least_squares_of_parameters(represent, B, 15, seed) for seed in (0, 1))
-    assert found == pytest.approx(norms.convolution_cost(B), abs=1e-5)
-
-
-def test_chains_cost_a_power_of_the_norm():
-    def represent(theta):
-        return theta[0] * theta[1] * theta[2:]
-
-    assert least_squares_of_parameters(represent, B[0, :3], 5) == pytest.approx(
-        norms.chain_cost(B[:1, :3], 3), abs=1e-5
-    )
     assert norms.chain_cost(ZETA, 2) == pytest.approx(norms.group_cost(ZETA))
     assert norms.chain_cost(ZETA, 1) == pytest.approx((ZETA**2).sum() / 2)
+    # One context a unit, or one unit, and the norms are the same.
+    assert norms.group_cost(ZETA[:1]) == pytest.approx(norms.shared_contexts_cost(ZETA[0]))
+    assert norms.gated_readout_cost(BETA[:1]) == pytest.approx(norms.shared_contexts_cost(BETA[:1]))
+    assert norms.frozen_relu_cost(BETA) == pytest.approx(norms.group_cost(BETA[:, None]))
+    assert norms.gated_readout_cost(BETA) >= norms.shared_contexts_cost(BETA)
+
+
+def test_a_cost_of_degree_two_over_the_number_of_factors():
+    for cost, degree in (
+        (norms.group_cost, 1),
+        (norms.effective_squares, 2),
+        (lambda z: norms.chain_cost(z, 3), 2 / 3),
+    ):
+        assert cost(2 * ZETA) == pytest.approx(2**degree * cost(ZETA))
+    for cost in (norms.convolution_cost, norms.gated_readout_cost, norms.shared_contexts_cost):
+        assert cost(2 * BETA) == pytest.approx(2 * cost(BETA))
+    # Circular shifts and permuted contexts do not change what a convolution costs.
+    assert norms.convolution_cost(np.roll(BETA, 2, axis=1)[::-1]) == pytest.approx(norms.convolution_cost(BETA))
 
 
 @given(units=st.integers(1, 6), contexts=st.integers(1, 3), seed=st.integers(0, 1000))

@@ -44,6 +44,16 @@ def _mean(rows: Table, column: str, **condition: Any) -> float:
     return 100 * float(values.mean())
 
 
+def _twice_error(rows: Table, **condition: Any) -> float:
+    """Two standard errors of the mean error over the networks of a condition, in percent."""
+    values = matching(rows, **condition)["error"]
+    return 200 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+
+
+def _within(value: float, least: float, most: float, slack: float) -> bool:
+    return least - slack <= value <= most + slack
+
+
 def _digits(rows: Table) -> bool:
     return set(rows["images"].tolist()) == {"digits"}
 
@@ -115,8 +125,9 @@ def _median_thresholds(rows: Table) -> Outcome:
     ten = matching(networks, units=10, bits=1)
     few = matching(ten, samples=int(ten["samples"].min())) if len(ten) else ten
     median, random = (_mean(few, "error", thresholds=word) for word in ("median", "random"))
+    slack = {word: _twice_error(few, thresholds=word) for word in ("median", "random")}
     value = f"{both[0]:.1f}% against {both[1]:.1f}%; 10 units {median:.1f}% against {random:.1f}%"
-    numbers = 15 <= median <= 17 and 17 <= random <= 18.5
+    numbers = _within(median, 15, 17, slack["median"]) and _within(random, 17, 18.5, slack["random"])
     detail = f"mean over {len(networks)} networks of all sizes; 10 units at {_where(few)}"
     return _verdict(rows, value, both[0] < both[1], numbers, detail)
 
@@ -208,13 +219,26 @@ def _wrong_groups(rows: Table) -> Outcome:
 def _wrong_formula(rows: Table) -> Outcome:
     chosen = _balanced(rows)
     right, wrong = (_mean(chosen, "error", classifier=name) for name in ("effective", "published effective"))
-    group = _mean(chosen, "error", classifier="group")
-    value = f"SVM-L2 error {right:.1f}%, by the published formula {wrong:.1f}%, SVM-GLN {group:.1f}%"
-    if wrong - right < 5:
+    value = f"error {right:.1f}% with the norm, {wrong:.1f}% with the published formula"
+    return _verdict(rows, value, wrong - right > 3, 20 <= wrong <= 35 and wrong - right > 5, _where(chosen))
+
+
+@_judged
+def _published_gap(rows: Table) -> Outcome:
+    chosen = _balanced(rows)
+    group, right, wrong = (
+        _mean(chosen, "error", classifier=name) for name in ("group", "effective", "published effective")
+    )
+    value = f"SVM-GLN {group:.1f}%, SVM-L2 {right:.1f}% (by the published formula {wrong:.1f}%)"
+    if _digits(rows):
+        return Outcome.not_run(f"needs MNIST (scale full); the 8x8 digits that stood in gave {value}")
+    if right - group > 5:
         return Outcome.of(value, True, _where(chosen))
+    seeds = matching(chosen, classifier="effective")["error"] - matching(chosen, classifier="group")["error"]
     detail = (
-        f"{_where(chosen)}; the published gap between the norms is mostly an error of the code: a column-major reshape "
-        "and a wrong coefficient leave (H - 1) d weights without any penalty"
+        f"{_where(chosen)}; seed by seed the difference is {100 * seeds.min():.1f} to {100 * seeds.max():.1f} points; "
+        "the published gap comes from a column-major reshape and a wrong coefficient, which leave (H - 1) d weights "
+        "without any penalty"
     )
     return Outcome.contradicting(value, detail)
 
@@ -276,7 +300,7 @@ CLAIMS = (
         "Thresholds at the median beat random ones in two-layer networks.",
         "Fig. 2",
         "15-17% against 17-18.5% (10 units, 500 samples)",
-        "none",
+        "two standard errors",
         "two-layer",
         _median_thresholds,
     ),
@@ -327,11 +351,20 @@ CLAIMS = (
     ),
     _claim(
         "17",
-        "The effective L2 norm classifies far worse than the implicit bias in small networks.",
-        "Fig. 2, published SVM-L2",
-        "errors of 20-35% of SVM-L2 are those of the norm, not of the code",
-        "5 points",
+        "The published formula of SVM-L2 is not the L2 norm, and classifies far worse than that does.",
+        "authors' code",
+        "> 5 points worse; 20-35% error",
+        "none",
         "two-layer",
         _wrong_formula,
+    ),
+    _claim(
+        "18",
+        "The implicit bias of small networks classifies far better than the effective L2 norm would.",
+        "Fig. 2, published SVM-L2",
+        "> 5 points better",
+        "none",
+        "two-layer",
+        _published_gap,
     ),
 )

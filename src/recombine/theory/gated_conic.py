@@ -92,7 +92,7 @@ def _solved(objective: FloatArray, matrix: csc_array, samples: int, group: IntAr
     answer = clarabel.DefaultSolver(empty, objective, matrix, right, cones, settings).solve()
     status = str(answer.status)
     if "PrimalInfeasible" in status:
-        raise NotSeparableError.from_margin(0.0)
+        raise NotSeparableError
     if status not in ("Solved", "AlmostSolved"):
         raise SolverError(f"the conic solver stopped with {status}; raise the tolerance or use largest_margin")
     return answer

@@ -28,19 +28,17 @@ class NotSeparableError(SolverError):
 
     Examples
     --------
-    >>> raise NotSeparableError.from_margin(-0.2)
+    >>> raise NotSeparableError
     Traceback (most recent call last):
         ...
-    recombine.theory.gated_machine.NotSeparableError: no gated linear function with these contexts separates the samples
-        (best worst margin -0.2), so there is no hard margin; add units or contexts, or give a finite C
+    recombine.theory.gated_machine.NotSeparableError: no gated linear function with these contexts separates the
+        samples, so there is no hard margin; add units or contexts, or give a finite C
     """
 
-    @classmethod
-    def from_margin(cls, margin: float) -> NotSeparableError:
-        """Say how far from separation the best attempt stayed."""
-        return cls(
-            "no gated linear function with these contexts separates the samples "
-            f"(best worst margin {margin:.2g}), so there is no hard margin; add units or contexts, or give a finite C"
+    def __init__(self) -> None:
+        super().__init__(
+            "no gated linear function with these contexts separates the samples, so there is no hard margin; "
+            "add units or contexts, or give a finite C"
         )
 
 
@@ -89,14 +87,14 @@ def machine_for(signed: FloatArray, C: float = np.inf, start: BoolArray | None =
     """
     scale = float(np.trace(signed)) / len(signed)
     if not scale > 0:
-        raise NotSeparableError.from_margin(0.0)
+        raise NotSeparableError
     jitter = JITTER * scale if np.isinf(C) else 1 / C
     matrix = signed + jitter * np.eye(len(signed))
     dual, _ = nonnegative_minimum(matrix, np.ones(len(signed)), start)
     margins = signed @ dual
     if np.isinf(C):
         if margins.min() < 0.5:
-            raise NotSeparableError.from_margin(float(margins.min()))
+            raise NotSeparableError
         dual, margins = _refined(signed, matrix, jitter, dual, margins)
     return Machine(dual, matrix, margins)
 
