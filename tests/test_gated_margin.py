@@ -98,6 +98,14 @@ def test_g1_switches_a_unit_off():
     assert found.tight.tolist() == [False, True, True]
     assert found.pressure[0] == pytest.approx(0.893566, abs=1e-5)
     assert found.group_norms == pytest.approx([0, 9.872977, 1.919612], abs=2e-6)
+    assert found.support.tolist() == [1, 3, 4, 6, 8]
+    expected = [
+        [6.874327, 3.516989, -5.740663],
+        [0.775438, 0.413518, 2.030434],
+        [1.626534, 0.248707, -0.825502],
+        [-0.139191, 0.515512, 0.104127],
+    ]
+    assert found.zeta[2:] == pytest.approx(np.array(expected), abs=2e-5)
 
 
 def test_the_published_grouping_solves_another_problem():

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from recombine.errors import InputError
 from recombine.theory import gated_norms as norms
-from recombine.theory.gated_features import published_transform
+from recombine.theory.gated_features import gating_for, published_transform
+from recombine.worlds.gated_problems import problem
 
 ZETA = np.cos(1 + np.arange(3)[:, None, None] + 2 * np.arange(2)[:, None] + 3 * np.arange(3))
 BETA = np.sin(1 + np.arange(2)[:, None] + 2 * np.arange(5))
@@ -17,11 +18,23 @@ def test_known_costs_and_where_they_meet():
     assert norms.least_group_cost(ZETA)[0] == pytest.approx(4.733743, abs=1e-6)
     assert norms.chain_cost(ZETA, 2) == pytest.approx(norms.group_cost(ZETA))
     assert norms.chain_cost(ZETA, 1) == pytest.approx((ZETA**2).sum() / 2)
+    assert (ZETA**2).sum() == pytest.approx(8.828013, abs=1e-6)
+    assert np.sqrt(5) * norms.convolution_cost(BETA) == pytest.approx(4.800949, abs=1e-6)
     # One context a unit, or one unit, and the norms are the same.
     assert norms.group_cost(ZETA[:1]) == pytest.approx(norms.shared_contexts_cost(ZETA[0]))
     assert norms.gated_readout_cost(BETA[:1]) == pytest.approx(norms.shared_contexts_cost(BETA[:1]))
     assert norms.frozen_relu_cost(BETA) == pytest.approx(norms.group_cost(BETA[:, None]))
     assert norms.gated_readout_cost(BETA) >= norms.shared_contexts_cost(BETA)
+
+
+def test_the_diamond_of_figure_1():
+    """zeta_1 = (-+1, 0, -.5), zeta_2 = (0, -+1, -.5) is abs(x1) + abs(x2) - 1."""
+    zeta = np.array([[[-1, 0, -0.5], [1, 0, -0.5]], [[0, -1, -0.5], [0, 1, -0.5]]])
+    assert norms.group_cost(zeta) == pytest.approx(2 * np.sqrt(2.5), abs=1e-12)
+    given = problem("toy")
+    values = gating_for("group", given.ids, 2).values(zeta.reshape(4, 3), given.X, given.ids)
+    assert values == pytest.approx(np.abs(given.X[:, :2]).sum(axis=1) - 1)
+    assert (np.sign(values) == given.y).all()
 
 
 def test_a_cost_of_degree_two_over_the_number_of_factors():
