@@ -106,6 +106,10 @@ def _refined(
     for _ in range(MOST_PROXIMAL_STEPS):
         if margins.min() > 1 - SHORT:
             break
-        dual, _ = nonnegative_minimum(matrix, 1 + jitter * dual, dual > 0)
-        margins = signed @ dual
+        closer, _ = nonnegative_minimum(matrix, 1 + jitter * dual, dual > 0)
+        gained = signed @ closer
+        # Where a step no longer halves what is missing, rounding is all that is left.
+        if 1 - gained.min() > (1 - margins.min()) / 2:
+            break
+        dual, margins = closer, gained
     return dual, margins

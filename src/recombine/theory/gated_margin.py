@@ -29,6 +29,8 @@ TIGHT = 1e-4
 HALVINGS = 8
 #: Steps without a better certificate after which rounding is taken to be the limit, and the worst gap then accepted.
 STALLED, ACCEPTED = 10, 1e-6
+#: The same for a single group, whose one machine is all there is to solve.
+ACCEPTED_ALONE = 1e-4
 #: Rises of the objective that can be rounding.
 NOISE = 1e-8
 
@@ -127,7 +129,7 @@ def largest_margin(
         Price of violated margins, C / 2 times the sum of their squares; infinite for the hard margin.
     tolerance : float
         Relative gap between upper and lower bound at which it stops. Where rounding forbids it (nearly parallel
-        inputs), a gap of up to 1e-6 is accepted; the answer always has its own.
+        inputs), a gap of up to 1e-6 is accepted, and of 1e-4 where there is one group; the answer always has its own.
     most : int
         Steps after which it gives up.
 
@@ -245,6 +247,8 @@ def _newton(problem: _Problem, tolerance: float, most: int) -> GatedMargin:
     """Lower the objective until the bounds meet."""
     state = _at(problem, np.ones(problem.gating.groups), None)
     best = _certified(problem, state, 1)
+    if problem.gating.groups == 1 and np.isinf(problem.C) and abs(best.gap) <= ACCEPTED_ALONE:
+        return best
     since = 0
     for steps in range(2, most + 1):
         if abs(best.gap) <= tolerance or (since >= STALLED and abs(best.gap) <= ACCEPTED):
