@@ -19,7 +19,8 @@ from recombine.runs.experiment import Experiment, grid
 
 NAME = "gated-linear"
 #: The published setting, and digits that stand in for it: 3200 steps are 800, 400 and 200 epochs.
-MNIST = {"images": "mnist", "sizes": [500, 1000, 2000], "validation": 12_000, "steps": 3200, "seeds": [1, 2, 3]}
+MNIST_SIZES = [500, 1000, 2000]
+MNIST = {"images": "mnist", "sizes": MNIST_SIZES, "validation": 12_000, "steps": 3200, "seeds": [1, 2, 3]}
 DIGITS = {"images": "digits", "sizes": [200, 400], "validation": 1000, "steps": 3200, "seeds": [1, 2, 3]}
 BOTH = ("median", "random")
 
@@ -93,7 +94,15 @@ EXPERIMENTS = (
         f"{NAME}/relu",
         images.relu,
         quick=[*_relu(DIGITS, [0.9], [20, 50]), *_relu(DIGITS | {"sizes": [200]}, [0.9], [300])],
-        full=_relu(MNIST, [0.0, 0.9], [10, 20, 50, 100, 500, 1000]),
+        full=[
+            *_relu(MNIST, [0.0, 0.9], [10, 20, 50, 100]),
+            # Wide ones take minutes, so each number of samples is a unit of its own.
+            *(
+                one
+                for size in MNIST_SIZES
+                for one in _relu(MNIST | {"sizes": [size], "pool": 2000}, [0.0, 0.9], [500, 1000])
+            ),
+        ],
         needs=images.images_at_hand,
     ),
 )

@@ -43,8 +43,9 @@ def images_at_hand(units: Sequence[Unit]) -> None:
 
 
 def problem_of(setting: Mapping[str, Any]) -> Halves:
-    """Return the samples of a setting."""
-    return label_halves(load(setting["images"]), setting["sizes"], setting["validation"])
+    """Return the samples of a setting; "pool" keeps validation the same where only smaller sizes are asked for."""
+    sizes = [*setting["sizes"], setting.get("pool", 1)]
+    return label_halves(load(setting["images"]), sizes, setting["validation"])
 
 
 def half_spaces(thresholds: str, units: int, bits: int, X: FloatArray, seed: int) -> HalfSpaces:
