@@ -128,7 +128,7 @@ def test_the_conic_solver_agrees(name, norm):
 
 
 def certificate(found, X, y, ids):
-    """Largest violation of the optimality conditions of dossier-free form: stationarity, margins, slackness."""
+    """Largest violation of the optimality conditions: constraints, margins, stationarity, slackness."""
     features = found.gating.features(ids)
     u = (features * (found.dual * y)[:, None]).T @ X
     norms = np.bincount(found.gating.group, (u**2).sum(axis=1)) ** 0.5

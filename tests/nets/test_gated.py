@@ -113,6 +113,8 @@ def test_networks_are_saved_with_their_contexts(tmp_path):
     again = GatedNetworks.load(tmp_path / "networks.npz")
     assert np.array_equal(again.outputs(X), made.outputs(X))
     assert not np.array_equal(made.without_thresholds().outputs(X), made.outputs(X))
+    with pytest.raises(InputError, match="cannot be read"):
+        GatedNetworks.load(tmp_path / "nothing.npz")
     np.savez(tmp_path / "lost.npz", kind="contexts", weights=made.weights, readout=made.readout, bias=made.bias)
     with pytest.raises(InputError, match="context functions"):
         GatedNetworks.load(tmp_path / "lost.npz")

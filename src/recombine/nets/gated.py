@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -147,8 +148,11 @@ class GatedNetworks:
     @classmethod
     def load(cls, path: str | Path, device: str = "cpu") -> GatedNetworks:
         """Read what `save` wrote, context functions included; a file without them is refused."""
-        with np.load(Path(path), allow_pickle=False) as file:
-            stored = {name: file[name] for name in file.files}
+        try:
+            with np.load(Path(path), allow_pickle=False) as file:
+                stored = {name: file[name] for name in file.files}
+        except (OSError, ValueError, BadZipFile) as error:
+            raise InputError(f"{path} cannot be read as gated networks ({error}); save them again") from error
         kind = str(stored.pop("kind", ""))
         if kind not in KINDS or (kind != "relu" and not {"normals", "thresholds"} <= set(stored)):
             raise InputError(

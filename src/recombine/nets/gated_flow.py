@@ -16,9 +16,7 @@ import numpy.typing as npt
 
 from recombine.arrays import FloatArray
 from recombine.errors import InputError, SolverError
-from recombine.theory.gated_contexts import as_points
-from recombine.theory.gated_features import as_ids
-from recombine.theory.gated_margin import as_signs
+from recombine.theory.gated_margin import as_problem
 
 #: Relative and absolute tolerance of the integrator.
 TOLERANCES = (1e-9, 1e-12)
@@ -112,7 +110,7 @@ def flow(
     """
     from scipy.integrate import solve_ivp
 
-    points, signs, rows = as_points(X), as_signs(y), as_ids(ids, contexts)
+    points, signs, rows = as_problem(X, y, ids, contexts)
     clock = np.asarray(times, dtype=np.float64)
     if len(clock) < 1 or clock[0] < 0 or (np.diff(clock) <= 0).any():
         raise InputError(f"times {times} must rise from 0 or later")

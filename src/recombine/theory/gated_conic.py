@@ -13,10 +13,9 @@ import numpy.typing as npt
 
 from recombine.arrays import FloatArray, IntArray
 from recombine.errors import InputError, SolverError
-from recombine.theory.gated_contexts import as_points
-from recombine.theory.gated_features import as_ids, gating_for
+from recombine.theory.gated_features import gating_for
 from recombine.theory.gated_machine import NotSeparableError
-from recombine.theory.gated_margin import GatedMargin, as_signs
+from recombine.theory.gated_margin import GatedMargin, as_problem
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -43,8 +42,7 @@ def largest_margin_by_cones(
     >>> round(found.norm, 6)
     1.414214
     """
-    points, signs = as_points(X), as_signs(y)
-    rows = as_ids(ids, contexts)
+    points, signs, rows = as_problem(X, y, ids, contexts)
     gating = gating_for(norm, rows, contexts)
     features = gating.features(rows)
     answer = _solved(*_program(points, signs, features, gating.group), len(signs), gating.group, tolerance)

@@ -151,10 +151,7 @@ def largest_margin(
     >>> round(found.norm, 6), found.gap < 1e-8, found.tight.tolist()
     (1.414214, True, [True, True])
     """
-    points, signs = as_points(X), as_signs(y)
-    rows = as_ids(ids, contexts)
-    if not len(points) == len(signs) == len(rows) or not len(points):
-        raise InputError(f"{len(points)} inputs, {len(signs)} labels and {len(rows)} contexts; give as many of each")
+    points, signs, rows = as_problem(X, y, ids, contexts)
     if not C > 0 or not tolerance > 0:
         raise InputError(f"C is {C} and the tolerance {tolerance}; both must be positive")
     from threadpoolctl import threadpool_limits
@@ -162,6 +159,24 @@ def largest_margin(
     gating = gating_for(norm, rows, contexts)
     with threadpool_limits(1):
         return _newton(_Problem(points, signs, gating.features(rows), gating, float(C)), tolerance, most)
+
+
+def as_problem(
+    X: npt.ArrayLike, y: npt.ArrayLike, ids: npt.ArrayLike, contexts: int
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return inputs (n, d), signs (n,) and contexts (n, H) as arrays, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> as_problem([[1.0], [2.0]], [1, -1], [[0]], contexts=1)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: 2 inputs, 2 labels and 1 contexts; give as many of each
+    """
+    points, signs, rows = as_points(X), as_signs(y), as_ids(ids, contexts)
+    if not len(points) == len(signs) == len(rows) or not len(points):
+        raise InputError(f"{len(points)} inputs, {len(signs)} labels and {len(rows)} contexts; give as many of each")
+    return points, signs, rows
 
 
 def as_signs(y: npt.ArrayLike) -> FloatArray:
