@@ -105,7 +105,7 @@ def _lost_thresholds(rows: Table) -> Outcome:
     chosen = _balanced(rows)
     kept, lost = (_mean(chosen, name, classifier="group") for name in ("inconsistency", "reloaded"))
     value = f"{kept:.1f}% becomes {lost:.1f}%"
-    return _verdict(rows, value, lost >= 1.5 * kept, 12 <= lost <= 17.5, _where(chosen))
+    return _verdict(rows, value, lost >= 1.5 * kept, 12 <= lost <= 17, _where(chosen))
 
 
 @_judged
