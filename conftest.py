@@ -10,6 +10,7 @@ NEED_TORCH = [
     "src/recombine/nets/*",
     "tests/nets/*",
     "src/recombine/measures/sensitivity.py",
+    "src/recombine/papers/gated_linear_images.py",
     "src/recombine/worlds/image_pairs.py",
     "src/recombine/worlds/label_pairs.py",
     "src/recombine/worlds/noise.py",

@@ -1,0 +1,176 @@
+"""Gated networks: looked-up against multiplied-out, gradients against autograd, the flow against limits."""
+
+import numpy as np
+import pytest
+import torch
+
+from recombine.errors import InputError
+from recombine.nets import gated_training
+from recombine.nets.gated import GatedNetworks
+from recombine.nets.gated_flow import flow
+from recombine.nets.gated_training import train
+from recombine.theory.gated_contexts import HalfSpaces, joint
+from recombine.theory.gated_features import one_hot
+from recombine.theory.gated_margin import largest_margin
+from recombine.worlds.gated_problems import problem
+
+
+def samples(count=60, inputs=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=(count, inputs - 1)), np.ones(count)])
+    return X, np.where(rng.random(count) < 0.5, -1.0, 1.0)
+
+
+def networks(kind, bits=1, units=3, seeds=(0, 1), inputs=5):
+    if kind == "relu":
+        return GatedNetworks.initial(kind, seeds, inputs, units=units)
+    count = 1 if kind == "one-layer" else units
+    contexts = [HalfSpaces.drawn(count, bits, inputs, seed) for seed in seeds]
+    return GatedNetworks.initial(kind, seeds, inputs, contexts=contexts)
+
+
+@pytest.mark.parametrize(("kind", "bits"), [("one-layer", 2), ("one-layer", 4), ("contexts", 1), ("contexts", 4)])
+def test_outputs_are_sums_over_the_weights_in_use(kind, bits):
+    made = networks(kind, bits)
+    X, _ = samples()
+    for place, contexts in enumerate(made.contexts):
+        rows = one_hot(contexts.ids(X), contexts.contexts)
+        zeta = made.zeta()[place].reshape(rows.shape[1], -1)
+        assert made.outputs(X)[place] == pytest.approx(((X @ zeta.T) * rows).sum(axis=1), abs=1e-5)
+
+
+def test_frozen_units_with_their_own_gates_are_relu_units():
+    made = networks("relu")
+    X, _ = samples()
+    gates = [HalfSpaces(weights.numpy()[:, None].astype(float), np.zeros((3, 1))) for weights in made.weights[:, :, 0]]
+    frozen = GatedNetworks("frozen", made.weights, made.readout, made.bias, tuple(gates))
+    assert frozen.outputs(X) == pytest.approx(made.outputs(X), abs=1e-5)
+
+
+def by_autograd(made, X, y, rows, seeds, steps, rate, momentum, batch):
+    """Train with torch's own gradients and optimiser, one network after the other, all contexts multiplied out."""
+    plan = gated_training.schedule_of(rows, seeds, steps, batch)
+    inputs, labels = torch.tensor(X, dtype=torch.float32), torch.tensor(y, dtype=torch.float32)
+    answers = []
+    for place in range(len(made)):
+        weights = made.weights[place].clone().contiguous().requires_grad_()
+        readout, bias = made.readout[place].clone().requires_grad_(), made.bias[place].clone().requires_grad_()
+        free = [weights] + ([readout] if made.kind != "one-layer" else []) + ([bias] if made.kind == "contexts" else [])
+        optimiser = torch.optim.SGD(free, lr=rate, momentum=momentum[place])
+        for step in range(steps):
+            if step == steps // 2:
+                optimiser.param_groups[0]["lr"] = rate * 0.25
+            own = plan[place, step][plan[place, step] >= 0]
+            products = torch.einsum("bd,hcd->bhc", inputs[own], weights)
+            if made.kind == "relu":
+                active = torch.relu(products[:, :, 0])
+            else:
+                ids = torch.tensor(made.contexts[place].ids(X[own]))
+                mask = torch.nn.functional.one_hot(ids, max(weights.shape[1], 2)).float()
+                active = products[:, :, 0] * mask[:, :, 1] if made.kind == "frozen" else (products * mask).sum(2)
+            loss = torch.nn.functional.softplus(-labels[own] * (active @ readout + bias)).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        answers.append((weights.detach(), readout.detach(), bias.detach()))
+    return answers
+
+
+@pytest.mark.parametrize("momentum", [(0.0, 0.0), (0.0, 0.9)])
+@pytest.mark.parametrize(
+    ("kind", "bits"), [("one-layer", 1), ("one-layer", 5), ("contexts", 1), ("contexts", 4), ("relu", 0), ("frozen", 1)]
+)
+def test_training_follows_autograd(kind, bits, momentum):
+    made = networks(kind, bits)
+    X, y = samples()
+    rows = [np.arange(50), np.arange(20)]
+    trained = train(made, X, y, rows=rows, seeds=[3, 4], steps=30, rate=0.1, momentum=momentum, batch=16)
+    for place, parts in enumerate(by_autograd(made, X, y, rows, [3, 4], 30, 0.1, momentum, 16)):
+        for ours, theirs in zip((trained.weights, trained.readout, trained.bias), parts, strict=True):
+            torch.testing.assert_close(ours[place], theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_rows_that_no_sample_uses_stay_as_they_were():
+    made = networks("one-layer", bits=6)
+    X, y = samples()
+    trained = train(made, X, y, rows=[np.arange(10)] * 2, seeds=[0, 1], steps=20, momentum=0.9)
+    used = {int(number) for number in made.contexts[0].ids(X[:10])[:, 0]}
+    moved = (trained.weights[0, 0] != made.weights[0, 0]).any(1).nonzero()[:, 0].tolist()
+    assert set(moved) == used
+
+
+def test_networks_of_a_batch_do_not_depend_on_each_other():
+    X, y = samples()
+    both = train(networks("contexts"), X, y, rows=[np.arange(40)] * 2, seeds=[5, 6], steps=25, momentum=[0.0, 0.9])
+    alone = train(networks("contexts", seeds=(1,)), X, y, rows=[np.arange(40)], seeds=[6], steps=25, momentum=0.9)
+    torch.testing.assert_close(both.weights[1:], alone.weights)
+
+
+def test_networks_are_saved_with_their_contexts(tmp_path):
+    X, _ = samples()
+    made = networks("contexts")
+    made.save(tmp_path / "networks.npz")
+    again = GatedNetworks.load(tmp_path / "networks.npz")
+    assert np.array_equal(again.outputs(X), made.outputs(X))
+    assert not np.array_equal(made.without_thresholds().outputs(X), made.outputs(X))
+    with pytest.raises(InputError, match="cannot be read"):
+        GatedNetworks.load(tmp_path / "nothing.npz")
+    np.savez(tmp_path / "lost.npz", kind="contexts", weights=made.weights, readout=made.readout, bias=made.bias)
+    with pytest.raises(InputError, match="context functions"):
+        GatedNetworks.load(tmp_path / "lost.npz")
+
+
+def test_first_weights_are_orthogonal_as_published():
+    made = networks("contexts", inputs=9)
+    rows = made.weights[0].reshape(6, 9)
+    torch.testing.assert_close(rows @ rows.T, torch.eye(6), atol=1e-5, rtol=0)
+    assert made.readout[0].norm() == pytest.approx(1, abs=1e-6)
+    tall = networks("one-layer", bits=4).weights[0, 0]
+    torch.testing.assert_close(tall.T @ tall, torch.eye(5), atol=1e-5, rtol=0)
+
+
+class TestFlow:
+    def test_the_toy_ends_at_its_limit_and_conserves_what_it_should(self):
+        given = problem("toy")
+        path = flow(given.X, given.y, given.ids, contexts=2, seed=3, times=(0.0, 40.0, 75.0))
+        best = largest_margin(given.X, given.y, given.ids, contexts=2)
+        assert path.ratio[-1] == pytest.approx(best.norm, abs=1e-4)
+        assert path.ratio[-1] >= best.norm
+        assert path.half_square[-1] == pytest.approx(path.ratio[-1], rel=1e-5)
+        assert path.drift.max() < 1e-6
+        found = given.y * np.einsum("nr,nr->n", one_hot(given.ids, 2), given.X @ path.zeta[-1].reshape(4, 3).T)
+        assert found / path.margin[-1] == pytest.approx(given.y * best.decision(given.X, given.ids), abs=1e-3)
+
+    def test_units_that_share_contexts_end_in_separate_machines(self):
+        given = problem("toy")
+        shared = np.tile(joint(given.ids)[:, None], (1, 3))
+        path = flow(given.X, given.y, shared, contexts=4, seed=1, scale=0.3, times=(0.0, 75.0))
+        beta = path.zeta[-1].sum(axis=0)
+        best = largest_margin(given.X, given.y, given.ids, contexts=2, norm="one-layer")
+        cosine = (beta * best.zeta).sum() / np.linalg.norm(beta) / np.linalg.norm(best.zeta)
+        assert cosine > 0.9999
+        assert np.linalg.norm(beta) / path.margin[-1] == pytest.approx(7.619293, abs=1e-4)
+        assert path.times[-1] < 75
+
+    def test_times_must_rise(self):
+        given = problem("toy")
+        with pytest.raises(InputError, match="must rise"):
+            flow(given.X, given.y, given.ids, contexts=2, seed=0, times=(1.0, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: GatedNetworks.initial("reul", [0], 3), "did you mean 'relu'"),
+        (lambda: GatedNetworks.initial("contexts", [0], 3), "give 1, all of one shape"),
+        (lambda: networks("contexts", seeds=()), "0 seeds"),
+        (lambda: GatedNetworks.initial("one-layer", [0], 3, contexts=[HalfSpaces.drawn(2, 1, 3, 0)]), "one unit"),
+        (lambda: networks("relu").outputs(np.ones((2, 9))), "9 columns"),
+        (lambda: train(networks("relu"), *samples(), rows=[[0]], seeds=[0]), "1 sets of rows"),
+        (lambda: train(networks("relu"), *samples(), rows=[[0], []], seeds=[0, 1]), "no rows to train on"),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert words in str(caught.value)
