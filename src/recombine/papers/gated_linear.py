@@ -108,17 +108,11 @@ EXPERIMENTS = (
 )
 
 
-def _place(number: str) -> tuple[int, str]:
-    """Sort 5a before 5b before 10."""
-    digits = number.rstrip("abc")
-    return int(digits), number.removeprefix(digits)
-
-
 PAPER = Paper(
     name=NAME,
     title="The implicit bias of gradient descent on generalized gated linear networks",
     citation="Lippl, Abbott and Chung, 2022",
     experiments=EXPERIMENTS,
-    claims=tuple(sorted((*THEORY_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: _place(claim.number))),
+    claims=tuple(sorted((*THEORY_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: claim.place)),
     figures=FIGURES,
 )

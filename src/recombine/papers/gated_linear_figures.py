@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.kernel_theory_network_figures import over_seeds
+from recombine.papers.over_seeds import over_seeds
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, as_table, matching
 from recombine.tables import Table
