@@ -29,8 +29,30 @@ from recombine.verdicts import Verdict as Verdict
 
 if TYPE_CHECKING:
     from recombine.audit.probe import probe as probe
+    from recombine.theory import compositions as compositions
+    from recombine.theory import supports as supports
+    from recombine.theory.finite_support import finite_identifiability as finite_identifiability
     from recombine.theory.kernel_model import KernelClassifier as KernelClassifier
     from recombine.theory.kernel_model import KernelRegressor as KernelRegressor
+    from recombine.theory.peeling import peel as peel
+    from recombine.theory.reconstruction import reconstruct_components as reconstruct_components
+    from recombine.theory.refit import refit as refit
+    from recombine.theory.support import compositional_support as compositional_support
+    from recombine.theory.support import gauge_aware_support as gauge_aware_support
+    from recombine.theory.support import sufficient_support as sufficient_support
+
+#: Names of the theory that are imported when first asked for, and the module each stands in.
+_THEORY = {
+    "KernelClassifier": "kernel_model",
+    "KernelRegressor": "kernel_model",
+    "compositional_support": "support",
+    "finite_identifiability": "finite_support",
+    "gauge_aware_support": "support",
+    "peel": "peeling",
+    "reconstruct_components": "reconstruction",
+    "refit": "refit",
+    "sufficient_support": "support",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -40,8 +62,9 @@ def __getattr__(name: str) -> Any:
         from recombine.report import probe_terminal  # noqa: F401 - plugs its words into Probe
 
         return probe
-    if name in ("KernelClassifier", "KernelRegressor"):
-        from recombine.theory import kernel_model
+    if name in _THEORY or name in ("compositions", "supports"):
+        from importlib import import_module
 
-        return getattr(kernel_model, name)
+        module = import_module(f"recombine.theory.{_THEORY.get(name, name)}")
+        return getattr(module, name) if name in _THEORY else module
     raise AttributeError(f"module 'recombine' has no attribute {name!r}")
