@@ -64,6 +64,12 @@ def test_the_sum_is_weaker_than_the_stack() -> None:
     assert sufficient_support(both, signs, parts, values=values).holds
     assert not sufficient_support(both, signs, parts, values=values, combine="sum").holds
     assert Stacked.of(np.stack([np.eye(3), -np.eye(3)])).ranks() == 3
+    # Rounding errors of terms that cancel are no rank.
+    weights = {0.0: 0.1, 1.0: 0.2, 2.0: -0.1, 3.0: -0.2}
+    cancels = [lambda z: np.ones((len(z), 1)), lambda z: np.array([[weights[float(v)]] for v in z[:, 0]])]
+    four = finite([[0, 0], [0, 1], [0, 2], [0, 3]])
+    assert sum(weights.values()) != 0
+    assert not sufficient_support(four, product(), cancels, values={0: [0]}, combine="sum").holds
     with pytest.raises(InputError, match="give 'stack' or 'sum'"):
         sufficient_support(both, signs, parts, combine="mean")
 

@@ -25,10 +25,15 @@ PATIENCE = 2
 
 @dataclass(frozen=True, eq=False)
 class Anchored:
-    """The stack at one value, and how many anchors went into it."""
+    """The stack at one value, how many anchors went into it, and the size of what was added up where it is a sum."""
 
     stacked: Stacked
     anchors: int
+    scale: float | None = None
+
+    def full(self, precision: float) -> BoolArray:
+        """Say which blocks have full column rank, (*blocks,)."""
+        return np.asarray(self.stacked.ranks(precision, self.scale) == self.stacked.columns)
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,10 @@ class AnchorStacks:
         """Stack at ``count`` anchors of a value, or at twice as many until the rank stays the same."""
         if self.summed:
             anchors = self.support.conditional(slot, value, count or ANCHORS, rng)[:count]
-            total = self.jacobians(slot, value, anchors).sum(axis=0, keepdims=True)
-            return Anchored(Stacked.of(total), len(anchors))
+            jacobians = self.jacobians(slot, value, anchors)
+            # Terms that cancel leave rounding errors of their own size, not of the sum's.
+            scale = float(Stacked.of(jacobians).singular_values().max())
+            return Anchored(Stacked.of(jacobians.sum(axis=0, keepdims=True)), len(anchors), scale)
         if count is not None:
             anchors = self.support.conditional(slot, value, count, rng)[:count]
             jacobians = self.jacobians(slot, value, anchors)

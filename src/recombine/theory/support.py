@@ -165,7 +165,7 @@ def sufficient_support(
     found = []
     for slot, chosen in _values(support, values, probes, rng).items():
         rows = [stacks.at(slot, value, anchors, rng) for value in chosen]
-        good = [row.stacked.ranks(stacks.precision) == row.stacked.columns for row in rows]
+        good = [row.full(stacks.precision) for row in rows]
         found.append(_slot_rank(stacks, slot, chosen, rows, good))
     return RankTest(tuple(found), gauge_aware=False)
 
