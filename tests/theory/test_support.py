@@ -44,7 +44,9 @@ def test_a_generic_composition_needs_as_many_anchors_as_it_has_unknowns_per_outp
     if anchors > 1:
         fewer = planes({0: [[0.1 * n] for n in range(anchors - 1)], 1: [[0.1 * n] for n in range(anchors - 1)]})
         assert not sufficient_support(fewer, rule, parts, values={0: [0.73], 1: [0.77]}).holds
-        with pytest.raises(InputError, match=rf"slot 0 at .* for 6 unknowns.* use at least {anchors} anchors"):
+        with pytest.raises(
+            InputError, match=rf"slot 0 at .* equations for 6 unknowns.* use at least {anchors} anchors"
+        ):
             sufficient_support(box(2), rule, parts, anchors=anchors - 1, probes=3)
 
 
@@ -203,6 +205,21 @@ def test_the_table_has_a_row_a_slot_and_value() -> None:
         ),
         (lambda: sufficient_support(box(2), add(), [lambda z: np.zeros((len(z), 20000))] * 2), "too many"),
         (lambda: compositional_support(box(2), box(3)), "give supports with the same slots"),
+        (lambda: sufficient_support(box(2), add(), [waves(2, 0)] * 2, probes=0), "probes is 0"),
+        (lambda: gauge_aware_support(box(2), add(), [waves(2, 0)] * 2, combinations=0), "combinations is 0"),
+        (
+            lambda: sufficient_support(box(2), product(), [waves(2, 0), lambda z: z * [np.nan, 1]], values={0: [0.5]}),
+            "slot 0 at 0.5: .*Jacobian of product for slot 0 is not finite",
+        ),
+        (
+            lambda: sufficient_support(
+                finite(np.linspace(0, 1, 20).reshape(10, 2), neighbours=1),
+                own(lambda a, b: (a * b)[..., :1]),
+                [waves(2, 0), waves(2, 1)],
+                values={0: [0.5]},
+            ),
+            "slot 0 at 0.5: 1 anchor gives 1 equations for 2 unknowns.* use at least 2 anchors",
+        ),
     ],
 )
 def test_errors_name_slot_and_value(call: Callable[[], object], words: str) -> None:

@@ -75,12 +75,6 @@ def simulation(unit: Unit) -> Rows:
     """R2 on random points of both models, a row a support and seed; one network for every support and seed at once.
 
     The setting has "low" (end of the range of latents), "samples", "steps", "candidates" and "seeds".
-
-    Examples
-    --------
-    >>> setting = {"low": -1.0, "samples": 64, "steps": 2, "candidates": 2, "seeds": [0]}
-    >>> [row["support"] for row in simulation(Unit("simulation", 1, setting))]
-    ['random', 'diagonal', 'orthogonal']
     """
     setting = unit.setting
     cases = [(name, seed) for name in SUPPORTS for seed in unit.seeds]

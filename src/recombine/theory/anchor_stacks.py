@@ -70,7 +70,7 @@ class AnchorStacks:
         if count is not None:
             anchors = self.support.conditional(slot, value, count, rng)[:count]
             jacobians = self.jacobians(slot, value, anchors)
-            _require(jacobians, count, slot, value)
+            _require(jacobians.shape[-2], jacobians.shape[-1], count, slot, value)
             return Anchored(Stacked.of(jacobians), len(anchors))
         return self._grown(slot, value, rng)
 
@@ -85,6 +85,9 @@ class AnchorStacks:
             stacked = stacked.plus(self.jacobians(slot, value, more))
             anchors, before, rank = np.concatenate([anchors, more]), rank, stacked.ranks(self.precision)
             still = 0 if (rank > before).any() else still + 1
+        if self.support.radius(slot, value) > 0:
+            # A sample can be asked for more neighbours; planes that are too few are an answer.
+            _require(stacked.rows // len(anchors), stacked.columns, len(anchors), slot, value)
         return Anchored(stacked, len(anchors))
 
     def jacobians(self, slot: int, value: FloatArray, anchors: FloatArray) -> FloatArray:
@@ -112,11 +115,11 @@ def _fresh(anchors: FloatArray, known: FloatArray) -> FloatArray:
     return anchors[~near.any(axis=1)]
 
 
-def _require(jacobians: FloatArray, count: int, slot: int, value: FloatArray) -> None:
+def _require(rows: int, columns: int, count: int, slot: int, value: FloatArray) -> None:
     """Refuse a number of anchors with which no support could pass."""
-    rows, columns = jacobians.shape[-2:]
     if count * rows < columns:
+        few = "1 anchor gives" if count == 1 else f"{count} anchors give"
         raise InputError(
-            f"{count} anchors of slot {slot} at {says(value)} give {count * rows} equations for {columns} unknowns, "
+            f"slot {slot} at {says(value)}: {few} {count * rows} equations for {columns} unknowns, "
             f"so the rank could never be full; use at least {-(-columns // rows)} anchors"
         )

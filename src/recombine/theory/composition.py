@@ -42,7 +42,13 @@ class Composition(ABC):
         arrays = self._checked(parts)
         if not 0 <= slot < len(arrays):
             raise InputError(f"slot {slot} does not exist; {self.name} was given {len(arrays)} parts")
-        return self._jacobian(slot, arrays)
+        blocks = self._jacobian(slot, arrays)
+        if not np.isfinite(blocks).all():
+            raise InputError(
+                f"the Jacobian of {self.name} for slot {slot} is not finite everywhere; "
+                "look for components or a composition that return NaN or infinity"
+            )
+        return blocks
 
     @abstractmethod
     def _compose(self, parts: list[FloatArray]) -> FloatArray: ...

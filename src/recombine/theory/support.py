@@ -158,6 +158,7 @@ def sufficient_support(
     >>> print(sufficient_support(planes({0: [[0.2]], 1: [[0.5]]}), product(), waves))
     determined: full rank at all 16 values of each of 2 slots; errors grow at most 2.09 times
     """
+    _positive(probes=probes, anchors=anchors)
     if combine not in ("stack", "sum"):
         raise InputError(f"combine is {combine!r}; give 'stack' or 'sum'")
     rng = np.random.default_rng(seed)
@@ -205,6 +206,7 @@ def gauge_aware_support(
     >>> sufficient_support(corner, occlude(), bumps).holds, gauge_aware_support(corner, occlude(), bumps).holds
     (False, True)
     """
+    _positive(probes=probes, anchors=anchors, combinations=combinations)
     rng = np.random.default_rng(seed)
     several, rule = _as_many(components, support), as_composition(composition)
     stacks = AnchorStacks(support, rule, several, False)
@@ -239,6 +241,12 @@ def _slot_rank(
         np.array([row.stacked.smallest if passed.all() else 0.0 for row, passed in zip(rows, good, strict=True)]),
         np.array([stacks.support.radius(slot, value) for value in values]),
     )
+
+
+def _positive(**numbers: int | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise InputError(f"{name} is {number}; a rank test needs at least 1")
 
 
 def _as_many(components: Sequence[Component], support: Support) -> Sequence[Component]:
