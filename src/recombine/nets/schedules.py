@@ -27,7 +27,7 @@ class Cosine:
     Examples
     --------
     >>> Cosine(periods=4, floor=0.2).share(torch.tensor([0, 2, 4, 9])).round(decimals=4)
-    tensor([1.0000, 0.6000, 0.2000, 0.2000])
+    tensor([1.0000, 0.6000, 0.2000, 0.2000], dtype=torch.float64)
     """
 
     periods: int
@@ -40,5 +40,5 @@ class Cosine:
 
     def share(self, taken: Tensor) -> Tensor:
         """Return the share of the rate after so many updates; nothing here waits for the device."""
-        angle = (taken // self.every).clamp(max=self.periods) * (math.pi / self.periods)
+        angle = (taken // self.every).clamp(max=self.periods).double() * (math.pi / self.periods)
         return self.floor + (1 - self.floor) * (1 + torch.cos(angle)) / 2

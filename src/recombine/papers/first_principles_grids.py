@@ -31,11 +31,11 @@ LENGTHS = {
     "annealed": {"scale": "annealed", "steps": 19_600, "periods": 100},
     "full": {"scale": "full", "steps": 392_000, "periods": 2000},
 }
-TINY = {"world": "blobs", "scale": "tiny", "samples": 8000, "tests": 2000, "steps": 1500, "batch": 128} | {
+TINY = {"world": "blobs", "scale": "tiny", "samples": 8000, "tests": 2000, "steps": 1200, "batch": 128} | {
     "rate": 4e-3,
     "weight decay": 0.01,
     "every": 1,
-    "periods": 1500,
+    "periods": 1200,
     "floor": 0.0,
     "dtype": "float32",
     "seeds": [0, 1],
