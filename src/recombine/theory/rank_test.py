@@ -68,7 +68,11 @@ class RankTest:
 
     @property
     def verdict(self) -> Verdict:
-        """Determined where the condition holds; else undecided, for it is sufficient, not necessary."""
+        """Determined where the condition holds; else undecided, for it is sufficient, not necessary.
+
+        The theorem also asks that the components are known at one point (its A4). Only where what is open cancels, as
+        the shifts of addition do, can that be left out; `finite_identifiability` tells with and without.
+        """
         return Verdict.DETERMINED if self.holds else Verdict.UNDECIDED
 
     @property
@@ -76,7 +80,8 @@ class RankTest:
         """The result in one line."""
         if self.holds:
             count, slots = len(self.slots[0].values), len(self.slots)
-            return f"{self.verdict.word}: {self._what} at all {count} values of each of {slots} slots{self._growth}"
+            every = f"{self._what} at all {count} values of each of {slots} slots"
+            return f"{self.verdict.word} once the components are known at one point: {every}{self._growth}"
         slot = min(self.slots, key=lambda found: found.shares.mean())
         low = int(slot.shares.argmin())
         plural = "" if slot.anchors[low] == 1 else "s"

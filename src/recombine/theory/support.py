@@ -148,7 +148,8 @@ def sufficient_support(
 
     Notes
     -----
-    The condition is sufficient, not necessary. `finite_identifiability` is exact to first order on a finite grid.
+    The condition is sufficient, not necessary, and needs the components at one point to be known (assumption A4).
+    `finite_identifiability` is exact to first order on a finite grid, with or without such a point.
 
     Examples
     --------
@@ -156,7 +157,8 @@ def sufficient_support(
     >>> from recombine.theory.supports import planes
     >>> waves = [lambda z: np.sin(z + [0.0, 1.0, 2.0]), lambda z: np.cos(z * [1.0, 2.0, 3.0])]
     >>> print(sufficient_support(planes({0: [[0.2]], 1: [[0.5]]}), product(), waves))
-    determined: full rank at all 16 values of each of 2 slots; errors grow at most 2.09 times
+    determined once the components are known at one point: full rank at all 16 values of each of 2 slots; errors grow
+    at most 2.09 times
     """
     _positive(probes=probes, anchors=anchors)
     if combine not in ("stack", "sum"):
