@@ -35,6 +35,17 @@ class FiniteIdentifiability:
     ----------
     rank, full_rank : int
         Ranks of J_P and J_grid, summed over blocks; components are known at the levels of ``known``.
+    distances : float array, one a cell
+        How far its rows are from the span of the seen ones, as a share of the largest rows.
+    noise : float
+        Relative rounding error of these distances.
+
+    Examples
+    --------
+    >>> from recombine.theory.compositions import add
+    >>> found = finite_identifiability([[0, 0], [0, 1], [1, 1], [2, 2]], add(), [np.ones((3, 1))] * 2)
+    >>> found.codes_on_grid().tolist(), found.deficit
+    ([[0, 0, 2], [1, 0, 2], [2, 2, 0]], 1)
     """
 
     grid: Grid

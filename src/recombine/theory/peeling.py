@@ -25,6 +25,11 @@ class Peeling:
         Starting with the levels of the known cell.
     missing : tuple of (slot, level)
         Never reached.
+
+    Examples
+    --------
+    >>> Peeling(((0, 0), (1, 0)), ((0, 1),)).complete
+    False
     """
 
     order: tuple[tuple[int, int], ...]

@@ -27,6 +27,13 @@ class SlotRank:
         Smallest singular value of the stack; 0 where the rank is not full.
     radius : float array, (V,)
         How far the anchors are from the value; 0 unless they are nearest neighbours.
+
+    Examples
+    --------
+    >>> good = np.array([[True, True], [True, False]])
+    >>> found = SlotRank(0, np.zeros((2, 1)), np.array([1, 1]), good, np.array([0.5, 0.0]), np.zeros(2))
+    >>> found.shares.tolist(), found.passed, found.amplification.tolist()
+    ([1.0, 0.5], 1, [2.0, inf])
     """
 
     slot: int
@@ -56,7 +63,14 @@ class SlotRank:
 
 @dataclass(frozen=True, eq=False)
 class RankTest:
-    """Ranks of the stacked Jacobians of all slots; see `sufficient_support` and `gauge_aware_support`."""
+    """Ranks of the stacked Jacobians of all slots; see `sufficient_support` and `gauge_aware_support`.
+
+    Examples
+    --------
+    >>> slot = SlotRank(1, np.zeros((1, 1)), np.array([2]), np.array([[True, False]]), np.zeros(1), np.zeros(1))
+    >>> print(RankTest((slot,), gauge_aware=False))
+    undecided: slot 1 has full rank at 0 of 1 values; at 0 in 50.00% of its blocks, from 2 anchors
+    """
 
     slots: tuple[SlotRank, ...]
     gauge_aware: bool

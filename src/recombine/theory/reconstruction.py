@@ -30,7 +30,17 @@ TOLERANCE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """Components rebuilt on demand; see `reconstruct_components`."""
+    """Components rebuilt on demand; see `reconstruct_components`.
+
+    Examples
+    --------
+    >>> from recombine.theory.compositions import add
+    >>> from recombine.theory.planes import planes
+    >>> corner = planes({0: [[0.0]], 1: [[0.0]]})
+    >>> found = reconstruct_components(lambda z: z.sum(axis=1) ** 2, add(), corner, [[0.0], [0.0]], [[0.0], [0.0]])
+    >>> found.component(0, [[0.5]]).round(9).tolist()
+    [[0.25]]
+    """
 
     observed: Observed
     composition: Composition

@@ -27,6 +27,11 @@ class Refit:
     components : tuple of K arrays (n_k, ..., M_k)
     seen_error, error : float
         Largest difference of an observation on the seen cells and on the whole grid.
+
+    Examples
+    --------
+    >>> Refit((), 1e-15, 0.3).converged, Refit((), 1e-15, 0.3).generalises
+    (True, False)
     """
 
     components: tuple[FloatArray, ...]

@@ -42,6 +42,11 @@ class CompositionalSupport:
         asks for none.
     example : FloatArray or None, (K, D)
         A test point with a value that was never seen.
+
+    Examples
+    --------
+    >>> CompositionalSupport(np.array([0.0, 0.0]), np.array([0.0, 0.5]), None).holds
+    True
     """
 
     missing: FloatArray
