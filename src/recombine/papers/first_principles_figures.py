@@ -60,7 +60,7 @@ def _rows_table(results: Mapping[str, Evidence]) -> Table:
 
 def _draw_rows(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
-    canvas.subplots_adjust(left=0.27, right=0.98, top=0.97, bottom=0.16)
+    canvas.subplots_adjust(left=0.3, right=0.98, top=0.97, bottom=0.16)
     places = np.arange(len(table))[::-1]
     for name, shift, marker, colour, word in (
         ("id", 0.16, "o", "#1b6ca8", "on the support"),
@@ -71,11 +71,11 @@ def _draw_rows(canvas: Canvas, table: Table) -> None:
         axes.errorbar(table[f"r2 {name}"], places + shift, xerr=half, label=word, **style)
         axes.plot(table[f"published {name}"], places + shift, "x", color=colour, markersize=8, linestyle="none")
     axes.plot([], [], "x", color="0.4", linestyle="none", label="published (392,000 steps)")
-    names = [f"{row['support']}, {MODELS.get(row['model'], row['model'])}" for row in table.rows()]
+    names = [f"{row['support']}, {MODELS.get(row['model'], row['model'])} ({row['n']})" for row in table.rows()]
     axes.set_yticks(places, names)
     axes.set(xlabel=f"R2 (1 is perfect); {table['scale'][0]} scale", ylim=(-0.6, len(table) - 0.4))
     axes.axvline(0, color="0.6", linewidth=0.8, linestyle="-", marker="")
-    axes.legend(frameon=False, fontsize=11, loc="lower center", bbox_to_anchor=(0.45, 0.02))
+    axes.legend(frameon=False, fontsize=11, loc="lower left", bbox_to_anchor=(0.02, 0.02))
 
 
 def _say_rows(table: Table) -> str:
@@ -216,8 +216,8 @@ FIGURES = (
     Plot(
         "rows",
         "Every support and model",
-        "R2 on fresh images of the support and on all combinations; bars are two standard errors over seeds (n in the "
-        "table); models that collapsed to black are left out.",
+        "R2 on fresh images of the support and on all combinations; bars are two standard errors over seeds (their "
+        "number in brackets); models that collapsed to black are left out.",
         tuple(f"first-principles/{number}" for number in ("2", "1", "3", "5a", "10", "20")),
         ("decoders",),
         _rows_table,

@@ -31,11 +31,11 @@ LENGTHS = {
     "annealed": {"scale": "annealed", "steps": 19_600, "periods": 100},
     "full": {"scale": "full", "steps": 392_000, "periods": 2000},
 }
-TINY = {"world": "blobs", "scale": "tiny", "samples": 8000, "tests": 2000, "steps": 1200, "batch": 128} | {
+TINY = {"world": "blobs", "scale": "tiny", "samples": 8000, "tests": 2000, "steps": 2000, "batch": 128} | {
     "rate": 4e-3,
     "weight decay": 0.01,
     "every": 1,
-    "periods": 1200,
+    "periods": 2000,
     "floor": 0.0,
     "dtype": "float32",
     "seeds": [0, 1],
@@ -57,6 +57,8 @@ TABLE = (
     ("diagonal 0.1", "compositional"),
 )
 SEEDS, ALL_SEEDS = [0, 1, 2], [0, 1, 2, 3, 4]
+#: Rows that no tiny claim leans on alone: one seed is enough to show them.
+MINOR = ("orthogonal normal", "orthogonal+", "diagonal 0.1")
 #: What pictures are shown of.
 SHOWN = (
     ("orthogonal", "compositional"),
@@ -80,6 +82,7 @@ def _blobs(rows: Sequence[tuple[str, str]]) -> Settings:
     """The same on blobs; an RGBa model gets targets composed its way."""
     return [
         {**TINY, "support": name, "model": model, "targets": "rgba" if model == "rgba" else "soft"}
+        | ({"seeds": [0]} if name in MINOR else {})
         for name, model in rows
     ]
 
@@ -99,13 +102,13 @@ EXPERIMENTS = (
         f"{NAME}/additive",
         decoders.additive,
         quick=ADDITIVE,
-        full=[{**setting, "steps": 2000, "periods": 2000, "seeds": ALL_SEEDS} for setting in ADDITIVE],
+        full=[{**setting, "seeds": ALL_SEEDS} for setting in ADDITIVE],
     ),
     Experiment(
         f"{NAME}/pictures",
         pictures.pictures,
         quick=[
-            {**setting, "steps": 1000, "periods": 1000, "seeds": [0]}
+            {**setting, "steps": 800, "periods": 800, "seeds": [0]}
             for setting in _blobs(SHOWN)
             if setting["model"] != "rgba"
         ],
