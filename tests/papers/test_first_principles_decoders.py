@@ -232,6 +232,15 @@ def test_the_band_of_the_gap():
     assert judge("4c", spoilt).verdict is Standing.FAILS
 
 
+@pytest.mark.parametrize("name", ["reconstructions", "gap-map", "ghost"])
+def test_figures_of_unfinished_runs_say_so(name):
+    plot = next(plot for plot in PAPER.figures if plot.name == name)
+    some = [row for row in drawn() if row["support"] == ("random" if name == "gap-map" else "orthogonal*")]
+    some = some or [row | {"support": "random"} for row in drawn()]
+    assert "not finished" in PaperFigure(plot, evidence("pictures", some)).svg()
+    assert judge("4c", some).verdict is Standing.NOT_RUN
+
+
 def test_pictures_of_a_model():
     setting = PAPER.by_name["pictures"].units("quick")[0].setting
     rows = PAPER.by_name["pictures"].function(few(setting, seeds=[0]))

@@ -41,6 +41,8 @@ def _law(rows: Table) -> Outcome:
 
 def _ratio(rows: Table) -> Outcome:
     planes = matching(rows, support="orthogonal")
+    if not {"orthogonal", "orthogonal*"} <= set(rows["support"].tolist()):
+        return Outcome.not_run("needs models trained on three planes and on two")
     ratio = float(planes["ratio"].mean())
     one = float(matching(rows, support="orthogonal*")["ratio"].mean())
     seeds = ", ".join(f"{value:.2f}" for value in planes["ratio"])
@@ -50,6 +52,8 @@ def _ratio(rows: Table) -> Outcome:
 
 
 def _targets(rows: Table) -> Outcome:
+    if not {"random", "orthogonal"} <= set(rows["support"].tolist()):
+        return Outcome.not_run("needs images of random and orthogonal")
     every = matching(rows, support="random")
     found = {rule: float(matching(every, targets=rule)["variance"][0]) for rule in VARIANCES}
     planes = {rule: float(matching(rows, support="orthogonal", targets=rule)["variance"][0]) for rule in VARIANCES}
@@ -89,6 +93,8 @@ def _speed(rows: Table) -> Outcome:
 def _band(rows: Table) -> Outcome:
     """Compare the maps with and without the gap, column by column of the front sprite's x."""
     maps = matching(rows, model="compositional", what="x and x")
+    if not {"orthogonal", "orthogonal gap"} <= set(maps["support"].tolist()):
+        return Outcome.not_run("needs the maps of orthogonal and of orthogonal gap")
     plain, holed = (
         np.nanmean(unpacked(matching(maps, support=name)["data"][0], np.float32, (CELLS, CELLS)), axis=1)
         for name in ("orthogonal", "orthogonal gap")

@@ -184,7 +184,7 @@ def _opaque(condition: Condition, trained: Trained, seeds: tuple[int, ...]) -> l
     model = _model(trained)
     if model.rule != "rgba":
         return [float("nan")] * len(seeds)
-    inputs = condition.world.inputs(condition.support.sample(FEW, TRAIN))
+    inputs = condition.world.inputs(condition.support.sample(min(FEW, condition.setting["samples"]), TRAIN))
     return [opaque_at_start(model, seed, inputs) for seed in seeds]
 
 
@@ -197,7 +197,7 @@ def _front_sum(condition: Condition, trained: Trained, place: int) -> float:
     model = _model(trained)
     if model.rule != "soft" or model.slots < 2:
         return float("nan")
-    units = support("random", condition.world.latents).sample(FEW, ALL)
+    units = support("random", condition.world.latents).sample(min(FEW, condition.setting["tests"]), ALL)
     inputs = torch.tensor(condition.world.inputs(units), dtype=torch.float32, device=condition.device)
     with torch.no_grad():
         one = chosen(trained.parameters, slice(place, place + 1))

@@ -103,8 +103,17 @@ def _images(row: Mapping[str, Any]) -> npt.NDArray[Any]:
     return unpacked(row["data"], np.uint8, (2, PICTURES, 3, side, side)).transpose(0, 1, 3, 4, 2)
 
 
+def _unfinished(canvas: Canvas, missing: bool) -> bool:
+    """Say on the canvas that the runs it needs are not all there."""
+    if missing:
+        canvas.text(0.5, 0.5, "the runs shown here are not finished", ha="center", va="center")
+    return missing
+
+
 def _draw_pictures(canvas: Canvas, table: Table) -> None:
     models = [model for model in MODELS if len(matching(table, model=model))]
+    if _unfinished(canvas, not models):
+        return
     panels = canvas.subplots(1 + len(models), 2 * PICTURES)
     canvas.subplots_adjust(left=0.15, right=0.99, top=0.91, bottom=0.02, wspace=0.06, hspace=0.06)
     for column, word in enumerate(("ID", "OOD")):
@@ -140,6 +149,8 @@ def _map_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_map(canvas: Canvas, table: Table) -> None:
+    if _unfinished(canvas, not len(table)):
+        return
     panels = canvas.subplots(1, len(table), sharey=True, squeeze=False)[0]
     canvas.subplots_adjust(left=0.09, right=0.88, top=0.89, bottom=0.17, wspace=0.1)
     maps = [1000 * unpacked(row["data"], np.float32, (CELLS, CELLS)) for row in table.rows()]
@@ -173,6 +184,8 @@ def _ghost_table(results: Mapping[str, Evidence]) -> Table:
 
 def _draw_ghost(canvas: Canvas, table: Table) -> None:
     names = ("orthogonal", "orthogonal*")
+    if _unfinished(canvas, not set(names) <= set(table["support"].tolist())):
+        return
     panels = canvas.subplots(1, 4, width_ratios=(1, 1, 1, 1))
     canvas.subplots_adjust(left=0.02, right=0.9, top=0.86, bottom=0.12, wspace=0.12)
     maps = [next(matching(table, support=name, what="pixels").rows()) for name in names]
