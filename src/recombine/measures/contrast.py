@@ -50,5 +50,5 @@ def compositional_contrast(jacobians: npt.ArrayLike, *, weighted: bool = False) 
 
 def _pairs(slopes: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """Sum of products over pairs of slots, (N, outputs) from (N, outputs, slots)."""
-    paired: npt.NDArray[np.floating] = (slopes.sum(-1) ** 2 - (slopes**2).sum(-1)) / 2
-    return np.maximum(paired, 0)
+    paired: npt.NDArray[np.floating] = np.maximum((slopes.sum(-1) ** 2 - (slopes**2).sum(-1)) / 2, 0)
+    return paired
