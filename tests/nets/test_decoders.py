@@ -198,3 +198,23 @@ def test_fourier_net_features():
         values = nn.functional.elu(values) if number else values
         values = parameters[f"dense{number}.weight"][0] @ values + parameters[f"dense{number}.bias"][0]
     torch.testing.assert_close(part.layer(parameters, z).flatten(), values)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_replayed_steps_on_a_gpu_learn_what_a_cpu_learns():
+    units = np.random.default_rng(0).random((20, 2, 5))
+    inputs, images = sprites.mapped(units).reshape(20, 10), np.random.default_rng(1).random((20, 3 * 16 * 16))
+    train = {"rate": 1e-3, "steps": 6, "batch": 8, "optimiser": AdamW(weight_decay=1e-5), "decay": Cosine(6)}
+    found = [
+        Ensemble(decoders.compositional(SMALL), [0, 7], dtype="float64", device=device).train(inputs, images, **train)
+        for device in ("cpu", "cuda")
+    ]
+    for name, tensor in found[0].parameters.items():
+        torch.testing.assert_close(found[1].parameters[name].cpu(), tensor, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_draws_the_same_sprites():
+    units = np.random.default_rng(0).random((300, 2, 5))
+    drawn = sprites.render(torch.tensor(units, device="cuda"))
+    np.testing.assert_array_equal(drawn.cpu().numpy(), sprites.render(units))
