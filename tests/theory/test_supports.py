@@ -126,3 +126,14 @@ def test_bad_supports_are_refused_in_words(call: object, words: str) -> None:
 
 def test_the_package_hands_them_out() -> None:
     assert rc.supports.box(2).sample(1).shape == (1, 2, 1)
+
+
+def test_wide_normal_planes_in_many_dimensions_are_drawn_at_once() -> None:
+    """Of five wide normal coordinates fewer than one in a hundred points is in the box; each must follow the normal."""
+    from scipy.stats import kstest, truncnorm
+
+    held = [0.0] * 5
+    points = planes({0: [held], 1: [held]}, spread=1.0).sample(100_000, 0)
+    free = points.sum(axis=1)[:, 2]
+    assert points.shape == (100_000, 2, 5)
+    assert kstest(free, truncnorm(-0.5, 0.5, loc=0.5, scale=1.0).cdf).pvalue > 0.001

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from recombine.arrays import BoolArray, FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.theory.latent_sets import ANCHORS, Box, Recombined, Seed, Support
-from recombine.theory.latents import SAME, as_latents, as_value, bounds, drawn, slot_number, within
+from recombine.theory.latents import SAME, as_latents, as_value, bounds, slot_number, within
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +45,13 @@ class Planes(Support):
     def _free_values(self, count: int, rng: np.random.Generator) -> FloatArray:
         if self.spread is None:
             return rng.uniform(self.low, self.high, (count, self.dimensions))
-        middle, spread = (self.low + self.high) / 2, self.spread
+        from scipy.special import ndtr, ndtri
 
-        def propose(number: int) -> FloatArray:
-            return np.asarray(rng.normal(middle, spread, (number, self.dimensions)))
-
-        return drawn(propose, self._inside, count, "the box of the planes")
+        # By the inverse distribution function: in many dimensions hardly any point of a wide normal is in the box.
+        middle = (self.low + self.high) / 2
+        bounds = ndtr((self.low - middle) / self.spread), ndtr((self.high - middle) / self.spread)
+        chance = rng.uniform(*bounds, (count, self.dimensions))
+        return np.clip(middle + self.spread * ndtri(chance), self.low, self.high)
 
     def _inside(self, values: FloatArray) -> BoolArray:
         return within(values, self.low, self.high)
