@@ -49,8 +49,8 @@ class Planes(Support):
 
         # By the inverse distribution function: in many dimensions hardly any point of a wide normal is in the box.
         middle = (self.low + self.high) / 2
-        bounds = ndtr((self.low - middle) / self.spread), ndtr((self.high - middle) / self.spread)
-        chance = rng.uniform(*bounds, (count, self.dimensions))
+        ends = ndtr((self.low - middle) / self.spread), ndtr((self.high - middle) / self.spread)
+        chance = rng.uniform(*ends, (count, self.dimensions))
         return np.clip(middle + self.spread * ndtri(chance), self.low, self.high)
 
     def _inside(self, values: FloatArray) -> BoolArray:
