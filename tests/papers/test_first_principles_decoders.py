@@ -13,10 +13,11 @@ from recombine.papers.claims import Outcome
 from recombine.papers.first_principles_grids import FULL, TABLE
 from recombine.papers.first_principles_pictures import CELLS, PICTURES, packed
 from recombine.papers.first_principles_readings import reading
-from recombine.papers.first_principles_supports import GAP, NAMES, SPRITE, support
+from recombine.papers.first_principles_supports import GAP, NAMES, SPRITE, anchor, support
 from recombine.papers.results import Evidence, Provenance, as_table
 from recombine.report.paper_figure import PaperFigure
 from recombine.runs.experiment import Unit
+from recombine.worlds.sprites import masks
 
 PAPER = find("first-principles")
 Rows = list[dict[str, Any]]
@@ -152,6 +153,26 @@ def test_speed_is_judged_on_a_gpu_only():
     assert judge("19b", [row]).verdict is Standing.NOT_RUN
     assert judge("19b", [row | {"device": "cuda"}]).verdict is Standing.FAILS
     assert judge("19b", [row | {"device": "cuda", "ratio": 5.0}]).verdict is Standing.HOLDS
+
+
+def test_the_conditions_by_support():
+    rows = [
+        {"support": name, "missing": 0.4 * ("gap" in name), "back pixels": 1.0 if shown else 0.99}
+        for name, shown in (("orthogonal", 1), ("orthogonal*", 0), ("orthogonal gap", 1), ("diagonal 0.05", 0))
+    ]
+    assert judge("6b", rows).verdict is Standing.HOLDS
+    assert judge("6b", rows[:2]).verdict is Standing.NOT_RUN
+    assert judge("6b", [row | {"missing": 0.1} for row in rows]).verdict is Standing.FAILS
+
+
+def test_the_hidden_pixels_are_the_anchors():
+    covered = masks(anchor(0.0)).ravel()
+    rows = [
+        {"pixel": place, "back, one anchor": 0.0 if hit else 1.0, "back, two anchors": 1.0}
+        for place, hit in enumerate(covered)
+    ]
+    assert judge("7c", rows).verdict is Standing.HOLDS
+    assert judge("7c", [rows[0] | {"back, one anchor": 0.5}, *rows[1:]]).verdict is Standing.FAILS
 
 
 def few(setting: dict[str, Any], **more: Any) -> Unit:
