@@ -1,4 +1,4 @@
-"""Training steps of the sprite decoders: ours beside torch's upsampling, and seeds batched beside one by one.
+"""Sprites and their decoders: drawing; training steps beside torch's upsampling; seeds batched beside one by one.
 
 Same weights, same images, same optimiser. ``python benchmarks/decoder.py`` runs a small case on a CPU;
 ``--device cuda`` the paper's batch of 512 in bfloat16, with steps replayed from CUDA graphs for all variants. The
@@ -54,6 +54,20 @@ def seconds(model: ComposedDecoder, seeds: Sequence[int], options: argparse.Name
     return (many - few) / (2 * options.steps)
 
 
+def rendering(device: str, images: int = 100_000) -> float:
+    """Return the seconds it takes to draw images of two sprites: the second of two rounds."""
+    units = np.random.default_rng(0).random((images, 2, 5))
+    placed = torch.tensor(units, device=device) if device.startswith("cuda") else units
+    elapsed = 0.0
+    for _ in range(2 if device.startswith("cuda") else 1):
+        start = time.perf_counter()
+        sprites.render(placed)
+        if device.startswith("cuda"):
+            torch.cuda.synchronize()
+        elapsed = time.perf_counter() - start
+    return elapsed
+
+
 def main() -> None:
     """Print times and ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -66,6 +80,7 @@ def main() -> None:
     options.batch = options.batch or (512 if large else 16)
     options.steps = options.steps or (100 if large else 2)
     seeds = range(options.seeds)
+    print(f"100,000 images of two sprites: {rendering(options.device):.2f} s")
     print(f"outputs differ by {difference(options.device):.1e}")
     ours = seconds(compositional(Decoder()), seeds[:1], options, 1)
     theirs = seconds(compositional(InterpolatedDecoder()), seeds[:1], options, 1)
