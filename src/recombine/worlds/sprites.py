@@ -7,7 +7,6 @@ everything happens on its device. The true sprites have no derivatives; ``soft_s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -239,9 +238,15 @@ def render(units: Array, rule: str = "hard") -> Array:
     if units.ndim != 3:
         raise InputError(f"units have shape {tuple(units.shape)}; give (images, sprites, 5)")
     _rule_channels(rule)
-    chunk = CHUNK if isinstance(units, np.ndarray) else 16 * CHUNK
-    pieces = [_drawn(part, rule) for part in _chunks(units, chunk)]
-    return namespace(units).concatenate(pieces, 0)
+    kind, shape = "float32" if rule == "soft" else "uint8", (len(units), 3, SIDE, SIDE)
+    # What is drawn goes where it belongs, so that a large set needs its own memory and no more.
+    if isinstance(units, np.ndarray):
+        chunk, images = CHUNK, np.empty(shape, kind)
+    else:
+        chunk, images = 16 * CHUNK, units.new_empty(shape, dtype=getattr(namespace(units), kind))
+    for start in range(0, len(units), chunk):
+        images[start : start + chunk] = _drawn(units[start : start + chunk], rule)
+    return images
 
 
 def regions(units: npt.ArrayLike) -> dict[str, npt.NDArray[np.bool_]]:
@@ -319,11 +324,6 @@ def _drawn(units: Array, rule: str) -> Array:
     for slot in reversed(range(units.shape[1] - 1)):
         image = space.where(covered[:, slot], colour[:, slot], image)
     return image
-
-
-def _chunks(units: Array, chunk: int) -> Iterator[Array]:
-    for start in range(0, max(len(units), 1), chunk):
-        yield units[start : start + chunk]
 
 
 def _rule_channels(rule: str) -> int:
