@@ -50,9 +50,8 @@ class Reading:
     def words(self, *needed: Row) -> str:
         """Return the scale and the number of seeds of some rows."""
         counts = sorted({len(self.of(*row)) for row in needed})
-        return (
-            f"{self.scale} scale, {' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} seeds"
-        )
+        span = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+        return f"{self.scale} scale, {span} seed{'' if counts[-1] == 1 else 's'}"
 
 
 def reading(rows: Table, *needed: Row, scales: tuple[str, ...] = SCALES) -> Reading | None:
