@@ -27,7 +27,7 @@ CAPACITY = {
 #: By scale: how much better the compositional model must be on all combinations.
 APART = {"full": 1.0, "annealed": 1.0, "short": 1.0, "tiny": 0.6}
 #: By scale: how close other supports must come to "random".
-CLOSE = {"full": 0.01, "annealed": 0.02, "short": 0.02, "tiny": 0.1}
+CLOSE = {"full": 0.01, "annealed": 0.02, "short": 0.02}
 
 
 def _missing(*needed: Row) -> Outcome:
@@ -63,9 +63,9 @@ def _main(rows: Table) -> Outcome:
 
 
 def _shape(rows: Table) -> Outcome:
-    found = reading(rows, RANDOM, WIDE, NORMAL)
+    found = reading(rows, RANDOM, WIDE, NORMAL, scales=SPRITES)
     if found is None:
-        return _missing(RANDOM, WIDE, NORMAL)
+        return Outcome.not_run("sprites only: on blobs single stuck pixels decide how close supports come")
     base = found.mean("r2 all", *RANDOM)
     others = [found.mean("r2 all", *row) for row in (WIDE, NORMAL)]
     miss = max(base - other for other in others)
@@ -210,7 +210,7 @@ CLAIMS = (
         "The shape of a sufficient support does not matter: a wide diagonal and normal planes are as good as all.",
         "results table, rows Diagonal 0.2 and Orthogonal Normal",
         "R2 all of Random, 0.957",
-        "lower by at most 0.01 (short and annealed: 0.02, tiny: 0.1)",
+        "lower by at most 0.01 (short and annealed: 0.02)",
         _shape,
     ),
     _claim(
