@@ -93,10 +93,33 @@ def _first_gradient(model: ComposedDecoder, parameters: Tensors, inputs: Tensor,
     return float(torch.cat([slope.flatten() for slope in slopes]).norm())
 
 
-def upsampling(unit: Unit) -> Rows:
-    """Compare our decoder with torch's layers: largest difference of outputs, and time of a forward and backward pass.
+def outputs(unit: Unit) -> Rows:
+    """Return the largest difference between outputs of our decoder and of torch's layers, a row a seed.
 
-    The compositional model of one seed, on the unit's device; the published layers upsample with a built-in function.
+    The compositional model with the same weights in float32; the published layers upsample with a built-in function.
+    """
+    import torch
+
+    from recombine.nets.architecture import stack
+    from recombine.nets.components import InterpolatedDecoder
+    from recombine.nets.decoders import compositional
+
+    model, built_in = compositional(), compositional(InterpolatedDecoder())
+    inputs = torch.rand(1, unit.setting["images"], model.inputs, generator=torch.Generator().manual_seed(0))
+    rows = []
+    for seed in unit.seeds:
+        one = {name: tensor.float() for name, tensor in stack([model.initial(seed, 1.0)]).items()}
+        with torch.no_grad():
+            ours, theirs = (kind.forward(one, {}, inputs, True) for kind in (model, built_in))
+        difference, size = float((ours - theirs).abs().max()), float(theirs.abs().max())
+        rows.append({"seed": seed, "images": unit.setting["images"], "difference": difference, "largest": size})
+    return rows
+
+
+def upsampling(unit: Unit) -> Rows:
+    """Time a forward and backward pass of our decoder and of torch's layers, on the unit's device.
+
+    The compositional model of one seed with either, and ours with all seeds of the unit at once.
     """
     import torch
 
@@ -108,14 +131,8 @@ def upsampling(unit: Unit) -> Rows:
     dtype = getattr(torch, setting["dtype"])
     generator = torch.Generator().manual_seed(0)
     inputs = torch.rand(1, setting["batch"], model.inputs, generator=generator).to(unit.device)
-    networks = {name: tensor.float() for name, tensor in stack([model.initial(s, 1.0) for s in unit.seeds]).items()}
-    many = {name: tensor.to(unit.device) for name, tensor in networks.items()}
-    one = chosen(many, slice(0, 1))
-    # Convolutions of a GPU round to ten bits unless told otherwise, which would be all the difference there is.
-    with torch.no_grad(), torch.backends.cudnn.flags(allow_tf32=False):
-        few = inputs[:, :8]
-        exact = (model.forward(one, {}, few, True) - built_in.forward(one, {}, few, True)).abs().max()
-    short = {name: tensor.to(dtype) for name, tensor in many.items()}
+    networks = stack([model.initial(seed, 1.0) for seed in unit.seeds])
+    short = {name: tensor.to(unit.device, dtype) for name, tensor in networks.items()}
     alone = chosen(short, slice(0, 1))
     everyone = inputs.expand(len(unit.seeds), -1, -1)
     clock = _Clock(setting["repeats"], unit.device)
@@ -124,7 +141,7 @@ def upsampling(unit: Unit) -> Rows:
         "built in": clock(lambda: built_in.forward(alone, {}, inputs, True), alone),
         "batched": clock(lambda: model.forward(short, {}, everyone, True), short),
     }
-    row = {"device": unit.device.partition(":")[0], "batch": setting["batch"], "difference": float(exact), **seconds}
+    row = {"device": unit.device.partition(":")[0], "batch": setting["batch"], **seconds}
     row |= {"ratio": seconds["built in"] / seconds["ours"], "networks": len(unit.seeds)}
     return [row | {"batched ratio": len(unit.seeds) * seconds["ours"] / seconds["batched"]}]
 

@@ -16,8 +16,8 @@ NORMAL = ("orthogonal normal", "compositional")
 RGBA, SIGMOID = ("orthogonal", "rgba"), ("orthogonal", "rgba sigmoid")
 SPRITES = SCALES[:-1]
 
-#: By scale: R2 of the compositional and the monolithic model on "random", and how far off they may be. Published; for
-#: the shorter schedules our own first runs.
+#: By scale: R2 of the compositional and the monolithic model on "random", and how far below it they may be. Published;
+#: for the shorter schedules our own first runs.
 CAPACITY = {
     "full": (0.957, 0.931, 0.005),
     "annealed": (0.957, 0.931, 0.03),
@@ -42,8 +42,8 @@ def _capacity(rows: Table) -> Outcome:
         return _missing(RANDOM, RANDOM_MONOLITHIC)
     ours, plain = found.mean("r2 all", *RANDOM), found.mean("r2 all", *RANDOM_MONOLITHIC)
     first, second, tolerance = CAPACITY[found.scale]
-    holds = abs(ours - first) <= tolerance and abs(plain - second) <= tolerance
-    detail = f"{found.words(RANDOM, RANDOM_MONOLITHIC)}; expected there {first} / {second} +- {tolerance}"
+    holds = ours >= first - tolerance and plain >= second - tolerance
+    detail = f"{found.words(RANDOM, RANDOM_MONOLITHIC)}; expected there {first} / {second}, or lower by {tolerance}"
     return Outcome.of(f"{ours:.3f} / {plain:.3f}", holds, detail)
 
 
@@ -108,7 +108,7 @@ def _narrow(rows: Table) -> Outcome:
 def _bimodal(rows: Table) -> Outcome:
     found = reading(rows, NARROW, scales=("full",))
     if found is None or len(found.of(*NARROW)) < 5:
-        return Outcome.not_run("needs five seeds of diagonal 0.05 at full scale; shorter runs do not show it yet")
+        return Outcome.not_run("needs five seeds of diagonal 0.05 at full scale")
     scores = found.of(*NARROW)["r2 all"]
     low = int((scores < 0.5).sum())
     return Outcome.of(f"{low} of {len(scores)}", low >= 2, ", ".join(f"{score:.3f}" for score in scores))
@@ -193,7 +193,7 @@ CLAIMS = (
         "Trained on all combinations, compositional and monolithic decoders both fit.",
         "results table, rows Random",
         "R2 0.957 / 0.931",
-        "0.005 at full scale, 0.03 annealed; short: 0.849 / 0.833 +- 0.02; tiny: 0.977 / 0.917 +- 0.02",
+        "lower by at most 0.005 (annealed 0.03; short: 0.849 / 0.833, 0.02; tiny: 0.977 / 0.917, 0.02)",
         _capacity,
     ),
     _claim(

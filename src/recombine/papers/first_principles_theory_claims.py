@@ -23,9 +23,13 @@ GRID_RANKS = {
 }
 #: Outputs -> anchors that six unknowns need.
 ANCHORS = {1: 6, 2: 3, 3: 2, 4: 2, 6: 1, 8: 1}
+#: Rules of composition and supports whose ranks are compared.
+RANKED = {(rule, support) for rule in ("hard", "soft", "rgba") for support in ("orthogonal", "orthogonal*")}
 
 
 def _visibility(rows: Table) -> Outcome:
+    if not {0.05, 0.2} <= set(rows["width"].tolist()):
+        return Outcome.not_run("needs the widths 0.05 and 0.2")
     drawn, ends = matching(rows, way="drawn"), matching(rows, way="ends")
     narrow, wide = (float(matching(drawn, width=width)["hidden"][0]) for width in (0.05, 0.2))
     limit = float(matching(ends, width=0.05)["hidden"][0])
@@ -39,7 +43,15 @@ def _visibility(rows: Table) -> Outcome:
     return Outcome.of(f"{narrow:.3f} at 0.05, {wide:.4f} at 0.2", holds, detail)
 
 
+def _unranked(rows: Table) -> Outcome | None:
+    """Say what is missing while not all rules and supports were run."""
+    missing = RANKED - set(zip(rows["rule"].tolist(), rows["support"].tolist(), strict=True))
+    return Outcome.not_run(f"needs {', '.join(min(missing))} as well") if missing else None
+
+
 def _ranks(rows: Table) -> Outcome:
+    if (unfinished := _unranked(rows)) is not None:
+        return unfinished
     hard = matching(rows, rule="hard", slot=1)
     one, two = (matching(hard, support=name)["full"] for name in ("orthogonal*", "orthogonal"))
     clear = matching(rows, rule="rgba")
@@ -55,6 +67,8 @@ def _ranks(rows: Table) -> Outcome:
 
 
 def _gauge(rows: Table) -> Outcome:
+    if (unfinished := _unranked(rows)) is not None:
+        return unfinished
     hard = matching(rows, rule="hard")
     hidden = matching(hard, support="orthogonal*", slot=1)["shown elsewhere"]
     none = float(matching(hard, support="orthogonal")["shown elsewhere"].max())

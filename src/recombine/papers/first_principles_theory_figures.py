@@ -21,7 +21,11 @@ MAPS = {
     "front": "Front slot",
     "front, rgba": "Front opacity, RGBa",
 }
-BLUE, GOLD = "#1b6ca8", "#c2551b"
+BLUE = "#1b6ca8"
+#: Supports of each kind that the figure of finite grids shows.
+MARKS = 120
+#: Points of each support that are drawn.
+POINTS = 150
 
 
 # ---------------------------------------------------------------------------- supports
@@ -36,8 +40,12 @@ def _draw_sketches(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.94, bottom=0.1, wspace=0.1, hspace=0.34)
     for place, name in zip(axes.flat, SKETCHES, strict=True):
         points = matching(table, support=name)
+        if not len(points):
+            place.set_title(f"{name}\n(not run yet)", fontsize=12.5)
+            continue
         missing, shown = float(points["missing"][0]), float(points["back pixels"][0])
-        place.plot(points["front x"], points["back x"], linestyle="", marker="o", markersize=3.2, alpha=0.75)
+        across, up = points["front x"][:POINTS], points["back x"][:POINTS]
+        place.plot(across, up, linestyle="", marker="o", markersize=3.2, alpha=0.75)
         place.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
         words = "all values seen" if missing == 0 else f"{100 * missing:.0f} % of values unseen"
         place.set_title(f"{name}\n", fontsize=12.5)
@@ -55,6 +63,8 @@ def _share(share: float) -> str:
 
 
 def _say_sketches(table: Table) -> str:
+    if not {"orthogonal gap", "orthogonal*"} <= set(table["support"].tolist()):
+        return "Panels of training points by the x of both sprites, not all of them finished."
     gap = float(matching(table, support="orthogonal gap")["missing"][0])
     one = float(matching(table, support="orthogonal*")["back pixels"][0])
     return (
@@ -121,8 +131,9 @@ def _draw_visibility(canvas: Canvas, table: Table) -> None:
 
 def _say_visibility(table: Table) -> str:
     line = matching(table, way="ends")
-    narrow, wide = (float(matching(line, width=width)["hidden"][0]) for width in (0.05, 0.2))
-    return f"The share of back pixels that no front sprite shows falls from {narrow:.3f} at 0.05 to {wide:.3f} at 0.2."
+    ends = [int(place) for place in (np.argmin(line["width"]), np.argmax(line["width"]))]
+    parts = [f"{line['hidden'][place]:.3f} at a half-width of {line['width'][place]:g}" for place in ends]
+    return f"Share of back pixels that no front sprite shows: {parts[0]}, {parts[1]}."
 
 
 # ---------------------------------------------------------------------------- finite grids
@@ -142,6 +153,7 @@ def _draw_grids(canvas: Canvas, table: Table) -> None:
     kinds = [("add", 3, 3), ("bilinear", 2, 3), ("bilinear", 3, 2), ("bilinear", 4, 2)]
     for shift, (rule, unknowns, outputs) in enumerate(kinds):
         chosen = matching(table, rule=rule, unknowns=unknowns, outputs=outputs)
+        chosen = chosen.where(np.arange(len(chosen)) < MARKS)
         label = f"{rule}, M = {unknowns}, N = {outputs}"
         places = chosen["deficit"] + 0.12 * (shift - 1.5)
         axes.plot(places, chosen["error"], linestyle="", label=label, markersize=5, markerfacecolor="none")
@@ -242,7 +254,7 @@ FIGURES = (
         "finite-grids",
         "Missing rank predicts what refitting finds",
         "Random supports of a 6 x 6 grid. Components are moved at random and refitted to the seen cells; every mark is "
-        "one support.",
+        f"one support, up to {MARKS} of each kind.",
         ("first-principles/13a",),
         ("finite-grids",),
         _grid_table,
