@@ -120,7 +120,7 @@ EXPERIMENTS = (
         f"{NAME}/collapse",
         checks.collapse,
         quick=[{"images": 64, "seeds": ALL_SEEDS}],
-        full=[{"images": 512, "seeds": list(range(20))}],
+        full=[{"images": 64, "seeds": list(range(20))}],
     ),
     Experiment(
         f"{NAME}/targets",

@@ -155,7 +155,7 @@ def _simulation(rows: Table) -> Outcome:
         f"diagonal {plain['diagonal'].mean():.3f}, orthogonal {plain['orthogonal'].mean():.3f}"
     )
     worse = plain["diagonal"].max() < 0.3 and plain["orthogonal"].max() < 0.95 and plain["random"].min() > 0.99
-    return Outcome.of(f"blockwise {apart:.3f}", bool(apart > 0.99 and worse), detail)
+    return Outcome.of(f"blockwise {apart:.4f}", bool(apart > 0.99 and worse), detail)
 
 
 def _claim(number: str, statement: str, source: str, expected: str, tolerance: str, name: str, check: Check) -> Claim:

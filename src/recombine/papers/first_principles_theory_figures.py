@@ -265,7 +265,8 @@ FIGURES = (
     Plot(
         "simulation",
         "Reading latents off stacked observations",
-        "Mean over random generators with two standard errors; both models are trained on 4096 points of the support.",
+        "Mean over random generators with two standard errors; both models are trained on 4096 points of the support, "
+        "latents between -1 and 1.",
         ("first-principles/16",),
         ("simulation",),
         _simulation_table,
