@@ -30,8 +30,34 @@ from recombine.verdicts import Verdict as Verdict
 if TYPE_CHECKING:
     from recombine.audit.inspection import inspect as inspect
     from recombine.audit.probe import probe as probe
+    from recombine.theory import compositions as compositions
+    from recombine.theory import supports as supports
+    from recombine.theory.diagonal_generalization import predict_generalization as predict_generalization
+    from recombine.theory.finite_support import finite_identifiability as finite_identifiability
+    from recombine.theory.gated_model import GatedLinearSVC as GatedLinearSVC
     from recombine.theory.kernel_model import KernelClassifier as KernelClassifier
     from recombine.theory.kernel_model import KernelRegressor as KernelRegressor
+    from recombine.theory.peeling import peel as peel
+    from recombine.theory.reconstruction import reconstruct_components as reconstruct_components
+    from recombine.theory.refit import refit as refit
+    from recombine.theory.support import compositional_support as compositional_support
+    from recombine.theory.support import gauge_aware_support as gauge_aware_support
+    from recombine.theory.support import sufficient_support as sufficient_support
+
+#: Names of the theory that are imported when first asked for, and the module each stands in.
+_THEORY = {
+    "GatedLinearSVC": "gated_model",
+    "KernelClassifier": "kernel_model",
+    "KernelRegressor": "kernel_model",
+    "compositional_support": "support",
+    "finite_identifiability": "finite_support",
+    "gauge_aware_support": "support",
+    "peel": "peeling",
+    "predict_generalization": "diagonal_generalization",
+    "reconstruct_components": "reconstruction",
+    "refit": "refit",
+    "sufficient_support": "support",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -46,8 +72,9 @@ def __getattr__(name: str) -> Any:
         from recombine.report import inspect_terminal  # noqa: F401 - plugs its words into Inspection
 
         return inspect
-    if name in ("KernelClassifier", "KernelRegressor"):
-        from recombine.theory import kernel_model
+    if name in _THEORY or name in ("compositions", "supports"):
+        from importlib import import_module
 
-        return getattr(kernel_model, name)
+        module = import_module(f"recombine.theory.{_THEORY.get(name, name)}")
+        return getattr(module, name) if name in _THEORY else module
     raise AttributeError(f"module 'recombine' has no attribute {name!r}")

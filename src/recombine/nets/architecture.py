@@ -33,6 +33,8 @@ class Architecture(ABC):
         Whether a CPU chunk should hold as many networks as fit its cache.
     cpu_networks : int
         Networks in a CPU chunk where the cache does not decide.
+    exact_inputs : bool
+        Whether inputs keep their precision where passes are in short floats (a position in 256 steps is a coarse one).
     """
 
     outputs: int
@@ -40,6 +42,7 @@ class Architecture(ABC):
     reentrant: bool = True
     cache_bound: bool = False
     cpu_networks: int = 1
+    exact_inputs: bool = False
 
     @abstractmethod
     def initial(self, seed: int, scale: float) -> Tensors:

@@ -22,6 +22,7 @@ from recombine.nets.losses import Loss, loss_named
 from recombine.nets.one_hidden import OneHiddenChunk, fits
 from recombine.nets.optimisers import SGD, Optimiser
 from recombine.nets.samples import Gather, Inputs, Samples, prepare, prepare_inputs
+from recombine.nets.schedules import Cosine
 from recombine.nets.steps import AutogradChunk, Chunk, Progress, Setting
 from recombine.nets.training import Ledger, Plan, Rows, Watch, final_outputs, row_pools, run
 from recombine.tasks.task import whole
@@ -180,7 +181,7 @@ class Ensemble:
         optimiser: Optimiser | None = None,
         batch: int | None = None,
         draw_from: Rows | None = None,
-        decay: tuple[float, int] = (1.0, 1),
+        decay: tuple[float, int] | Cosine = (1.0, 1),
         weights: npt.ArrayLike | Tensor | None = None,
         stop: float | npt.ArrayLike | None = None,
         clip: float | None = None,
@@ -214,8 +215,8 @@ class Ensemble:
         draw_from : sequence of int, optional
             Rows of the samples, for all networks or a sequence each: mini-batches are then drawn from these with
             replacement, a row that is there twice being drawn twice as often.
-        decay : tuple of float and int
-            The rate is multiplied by the first every so many updates as the second says.
+        decay : tuple of float and int, or Cosine
+            The rate is multiplied by the first every so many updates as the second says; or half a cosine.
         weights : array, optional
             (N,) or (E, N), from 0 up: how much each sample counts. Zero leaves it out, so that networks trained on
             different cells can share their inputs.
@@ -260,6 +261,7 @@ class Ensemble:
         size = self._size(min(batch or len(samples), len(samples)), _shape(samples.inputs), parameters)
         workers = self._workers(threads)
         passes = self.architecture.forward
+        anneal, fixed = (decay, (1.0, 1)) if isinstance(decay, Cosine) else (None, decay)
         forward: Forward = torch.compile(passes, dynamic=False) if self.compiled else passes
         # Every worker should have something to do.
         groups = _groups(losses, min(size, -(-len(self) // workers)), device)
@@ -267,9 +269,9 @@ class Ensemble:
         def train_group(places: Tensor) -> None:
             one = losses[int(places[0])]
             setting = Setting(
-                self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self.stacked
+                self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self.stacked, anneal
             )
-            progress = Progress.start(places, rates[places], stops[places], decay)
+            progress = Progress.start(places, rates[places], stops[places], fixed)
             run(_chunk(setting, progress, ledger, plan), plan, ledger)
 
         _side_by_side(train_group, groups, workers)

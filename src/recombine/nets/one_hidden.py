@@ -93,7 +93,7 @@ class OneHiddenChunk(Chunk):
     def _descend_at_once(self, slope: Tensor) -> None:
         """Plain gradient descent: with the rate folded into the slope, gradients are added where they belong."""
         theta, bias = self.blocks
-        slope = slope * -self.progress.pace().view(-1, 1, 1)
+        slope = slope * -self.pace().view(-1, 1, 1)
         total, readout = self._backward(slope)
         theta[:-1].addcmul_(total, theta[-1])
         theta[-1].add_(readout)

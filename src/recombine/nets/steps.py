@@ -17,6 +17,7 @@ from recombine.nets.architecture import Architecture, Forward, Tensors, chosen
 from recombine.nets.losses import Loss
 from recombine.nets.optimisers import Optimiser, clip
 from recombine.nets.samples import Samples
+from recombine.nets.schedules import Cosine
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class Setting:
     clip: float | None
     compute: torch.dtype
     batched: bool
+    anneal: Cosine | None = None
 
 
 @dataclass(eq=False)
@@ -132,11 +134,16 @@ class Chunk(ABC):
         self.blocks = blocks
         self.slots = [self.setting.optimiser.slots(block) for block in blocks] if slots is None else slots
 
+    def pace(self) -> Tensor:
+        """Return the learning rates (c,) of this update."""
+        rate, anneal = self.progress.pace(), self.setting.anneal
+        return rate if anneal is None else rate * anneal.share(self.progress.taken).to(rate.dtype)
+
     def descend(self, gradients: list[Tensor]) -> None:
         """Update the blocks of all active networks."""
         if self.setting.clip is not None:
             clip(gradients, self.setting.clip)
-        rate = self.progress.pace().unsqueeze(-1)
+        rate = self.pace().unsqueeze(-1)
         count = (self.progress.taken + 1).to(rate.dtype).unsqueeze(-1) if self.setting.optimiser.counts else rate
         for block, gradient, slots in zip(self.blocks, gradients, self.slots, strict=True):
             self.setting.optimiser.update(block, gradient, slots, rate, count)
@@ -205,7 +212,7 @@ class AutogradChunk(Chunk):
 
     def _forward(self, inputs: Tensor) -> Tensor:
         parameters = self.leaves
-        inputs = inputs.to(self.setting.compute)
+        inputs = inputs if self.setting.architecture.exact_inputs else inputs.to(self.setting.compute)
         forward = self.setting.forward
         if self.setting.batched or len(inputs) == 1:
             return forward(parameters, self._statistics, inputs, True)

@@ -263,7 +263,7 @@ def evaluate(
     outputs = []
     for start in range(0, count, piece):
         rows = torch.arange(start, min(start + piece, count), device=networks.device).expand(len(networks), -1)
-        values = take_inputs(inputs, networks, rows).to(compute)
+        values = take_inputs(inputs, networks, rows).to(master if architecture.exact_inputs else compute)
         found = architecture.forward(cast, statistics, values, False).to(master)
         outputs.append(architecture.observed(found, values) if observed else found)
     return torch.cat(outputs, dim=1)

@@ -1,0 +1,281 @@
+"""Supports of latents, to be reached as ``rc.supports``: box, planes, band, gap and finite.
+
+All answer ``sample``, ``contains``, ``has_value`` and ``conditional`` (see `recombine.theory.latent_sets`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.arrays import BoolArray, FloatArray
+from recombine.errors import InputError
+from recombine.theory.latent_sets import ANCHORS as ANCHORS
+from recombine.theory.latent_sets import Box as Box
+from recombine.theory.latent_sets import Recombined as Recombined
+from recombine.theory.latent_sets import Seed as Seed
+from recombine.theory.latent_sets import Support as Support
+from recombine.theory.latent_sets import box as box
+from recombine.theory.latents import SAME, as_latents, as_value, drawn, slot_number, within
+from recombine.theory.planes import Planes as Planes
+from recombine.theory.planes import planes as planes
+
+
+@dataclass(frozen=True, eq=False)
+class Band(Support):
+    """Points near the diagonal; see `band`."""
+
+    slots: int
+    dimensions: int
+    width: float
+    low: float
+    high: float
+
+    def sample(self, count: int, seed: Seed = 0) -> FloatArray:
+        """Draw a place on the diagonal and a step away from it, for each coordinate on its own."""
+        rng = np.random.default_rng(seed)
+        flat = drawn(lambda number: self._proposed(number, rng), self._inside, count * self.dimensions, "the band")
+        return flat.reshape(count, self.dimensions, self.slots).swapaxes(1, 2)
+
+    def _proposed(self, count: int, rng: np.random.Generator) -> FloatArray:
+        place = rng.uniform(self.low, self.high, (count, 1))
+        away = rng.standard_normal((count, self.slots))
+        away -= away.mean(axis=1, keepdims=True)
+        away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), np.finfo(float).tiny)
+        # Uniform in the ball of the slots - 1 directions that leave the diagonal.
+        return place + away * self.width * rng.uniform(size=(count, 1)) ** (1 / (self.slots - 1))
+
+    def _inside(self, rows: FloatArray) -> BoolArray:
+        """Which rows (N, K) of one coordinate are near the diagonal and in range."""
+        far = np.linalg.norm(rows - rows.mean(axis=-1, keepdims=True), axis=-1)
+        return np.asarray((far <= self.width + SAME) & within(rows, self.low, self.high))
+
+    def contains(self, latents: npt.ArrayLike) -> BoolArray:
+        """Say which points are within ``width`` of the diagonal in every coordinate."""
+        points = as_latents(latents, self.slots, self.dimensions)
+        return np.asarray(self._inside(points.swapaxes(1, 2)).all(axis=1))
+
+    def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
+        """Say which values are in range: the diagonal itself has them all."""
+        slot_number(slot, self.slots)
+        points = np.atleast_2d(np.asarray(values, dtype=float))
+        return within(points, self.low, self.high)
+
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+        """Draw the other slots uniformly among those near enough."""
+        chosen = as_value(value, self.dimensions)
+        if not self.has_value(slot, chosen)[0]:
+            raise self._no_anchor(slot, chosen)
+        if self.width == 0:
+            return np.broadcast_to(chosen, (1, self.slots, self.dimensions)).copy()
+        rng = np.random.default_rng(seed)
+        columns = [self._neighbours(slot, float(number), count, rng) for number in chosen]
+        return np.stack(columns, axis=-1)
+
+    def _neighbours(self, slot: int, number: float, count: int, rng: np.random.Generator) -> FloatArray:
+        # Two slots are never further apart than sqrt(2) times the distance from the diagonal.
+        reach = np.sqrt(2) * self.width
+        ends = max(self.low, number - reach), min(self.high, number + reach)
+
+        def propose(amount: int) -> FloatArray:
+            rows = rng.uniform(*ends, (amount, self.slots))
+            rows[:, slot] = number
+            return rows
+
+        return drawn(propose, self._inside, count, f"the band at slot {slot} = {number:g}")
+
+    def product(self) -> Support:
+        """Return the whole box."""
+        return box(self.slots, self.dimensions, low=self.low, high=self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class Gap(Support):
+    """Another support without the points where one coordinate of one slot is in a range; see `gap`."""
+
+    of: Support
+    slot: int
+    coordinate: int
+    low: float
+    high: float
+
+    @property
+    def slots(self) -> int:  # type: ignore[override]
+        """Number of slots, K."""
+        return self.of.slots
+
+    @property
+    def dimensions(self) -> int:  # type: ignore[override]
+        """Coordinates of a slot, D."""
+        return self.of.dimensions
+
+    def _kept(self, points: FloatArray) -> BoolArray:
+        number = points[:, self.slot, self.coordinate]
+        kept: BoolArray = (number < self.low) | (number > self.high)
+        return kept
+
+    def sample(self, count: int, seed: Seed = 0) -> FloatArray:
+        """Draw from the other support and reject what lies in the gap."""
+        rng = np.random.default_rng(seed)
+        return drawn(lambda number: self.of.sample(number, rng), self._kept, count, "the support outside the gap")
+
+    def contains(self, latents: npt.ArrayLike) -> BoolArray:
+        """Say which points of the other support lie outside the gap."""
+        points = as_latents(latents, self.slots, self.dimensions)
+        inside: BoolArray = self.of.contains(points) & self._kept(points)
+        return inside
+
+    def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
+        """Say which values are left."""
+        points = np.atleast_2d(np.asarray(values, dtype=float))
+        found = self.of.has_value(slot, points)
+        if slot == self.slot:
+            number = points[:, self.coordinate]
+            return found & ((number < self.low) | (number > self.high))
+        return np.array([bool(one) and self._reaches(slot, value) for one, value in zip(found, points, strict=True)])
+
+    def _reaches(self, slot: int, value: FloatArray) -> bool:
+        return bool(self._kept(self.of.conditional(slot, value, 64)).any())
+
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+        """Return the other support's anchors outside the gap."""
+        chosen = as_value(value, self.dimensions)
+        offered = self.of.conditional(slot, chosen, 4 * count, seed)
+        anchors = offered[self._kept(offered)]
+        if not len(anchors):
+            raise self._no_anchor(slot, chosen)
+        return anchors[:count] if len(offered) == 4 * count else anchors
+
+    def product(self) -> Support:
+        """Return every combination of the values that are left."""
+        return Gap(self.of.product(), self.slot, self.coordinate, self.low, self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class Finite(Support):
+    """A list of points; see `finite`."""
+
+    points: FloatArray
+    neighbours: int
+
+    @property
+    def slots(self) -> int:  # type: ignore[override]
+        """Number of slots, K."""
+        return int(self.points.shape[1])
+
+    @property
+    def dimensions(self) -> int:  # type: ignore[override]
+        """Coordinates of a slot, D."""
+        return int(self.points.shape[2])
+
+    def sample(self, count: int, seed: Seed = 0) -> FloatArray:
+        """Draw points of the list with replacement."""
+        return self.points[np.random.default_rng(seed).integers(len(self.points), size=count)]
+
+    def contains(self, latents: npt.ArrayLike) -> BoolArray:
+        """Say which points are in the list."""
+        points = as_latents(latents, self.slots, self.dimensions)
+        return np.array([bool((np.abs(self.points - point) <= SAME).all(axis=(1, 2)).any()) for point in points])
+
+    def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
+        """Say which values the slot has in the list; with neighbours, any value within the range of the list."""
+        points = np.atleast_2d(np.asarray(values, dtype=float))
+        own = self.points[:, slot_number(slot, self.slots)]
+        if self.neighbours:
+            return within(points, own.min(axis=0), own.max(axis=0))
+        return np.array([bool((np.abs(own - point) <= SAME).all(axis=1).any()) for point in points])
+
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+        """Return the points with that value, or its nearest ``neighbours``, at most as many as there are."""
+        far, order = self._distances(slot, value)
+        chosen = order[: self.neighbours] if self.neighbours else order[far[order] <= SAME]
+        if not len(chosen):
+            raise self._no_anchor(slot, as_value(value, self.dimensions))
+        return self.points[chosen]
+
+    def _distances(self, slot: int, value: npt.ArrayLike) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+        chosen = as_value(value, self.dimensions)
+        far: FloatArray = np.abs(self.points[:, slot_number(slot, self.slots)] - chosen).max(axis=1)
+        return far, np.argsort(far, kind="stable")
+
+    def radius(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS) -> float:
+        """Return the largest difference of a coordinate between the anchors' slot and the value."""
+        far, order = self._distances(slot, value)
+        return float(far[order[: self.neighbours]].max()) if self.neighbours else 0.0
+
+
+def band(width: float, *, slots: int = 2, dimensions: int = 1, low: float = 0.0, high: float = 1.0) -> Band:
+    """Return the points within ``width`` of the diagonal, coordinate by coordinate (the paper's "diagonal").
+
+    Parameters
+    ----------
+    width : float
+        The paper's delta; 0 is the diagonal itself. Two slots differ by at most sqrt(2) delta in each coordinate.
+    slots, dimensions : int
+    low, high : float
+        Range of every coordinate.
+
+    Examples
+    --------
+    >>> narrow = band(0.1, dimensions=5)
+    >>> points = narrow.sample(100)
+    >>> bool(np.abs(points[:, 0] - points[:, 1]).max() <= 2**0.5 * 0.1), bool(narrow.contains(points).all())
+    (True, True)
+    >>> band(0.0).conditional(0, [0.3])[:, :, 0].tolist()
+    [[0.3, 0.3]]
+    """
+    if width < 0 or slots < 2 or low >= high:
+        raise InputError(
+            f"a band of width {width} for {slots} slots from {low} to {high} is empty; "
+            "give a width >= 0, two or more slots and low < high"
+        )
+    return Band(slots, dimensions, float(width), float(low), float(high))
+
+
+def gap(support: Support, slot: int, coordinate: int, low: float, high: float) -> Gap:
+    """Return a support without the points whose ``coordinate`` of ``slot`` lies between ``low`` and ``high``.
+
+    Examples
+    --------
+    >>> holed = gap(planes({0: [[1.0]], 1: [[0.0]]}), slot=0, coordinate=0, low=0.4, high=0.6)
+    >>> holed.has_value(0, [[0.5], [0.7]]).tolist()
+    [False, True]
+    """
+    slot_number(slot, support.slots)
+    if not 0 <= coordinate < support.dimensions or low > high:
+        raise InputError(
+            f"coordinate {coordinate} from {low} to {high} is no gap of a slot with {support.dimensions} coordinates"
+        )
+    return Gap(support, int(slot), int(coordinate), float(low), float(high))
+
+
+def finite(points: npt.ArrayLike, *, neighbours: int = 0) -> Finite:
+    """Return the support that is a list of points, such as your training set.
+
+    Parameters
+    ----------
+    points : array (N, K, D), or (N, K) where a slot has one coordinate
+    neighbours : int
+        Use this many nearest neighbours of a value as its anchors: independent samples never share one exactly. The
+        distance of the furthest is reported. With 0 only equal values count.
+
+    Examples
+    --------
+    >>> seen = finite([[0, 0], [0, 1], [1, 0]])
+    >>> seen.conditional(0, [0])[:, :, 0].tolist()
+    [[0.0, 0.0], [0.0, 1.0]]
+    >>> seen.product().contains([[[1], [1]], [[1], [2]]]).tolist()
+    [True, False]
+    """
+    array = np.asarray(points, dtype=float)
+    array = array[..., None] if array.ndim == 2 else array
+    if array.ndim != 3 or not array.size:
+        raise InputError(f"points have shape {array.shape}; give (N, K, D), or (N, K) for slots of one coordinate")
+    if not np.isfinite(array).all():
+        row, slot, _ = np.argwhere(~np.isfinite(array))[0]
+        raise InputError(f"point {row} has a coordinate of slot {slot} that is not finite; drop it")
+    if not 0 <= neighbours <= len(array):
+        raise InputError(f"{neighbours} neighbours were asked for among {len(array)} points; ask for at most as many")
+    return Finite(array, int(neighbours))
