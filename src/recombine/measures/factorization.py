@@ -19,7 +19,7 @@ from recombine.measures.grid import as_grid
 
 
 def factorization(metric: npt.ArrayLike, where: npt.ArrayLike | None = None) -> float:
-    """Return F = 1 - mean |g_01| / mean (g_00 + g_11), from 1/2 to 1: orthogonal directions.
+    """Return F = 1 - mean abs(g_01) / mean (g_00 + g_11), from 1/2 to 1: orthogonal directions.
 
     Invariant to rotations and to one scale of feature space, not to how the levels are spaced. With C factors the
     numerator is the sum over pairs divided by C - 1, which keeps the range.

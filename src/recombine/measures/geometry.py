@@ -139,7 +139,7 @@ class Transport:
     Attributes
     ----------
     shear : float
-        Mean of |g_ab| over pairs of factors, over the mean of g_aa summed over factors: directions that mix.
+        Mean size of g_ab over pairs of factors, over the mean of g_aa summed over factors: directions that mix.
     unevenness : tuple of float
         For each factor a: the coefficient of variation of g_aa along the other factors, at a fixed level of a,
         averaged over levels. A product metric has g_aa that depends on the level of a alone.
