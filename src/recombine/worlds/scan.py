@@ -227,8 +227,8 @@ def split(name: str, *, seed: int = 0, without_repeats: bool = False) -> Split:
         - "addprim_jump", "addprim_turn_left": in training the primitive stands alone, over and over, until it takes up
           a tenth of the rows; every other command with it is held out.
         - "template_around_right" and its like: commands with the template are held out, where "right" alone means
-          directly after an action word. As in the published files, commands with "turn" before the same words ("turn around right") are in
-          neither part.
+          directly after an action word. As in the published files, commands with "turn" before the same words ("turn
+          around right") are in neither part.
         - "filler_num0" to "filler_num3": the test of "template_jump_around_right"; training has "around right" with so
           many of the other three action words only (look, walk, run).
     seed : int
