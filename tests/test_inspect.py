@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from recombine.errors import InputError
 from recombine.measures import grid as grid_module
 from recombine.measures.anova import additive_share
 from recombine.measures.superposition import pasted_outputs
+from recombine.report.inspect_terminal import inspection_text
 from recombine.worlds.bumps import BumpWorld, Hole
 
 Run = Callable[..., tuple[int, str, str]]
@@ -78,6 +81,21 @@ def test_models_of_known_behaviour_get_their_verdict(outputs: Any, verdict: str,
         assert rc.inspect(outputs, FACTORS, seen=SEEN, truth=RIGHT).verdict == truth
 
 
+@pytest.mark.parametrize(("miss", "verdict"), [(0.0, "composes"), (1e-6, "composes"), (1.0, "cannot tell")])
+def test_one_unseen_cell_is_judged_by_its_error(miss: float, verdict: str) -> None:
+    seen = np.ones((16, 16), dtype=bool)
+    seen[8, 8] = False
+    found = rc.inspect(RIGHT + miss * ~seen[..., None, None], FACTORS, seen=seen, truth=RIGHT)
+    assert found.verdict == verdict
+    assert "nan" not in str(found)
+    assert "do not vary" in found.sentence
+
+
+def test_constant_outputs_have_no_correlation_to_speak_of() -> None:
+    found = rc.inspect(np.ones((16, 16, 256)), FACTORS, seen=SEEN, truth=RIGHT)
+    assert "nan" not in str(found)
+
+
 def test_verdicts_do_not_depend_on_paper_colour_scale_or_rotation() -> None:
     rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((256, 256)))[0]
     for outputs in (RIGHT.reshape(16, 16, -1), pasting(), stopping().reshape(16, 16, -1)):
@@ -130,7 +148,7 @@ def test_three_factors_and_levels_never_seen() -> None:
     seen[:, :, 4] = False
     found = rc.inspect(values, ["a", "b", "c"], seen=seen)
     assert "readout of c" in found.table.columns
-    assert any("never seen" in note for note in found.notes)
+    assert any("levels of c were never seen" in note for note in found.notes)
 
 
 def test_grids_too_large_for_pairs_are_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,6 +165,34 @@ def test_one_feature_has_no_volume() -> None:
     found = rc.inspect(np.arange(12.0).reshape(3, 4, 1), FACTORS, seen=np.arange(12).reshape(3, 4) < 11)
     assert np.isnan(found.layers[0].volume_ratio)
     assert any("fewer features" in note for note in found.notes)
+    product = np.outer(np.arange(-3, 4), np.arange(-3, 4))[..., None].astype(float)
+    mixed = rc.inspect(product, FACTORS, seen=product[..., 0] < 9)
+    assert mixed.verdict == "cannot tell"
+    assert "say which" not in str(mixed)
+    assert rc.inspect(product, FACTORS).verdict == "mixes"
+
+
+def test_a_tie_between_factors_is_not_decided_by_rounding() -> None:
+    found = rc.inspect(pasting(), FACTORS, seen=SEEN)
+    slow = found.layers[0].speeds
+    assert max(slow) < 0.9
+    assert slow[0] == pytest.approx(slow[1], rel=0.01)
+    assert "slows most" not in found.sentence
+
+
+def test_factors_may_be_one_text_with_commas() -> None:
+    assert rc.inspect(CODE, "x, y").factors == ("x", "y")
+
+
+@pytest.mark.parametrize("width", [60, 110, 200])
+def test_legends_use_the_width_there_is(width: int) -> None:
+    lines = inspection_text(rc.inspect(RIGHT, FACTORS, seen=SEEN), width).splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("  additive:"))
+    legend = lines[start:]
+    assert max(len(line) for line in legend) <= width
+    for line, following in itertools.pairwise(legend):
+        if not re.match(r"  \w+( \(|:)|  Levels", following):
+            assert len(line) + 1 + len(following.split()[0]) > width, "a line is broken only where it is full"
 
 
 def test_the_command_prints_the_verdict_and_a_line_a_layer(files: Path, run: Run) -> None:
@@ -193,6 +239,9 @@ def test_complaints_are_one_line_and_exit_with_2(files: Path, run: Run) -> None:
     (files / "broken.npy").write_bytes(b"nothing")
     (files / "table.csv").write_text("x,z\n0,0\n")
     (files / "far.csv").write_text("x,y\n0,99\n")
+    (files / "text.csv").write_text("x,y\n0,1\n0,north\n")
+    (files / "gap.csv").write_text("x,y\n0,1\n,2\n")
+    (files / "flag.csv").write_text("x,y,seen\n0,1,maybe\n")
     np.savez(files / "uneven.npz", a=np.ones((4, 4, 2)), b=np.ones((4, 5, 2)))
     model, seen = files / "model.npz", files / "seen.npy"
     cases: list[tuple[list[object], str]] = [
@@ -202,15 +251,18 @@ def test_complaints_are_one_line_and_exit_with_2(files: Path, run: Run) -> None:
         ([files / "broken.npy", "--factors", "x,y"], "damaged or not written by NumPy"),
         ([files / "objects.npy", "--factors", "x,y"], "Python objects"),
         ([files / "nan.npy", "--factors", "x,y"], "not finite"),
-        ([files / "one.npy", "--factors", "x,y"], "one level only"),
+        ([files / "one.npy", "--factors", "x,y"], "factor 'y' has one level only"),
         ([files / "flat.npy", "--factors", "x,y"], "need as many axes"),
         ([files / "uneven.npz", "--factors", "x,y"], "the same grid"),
         ([model, "--factors", "x"], "name two or more"),
         ([model, "--factors", "x,x"], "named twice"),
         ([model, "--factors", "x,y", "--seen", files / "small.npy"], "but the grid has levels (16, 16)"),
-        ([model, "--factors", "x,y", "--seen", files / "none.npy"], "does not exist"),
+        ([model, "--factors", "x,y", "--seen", files / "mask.npy"], "mask.npy does not exist; check the path"),
+        ([model, "--factors", "x,y", "--seen", files / "text.csv"], "column 'y' is north in row 2 below the header"),
+        ([model, "--factors", "x,y", "--seen", files / "gap.csv"], "column 'x' is empty in row 2 below the header"),
+        ([model, "--factors", "x,y", "--seen", files / "flag.csv"], "column 'seen' is maybe in row 1"),
         ([model, "--factors", "x,y", "--seen", files / "table.csv"], "factor 'y' is not a column"),
-        ([model, "--factors", "x,y", "--seen", files / "far.csv"], "names level 99 of 'y'"),
+        ([model, "--factors", "x,y", "--seen", files / "far.csv"], "column 'y' is 99 in row 1 below the header"),
         ([model, "--factors", "x,y", "--seen", model], "give a file with one"),
         ([model, "--factors", "x,y", "--seen", seen, "--truth", seen], "the truth has shape"),
         ([model, "--factors", "x,y", "--truth", files / "right.npy"], "say which cells were seen"),
@@ -224,6 +276,12 @@ def test_complaints_are_one_line_and_exit_with_2(files: Path, run: Run) -> None:
         assert err.startswith("recombine: "), err
         assert err.count("\n") == 1, err
         assert words in err, err
+
+
+def test_a_bad_truth_is_refused_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspection, "_readings", lambda *_: pytest.fail("measured first"))
+    with pytest.raises(InputError, match="the truth has shape"):
+        rc.inspect(RIGHT, FACTORS, seen=SEEN, truth=RIGHT[:4])
 
 
 def test_bad_arrays_are_refused_in_python_too() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +37,5 @@ def inspect(
     import recombine
     from recombine.report.inspect_terminal import as_json, show
 
-    names = [name.strip() for name in next(csv.reader([factors], skipinitialspace=True), []) if name.strip()]
-    found = recombine.inspect(file, names, seen=seen, truth=truth, background=background)
+    found = recombine.inspect(file, factors, seen=seen, truth=truth, background=background)
     say(as_json(found) + "\n" if json else captured(lambda console: show(found, console)))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
-from recombine.measures.anova import additive_share, by_layer, effect_shares
+from recombine.measures.anova import additive_share, effect_shares
 from recombine.measures.grid import as_grid
 from recombine.measures.linear_probe import linear_probe
 from recombine.measures.superposition import correlations, pasted_outputs, peak_accuracy, peaks, superposition
@@ -130,15 +130,6 @@ def test_shares_are_those_of_nested_least_squares(seed: int) -> None:
 
 def test_constant_activations_have_no_shares() -> None:
     assert np.isnan(additive_share(np.full((3, 3, 2), 7.0)))
-
-
-def test_layers_share_a_table() -> None:
-    table = by_layer({"code": WORLD.grid().codes.reshape(12, 12, -1), "image": IMAGES}, names=["x", "y"])
-    assert table.columns == ["layer", "additive", "x", "y", "x × y"]
-    assert table["additive"][0] == pytest.approx(1.0)
-    assert table["additive"][1] < 0.5
-    with pytest.raises(InputError, match="number of factors"):
-        by_layer({"a": np.eye(3), "b": IMAGES})
 
 
 @given(st.integers(0, 99), st.integers(2, 3))

@@ -141,6 +141,16 @@ def test_low_rank_images_are_sums_of_outer_products() -> None:
     assert ranks.tolist() == [8] * 8
 
 
+def test_a_stripe_has_rank_one_however_many_components_it_is_made_of() -> None:
+    network = LowRankDecoder(side=8)
+    parameters = network.initial(0, 1.0)
+    parameters |= {f"{factor}.columns": torch.ones(8, 8, 8, dtype=torch.float64) for factor in "xy"}
+    parameters |= {f"{factor}.weights": torch.ones(8, 8, dtype=torch.float64) for factor in "xy"}
+    assert float(network.components(stack([parameters]))[0]) == pytest.approx(8)
+    images = network.embedding(stack([parameters]), "x")[0].reshape(8, 8, 8)
+    assert torch.linalg.matrix_rank(images).tolist() == [1] * 8
+
+
 def test_low_rank_head_is_torch_transposed_convolutions() -> None:
     network = SMALL["low-rank"]
     parameters, _ = drawn(network)

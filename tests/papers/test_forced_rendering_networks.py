@@ -11,10 +11,10 @@ pytest.importorskip("torch")
 
 from recombine.errors import InputError
 from recombine.papers import Standing, find
-from recombine.papers.forced_rendering_claims import mean
 from recombine.papers.forced_rendering_controls import places_read
 from recombine.papers.forced_rendering_networks import decoders, inner_hole, layers, pictures, shown_place
-from recombine.papers.forced_rendering_remedies import exponent, low_rank, needed, training_rows
+from recombine.papers.forced_rendering_reading import mean
+from recombine.papers.forced_rendering_remedies import exponent, low_rank, margin, needed, training_rows
 from recombine.papers.forced_rendering_training import DEFAULTS, decoder_of, samples_of, sheets_of, train, world_of
 from recombine.papers.results import Evidence, Provenance, as_table
 from recombine.report.paper_figure import PaperFigure
@@ -69,7 +69,7 @@ def test_stripes_make_the_same_decoder_compose(plain: dict[str, Any], striped: d
     assert striped["volume ratio"] > 1.5 * plain["volume ratio"]
 
 
-def test_the_variance_term_composes_and_low_rank_does_not() -> None:
+def test_the_variance_term_composes_and_one_component_does_not() -> None:
     small = {"side": 8, "width": 1.0, "corner": 4, "epochs": 120, "rate": 5e-3, "batch": 16}
     found = {penalty: low_rank(unit(penalty=penalty, **small))[0] for penalty in ("entropy", "variance")}
     assert found["variance"]["unseen peaks"] > found["entropy"]["unseen peaks"] + 0.3
@@ -147,6 +147,8 @@ def test_bumps_needed_and_their_exponent() -> None:
     slopes, errors = np.array(fits).T
     assert slopes.mean() == pytest.approx(2, abs=0.01)
     assert np.sqrt((errors**2).mean()) == pytest.approx(slopes.std(), rel=0.05)
+    # Two standard errors would cover 0.86 only: with five sides there are three degrees of freedom.
+    assert (np.abs(slopes - 2) < margin(5) * errors).mean() == pytest.approx(0.95, abs=0.015)
 
 
 def test_codes_are_read_back() -> None:
@@ -166,7 +168,14 @@ def test_the_inner_hole_keeps_its_distance() -> None:
 def _decoder_rows(**columns: Any) -> list[dict[str, Any]]:
     base = {"model": "cnn", "code": "one-hot", "side": 28, "depth": 4, "draws": 2000, "stripes": 0, "margin": 0}
     base |= {"hole side": 17, "seen error": 1e-5, "unseen error": 4e-3, "relative error": 1.0, "seen peaks": 1.0}
-    base |= {"unseen peaks": 0.2, "inner peaks": 0.0, "correlation": 0.1, "pasted": 0.8, "spanned": 0.95}
+    base |= {
+        "unseen peaks": 0.2,
+        "inner peaks": 0.0,
+        "correlation": 0.1,
+        "pasted": 0.8,
+        "spanned": 0.95,
+        "pasted seen": 0.4,
+    }
     base |= {"on cross": 0.5, "off cross": 0.1, "stand-in error": 1e-3}
     return [{**base, **columns, "seed": seed} for seed in range(5)]
 
@@ -195,11 +204,12 @@ def test_claims_notice_when_they_are_wrong() -> None:
 
 
 def test_the_penalty_claim_needs_both_sides() -> None:
-    def rows(entropy: float, variance: float) -> list[dict[str, Any]]:
+    def rows(entropy: float, variance: float, components: float = 1.0) -> list[dict[str, Any]]:
         peaks = {"none": 0.1, "entropy": entropy, "variance": variance, "both": 0.95}
         about = {"side": 32, "relative error": 1.0, "striped": 0.5}
         return [
-            {**about, "penalty": name, "seed": seed, "unseen peaks": value, "rank": 1.0 if name == "entropy" else 9.0}
+            {**about, "penalty": name, "seed": seed, "unseen peaks": value}
+            | {"rank": components if name == "entropy" else 9.0}
             for name, value in peaks.items()
             for seed in range(5)
         ]
@@ -207,6 +217,7 @@ def test_the_penalty_claim_needs_both_sides() -> None:
     assert judged("12a", rows(0.2, 1.0)) is Standing.HOLDS
     assert judged("12b", rows(0.2, 1.0)) is Standing.CONTRADICTS
     assert judged("12b", rows(0.2, 0.3)) is Standing.FAILS
+    assert judged("12b", rows(0.2, 1.0, components=3.0)) is Standing.FAILS
     assert judged("12b", rows(0.99, 1.0)) is Standing.HOLDS
 
 

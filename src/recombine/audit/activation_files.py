@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,11 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import as_cells
+from recombine.arrays import IntArray
 from recombine.errors import InputError, listing, near_miss
 from recombine.frames import fetch, open_table
 
 Array = npt.NDArray[Any]
+
+#: How alike the stems of two file names must be for one to be a misspelling of the other.
+CLOSE = 0.75
 
 
 def load_layers(activations: Any) -> tuple[str, dict[str, Any]]:
@@ -89,12 +93,21 @@ def _single(path: Path) -> Array:
 
 def _check(path: Path) -> None:
     if not path.exists():
-        near = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InputError(f"{path} does not exist;{near_miss(path.name, near) or ' check the path'}")
+        raise InputError(f"{path} does not exist;{near_miss(path.name, _alike(path)) or ' check the path'}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; give one .npy or .npz file")
     if path.suffix.lower() not in (".npy", ".npz"):
         raise InputError(f"{path.name} is not an .npy or .npz file; save arrays with numpy.save or numpy.savez")
+
+
+def _alike(path: Path) -> list[str]:
+    """Names of arrays next to a missing file that differ from its name by little more than a slip."""
+    near = path.parent.iterdir() if path.parent.is_dir() else ()
+    arrays = [entry for entry in near if entry.suffix.lower() in (".npy", ".npz")]
+    stem = path.stem.casefold()
+    return [
+        entry.name for entry in arrays if difflib.SequenceMatcher(None, stem, entry.stem.casefold()).ratio() >= CLOSE
+    ]
 
 
 def _from_table(data: Any, factors: Sequence[str], levels: Sequence[int]) -> Array:
@@ -103,17 +116,34 @@ def _from_table(data: Any, factors: Sequence[str], levels: Sequence[int]) -> Arr
     for factor in factors:
         source.require(factor, "factor")
     columns = fetch(source.frame)
-    cells = np.stack([columns[factor] for factor in factors], axis=1)
+    codes = [
+        _whole(columns[factor], size, f"{source.name}: column {factor!r}")
+        for factor, size in zip(factors, levels, strict=True)
+    ]
+    marked = np.ones(len(codes[0]), dtype=np.int64)
     if "seen" in columns and "seen" not in factors:
-        cells = cells[columns["seen"].astype(float) > 0]
-    codes = as_cells(cells, f"the cells of {source.name}")
-    outside = np.argwhere(codes >= np.asarray(levels))
-    if len(outside):
-        row, factor = outside[0]
-        raise InputError(
-            f"{source.name} names level {codes[row, factor]} of {factors[factor]!r}, which has {levels[factor]}; "
-            "number levels from 0"
-        )
+        marked = _whole(columns["seen"], 2, f"{source.name}: column 'seen'")
     mask = np.zeros(tuple(levels), dtype=bool)
-    mask[tuple(codes.T)] = True
+    mask[tuple(column[marked > 0] for column in codes)] = True
     return mask
+
+
+def _whole(values: Array, size: int, column: str) -> IntArray:
+    """Return whole numbers from 0 to ``size`` - 1, or name the first row that holds something else."""
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array([_number(value) for value in values])
+    bad = ~((numbers >= 0) & (numbers < size) & (numbers == np.floor(numbers)))
+    if bad.any():
+        row = int(np.argmax(bad))
+        value = "empty" if values[row] is None or values[row] != values[row] else str(values[row])
+        raise InputError(f"{column} is {value} in row {row + 1} below the header; give whole numbers, 0 to {size - 1}")
+    return numbers.astype(np.int64)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")

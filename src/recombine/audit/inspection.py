@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,10 +11,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from recombine.arrays import BoolArray, FloatArray, as_numbers
 from recombine.audit.activation_files import load_layers, load_seen, load_truth
+from recombine.audit.inspection_truth import Truth, compared
 from recombine.audit.inspection_words import Reading, Stillness, explained, judged
 from recombine.errors import InputError, listing
 from recombine.measures.anova import effect_shares
@@ -21,7 +22,7 @@ from recombine.measures.factorization import factorization, kernel_factorization
 from recombine.measures.geometry import metric_tensor, speed_ratios, volume_element, volume_ratio
 from recombine.measures.grid import MOST_CELLS, ActivationGrid, as_grid, as_seen
 from recombine.measures.linear_probe import linear_probe
-from recombine.measures.superposition import correlations, superposition
+from recombine.measures.superposition import superposition
 from recombine.measures.surrogate import surrogate
 from recombine.tables import Table
 
@@ -29,26 +30,6 @@ from recombine.tables import Table
 STILL_SHARE = 0.5
 #: Layers that are read at a time, at most; each needs a matrix of all pairs of cells.
 MOST_THREADS = 4
-
-
-@dataclass(frozen=True, eq=False)
-class Truth:
-    """The last layer next to the right outputs.
-
-    Attributes
-    ----------
-    seen_error, unseen_error : float
-        Mean squared error on seen and on unseen cells.
-    relative_error : float
-        The latter over the variance of the right outputs on unseen cells: 1 for a model that knows their mean alone.
-    correlation : float
-        Mean correlation over features of unseen outputs with the right ones.
-    """
-
-    seen_error: float
-    unseen_error: float
-    relative_error: float
-    correlation: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +84,7 @@ class Inspection:
 
 def inspect(
     activations: Any,
-    factors: Sequence[str],
+    factors: str | Sequence[str],
     *,
     seen: Any = None,
     truth: Any = None,
@@ -116,7 +97,7 @@ def inspect(
     activations : array, mapping of str to array, or path of an .npy or .npz file
         Activations at every cell of a full factor grid: one axis a factor, then any number of feature axes. Several
         arrays are layers, in order of depth; the last one is judged.
-    factors : sequence of str
+    factors : sequence of str, or names separated by commas
         A name for each of the first axes. Levels are taken as ordered and one step apart.
     seen : array of bool, or path of an .npy or table file, optional
         Which cells were trained on: a mask of the shape of the grid, or a table whose columns are the factors and whose
@@ -147,9 +128,9 @@ def inspect(
     layers = {name: _grid(name, values, names, background) for name, values in arrays.items()}
     levels = _common_levels(layers)
     mask = None if seen is None else as_seen(load_seen(seen, names, levels), levels)
+    against = None if truth is None else compared(list(layers.values())[-1], load_truth(truth), mask)
     readings = _readings(layers, mask)
-    compared = None if truth is None else _compared(list(layers.values())[-1], load_truth(truth), mask)
-    verdict, sentence = explained(readings[-1], names, compared)
+    verdict, sentence = explained(readings[-1], names, against)
     return Inspection(
         source,
         names,
@@ -159,15 +140,20 @@ def inspect(
         readings,
         verdict,
         sentence,
-        compared,
-        _notes(layers, mask),
+        against,
+        _notes(layers, mask, names),
     )
 
 
-def _names(factors: Sequence[str]) -> tuple[str, ...]:
-    names = (factors,) if isinstance(factors, str) else tuple(factors)
+def _names(factors: str | Sequence[str]) -> tuple[str, ...]:
+    if isinstance(factors, str):
+        factors = [name.strip() for name in next(csv.reader([factors], skipinitialspace=True), []) if name.strip()]
+    names = tuple(factors)
     if len(names) < 2:
-        raise InputError(f"{len(names)} factor named; name two or more, one for each of the first axes: --factors x,y")
+        raise InputError(
+            f"factors are {listing(names) or 'none'}; name two or more, one for each of the first axes: "
+            "['x', 'y'] or --factors x,y"
+        )
     twice = [name for place, name in enumerate(names) if name in names[:place]]
     if twice:
         raise InputError(f"factor {twice[0]!r} is named twice; give each axis its own name")
@@ -183,6 +169,9 @@ def _grid(layer: str, values: Any, names: tuple[str, ...], background: str) -> A
             f"{title} have shape {array.shape}; {len(names)} factors ({listing(names)}) need as many axes "
             "and at least one of features behind them"
         )
+    single = [name for name, size in zip(names, array.shape, strict=False) if size == 1]
+    if single:
+        raise InputError(f"{title} have shape {array.shape}: factor {single[0]!r} has one level only; give two or more")
     return as_grid(array.reshape(*array.shape[: len(names)], -1), background, title)
 
 
@@ -204,7 +193,7 @@ def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> t
     workers = min(len(layers), os.cpu_count() or 1, MOST_THREADS)
     # One thread a layer: threads inside a matrix product wait for each other where other programs run too.
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
-        return tuple(pool.map(lambda item: judged(_reading(item[0], item[1], seen)), layers.items()))
+        return tuple(pool.map(lambda item: judged(_reading(item[0], item[1], seen), seen is not None), layers.items()))
 
 
 def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> Reading:
@@ -249,28 +238,7 @@ def _stillness(volume: FloatArray, seen: BoolArray | None) -> Stillness:
     return Stillness(len(where), ranges, float(still[~seen].mean()), float(still[seen].mean()))
 
 
-def _compared(grid: ActivationGrid, truth: npt.NDArray[Any], seen: BoolArray | None) -> Truth:
-    if seen is None:
-        raise InputError("say which cells were seen, so that outputs on the others can be judged: --seen mask.npy")
-    if truth.size != grid.values.size or truth.shape[: grid.factors] != grid.levels:
-        raise InputError(
-            f"the truth has shape {truth.shape}, but the last layer has levels {grid.levels} and {grid.features} "
-            "features; give the right output of every cell"
-        )
-    right = as_grid(truth.reshape(grid.values.shape), name="the right outputs").values.astype(np.float64)
-    errors = ((grid.values - right) ** 2).mean(axis=-1)
-    unseen = ~seen
-    spread = float(((right[unseen] - right[unseen].mean(axis=0)) ** 2).mean())
-    missed, close = float(errors[unseen].mean()), correlations(grid.values, right)[unseen]
-    return Truth(
-        float(errors[seen].mean()),
-        missed,
-        missed / spread if spread > 0 else float("nan"),
-        float(close[~np.isnan(close)].mean()) if not np.isnan(close).all() else float("nan"),
-    )
-
-
-def _notes(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> tuple[str, ...]:
+def _notes(layers: Mapping[str, ActivationGrid], seen: BoolArray | None, names: tuple[str, ...]) -> tuple[str, ...]:
     notes = ["Levels are taken in the order given, one step apart; speeds, volumes and readouts mean little otherwise."]
     first = next(iter(layers.values()))
     if seen is None:
@@ -278,13 +246,9 @@ def _notes(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> tupl
             "Which cells were seen was not said, so seen and unseen cells are not told apart (--seen mask.npy)."
         )
     else:
-        missing = [
-            axis
-            for axis in range(seen.ndim)
-            if not seen.any(axis=tuple(a for a in range(seen.ndim) if a != axis)).all()
-        ]
+        missing = [name for axis, name in enumerate(names) if not _every_level_seen(seen, axis)]
         if missing:
-            notes.append(f"Some levels of factor {missing[0]} were never seen: nothing can be composed there.")
+            notes.append(f"Some levels of {listing(missing)} were never seen: nothing can be composed there.")
     if first.count > MOST_CELLS:
         notes.append(
             f"{first.count:,} cells are too many to compare all pairs (at most {MOST_CELLS:,}): kernels, pasting and "
@@ -294,3 +258,7 @@ def _notes(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> tupl
     if thin:
         notes.append(f"{listing(thin)}: fewer features than factors, so no volume can be measured.")
     return tuple(notes)
+
+
+def _every_level_seen(seen: BoolArray, axis: int) -> bool:
+    return bool(seen.any(axis=tuple(other for other in range(seen.ndim) if other != axis)).all())

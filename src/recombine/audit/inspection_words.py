@@ -6,28 +6,33 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recombine.audit.inspection import Truth
+    from recombine.audit.inspection_truth import Truth
 
 NAN = float("nan")
-#: A layer adds where at least this share of its variance is main effects.
+#: A layer adds where at least this share of its variance over all cells is main effects.
 ADDITIVE = 0.5
+#: Unseen cells are sums where sums fitted to seen cells predict at least this share of their variance.
+SUMS = 0.9
 #: A layer pastes where unseen outputs correlate at least so much with a mixture of seen ones, and more than seen ones.
 PASTED, PASTED_ABOVE_SEEN = 0.5, 0.2
+#: Unseen cells are no mixture of seen ones below this correlation, if seen cells have no smaller one.
+UNMIXED = 0.3
 #: A layer stops moving where unseen cells span less than this share of the volume that seen ones do.
 SHRUNK = 0.5
-#: A speed worth a word.
-SLOWED = 0.9
-#: With the right outputs at hand: the largest error on unseen cells, over their variance, of a model that composes.
-RIGHT = 0.25
+#: A speed worth a word, and how much slower than along any other factor the slowest must be to be named.
+SLOWED, TIED = 0.9, 0.01
 
-#: Each verdict with what it means and how it reads of a last layer.
+#: Each verdict with what it means. Only the right outputs tell whether a model composes: without them the verdicts
+#: "adds" and "keeps moving" say how it behaves, not whether it is right.
 VERDICTS = {
-    "adds": "unseen cells are sums of one part per factor, as in a code with separate units",
+    "adds": "one part per factor; whether the sum is right cannot be told without --truth",
     "pastes": "unseen cells look like mixtures of seen ones that share a level, more than seen cells do",
     "stops moving": "the representation hardly changes from one unseen cell to the next",
-    "keeps moving": "unseen cells move like seen ones and are no mixtures of them",
+    "keeps moving": "what unseen outputs should be was not given, so whether they are right cannot be told; "
+    "give --truth",
     "mixes": "mostly conjunctions of levels; without knowing which cells were seen nothing more can be said",
     "constant": "the same at every cell",
+    "cannot tell": "what could be measured does not settle it",
     "composes": "outputs on unseen cells are right",
     "does not compose": "outputs on unseen cells are wrong",
 }
@@ -107,58 +112,67 @@ class Reading:
         return getattr(self, {"predicted by a sum": "predicted"}.get(column, column.replace(" ", "_")))
 
 
-def judged(reading: Reading) -> Reading:
-    """Return the reading with its verdict.
+def judged(reading: Reading, known: bool = False) -> Reading:
+    """Return the reading with its verdict; ``known`` is whether seen cells are told from unseen ones.
 
     Examples
     --------
     >>> judged(Reading("code", 56, 1.0, 1.0, (1.0, 1.0), (1.0, 1.0), None)).verdict
     'adds'
     """
-    return replace(reading, verdict=_verdict(reading))
+    return replace(reading, verdict=_verdict(reading, known))
 
 
-def _verdict(reading: Reading) -> str:
+def _verdict(reading: Reading, known: bool) -> str:
     if reading.additive != reading.additive:
         return "constant"
-    if reading.additive >= ADDITIVE:
-        return "adds"
+    # Before "adds": sums painted into the unseen cells raise the additive share of outputs that are not sums.
     if reading.pasted >= PASTED and reading.pasted - reading.pasted_seen >= PASTED_ABOVE_SEEN:
         return "pastes"
+    if reading.additive >= ADDITIVE:
+        return "adds"
     if reading.volume_ratio < SHRUNK:
         return "stops moving"
-    known = reading.volume_ratio == reading.volume_ratio
-    return "keeps moving" if known else "mixes"
+    if reading.volume_ratio == reading.volume_ratio:
+        return "keeps moving"
+    return "cannot tell" if known else "mixes"
 
 
 def explained(last: Reading, factors: tuple[str, ...], truth: Truth | None) -> tuple[str, str]:
     """Return the verdict on the whole model and the sentence that gives its reasons."""
-    parts = [_opening(last), *_movement(last, factors), _additivity(last)]
-    verdict = last.verdict
+    parts = [_opening(last), _mixture(last), *_movement(last, factors), _additivity(last)]
     if truth is not None:
-        verdict = "composes" if truth.relative_error <= RIGHT else "does not compose"
-        parts.insert(0, _against_truth(truth, verdict))
+        parts.insert(0, _against_truth(truth))
+    elif last.verdict in ("adds", "keeps moving"):
+        parts.append("Whether that is right cannot be told without the right outputs (--truth).")
+    verdict = last.verdict if truth is None else truth.verdict
     return verdict, " ".join(part for part in parts if part)
 
 
 def _opening(last: Reading) -> str:
     openings = {
-        "adds": f"{last.name} adds: {last.additive:.0%} of its variance is one part per factor, which composes by "
-        "itself and is right where the right outputs are such sums.",
-        "pastes": f"{last.name} does not compose, it pastes: on unseen cells it correlates {last.pasted:.2f} with a "
-        f"mixture of seen cells that share a level ({last.pasted_seen:.2f} on seen cells).",
-        "stops moving": f"{last.name} does not compose, it stops moving: a unit square of levels spans "
-        f"{last.volume_ratio:.2f} of the volume on unseen cells that it spans on seen ones.",
-        "keeps moving": f"{last.name} shows no sign of failing to compose: on unseen cells it spans "
-        f"{last.volume_ratio:.2f} of the volume it spans on seen ones{_unmixed(last)}.",
+        "adds": f"{last.name} adds: {last.additive:.0%} of its variance over all cells is one part per factor.",
+        "pastes": f"{last.name} pastes: on unseen cells it correlates {last.pasted:.2f} with a mixture of seen cells "
+        f"that share a level ({last.pasted_seen:.2f} on seen cells), which is right only where such mixtures are.",
+        "stops moving": f"{last.name} stops moving: a unit square of levels spans {last.volume_ratio:.2f} of the "
+        "volume on unseen cells that it spans on seen ones.",
+        "keeps moving": f"{last.name} keeps moving: on unseen cells it spans {last.volume_ratio:.2f} of the volume it "
+        "spans on seen ones.",
         "mixes": f"{last.name} is mostly conjunctions of levels; say which cells were seen to learn more.",
+        "cannot tell": f"{last.name} is mostly conjunctions of levels, and how its volume changes on unseen cells "
+        "cannot be measured: that takes as many features as factors, and seen and unseen cells off the grid's border.",
         "constant": f"{last.name} is the same at every cell: nothing is represented.",
     }
     return openings[last.verdict]
 
 
-def _unmixed(last: Reading) -> str:
-    return ", and it is no mixture of seen cells" if last.pasted == last.pasted else ""
+def _mixture(last: Reading) -> str:
+    """Say how much unseen cells look like mixtures of seen ones, where that is not the verdict itself."""
+    if last.verdict not in ("keeps moving", "stops moving") or last.pasted != last.pasted:
+        return ""
+    against = f" ({last.pasted_seen:.2f} on seen cells)" if last.pasted_seen == last.pasted_seen else ""
+    text = f"It correlates {last.pasted:.2f} with a mixture of seen cells that share a level{against}"
+    return text + (": it is no mixture of them." if last.pasted < UNMIXED and last.pasted <= last.pasted_seen else ".")
 
 
 def _movement(last: Reading, factors: tuple[str, ...]) -> list[str]:
@@ -169,26 +183,38 @@ def _movement(last: Reading, factors: tuple[str, ...]) -> list[str]:
         where = ", ".join(f"{name} {low}-{high}" for name, (low, high) in zip(factors, still.ranges, strict=True))
         shares = "" if still.unseen is None else f" ({still.unseen:.0%} of the unseen, {still.seen:.0%} of the seen)"
         parts.append(f"It moves less than half as much as usual at {still.count:,} cells{shares}, within {where}.")
-    known = [(speed, name) for speed, name in zip(last.speeds, factors, strict=True) if speed == speed]
-    if known and min(known)[0] < SLOWED:
-        speed, name = min(known)
-        parts.append(f"It slows most along {name}, to {speed:.2f} of its speed on seen cells.")
+    known = sorted((speed, name) for speed, name in zip(last.speeds, factors, strict=True) if speed == speed)
+    # Where two factors tie, rounding would choose.
+    if len(known) > 1 and known[0][0] < min(SLOWED, (1 - TIED) * known[1][0]):
+        parts.append(f"It slows most along {known[0][1]}, to {known[0][0]:.2f} of its speed on seen cells.")
     return parts
 
 
 def _additivity(last: Reading) -> str:
-    if last.verdict in ("constant", "adds") and last.predicted != last.predicted:
-        return ""
-    text = f"{last.additive:.0%} of its variance over all cells is additive"
+    """Say how much is additive over all cells, and how much of the unseen cells is sums of what seen cells have."""
+    parts = (
+        []
+        if last.verdict in ("adds", "constant")
+        else [f"{last.additive:.0%} of its variance over all cells is additive"]
+    )
     if last.predicted == last.predicted:
-        share = max(last.predicted, 0.0)
-        text += f"; sums fitted to seen cells predict {share:.0%} of its variance on unseen ones"
-    return text + "."
+        parts.append(f"sums fitted to seen cells predict {max(last.predicted, 0.0):.0%} of its variance on unseen ones")
+    if not parts:
+        return ""
+    text = "; ".join(parts)
+    return text[0].upper() + text[1:] + (": unseen cells are sums." if last.predicted >= SUMS else ".")
 
 
-def _against_truth(truth: Truth, verdict: str) -> str:
-    word = "right" if verdict == "composes" else "wrong"
+def _against_truth(truth: Truth) -> str:
+    """Say how wrong unseen outputs are, without the numbers that do not exist."""
+    seen, close = f"{truth.seen_error:.3g} on seen cells", truth.correlation
+    tail = f"; correlation {close:.2f}" if close == close else ""
+    if truth.relative_error == truth.relative_error:
+        word = "right" if truth.verdict == "composes" else "wrong"
+        scale = f"{truth.relative_error:.2f} of the variance of the right outputs"
+        return f"On unseen cells the outputs are {word}: error {truth.unseen_error:.3g}, {scale}, and {seen}{tail}."
+    word = "right" if truth.verdict == "composes" else "not small enough to be called right"
     return (
-        f"On unseen cells the outputs are {word}: error {truth.unseen_error:.3g}, {truth.relative_error:.2f} of the "
-        f"variance of the right outputs, and {truth.seen_error:.3g} on seen cells; correlation {truth.correlation:.2f}."
+        f"On unseen cells the error is {truth.unseen_error:.3g} ({seen}){tail}. The right outputs do not vary there; "
+        f"next to their variance over all cells, {truth.variance:.3g}, that is {word}."
     )

@@ -8,13 +8,11 @@ layers of a decoder it falls, which is what re-entangling means in numbers (Lian
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recombine.conjunctions import Subset, subsets
 from recombine.errors import InputError
 from recombine.measures.grid import ActivationGrid, as_grid
-from recombine.tables import Table
 
 #: Variance below this share of the mean square is rounding: the activations are constant.
 FLAT_SHARE = 1e-24
@@ -73,46 +71,6 @@ def additive_share(activations: Any, order: int = 1) -> float:
     if not 1 <= order <= grid.factors:
         raise InputError(f"order {order} does not fit {grid.factors} factors; choose one from 1 to {grid.factors}")
     return sum(share for subset, share in effect_shares(grid).items() if len(subset) <= order)
-
-
-def by_layer(layers: Mapping[str, Any], names: Sequence[str] | None = None) -> Table:
-    """Return the share of each subset of factors, layer by layer.
-
-    Parameters
-    ----------
-    layers : mapping of str to array of shape (levels_1, ..., levels_C, D)
-        In order of depth; the levels must agree, the features need not.
-    names : sequence of str, optional
-        Names of the factors; numbers if not given.
-
-    Returns
-    -------
-    Table
-        One row a layer: ``layer``, ``additive``, then one column a subset of factors.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, y = np.meshgrid([-1.0, 1.0], [-1.0, 1.0], indexing="ij")
-    >>> by_layer({"code": np.stack([x, y], axis=-1), "product": (x * y)[..., None]}, names=["x", "y"])
-    layer    additive  x    y    x × y
-    code     1.0       0.5  0.5  0.0
-    product  0.0       0.0  0.0  1.0
-    """
-    if not layers:
-        raise InputError("no layers were given; pass at least one array of activations")
-    shares = {layer: effect_shares(values) for layer, values in layers.items()}
-    family = list(next(iter(shares.values())))
-    if any(list(share) != family for share in shares.values()):
-        raise InputError("the layers differ in their number of factors; give all of them over the same grid")
-    labels = [str(factor) for factor in range(max(len(subset) for subset in family))] if names is None else list(names)
-    columns: dict[str, Any] = {
-        "layer": list(shares),
-        "additive": [sum(value for subset, value in share.items() if len(subset) == 1) for share in shares.values()],
-    }
-    for subset in family:
-        columns[" × ".join(labels[factor] for factor in subset)] = [share[subset] for share in shares.values()]
-    return Table(columns)
 
 
 def _add_squares(squares: dict[Subset, float], block: Any, grid: ActivationGrid) -> None:

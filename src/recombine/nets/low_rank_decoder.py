@@ -120,8 +120,11 @@ class LowRankDecoder(Architecture):
                 parts += [self.variance * vector.var(dim=-1).sum((1, 2)) for vector in vectors]
         return torch.stack(parts).sum(0) if parts else None
 
-    def effective_rank(self, parameters: Tensors) -> Tensor:
-        """Return the number of products an embedding is made of, exp(entropy), mean over values and factors, (c,)."""
+    def components(self, parameters: Tensors) -> Tensor:
+        """Return how many products an embedding is made of, exp(entropy), mean over values and factors, (c,).
+
+        This is not the rank of the image: products that share their column or row, as in a stripe, add up to rank one.
+        """
         both = torch.cat([entropies(parameters[f"{factor}.weights"]) for factor in FACTORS], dim=1)
         return both.exp().mean(1)
 

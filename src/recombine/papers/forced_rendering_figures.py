@@ -10,8 +10,7 @@ import numpy as np
 from recombine.arrays import FloatArray
 from recombine.papers.forced_rendering_claims import MORE_DRAWS
 from recombine.papers.forced_rendering_pictures import INK, PICTURE_FIGURES, SOFT, conditions, plot
-from recombine.papers.forced_rendering_remedies import exponent
-from recombine.papers.forced_rendering_remedy_claims import GOAL, amounts
+from recombine.papers.forced_rendering_remedy_claims import GOAL, amounts, power_law
 from recombine.papers.over_seeds import band, over_seeds
 from recombine.papers.results import Evidence, as_table, matching
 from recombine.tables import Table
@@ -63,7 +62,9 @@ def _say_layers(table: Table) -> str:
 def _codes_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["donut"].table
     return over_seeds(
-        rows.where(rows["draws"] < MORE_DRAWS), ("model", "code"), ("pasted", "correlation", "relative error")
+        rows.where(rows["draws"] < MORE_DRAWS),
+        ("model", "code"),
+        ("pasted", "pasted seen", "correlation", "relative error"),
     )
 
 
@@ -72,19 +73,22 @@ def _draw_codes(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.2, right=0.985, top=0.84, bottom=0.14, wspace=0.08)
     names = [f"{row['model'].upper()}, {row['code']}" for row in table.rows()]
     heights = np.arange(len(names))[::-1]
-    for name, marker, word, colour in (
-        ("pasted", "s", "with the pasted image", SOFT),
-        ("correlation", "o", "with the right image", INK),
+    for name, marker, word, colour, fill in (
+        ("pasted", "s", "with the pasted image", SOFT, SOFT),
+        ("pasted seen", "D", "same, on the donut", SOFT, "none"),
+        ("correlation", "o", "with the right image", INK, INK),
     ):
         spread = np.nan_to_num(table[f"{name} 2se"])
-        panels[0].errorbar(table[name], heights, xerr=spread, fmt=marker, color=colour, capsize=3, label=word)
+        panels[0].errorbar(
+            table[name], heights, xerr=spread, fmt=marker, color=colour, markerfacecolor=fill, capsize=3, label=word
+        )
     spread = np.nan_to_num(table["relative error 2se"])
     panels[1].errorbar(table["relative error"], heights, xerr=spread, fmt="o", color=INK, capsize=3)
     panels[1].axvline(1, color=SOFT, linewidth=1, linestyle=":", marker="")
     panels[0].set(xlabel="correlation of what is painted in the hole", xlim=(-0.15, 1.05))
     panels[1].set(xlabel="error in the hole / error of a blank image", xlim=(0, None))
     panels[0].set_yticks(heights, names)
-    panels[0].legend(frameon=False, fontsize=12, ncols=2, loc="lower left", bbox_to_anchor=(-0.02, 1.0), title=None)
+    panels[0].legend(frameon=False, fontsize=12, ncols=3, loc="lower left", bbox_to_anchor=(-0.04, 1.0), title=None)
 
 
 def _say_codes(table: Table) -> str:
@@ -116,7 +120,8 @@ def _say_hole(table: Table) -> str:
 def _penalties_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["low-rank"].table
     return as_table(
-        {name: row[name] for name in ("penalty", "seed", "unseen peaks", "rank", "striped")} for row in rows.rows()
+        {name: row[name] for name in ("penalty", "seed", "unseen peaks", "striped")} | {"components": row["rank"]}
+        for row in rows.rows()
     )
 
 
@@ -124,7 +129,11 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 3)
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.88, bottom=0.26, wspace=0.28)
     order = [name for name in PENALTY_WORDS if name in set(table["penalty"].tolist())]
-    titles = {"unseen peaks": "peaks in the hole", "rank": "rank of an embedding", "striped": "share that is a stripe"}
+    titles = {
+        "unseen peaks": "peaks in the hole",
+        "components": "components of a value",
+        "striped": "share that is a stripe",
+    }
     for axes, (name, title) in zip(panels, titles.items(), strict=True):
         for place, penalty in enumerate(order):
             values = matching(table, penalty=penalty)[name]
@@ -133,14 +142,14 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
             axes.plot(
                 [place - 0.28, place + 0.28], [values.mean()] * 2, color=INK, linewidth=2, marker="", linestyle="-"
             )
-        axes.set(title=title, ylim=(0, None) if name == "rank" else (-0.04, 1.05))
+        axes.set(title=title, ylim=(0, None) if name == "components" else (-0.04, 1.05))
         axes.set_xticks(range(len(order)), [PENALTY_WORDS[name] for name in order], rotation=25, ha="right")
 
 
 def _say_penalties(table: Table) -> str:
     means = {name: matching(table, penalty=name) for name in PENALTY_WORDS}
     parts = [
-        f"{PENALTY_WORDS[name]} {rows['unseen peaks'].mean():.2f} at rank {rows['rank'].mean():.1f}"
+        f"{PENALTY_WORDS[name]} {rows['unseen peaks'].mean():.2f} with {rows['components'].mean():.1f} components"
         for name, rows in means.items()
         if len(rows)
     ]
@@ -200,8 +209,8 @@ def _plain_ticks(axis: Axis, values: FloatArray) -> None:
 def _slope(found: dict[int, float]) -> str:
     if len(found) < 3:
         return ""
-    power, error = exponent(np.array([float(side) for side in found]), np.array(list(found.values())))
-    return f": exponent {power:.1f} ± {2 * error:.1f}"
+    power, _, half = power_law(found)
+    return f": exponent {power:.1f} ± {half:.1f}"
 
 
 def _say_efficiency(table: Table) -> str:
@@ -242,15 +251,13 @@ def _say_stripes(table: Table) -> str:
     return f"Share of peaks in place in the hole: {'; '.join(parts)}."
 
 
-#: How many seeds bands are made of, for captions.
-SEEDS_SHOWN = "n = 5 or 3 seeds at full scale, 1 to 3 at quick."
-
 FIGURES = (
     *PICTURE_FIGURES,
     plot(
         "codes",
         "Every code fails, not every code pastes",
-        f"Decoders trained on the donut; mean and two standard errors over seeds. Dotted: a blank image. {SEEDS_SHOWN}",
+        "Decoders trained on the donut; mean and two standard errors over seeds. Open: correlation with the pasted "
+        "image on the donut, where nothing is pasted. Dotted: a blank image.",
         "4 1",
         "donut",
         _codes_table,
@@ -262,8 +269,7 @@ FIGURES = (
         "layers",
         "Factors re-entangle layer by layer",
         "Convolutional decoders on the donut alone, which fail in the hole, and with stripes, which compose; mean and "
-        "two standard errors over seeds. What tells them apart is the area that a unit square of places becomes. "
-        f"{SEEDS_SHOWN}",
+        "two standard errors over seeds. What tells these apart is the area that a unit square of places becomes.",
         "8 7",
         "layers",
         _layers_table,
@@ -273,7 +279,7 @@ FIGURES = (
     plot(
         "hole-size",
         "Small holes are interpolated",
-        f"Convolutional decoders of bump codes; mean and two standard errors over seeds. {SEEDS_SHOWN}",
+        "Convolutional decoders of bump codes; mean and two standard errors over seeds.",
         "14",
         "hole",
         _hole_table,
@@ -285,8 +291,7 @@ FIGURES = (
         "stripes",
         "What stripes do",
         "Decoder, its layers, code, and how often each stripe is in the training set; mean and two standard errors "
-        "over seeds. "
-        f"{SEEDS_SHOWN}",
+        "over seeds.",
         "9a 9b 10",
         "stripes",
         _stripes_table,
@@ -296,8 +301,9 @@ FIGURES = (
     ),
     plot(
         "penalties",
-        "The variance term composes, low rank does not",
-        "Low-rank pixel-embedding networks, one dot a seed; the line is their mean.",
+        "One component a value is not enough; stripes are",
+        "Low-rank pixel-embedding networks, one dot a seed; the line is their mean. Components are counted by the "
+        "entropy of their weights; a stripe, in either direction, has rank one however many it is made of.",
         "12b 12a",
         "low-rank",
         _penalties_table,
@@ -309,8 +315,7 @@ FIGURES = (
         "efficiency",
         "How many bumps are needed",
         "Correlation with the right image on all unseen places; mean and two standard errors over seeds. Right: bumps "
-        "for a correlation of 0.9; exponents with two standard errors. "
-        f"{SEEDS_SHOWN}",
+        "for a correlation of 0.9; exponents with 95 % intervals (Student's t, two degrees of freedom for four sides).",
         "15b 15a",
         "efficiency",
         _efficiency_table,

@@ -31,8 +31,9 @@ LOW_RANK = {"code": "one-hot", "side": 32, "width": 1.5, "corner": 12, "draws": 
 def low_rank(unit: Unit) -> Rows:
     """What low-rank networks paint with and without penalties, a row a network.
 
-    "rank" is exp(entropy) of the squared weights of an embedding's products, before and after training; "striped" is
-    the share of the embeddings' energy that is constant along rows or along columns.
+    "rank" counts the components of an embedding, exp(entropy) of their squared weights, before and after training; it
+    is not the rank of the image, which is one for a stripe of any number of components. "striped" is the share of the
+    embeddings' energy that is constant along rows or along columns, whichever is more.
 
     Examples
     --------
@@ -57,8 +58,8 @@ def low_rank(unit: Unit) -> Rows:
         batch=batch,
         optimiser=AdamW(weight_decay=setting["decay"]),
     )
-    before = network.effective_rank(ensemble.initial()[0]).tolist()
-    after = network.effective_rank(trained.parameters).tolist()
+    before = network.components(ensemble.initial()[0]).tolist()
+    after = network.components(trained.parameters).tolist()
     striped = _striped(network, trained.parameters)
     about = {"penalty": setting["penalty"], "side": setting["side"], "corner": setting["corner"]}
     return [
@@ -71,7 +72,7 @@ def low_rank(unit: Unit) -> Rows:
 def _striped(network: Any, parameters: Any) -> list[float]:
     """Share of the embeddings' energy (around each image's mean) that varies along one axis only, a number a network.
 
-    For x, columns of an image may differ and rows may not: that is the stripe which shows x; for y the other way.
+    A factor's stripes may run in either direction: the one that holds more of its energy counts, x and y each its own.
     """
     import torch
 
@@ -199,3 +200,16 @@ def exponent(sides: FloatArray, amounts: FloatArray) -> tuple[float, float]:
     degrees = len(sides) - 2
     error = float(np.sqrt(rest @ rest / degrees / (centred @ centred))) if degrees > 0 else float("nan")
     return slope, error
+
+
+def margin(points: int) -> float:
+    """Return how many standard errors a 95 % interval of a straight line's slope reaches, by Student's t.
+
+    Examples
+    --------
+    >>> round(margin(4), 3), round(margin(1000), 2)
+    (4.303, 1.96)
+    """
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, points - 2)) if points > 2 else float("nan")

@@ -15,8 +15,11 @@ from recombine.report.wording import plural
 if TYPE_CHECKING:
     from rich.console import Console
 
-_SYMBOLS = {"pastes": "✕", "stops moving": "✕", "does not compose": "✕", "mixes": "?", "constant": "?"}
-_STYLES = {"✕": "bold red", "?": "yellow", "●": ""}
+#: A cross for a sign of failure, a question mark for what is open, a ring for a layer that only behaves in some way;
+#: the disc is kept for outputs that were found right.
+_SYMBOLS = {"pastes": "✕", "stops moving": "✕", "does not compose": "✕", "composes": "●"}
+_BEHAVIOUR = ("adds", "keeps moving")
+_STYLES = {"✕": "bold red", "?": "yellow", "●": "bold", "○": ""}
 #: Width of the bar of the additive share, and of a terminal that has room for it.
 _BAR, NARROW = 8, 100
 
@@ -37,8 +40,8 @@ def show(inspection: Inspection, console: Console) -> None:
     _line(console, f"Recombine inspection of {inspection.source}", "bold")
     _line(console, f"{plural(len(inspection.layers), 'layer')} over {sizes}{cells}", "")
     console.print()
-    symbol = _SYMBOLS.get(inspection.verdict, "●")
-    _line(console, f"{symbol} {inspection.verdict}: {VERDICTS[inspection.verdict]}", _STYLES[symbol] or "bold")
+    symbol = _SYMBOLS.get(inspection.verdict, "?")
+    _line(console, f"{symbol} {inspection.verdict}: {VERDICTS[inspection.verdict]}", _STYLES[symbol])
     _line(console, f"  {inspection.sentence}", "")
     console.print()
     _layers(inspection, console)
@@ -59,7 +62,7 @@ def _layers(inspection: Inspection, console: Console) -> None:
         table.add_column(justify="right", no_wrap=True)
     table.add_row("", *(Text(text, style="dim") for text in head))
     for layer in inspection.layers:
-        symbol = _SYMBOLS.get(layer.verdict, "●")
+        symbol = _SYMBOLS.get(layer.verdict, "○" if layer.verdict in _BEHAVIOUR else "?")
         words = Text(f"{symbol} {layer.verdict}", style=_STYLES[symbol])
         table.add_row("", Text(layer.name), words, *(Text(text) for text in _numbers(layer, known, bars)))
     console.print(table)
@@ -80,20 +83,18 @@ def _short(value: float) -> str:
 
 def _legend(inspection: Inspection, console: Console) -> None:
     lines = [
-        "additive: share of the variance in one part per factor (1 for a code, less where levels are conjoined)",
+        "additive: share of the variance over all cells in one part per factor (1 for a code, less where levels are "
+        "conjoined)",
         "F: 1 where factors move it in orthogonal directions; F_K: 1 where its kernel is a product of one per factor",
     ]
     if inspection.seen is not None:
-        lines.append(
-            "volume: how much a square of levels spans on unseen cells, over seen ones (below 0.5: stops moving)"
-        )
-        lines.append(
-            "pasted: correlation of unseen cells with a mixture of seen ones that share a level; (seen): the same"
-        )
-        lines.append("  on seen cells, which is what the shape of the outputs alone gives")
+        lines += [
+            "volume: how much a square of levels spans on unseen cells, over seen ones (below 0.5: stops moving)",
+            "pasted: correlation of unseen cells with a mixture of seen ones that share a level; (seen): the same on "
+            "seen cells, which is what the shape of the outputs alone gives",
+        ]
     place = "unseen cells" if inspection.seen is not None else "all cells"
-    lines.append(f"readout: R² on {place} of a linear readout of the level of the worst factor; a picture of a small")
-    lines.append("  spot has none, right or wrong")
+    lines.append(f"readout: R² on {place} of a linear readout of the level of the worst factor")
     for line in lines:
         _line(console, f"  {line}", "dim")
 
