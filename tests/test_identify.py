@@ -173,7 +173,7 @@ def test_gene_pairs_an_odd_cycle_determines_everything_an_even_one_does_not():
 
 
 def test_transitive_ordering_determines_odd_distances_only():
-    # Kernel-theory dossier 2.3: adjacent pairs of 7 items determine 12 of the 30 other ordered pairs.
+    # Adjacent pairs of 7 items determine 12 of the 30 other ordered pairs.
     pairs = every_cell((7, 7))
     distance = np.abs(pairs[:, 0] - pairs[:, 1])
     answer = identify(pairs[distance == 1], pairs[distance > 1])
