@@ -31,6 +31,8 @@ class Composition(ABC):
 
     name: str
     precision: float = EXACT
+    #: Whether an observation shows every part as it is, so that a seen value's component is known without any path.
+    shows_parts: bool = False
 
     def __call__(self, *parts: npt.ArrayLike) -> FloatArray:
         """Compose parts (..., M_k) into (..., N)."""

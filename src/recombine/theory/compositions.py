@@ -55,6 +55,7 @@ class Stack(Composition):
     """The parts one after the other; see `stack`."""
 
     name: str = "stack"
+    shows_parts = True
     _wants = "give parts that agree in all axes but the last"
 
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:

@@ -56,6 +56,26 @@ class Support(ABC):
         """Return how far the anchors' slot is from the value asked for; 0 unless they are nearest neighbours."""
         return 0.0
 
+    def has_slices(self, slot: int) -> bool:
+        """Say whether the slot can move while the others stay, so that data show derivatives by it.
+
+        False unless it is known: a support of your own has to say so.
+        """
+        return False
+
+    def connected(self, slot: int) -> bool:
+        """Say whether a path inside the slot's values leads from each to every other; False unless it is known."""
+        return False
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and highest number of each coordinate of the slot, both (D,); infinite if unknown."""
+        wide = np.full(self.dimensions, np.inf)
+        return -wide, wide
+
+    def without(self, slot: int, coordinate: int, low: float, high: float) -> Support:
+        """Return what is left of the support's parts when those vanish that hold a coordinate in a range."""
+        return self
+
     def _no_anchor(self, slot: int, value: FloatArray) -> InputError:
         return InputError(
             f"slot {slot} never takes the value {says(value)} in this support, so it has no anchors there; "
@@ -95,6 +115,18 @@ class Box(Support):
         anchors = self.sample(count, seed)
         anchors[:, slot] = chosen
         return anchors
+
+    def has_slices(self, slot: int) -> bool:
+        """Every slot moves on its own."""
+        return True
+
+    def connected(self, slot: int) -> bool:
+        """Values fill a box."""
+        return True
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the bounds."""
+        return self.low, self.high
 
     def product(self) -> Support:
         """Return the box itself."""
@@ -140,6 +172,18 @@ class Recombined(Support):
         anchors = self.sample(count, seed)
         anchors[:, slot] = chosen
         return anchors
+
+    def has_slices(self, slot: int) -> bool:
+        """A slot moves on its own if its values are connected."""
+        return self.of.connected(slot)
+
+    def connected(self, slot: int) -> bool:
+        """Values are those of the other support."""
+        return self.of.connected(slot)
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Values are those of the other support."""
+        return self.of.ends(slot)
 
     def product(self) -> Support:
         """Return itself."""

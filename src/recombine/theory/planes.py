@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -93,6 +93,34 @@ class Planes(Support):
         more = self.held[which].copy()
         more[np.arange(missing), self.free[which]] = self._free_values(missing, np.random.default_rng(seed))
         return np.concatenate([anchors, more])
+
+    def has_slices(self, slot: int) -> bool:
+        """Say whether the slot is free on a plane, or has one value alone and need not move."""
+        return bool((self.free == slot).any()) or self._alone(slot)
+
+    def connected(self, slot: int) -> bool:
+        """Say whether all values held for the slot lie in the range where it is free."""
+        if not (self.free == slot).any():
+            return self._alone(slot)
+        return bool(self._inside(self.held[self.free != slot, slot]).all())
+
+    def _alone(self, slot: int) -> bool:
+        """Whether the slot is only ever held, and at one value."""
+        values = self.held[:, slot]
+        return bool(len(values) and (self.free != slot).all() and (np.abs(values - values[0]) <= SAME).all())
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the range of the free slot and of the values held."""
+        values = self.held[self.free != slot, slot]
+        if (self.free == slot).any():
+            values = np.concatenate([values, [self.low, self.high]])
+        return values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf)
+
+    def without(self, slot: int, coordinate: int, low: float, high: float) -> Support:
+        """Return the planes that do not hold the coordinate in the range."""
+        number = self.held[:, slot, coordinate]
+        kept = (self.free == slot) | (number < low) | (number > high)
+        return replace(self, free=self.free[kept], held=self.held[kept])
 
     def product(self) -> Support:
         """Return the whole box where every slot is free on some plane."""

@@ -5,7 +5,7 @@ All answer ``sample``, ``contains``, ``has_value`` and ``conditional`` (see `rec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from recombine.theory.latent_sets import box as box
 from recombine.theory.latents import SAME, as_latents, as_value, drawn, slot_number, within
 from recombine.theory.planes import Planes as Planes
 from recombine.theory.planes import planes as planes
+
+#: Anchors that are drawn before a value counts as one that occurs only in a gap.
+MOST_ASKED = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,18 @@ class Band(Support):
 
         return drawn(propose, self._inside, count, f"the band at slot {slot} = {number:g}")
 
+    def has_slices(self, slot: int) -> bool:
+        """Every slot moves on its own, unless the band is the diagonal itself: there all move together."""
+        return self.width > 0
+
+    def connected(self, slot: int) -> bool:
+        """Values fill the range."""
+        return True
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the range."""
+        return np.full(self.dimensions, self.low), np.full(self.dimensions, self.high)
+
     def product(self) -> Support:
         """Return the whole box."""
         return box(self.slots, self.dimensions, low=self.low, high=self.high)
@@ -137,20 +152,72 @@ class Gap(Support):
         return np.array([bool(one) and self._reaches(slot, value) for one, value in zip(found, points, strict=True)])
 
     def _reaches(self, slot: int, value: FloatArray) -> bool:
-        return bool(self._kept(self.of.conditional(slot, value, 64)).any())
+        return bool(len(self._anchors(slot, value, 1, np.random.default_rng(0))))
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
-        """Return the other support's anchors outside the gap."""
+        """Return the other support's anchors outside the gap, drawn by rejection."""
         chosen = as_value(value, self.dimensions)
-        offered = self.of.conditional(slot, chosen, 4 * count, seed)
-        anchors = offered[self._kept(offered)]
+        anchors = self._anchors(slot, chosen, count, np.random.default_rng(seed))
         if not len(anchors):
             raise self._no_anchor(slot, chosen)
-        return anchors[:count] if len(offered) == 4 * count else anchors
+        return anchors
+
+    def _anchors(self, slot: int, value: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+        """Ask for more and more of the other support's anchors until enough lie outside the gap."""
+        anchors = np.empty((0, self.slots, self.dimensions))
+        asked, number = 0, 4 * count
+        while len(anchors) < count and asked < MOST_ASKED:
+            offered = self.of.conditional(slot, value, number, rng)
+            kept = offered[self._kept(offered)]
+            if len(offered) != number:
+                # These are all there are.
+                return kept
+            anchors = np.concatenate([anchors, kept])
+            asked, number = asked + number, min(2 * number, MOST_ASKED)
+        return anchors[:count]
+
+    @property
+    def _left(self) -> Support:
+        """The other support without the planes that lie in the gap."""
+        return self.of.without(self.slot, self.coordinate, self.low, self.high)
+
+    @property
+    def _at_an_end(self) -> bool:
+        """Whether the gap has values of its slot on at most one side."""
+        low, high = self._left.ends(self.slot)
+        return bool(self.low <= low[self.coordinate] or high[self.coordinate] <= self.high)
+
+    def has_slices(self, slot: int) -> bool:
+        """Say whether the slot moves on its own in what is left."""
+        return self._left.has_slices(slot)
+
+    def connected(self, slot: int) -> bool:
+        """Values of the slot with the gap are in two pieces, unless the gap is at an end.
+
+        In a band the other slots lose the values that only went with those in the gap.
+        """
+        pieces = slot == self.slot or isinstance(self.of, Band)
+        return self._left.connected(slot) and (self._at_an_end or not pieces)
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the other support's, cut where the gap is at an end."""
+        low, high = (end.copy() for end in self._left.ends(slot))
+        if slot == self.slot:
+            place = self.coordinate
+            begin, end = low[place], high[place]
+            low[place] = max(begin, self.high) if self.low <= begin else begin
+            high[place] = min(end, self.low) if end <= self.high else end
+        return low, high
+
+    def without(self, slot: int, coordinate: int, low: float, high: float) -> Support:
+        """Return the same gap in what is left of the other support."""
+        return replace(self, of=self.of.without(slot, coordinate, low, high))
 
     def product(self) -> Support:
         """Return every combination of the values that are left."""
-        return Gap(self.of.product(), self.slot, self.coordinate, self.low, self.high)
+        if isinstance(self.of, Band):
+            return Recombined(self)
+        return Gap(self._left.product(), self.slot, self.coordinate, self.low, self.high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +266,19 @@ class Finite(Support):
         chosen = as_value(value, self.dimensions)
         far: FloatArray = np.abs(self.points[:, slot_number(slot, self.slots)] - chosen).max(axis=1)
         return far, np.argsort(far, kind="stable")
+
+    def has_slices(self, slot: int) -> bool:
+        """Points are isolated, so no slot moves; one with a single value need not."""
+        return self.connected(slot)
+
+    def connected(self, slot: int) -> bool:
+        """Values are isolated, unless there is only one."""
+        low, high = self.ends(slot)
+        return bool((high - low <= SAME).all())
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and largest number of each coordinate."""
+        return self.points[:, slot].min(axis=0), self.points[:, slot].max(axis=0)
 
     def radius(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS) -> float:
         """Return the largest difference of a coordinate between the anchors' slot and the value."""
