@@ -242,7 +242,8 @@ FIGURES = (
     Plot(
         "visibility",
         "What a narrow diagonal hides",
-        "Share of a back sprite's pixels that every admissible front sprite covers, summed over random back sprites.",
+        "Share of the pixels of random back sprites, counted together, that every front sprite we drew covers: upper "
+        "bounds of what every admissible one covers.",
         ("first-principles/6",),
         ("visibility",),
         _visibility_table,
