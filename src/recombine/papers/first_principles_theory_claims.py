@@ -34,10 +34,10 @@ def _visibility(rows: Table) -> Outcome:
     narrow, wide = (float(matching(drawn, width=width)["hidden"][0]) for width in (0.05, 0.2))
     limit = float(matching(ends, width=0.05)["hidden"][0])
     falls = all(np.diff(table["hidden"][np.argsort(table["width"])]).max() <= 0 for table in (drawn, ends))
-    values = matching(drawn, width=0.05)["values"][0]
+    values, fronts = (matching(drawn, width=0.05)[name][0] for name in ("values", "fronts"))
     detail = (
-        f"share of the pixels of {values} back sprites together; {narrow:.3f} is with 200 drawn fronts each, an upper "
-        f"estimate, as draws overlook fronts that show a pixel; with fronts at the ends of the band as well it is "
+        f"share of the pixels of {values} back sprites together; {narrow:.3f} is with {fronts} drawn fronts each, an "
+        "upper estimate, as draws overlook fronts that show a pixel; with fronts at the ends of the band as well it is "
         f"{limit:.3f}, lower and still an upper bound"
     )
     holds = abs(narrow - 0.16) <= 0.02 and wide < 0.001 and falls and limit <= narrow
@@ -86,7 +86,10 @@ def _determinant(rows: Table) -> Outcome:
     example, yellow = (matching(rows, pixel=name) for name in ("example", "yellow"))
     det, sigma, zero = (float(x[0]) for x in (example["determinant"], example["smallest"], yellow["determinant"]))
     known = abs(det - 0.0927561) < 5e-8 and abs(sigma - 0.2370604) < 5e-8 and abs(zero) < 1e-15
-    detail = f"{len(rows)} pixels; largest difference from the closed form {miss:.1e}"
+    detail = (
+        f"{len(rows)} pixels; largest difference from the closed form {miss:.1e}; under a transparent pixel it is 0 "
+        "where the channels add up to 2: yellow, cyan and magenta"
+    )
     return Outcome.of(f"{det:.7f}, {sigma:.7f}, {zero:.1g}", known and miss < 1e-12, detail)
 
 

@@ -133,7 +133,7 @@ def _say_visibility(table: Table) -> str:
     line = matching(table, way="ends")
     ends = [int(place) for place in (np.argmin(line["width"]), np.argmax(line["width"]))]
     parts = [f"{line['hidden'][place]:.3f} at a half-width of {line['width'][place]:g}" for place in ends]
-    return f"Share of back pixels that no front sprite shows: {parts[0]}, {parts[1]}."
+    return f"Share of back pixels that no front sprite we drew shows: {parts[0]}, {parts[1]}."
 
 
 # ---------------------------------------------------------------------------- finite grids
