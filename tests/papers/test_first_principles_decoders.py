@@ -179,7 +179,7 @@ def test_checks_run_and_their_claims_can_fail(name):
 
 def test_the_variance_tells_the_targets_apart():
     experiment = PAPER.by_name["targets"]
-    rows = [row for unit in experiment.units("quick") for row in experiment.function(unit)]
+    rows = [row for unit in experiment.units("quick")[:2] for row in experiment.function(unit)]
     found = judge("17", rows)
     assert found.verdict is Standing.HOLDS
     assert found.detail.endswith("hard targets")
