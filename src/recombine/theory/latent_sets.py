@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from recombine.arrays import BoolArray, FloatArray
 from recombine.errors import InputError
-from recombine.theory.latents import as_latents, as_value, bounds, says, slot_number, within
+from recombine.theory.latents import as_latents, as_value, as_values, bounds, says, slot_number, within
+from recombine.theory.options import whole
 
 #: What randomness comes from.
 Seed = int | np.random.Generator
@@ -83,6 +84,21 @@ class Support(ABC):
         )
 
 
+def require_support(support: object, name: str) -> None:
+    """Raise unless this is a support.
+
+    Examples
+    --------
+    >>> require_support([[0, 0]], "train")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: train is a list, not a support; make one with recombine.supports, such as finite(...)
+    """
+    if not isinstance(support, Support):
+        kind = type(support).__name__
+        raise InputError(f"{name} is a {kind}, not a support; make one with recombine.supports, such as finite(...)")
+
+
 @dataclass(frozen=True, eq=False)
 class Box(Support):
     """Every point between ``low`` and ``high``; see `box`."""
@@ -94,6 +110,7 @@ class Box(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw uniformly."""
+        whole(count, "count", 0)
         return np.random.default_rng(seed).uniform(self.low, self.high, (count, self.slots, self.dimensions))
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
@@ -104,7 +121,7 @@ class Box(Support):
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values lie between the bounds."""
         slot_number(slot, self.slots)
-        points = np.atleast_2d(np.asarray(values, dtype=float))
+        points = as_values(values, self.dimensions)
         return within(points, self.low, self.high)
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
@@ -205,4 +222,6 @@ def box(slots: int, dimensions: int = 1, *, low: npt.ArrayLike = 0.0, high: npt.
     >>> whole.sample(3).shape, whole.conditional(0, [0.5] * 5, count=4).shape
     ((3, 2, 5), (4, 2, 5))
     """
+    whole(slots, "slots")
+    whole(dimensions, "dimensions")
     return Box(slots, dimensions, *bounds(low, high, dimensions))

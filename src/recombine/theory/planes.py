@@ -11,7 +11,8 @@ import numpy.typing as npt
 from recombine.arrays import BoolArray, FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.theory.latent_sets import ANCHORS, Box, Recombined, Seed, Support
-from recombine.theory.latents import SAME, as_latents, as_value, bounds, slot_number, within
+from recombine.theory.latents import SAME, as_latents, as_value, as_values, bounds, slot_number, within
+from recombine.theory.options import real, reals, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ class Planes(Support):
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw a plane for each point in equal parts, then its free slot."""
         rng = np.random.default_rng(seed)
+        whole(count, "count", 0)
         which = rng.permutation(np.arange(count) % len(self.free))
         points = self.held[which].copy()
         points[np.arange(count), self.free[which]] = self._free_values(count, rng)
@@ -75,7 +77,7 @@ class Planes(Support):
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values the slot takes: inside the box on its own planes, or held on another."""
         slot_number(slot, self.slots)
-        points = np.atleast_2d(np.asarray(values, dtype=float))
+        points = as_values(values, self.dimensions)
         free = self._inside(points) & bool((self.free == slot).any())
         found: BoolArray = free | self._holds(slot, points).any(axis=0)
         return found
@@ -129,6 +131,10 @@ class Planes(Support):
         return Recombined(self)
 
 
+def _is_list(values: object) -> bool:
+    return isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
+
+
 def planes(
     held: Mapping[int, Sequence[npt.ArrayLike]],
     *,
@@ -161,7 +167,11 @@ def planes(
     recombine.errors.InputError: slot 1 never takes the value 7 in this support, so it has no anchors there; ask for
     a value that .has_value, or add a training point with it
     """
-    listed = [(slot, np.asarray(value, dtype=float)) for slot, values in held.items() for value in values]
+    if spread is not None:
+        real(spread, "spread", above=0)
+    if not isinstance(held, Mapping) or not all(_is_list(values) for values in held.values()):
+        raise InputError(f"held is {held!r}; map each free slot to a list of what the others are held at")
+    listed = [(slot, reals(value, "held values")) for slot, values in held.items() for value in values]
     if not listed:
         raise InputError("no planes were given; map a free slot to what the others are held at, as {0: [[1.0]]}")
     shapes = {value.shape if value.ndim == 2 else (1, *value.shape) for _, value in listed}

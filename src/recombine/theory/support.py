@@ -19,8 +19,9 @@ from recombine.errors import InputError, listing
 from recombine.theory.anchor_stacks import Anchored, AnchorStacks, Component
 from recombine.theory.composition import Composition, as_composition
 from recombine.theory.jacobians import Function
-from recombine.theory.latent_sets import Seed, Support
+from recombine.theory.latent_sets import Seed, Support, require_support
 from recombine.theory.latents import as_value, says, slot_number
+from recombine.theory.options import callable_or_refuse, reals, whole
 from recombine.theory.rank_test import RankTest, SlotRank
 from recombine.verdicts import Verdict
 
@@ -104,11 +105,8 @@ def compositional_support(train: Support, test: Support, *, probes: int = 1000, 
     >>> print(compositional_support(gap(corner, 0, 0, 0.2, 0.4), box(2)))
     unseen level: 19.0% of test points have a value of slot 0 that was never seen, such as 0.299712
     """
-    if (train.slots, train.dimensions) != (test.slots, test.dimensions):
-        raise InputError(
-            f"training latents are ({train.slots}, {train.dimensions}) and test latents ({test.slots}, "
-            f"{test.dimensions}); give supports with the same slots and coordinates"
-        )
+    _alike(train, test)
+    _positive(probes=probes)
     rng = np.random.default_rng(seed)
     points, seen = test.sample(probes, rng), train.sample(probes, rng)
     absent = np.stack([~train.has_value(slot, points[:, slot]) for slot in range(train.slots)])
@@ -219,6 +217,8 @@ def gauge_aware_support(
     """
     _positive(probes=probes, anchors=anchors, combinations=combinations)
     rng = np.random.default_rng(seed)
+    if test is not None:
+        _alike(support, test)
     several, rule = _as_many(components, support), as_composition(composition)
     stacks = AnchorStacks(support, rule, several, False)
     everything = AnchorStacks(support.product() if test is None else test, rule, several, False)
@@ -271,13 +271,28 @@ def _slot_rank(
     )
 
 
+def _alike(train: Support, test: Support) -> None:
+    require_support(train, "train")
+    require_support(test, "test")
+    if (train.slots, train.dimensions) != (test.slots, test.dimensions):
+        raise InputError(
+            f"training latents are ({train.slots}, {train.dimensions}) and test latents ({test.slots}, "
+            f"{test.dimensions}); give supports with the same slots and coordinates"
+        )
+
+
 def _positive(**numbers: int | None) -> None:
     for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise InputError(f"{name} is {number}; a rank test needs at least 1")
+        if number is not None:
+            whole(number, name)
 
 
 def _as_many(components: Sequence[Component], support: Support) -> Sequence[Component]:
+    require_support(support, "support")
+    if not isinstance(components, Sequence):
+        raise InputError(f"components are {components!r}; give a list with one function for each slot")
+    for slot, component in enumerate(components):
+        callable_or_refuse(component, f"component {slot}")
     if len(components) != support.slots:
         raise InputError(f"{len(components)} components were given for {support.slots} slots; give one for each")
     return components
@@ -290,9 +305,13 @@ def _values(
     if values is None:
         points = support.product().sample(probes, rng)
         return {slot: points[:, slot] for slot in range(support.slots)}
+    if not isinstance(values, Mapping) or not values:
+        raise InputError(f"values are {values!r}; map a slot to the values to test, as {{0: [[0.5]]}}")
     chosen = {}
     for slot, listed in values.items():
-        rows = np.asarray(listed, dtype=float)
+        rows = reals(listed, f"values of slot {slot}")
+        if not rows.size:
+            raise InputError(f"values of slot {slot} are empty; give at least one, or leave the slot out")
         rows = rows[:, None] if rows.ndim == 1 and support.dimensions == 1 else np.atleast_2d(rows)
         chosen[slot_number(slot, support.slots)] = np.stack([as_value(row, support.dimensions) for row in rows])
     return chosen

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray
+from recombine.arrays import BoolArray, FloatArray, as_numbers
 from recombine.errors import InputError
 from recombine.theory.latent_sets import ANCHORS as ANCHORS
 from recombine.theory.latent_sets import Box as Box
@@ -18,7 +18,9 @@ from recombine.theory.latent_sets import Recombined as Recombined
 from recombine.theory.latent_sets import Seed as Seed
 from recombine.theory.latent_sets import Support as Support
 from recombine.theory.latent_sets import box as box
-from recombine.theory.latents import SAME, as_latents, as_value, drawn, slot_number, within
+from recombine.theory.latent_sets import require_support
+from recombine.theory.latents import SAME, as_latents, as_value, as_values, drawn, slot_number, within
+from recombine.theory.options import real, whole
 from recombine.theory.planes import Planes as Planes
 from recombine.theory.planes import planes as planes
 
@@ -39,6 +41,7 @@ class Band(Support):
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw a place on the diagonal and a step away from it, for each coordinate on its own."""
         rng = np.random.default_rng(seed)
+        whole(count, "count", 0)
         flat = drawn(lambda number: self._proposed(number, rng), self._inside, count * self.dimensions, "the band")
         return flat.reshape(count, self.dimensions, self.slots).swapaxes(1, 2)
 
@@ -63,7 +66,7 @@ class Band(Support):
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values are in range: the diagonal itself has them all."""
         slot_number(slot, self.slots)
-        points = np.atleast_2d(np.asarray(values, dtype=float))
+        points = as_values(values, self.dimensions)
         return within(points, self.low, self.high)
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
@@ -133,6 +136,7 @@ class Gap(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw from the other support and reject what lies in the gap."""
+        whole(count, "count", 0)
         rng = np.random.default_rng(seed)
         return drawn(lambda number: self.of.sample(number, rng), self._kept, count, "the support outside the gap")
 
@@ -144,7 +148,7 @@ class Gap(Support):
 
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values are left."""
-        points = np.atleast_2d(np.asarray(values, dtype=float))
+        points = as_values(values, self.dimensions)
         found = self.of.has_value(slot, points)
         if slot == self.slot:
             number = points[:, self.coordinate]
@@ -239,6 +243,7 @@ class Finite(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw points of the list with replacement."""
+        whole(count, "count", 0)
         return self.points[np.random.default_rng(seed).integers(len(self.points), size=count)]
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
@@ -248,7 +253,7 @@ class Finite(Support):
 
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values the slot has in the list; with neighbours, any value within the range of the list."""
-        points = np.atleast_2d(np.asarray(values, dtype=float))
+        points = as_values(values, self.dimensions)
         own = self.points[:, slot_number(slot, self.slots)]
         if self.neighbours:
             return within(points, own.min(axis=0), own.max(axis=0))
@@ -306,9 +311,12 @@ def band(width: float, *, slots: int = 2, dimensions: int = 1, low: float = 0.0,
     >>> band(0.0).conditional(0, [0.3])[:, :, 0].tolist()
     [[0.3, 0.3]]
     """
+    whole(dimensions, "dimensions")
+    whole(slots, "slots")
+    width, low, high = real(width, "width"), real(low, "low"), real(high, "high")
     if width < 0 or slots < 2 or low >= high:
         raise InputError(
-            f"a band of width {width} for {slots} slots from {low} to {high} is empty; "
+            f"a band of width {width:g} for {slots} slots from {low:g} to {high:g} is empty; "
             "give a width >= 0, two or more slots and low < high"
         )
     return Band(slots, dimensions, float(width), float(low), float(high))
@@ -323,10 +331,14 @@ def gap(support: Support, slot: int, coordinate: int, low: float, high: float) -
     >>> holed.has_value(0, [[0.5], [0.7]]).tolist()
     [False, True]
     """
+    require_support(support, "the support with a gap")
     slot_number(slot, support.slots)
+    whole(coordinate, "coordinate", 0)
+    low, high = (end if end in (-np.inf, np.inf) else real(end, "an end of the gap") for end in (low, high))
     if not 0 <= coordinate < support.dimensions or low > high:
         raise InputError(
-            f"coordinate {coordinate} from {low} to {high} is no gap of a slot with {support.dimensions} coordinates"
+            f"coordinate {coordinate} from {low:g} to {high:g} is no gap of a slot with {support.dimensions} "
+            "coordinates"
         )
     return Gap(support, int(slot), int(coordinate), float(low), float(high))
 
@@ -349,13 +361,14 @@ def finite(points: npt.ArrayLike, *, neighbours: int = 0) -> Finite:
     >>> seen.product().contains([[[1], [1]], [[1], [2]]]).tolist()
     [True, False]
     """
-    array = np.asarray(points, dtype=float)
+    array = np.asarray(as_numbers(points, "points"), dtype=float)
     array = array[..., None] if array.ndim == 2 else array
     if array.ndim != 3 or not array.size:
         raise InputError(f"points have shape {array.shape}; give (N, K, D), or (N, K) for slots of one coordinate")
     if not np.isfinite(array).all():
         row, slot, _ = np.argwhere(~np.isfinite(array))[0]
         raise InputError(f"point {row} has a coordinate of slot {slot} that is not finite; drop it")
+    whole(neighbours, "neighbours", 0)
     if not 0 <= neighbours <= len(array):
         raise InputError(f"{neighbours} neighbours were asked for among {len(array)} points; ask for at most as many")
     return Finite(array, int(neighbours))
