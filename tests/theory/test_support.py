@@ -184,6 +184,17 @@ def test_full_rank_alone_determines_nothing(support: Support, words: str) -> Non
         assert str(exact).endswith("for a finite set ask finite_identifiability")
 
 
+def test_planes_of_three_slots_must_cross() -> None:
+    parts = [lambda z: 2 + np.sin(z)] * 3
+    meeting = planes({0: [[[0.1], [0.2]]], 1: [[[0.3], [0.2]]], 2: [[[0.3], [0.1]]]})
+    skew = planes({0: [[[0.1], [0.2]]], 1: [[[0.3], [0.9]]], 2: [[[0.3], [0.8]]]})
+    assert meeting.crosses()
+    assert sufficient_support(meeting, product(), parts, probes=2).holds
+    found = sufficient_support(skew, product(), parts, probes=2)
+    assert found.full_rank
+    assert str(found).startswith("undecided: full rank at the probed values, but the planes do not all cross")
+
+
 def test_on_the_diagonal_other_components_fit_addition() -> None:
     """The counterexample: phi_0 + b and phi_1 - b agree on the diagonal and nowhere else."""
     latents = band(0.0).sample(50)[..., 0]

@@ -68,6 +68,10 @@ class Support(ABC):
         """Say whether a path inside the slot's values leads from each to every other; False unless it is known."""
         return False
 
+    def crosses(self) -> bool:
+        """Say whether the parts of the support meet, so that a known point of one leads into all others."""
+        return True
+
     def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and highest number of each coordinate of the slot, both (D,); infinite if unknown."""
         wide = np.full(self.dimensions, np.inf)

@@ -106,6 +106,24 @@ class Planes(Support):
             return self._alone(slot)
         return bool(self._inside(self.held[self.free != slot, slot]).all())
 
+    def crosses(self) -> bool:
+        """Say whether every plane can be reached from the first by planes that cross; skew ones cannot."""
+        reached, waiting = [0], list(range(1, len(self.free)))
+        for plane in reached:
+            found = [other for other in waiting if self._cross(plane, other)]
+            reached += found
+            waiting = [other for other in waiting if other not in found]
+        return not waiting
+
+    def _cross(self, one: int, two: int) -> bool:
+        """Two planes cross if they agree on what both hold, and each holds the other's free slot in its range."""
+        first, second = self.free[one], self.free[two]
+        both = [slot for slot in range(self.slots) if slot not in (first, second)]
+        agree = bool((np.abs(self.held[one, both] - self.held[two, both]) <= SAME).all())
+        if first == second:
+            return agree
+        return agree and bool(self._inside(self.held[one, second]) & self._inside(self.held[two, first]))
+
     def _alone(self, slot: int) -> bool:
         """Whether the slot is only ever held, and at one value."""
         values = self.held[:, slot]

@@ -247,7 +247,9 @@ def _missing(support: Support, rule: Composition, found: list[SlotRank]) -> tupl
         (pieces, "has values in pieces, and no path leads from the known value to those in another piece"),
         (skipped, "was not probed"),
     ]
-    return tuple(f"slot {listing(slots)} {words}" for slots, words in sentences if slots)
+    lacking = [f"slot {listing(slots)} {words}" for slots, words in sentences if slots]
+    skew = [] if lacking or support.crosses() else ["the planes do not all cross, so none leads into all others"]
+    return (*lacking, *skew)
 
 
 def _no_more(row: Anchored, everything: Anchored, precision: float) -> BoolArray:

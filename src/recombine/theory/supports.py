@@ -195,6 +195,10 @@ class Gap(Support):
         """Say whether the slot moves on its own in what is left."""
         return self._left.has_slices(slot)
 
+    def crosses(self) -> bool:
+        """Say whether what is left still meets."""
+        return self._left.crosses()
+
     def connected(self, slot: int) -> bool:
         """Values of the slot with the gap are in two pieces, unless the gap is at an end.
 
