@@ -18,7 +18,7 @@ import numpy.typing as npt
 from recombine.arrays import FloatArray, as_numbers
 from recombine.errors import InputError, listing, near_miss
 from recombine.theory.jacobians import Function, by_autodiff, by_differences, called_with_tensors
-from recombine.theory.options import callable_or_refuse, called
+from recombine.theory.options import callable_or_refuse, called, whole
 
 #: Relative error of Jacobians that are formulas or autodiff, and of those by finite differences.
 EXACT, DIFFERENCES = float(np.finfo(float).eps), 1e-11
@@ -44,7 +44,7 @@ class Composition(ABC):
     def jacobian(self, slot: int, parts: Parts) -> FloatArray:
         """Return dC/dx_slot, shape (..., N, M_slot)."""
         arrays = self._checked(parts)
-        if not 0 <= slot < len(arrays):
+        if whole(slot, "slot", 0) >= len(arrays):
             raise InputError(f"slot {slot} does not exist; {self.name} was given {len(arrays)} parts")
         blocks = self._jacobian(slot, arrays)
         if not np.isfinite(blocks).all():

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from recombine.arrays import BoolArray, FloatArray
 from recombine.errors import InputError
 from recombine.theory.latents import as_latents, as_value, as_values, bounds, says, slot_number, within
-from recombine.theory.options import whole
+from recombine.theory.options import generator, whole
 
 #: What randomness comes from.
 Seed = int | np.random.Generator
@@ -115,7 +115,7 @@ class Box(Support):
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw uniformly."""
         whole(count, "count", 0)
-        return np.random.default_rng(seed).uniform(self.low, self.high, (count, self.slots, self.dimensions))
+        return generator(seed).uniform(self.low, self.high, (count, self.slots, self.dimensions))
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points lie between the bounds."""
@@ -172,7 +172,7 @@ class Recombined(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw each slot from a point of its own."""
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         return np.stack([self.of.sample(count, rng)[:, slot] for slot in range(self.slots)], axis=1)
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:

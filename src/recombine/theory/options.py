@@ -62,6 +62,22 @@ def reals(values: Any, name: str) -> FloatArray:
     return array
 
 
+def generator(seed: Any) -> np.random.Generator:
+    """Return the generator of a seed, or say what is wrong with it.
+
+    Examples
+    --------
+    >>> generator("today")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: seed is 'today'; give a whole number from 0 up, or a numpy Generator
+    """
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InputError(f"seed is {seed!r}; give a whole number from 0 up, or a numpy Generator") from None
+
+
 def called(function: Callable[..., Any], name: str, *inputs: Any) -> Any:
     """Call a function of the caller's and say whose it was where it fails.
 

@@ -12,7 +12,7 @@ from recombine.arrays import BoolArray, FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.theory.latent_sets import ANCHORS, Box, Recombined, Seed, Support
 from recombine.theory.latents import SAME, as_latents, as_value, as_values, bounds, slot_number, within
-from recombine.theory.options import real, reals, whole
+from recombine.theory.options import generator, real, reals, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Planes(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw a plane for each point in equal parts, then its free slot."""
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         whole(count, "count", 0)
         which = rng.permutation(np.arange(count) % len(self.free))
         points = self.held[which].copy()
@@ -93,7 +93,7 @@ class Planes(Support):
         missing = max(count - len(anchors), 0) if len(holding) else 0
         which = holding[np.arange(missing) % max(len(holding), 1)]
         more = self.held[which].copy()
-        more[np.arange(missing), self.free[which]] = self._free_values(missing, np.random.default_rng(seed))
+        more[np.arange(missing), self.free[which]] = self._free_values(missing, generator(seed))
         return np.concatenate([anchors, more])
 
     def has_slices(self, slot: int) -> bool:

@@ -255,9 +255,13 @@ def reconstruct_components(
     begin = as_latents(reals(start, "coordinates of the start")[None], support.slots, support.dimensions)
     if not support.contains(begin)[0]:
         raise InputError(f"the start {says(begin[0])} is not on any of the planes; start at a point of the support")
+    if not isinstance(start_components, (Sequence, np.ndarray)):
+        raise InputError(f"start components are {start_components!r}; give a list with one array (M,) for each slot")
     if len(start_components) != support.slots:
         raise InputError(f"{len(start_components)} start components were given for {support.slots} slots")
     known = tuple(np.atleast_1d(reals(part, "start components")) for part in start_components)
+    if any(part.ndim != 1 for part in known):
+        raise InputError(f"start components have shapes {[part.shape for part in known]}; give one (M,) for each slot")
     rule = as_composition(composition)
     made, seen = rule(*[part[None] for part in known]), _observations(observed, begin)
     if made.shape != seen.shape:

@@ -13,7 +13,7 @@ from recombine.conjunctions import every_cell
 from recombine.theory.component_grid import Grid, checked_cells
 from recombine.theory.composition import Composition
 from recombine.theory.jacobians import Function
-from recombine.theory.options import real
+from recombine.theory.options import generator, real
 
 #: Least-squares steps, and the seen error at which they stop.
 STEPS, FITTED = 60, 1e-13
@@ -95,7 +95,7 @@ def refit(
     real(move, "move", above=0)
     truth = Grid.of(composition, components)
     cells = checked_cells(seen, truth.sizes, "seen")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     moved = tuple(part + move * rng.standard_normal(part.shape) for part in truth.components)
     fitted = _fitted(Grid(truth.composition, moved), cells, truth.outputs(cells))
     everything = every_cell(truth.sizes)

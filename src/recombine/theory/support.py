@@ -21,7 +21,7 @@ from recombine.theory.composition import Composition, as_composition
 from recombine.theory.jacobians import Function
 from recombine.theory.latent_sets import Seed, Support, require_support
 from recombine.theory.latents import as_value, says, slot_number
-from recombine.theory.options import callable_or_refuse, reals, whole
+from recombine.theory.options import callable_or_refuse, generator, reals, whole
 from recombine.theory.rank_test import RankTest, SlotRank
 from recombine.verdicts import Verdict
 
@@ -107,7 +107,7 @@ def compositional_support(train: Support, test: Support, *, probes: int = 1000, 
     """
     _alike(train, test)
     _positive(probes=probes)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     points, seen = test.sample(probes, rng), train.sample(probes, rng)
     absent = np.stack([~train.has_value(slot, points[:, slot]) for slot in range(train.slots)])
     idle = np.stack([~test.has_value(slot, seen[:, slot]) for slot in range(train.slots)])
@@ -170,7 +170,7 @@ def sufficient_support(
     _positive(probes=probes, anchors=anchors)
     if combine not in ("stack", "sum"):
         raise InputError(f"combine is {combine!r}; give 'stack' or 'sum'")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     stacks = AnchorStacks(support, as_composition(composition), _as_many(components, support), combine == "sum")
     found = []
     for slot, chosen in _values(support, values, probes, rng).items():
@@ -216,7 +216,7 @@ def gauge_aware_support(
     (False, True)
     """
     _positive(probes=probes, anchors=anchors, combinations=combinations)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     if test is not None:
         _alike(support, test)
     several, rule = _as_many(components, support), as_composition(composition)

@@ -20,7 +20,7 @@ from recombine.theory.latent_sets import Support as Support
 from recombine.theory.latent_sets import box as box
 from recombine.theory.latent_sets import require_support
 from recombine.theory.latents import SAME, as_latents, as_value, as_values, drawn, slot_number, within
-from recombine.theory.options import real, whole
+from recombine.theory.options import generator, real, whole
 from recombine.theory.planes import Planes as Planes
 from recombine.theory.planes import planes as planes
 
@@ -40,7 +40,7 @@ class Band(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw a place on the diagonal and a step away from it, for each coordinate on its own."""
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         whole(count, "count", 0)
         flat = drawn(lambda number: self._proposed(number, rng), self._inside, count * self.dimensions, "the band")
         return flat.reshape(count, self.dimensions, self.slots).swapaxes(1, 2)
@@ -76,7 +76,7 @@ class Band(Support):
             raise self._no_anchor(slot, chosen)
         if self.width == 0:
             return np.broadcast_to(chosen, (1, self.slots, self.dimensions)).copy()
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         columns = [self._neighbours(slot, float(number), count, rng) for number in chosen]
         return np.stack(columns, axis=-1)
 
@@ -137,7 +137,7 @@ class Gap(Support):
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw from the other support and reject what lies in the gap."""
         whole(count, "count", 0)
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         return drawn(lambda number: self.of.sample(number, rng), self._kept, count, "the support outside the gap")
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
@@ -161,7 +161,7 @@ class Gap(Support):
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
         """Return the other support's anchors outside the gap, drawn by rejection."""
         chosen = as_value(value, self.dimensions)
-        anchors = self._anchors(slot, chosen, count, np.random.default_rng(seed))
+        anchors = self._anchors(slot, chosen, count, generator(seed))
         if not len(anchors):
             raise self._no_anchor(slot, chosen)
         return anchors
@@ -248,7 +248,7 @@ class Finite(Support):
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw points of the list with replacement."""
         whole(count, "count", 0)
-        return self.points[np.random.default_rng(seed).integers(len(self.points), size=count)]
+        return self.points[generator(seed).integers(len(self.points), size=count)]
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points are in the list."""
@@ -338,7 +338,9 @@ def gap(support: Support, slot: int, coordinate: int, low: float, high: float) -
     require_support(support, "the support with a gap")
     slot_number(slot, support.slots)
     whole(coordinate, "coordinate", 0)
-    low, high = (end if end in (-np.inf, np.inf) else real(end, "an end of the gap") for end in (low, high))
+    low, high = (
+        end if isinstance(end, float) and np.isinf(end) else real(end, "an end of the gap") for end in (low, high)
+    )
     if not 0 <= coordinate < support.dimensions or low > high:
         raise InputError(
             f"coordinate {coordinate} from {low:g} to {high:g} is no gap of a slot with {support.dimensions} "
