@@ -157,15 +157,15 @@ ISLANDS = np.concatenate([np.random.default_rng(0).integers(0, 3, (30, 2)), np.f
 @pytest.mark.parametrize(
     ("support", "words"),
     [
-        (band(0.0), "slot 0, 1 cannot move"),
-        (finite([[0, 0], [1, 1], [2, 2]]), "slot 0, 1 cannot move .* slot 0, 1 has values in pieces"),
+        (band(0.0), "but each of slots 0, 1 cannot move"),
+        (finite([[0, 0], [1, 1], [2, 2]]), "slots 0, 1 cannot move .* slots 0, 1 has values in pieces"),
         (finite(ISLANDS), "in pieces"),
         (finite(np.random.default_rng(1).uniform(size=(20, 2))), "in pieces"),
         (finite(np.random.default_rng(1).uniform(size=(20, 2)), neighbours=3), "in pieces"),
         (finite([[0, 0], [1, 1]]).product(), "in pieces"),
         (gap(CORNER, 0, 0, 0.4, 0.6), "but slot 0 has values in pieces"),
         (gap(gap(CORNER, 0, 0, 0.9, 1.0), 0, 0, 0.4, 0.6), "but slot 0 has values in pieces"),
-        (gap(band(0.05), 1, 0, 0.3, 0.6), "but slot 0, 1 has values in pieces"),
+        (gap(band(0.05), 1, 0, 0.3, 0.6), "but each of slots 0, 1 has values in pieces"),
         (gap(planes({0: [[1.0], [0.3]], 1: [[0.1]]}), 0, 0, -1, 0.2), "but slot 1 cannot move"),
         (planes({0: [[1.0]], 1: [[5.0]]}), "but slot 0 has values in pieces"),
         (planes({0: [[1.0], [0.5]]}), "but slot 1 cannot move"),

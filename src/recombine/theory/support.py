@@ -247,9 +247,13 @@ def _missing(support: Support, rule: Composition, found: list[SlotRank]) -> tupl
         (pieces, "has values in pieces, and no path leads from the known value to those in another piece"),
         (skipped, "was not probed"),
     ]
-    lacking = [f"slot {listing(slots)} {words}" for slots, words in sentences if slots]
+    lacking = [f"{_named(slots)} {words}" for slots, words in sentences if slots]
     skew = [] if lacking or support.crosses() else ["the planes do not all cross, so none leads into all others"]
     return (*lacking, *skew)
+
+
+def _named(slots: list[int]) -> str:
+    return f"slot {slots[0]}" if len(slots) == 1 else f"each of slots {listing(slots)}"
 
 
 def _no_more(row: Anchored, everything: Anchored, precision: float) -> BoolArray:
