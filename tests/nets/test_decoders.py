@@ -180,6 +180,9 @@ def test_annealed_steps_shrink_as_the_schedule_says():
         (lambda: Decoder(hidden=0), "sizes from 1 up"),
         (lambda: decoders.opaque_at_start(decoders.compositional(), 0, np.zeros((2, 10))), "has no opacity"),
         (lambda: decoders.opaque_at_start(decoders.rgba(), 0, np.zeros((2, 9))), "give rows of 10"),
+        (lambda: decoders.opaque_at_start(decoders.rgba(), 0, np.zeros((0, 10))), "give rows of 10"),
+        (lambda: decoders.opaque_at_start(decoders.rgba(), 0, [[0.5] * 9 + [np.nan]]), r"latents\[0, 9\] is nan"),
+        (lambda: decoders.opaque_at_start(decoders.rgba(), 0, [["a"] * 10]), "latents are not real numbers"),
         (lambda: Cosine(0), "periods and every from 1 up"),
     ],
 )

@@ -53,7 +53,7 @@ def good(scale: str) -> Rows:
     rows += one("orthogonal gap", **{"r2 all": 0.8, **slab}) + one("random", r2_all=0.957)
     rows += one("random", "monolithic", r2_all=0.931) + one("diagonal 0.2", r2_all=0.955)
     rows += one("diagonal 0.05", r2_all=0.6) + one("orthogonal normal", r2_all=0.95)
-    rows += one("orthogonal*", **{"mse all": 0.004, "share on B": 0.5, "share on O": 0.003})
+    rows += one("orthogonal*", **{"mse all": 0.002, "share on B": 0.5, "share on O": 0.003})
     rows += one("orthogonal", "rgba", **{"r2 all": 0.98, "mse all": 0.00042, "opaque at start": 1.0})
     rows += one("orthogonal+") + one("diagonal 0.1")
     dead = {"r2 id": -0.1, "r2 all": -0.06, "opaque at start": 0.0}
@@ -64,13 +64,15 @@ def good(scale: str) -> Rows:
 def test_claims_hold_for_what_the_paper_reports(number):
     outcome = judge(number, good("full"))
     assert outcome.verdict is Standing.HOLDS, outcome
-    assert "full scale" in outcome.detail or number in ("9b",)
+    assert "full scale" in outcome.detail
+    assert outcome.value.endswith("(full: 392,000 steps)")
 
 
 SPOILT = [
     ("1", ("random", "monolithic"), {"r2 all": 0.9}),
     ("2", ("orthogonal", "monolithic"), {"r2 all": 0.3}),
     ("2", ("orthogonal", "monolithic"), {"r2 id": 0.5}),
+    ("2", ("orthogonal", None), {"r2 id": 0.79}),
     ("3", ("orthogonal normal", "compositional"), {"r2 all": 0.94}),
     ("4a", ("orthogonal gap", "compositional"), {"r2 id": 0.9}),
     ("4a", ("orthogonal gap", "compositional"), {"mse in gap": 0.0014}),
@@ -80,6 +82,8 @@ SPOILT = [
     ("8a", ("orthogonal*", "compositional"), {"mse all": 0.0012}),
     ("8b", ("orthogonal*", "compositional"), {"share on B": 0.2}),
     ("8b", ("orthogonal*", "compositional"), {"share on O": 0.05}),
+    ("8b", ("orthogonal*", "compositional"), {"mse all": 0.0024}),
+    ("8b", ("orthogonal*", "compositional"), {"mse all": 0.0016}),
     ("9b", ("orthogonal", "rgba"), {"opaque at start": 1.0}),
     ("10", ("orthogonal", "rgba"), {"r2 all": 0.9}),
     ("10", ("orthogonal", "rgba"), {"mse all": 0.0009}),
@@ -88,8 +92,29 @@ SPOILT = [
 
 @pytest.mark.parametrize(("number", "place", "change"), SPOILT)
 def test_claims_fail_when_their_number_is_off(number, place, change):
-    rows = [row | change if (row["support"], row["model"]) == place else row for row in good("full")]
-    assert judge(number, rows).verdict is Standing.FAILS
+    name, model = place
+    hit = lambda row: row["support"] == name and model in (None, row["model"])  # noqa: E731
+    assert judge(number, [row | change if hit(row) else row for row in good("full")]).verdict is Standing.FAILS
+
+
+def test_the_value_says_how_long_was_trained():
+    assert judge("1", good("full") + good("short")).value.endswith("(full: 392,000 steps)")
+    short = [row | {"scale": "short"} for row in good("full")]
+    assert judge("1", short).value.endswith("(short: 3,300 steps)")
+    assert judge("2", good("tiny")).value.endswith("(tiny: on blobs)")
+
+
+def test_collapsed_seeds_are_counted():
+    assert "orthogonal (rgba): mean of 3 of 6 seeds, 3 collapsed" in judge("10", good("short")).detail
+    assert "collapsed" not in judge("1", good("short")).detail
+
+
+@pytest.mark.parametrize(("number", "model"), [("10", "rgba"), ("2", "monolithic"), ("4a", "compositional")])
+def test_nothing_is_said_when_all_seeds_collapsed(number, model):
+    rows = [row | {"r2 id": -0.1} if row["model"] == model else row for row in good("short")]
+    outcome = judge(number, good("tiny") + rows)
+    assert outcome.verdict is Standing.NOT_RUN
+    assert "all collapsed" in outcome.detail
 
 
 def test_the_largest_scale_that_has_everything_is_read():
@@ -112,9 +137,15 @@ def test_seeds_at_full_scale():
     more = [
         row | {"seed": row["seed"] + 3, "r2 all": 0.3 if "0.05" in row["support"] else row["r2 all"]} for row in wobble
     ]
-    assert judge("5b", wobble + more).verdict is Standing.HOLDS
+    two_ways = [row | {"r2 all": 0.3 if row["seed"] > 2 else 0.9} for row in wobble + more]
+    assert judge("5b", two_ways).verdict is Standing.HOLDS
     assert judge("20", wobble + more).verdict is Standing.HOLDS
     assert judge("20", wobble).verdict is Standing.NOT_RUN
+    narrow = [row for row in wobble + more if "0.05" in row["support"]]
+    wide = [row for row in wobble + more if "0.05" not in row["support"]]
+    assert judge("20", wide + narrow[:4]).verdict is Standing.NOT_RUN
+    assert judge("5b", narrow).verdict is Standing.FAILS
+    assert judge("5b", [row | {"r2 all": 0.3} for row in narrow]).verdict is Standing.FAILS
     loud = [row | {"r2 all": row["r2 all"] + 0.01 * row["seed"]} for row in wobble + more]
     assert judge("20", loud).verdict is Standing.FAILS
 
@@ -124,11 +155,12 @@ def test_sigmoid_claim():
     assert judge("9c", rows).verdict is Standing.HOLDS
     rows = good("short") + trained("short", "orthogonal", "rgba sigmoid", r2_all=0.99)
     assert judge("9c", rows).verdict is Standing.FAILS
+    rows = good("short") + trained("short", "orthogonal", "rgba sigmoid", r2_id=-0.1, r2_all=-0.1)
+    assert judge("9c", rows).verdict is Standing.FAILS
 
 
 CHECKS = {
     "collapse": ("9a", {}, {"gradient": 0.0}),
-    "targets": ("17", {}, {"variance": 0.02}),
     "renderer": ("18", {}, {"differ": 1}),
     "outputs": ("19a", {"seeds": [0]}, {"difference": 1e-4}),
 }
@@ -137,15 +169,23 @@ CHECKS = {
 @pytest.mark.parametrize("name", list(CHECKS))
 def test_checks_run_and_their_claims_can_fail(name):
     number, fewer, spoilt = CHECKS[name]
-    small = {"collapse": {"images": 2}, "targets": {"images": 600}, "renderer": {"images": 60}}.get(name, {"images": 2})
+    small = {"images": 60 if name == "renderer" else 2}
     experiment = PAPER.by_name[name]
     units = [Unit(unit.experiment, 1, unit.setting | small | fewer) for unit in experiment.units("quick")]
     rows = [row for unit in units for row in experiment.function(unit)]
-    if name == "targets":
-        # Few images: the mean is right, the tolerance of 2% is for many.
-        rows = [row | {"variance": {"hard": 0.0252, "soft": 0.0121}[row["targets"]]} for row in rows]
     assert judge(number, rows).verdict is Standing.HOLDS
     assert judge(number, [row | spoilt for row in rows]).verdict is Standing.FAILS
+
+
+def test_the_variance_tells_the_targets_apart():
+    experiment = PAPER.by_name["targets"]
+    rows = [row for unit in experiment.units("quick")[:2] for row in experiment.function(unit)]
+    found = judge("17", rows)
+    assert found.verdict is Standing.HOLDS
+    assert found.detail.endswith("hard targets")
+    bent = judge("17", [row | {"variance": 1.05 * row["variance"]} for row in rows])
+    assert bent.verdict is Standing.FAILS
+    assert "hard targets" not in bent.detail
 
 
 def test_speed_is_judged_on_a_gpu_only():
@@ -169,12 +209,14 @@ def test_a_better_fit_is_no_failure_to_fit():
 
 
 def test_the_conditions_by_support():
+    names = ("orthogonal", "orthogonal*", "orthogonal gap", "diagonal 0.05", "random", "diagonal 0.2")
+    unseen = ("orthogonal*", "diagonal 0.05")
     rows = [
-        {"support": name, "missing": 0.4 * ("gap" in name), "back pixels": 1.0 if shown else 0.99}
-        for name, shown in (("orthogonal", 1), ("orthogonal*", 0), ("orthogonal gap", 1), ("diagonal 0.05", 0))
+        {"support": name, "missing": 0.4 * ("gap" in name), "back pixels": 0.99 if name in unseen else 1.0}
+        for name in names
     ]
     assert judge("6b", rows).verdict is Standing.HOLDS
-    assert judge("6b", rows[:2]).verdict is Standing.NOT_RUN
+    assert judge("6b", rows[:5]).verdict is Standing.NOT_RUN
     assert judge("6b", [row | {"missing": 0.1} for row in rows]).verdict is Standing.FAILS
 
 
@@ -261,6 +303,7 @@ def drawn(side: int = 12) -> Rows:
 
 def test_the_band_of_the_gap():
     assert judge("4c", drawn()).verdict is Standing.HOLDS
+    assert judge("4c", drawn()).value == "3.00 x (tiny: on blobs)"
     flat = packed(np.ones((CELLS, CELLS), np.float32))
     spoilt = [row | {"data": flat} if row["what"] == "x and x" else row for row in drawn()]
     assert judge("4c", spoilt).verdict is Standing.FAILS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from recombine.papers.first_principles_simulation import Generator, support
 from recombine.papers.first_principles_theory import EXPERIMENTS
 from recombine.papers.first_principles_theory_claims import CLAIMS
 from recombine.papers.first_principles_theory_figures import FIGURES
-from recombine.papers.results import Evidence, Provenance, as_table
+from recombine.papers.results import Evidence, Provenance, as_table, load_all
 from recombine.report.paper_figure import PaperFigure
 from recombine.runs.experiment import Unit
 from recombine.tables import Table
@@ -32,36 +33,22 @@ SMALL: dict[str, list[dict[str, Any]]] = {
     "finite-grids": [{"seeds": list(range(200))}],
     "sketches": [setting | {"probes": 1, "points": 40} for setting in BY_NAME["sketches"].settings("quick")],
 }
-#: Rows as the experiments leave them, for those that take longer than a test may.
-STORED: dict[str, dict[str, list[Any]]] = {
-    "visibility": {
-        "width": [0.02, 0.02, 0.05, 0.05, 0.2, 0.2],
-        "values": [300] * 6,
-        "way": ["drawn", "ends"] * 3,
-        "hidden": [0.55, 0.52, 0.157, 0.116, 0.0, 0.0],
-    },
-    "simulation": {
-        "low": [-1.0] * 6,
-        "support": ["random", "diagonal", "orthogonal"] * 2,
-        "seed": [0] * 3 + [1] * 3,
-        "plain": [0.997, -0.01, 0.89, 0.996, -0.09, 0.79],
-        "blockwise": [0.999] * 6,
-    },
-}
+#: Read from the committed results of quick runs: these take longer than a test may.
+COMMITTED = ("visibility", "simulation")
+FOLDER = Path(__file__).parents[2] / "results"
 
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Evidence]:
     found = {}
     for name, experiment in BY_NAME.items():
-        if name in STORED:
-            table = Table(STORED[name])
-        else:
-            settings = SMALL.get(name, experiment.settings("quick"))
-            units = [Unit(experiment.name, 1, setting) for setting in settings]
-            table = as_table([row for unit in units for row in experiment.function(unit)])  # type: ignore[union-attr]
+        if name in COMMITTED:
+            continue
+        settings = SMALL.get(name, experiment.settings("quick"))
+        units = [Unit(experiment.name, 1, setting) for setting in settings]
+        table = as_table([row for unit in units for row in experiment.function(unit)])  # type: ignore[union-attr]
         found[name] = Evidence(table, Provenance(name, "quick", "", "0", "cpu", 0.0, [], {}))
-    return found
+    return found | load_all(FOLDER, "first-principles", COMMITTED, ("quick",))
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from math import ceil
 
@@ -14,7 +15,7 @@ from recombine.errors import InputError
 from recombine.theory.compositions import add, bilinear, occlude, own, product, rgba, stack
 from recombine.theory.stacked_rank import Stacked
 from recombine.theory.support import compositional_support, gauge_aware_support, sufficient_support
-from recombine.theory.supports import band, box, finite, gap, planes
+from recombine.theory.supports import Support, band, box, finite, gap, planes
 from recombine.verdicts import Verdict
 from recombine.worlds import sprites
 
@@ -63,15 +64,15 @@ def test_the_sum_is_weaker_than_the_stack() -> None:
     parts = [lambda z: np.ones((len(z), 2)), lambda z: np.where(z < 0.5, 1.0, -1.0) * np.ones(2)]
     both = finite([[0.3, 0.2], [0.3, 0.8]])
     values = {0: [0.3]}
-    assert sufficient_support(both, signs, parts, values=values).holds
-    assert not sufficient_support(both, signs, parts, values=values, combine="sum").holds
+    assert sufficient_support(both, signs, parts, values=values).full_rank
+    assert not sufficient_support(both, signs, parts, values=values, combine="sum").full_rank
     assert Stacked.of(np.stack([np.eye(3), -np.eye(3)])).ranks() == 3
     # Rounding errors of terms that cancel are no rank.
     weights = {0.0: 0.1, 1.0: 0.2, 2.0: -0.1, 3.0: -0.2}
     cancels = [lambda z: np.ones((len(z), 1)), lambda z: np.array([[weights[float(v)]] for v in z[:, 0]])]
     four = finite([[0, 0], [0, 1], [0, 2], [0, 3]])
     assert sum(weights.values()) != 0
-    assert not sufficient_support(four, product(), cancels, values={0: [0]}, combine="sum").holds
+    assert not sufficient_support(four, product(), cancels, values={0: [0]}, combine="sum").full_rank
     with pytest.raises(InputError, match="give 'stack' or 'sum'"):
         sufficient_support(both, signs, parts, combine="mean")
 
@@ -129,7 +130,8 @@ def test_special_compositions_need_one_anchor() -> None:
     parts = [waves(3, 0), waves(3, 1)]
     for rule in (add(), stack()):
         found = sufficient_support(band(0.0), rule, parts, probes=4)
-        assert found.holds
+        assert found.full_rank
+        assert found.holds == (rule.name == "stack")
         assert all((slot.smallest == 1).all() and (slot.anchors == 1).all() for slot in found.slots)
 
 
@@ -137,11 +139,91 @@ def test_a_product_needs_every_entry_non_zero_once() -> None:
     parts = [lambda z: np.ones((len(z), 2)), lambda z: np.stack([z[:, 0] < 0.5, z[:, 0] > 0.4], axis=1) * 1.0]
     half = planes({0: [[0.1]], 1: [[0.0]]})
     both = planes({0: [[0.1], [0.9]], 1: [[0.0]]})
-    assert not sufficient_support(half, product(), parts, values={0: [0.3]}).holds
-    found = sufficient_support(both, product(), parts, values={0: [0.3]})
+    assert not sufficient_support(half, product(), parts, values={0: [0.3]}).full_rank
+    found = sufficient_support(both, product(), parts, values={0: [0.3], 1: [0.1]})
+    assert found.full_rank
     assert found.holds
-    assert found.summary.startswith("determined once the components are known at one point: full rank")
-    assert found.summary.endswith("errors grow at most 1 times")
+    assert found.summary.startswith("determined once the components are known at one point, for combinations of seen")
+    assert "(see compositional_support): full rank" in found.summary
+    assert found.summary.endswith("with the 1 to 2 anchors drawn at each, errors grow at most 1 times")
+    part = sufficient_support(both, product(), parts, values={0: [0.3]})
+    assert str(part).startswith("undecided: full rank at the probed values, but slot 1 was not probed")
+
+
+CORNER = planes({0: [[1.0]], 1: [[0.0]]})
+ISLANDS = np.concatenate([np.random.default_rng(0).integers(0, 3, (30, 2)), np.full((3, 2), 9)])
+
+
+@pytest.mark.parametrize(
+    ("support", "words"),
+    [
+        (band(0.0), "but each of slots 0, 1 cannot move"),
+        (finite([[0, 0], [1, 1], [2, 2]]), "slots 0, 1 cannot move .* slots 0, 1 has values in pieces"),
+        (finite(ISLANDS), "in pieces"),
+        (finite(np.random.default_rng(1).uniform(size=(20, 2))), "in pieces"),
+        (finite(np.random.default_rng(1).uniform(size=(20, 2)), neighbours=3), "in pieces"),
+        (finite([[0, 0], [1, 1]]).product(), "in pieces"),
+        (gap(CORNER, 0, 0, 0.4, 0.6), "but slot 0 has values in pieces"),
+        (gap(gap(CORNER, 0, 0, 0.9, 1.0), 0, 0, 0.4, 0.6), "but slot 0 has values in pieces"),
+        (gap(band(0.05), 1, 0, 0.3, 0.6), "but each of slots 0, 1 has values in pieces"),
+        (gap(planes({0: [[1.0], [0.3]], 1: [[0.1]]}), 0, 0, -1, 0.2), "but slot 1 cannot move"),
+        (planes({0: [[1.0]], 1: [[5.0]]}), "but slot 0 has values in pieces"),
+        (planes({0: [[1.0], [0.5]]}), "but slot 1 cannot move"),
+    ],
+)
+def test_full_rank_alone_determines_nothing(support: Support, words: str) -> None:
+    """Without derivatives by one slot, or a path from the known value, other components fit the data as well."""
+    parts = [lambda z: 2 + np.sin(z), lambda z: 2 + np.cos(z)]
+    for rule in (add(), product()):
+        for test in (sufficient_support, gauge_aware_support):
+            found = test(support, rule, parts, probes=3)
+            assert (found.holds, found.verdict) == (False, Verdict.UNDECIDED)
+        exact = sufficient_support(support, rule, parts, probes=3)
+        assert exact.full_rank
+        assert re.search(words, str(exact))
+        assert str(exact).endswith("for a finite set ask finite_identifiability")
+
+
+def test_planes_of_three_slots_must_cross() -> None:
+    parts = [lambda z: 2 + np.sin(z)] * 3
+    meeting = planes({0: [[[0.1], [0.2]]], 1: [[[0.3], [0.2]]], 2: [[[0.3], [0.1]]]})
+    skew = planes({0: [[[0.1], [0.2]]], 1: [[[0.3], [0.9]]], 2: [[[0.3], [0.8]]]})
+    assert meeting.crosses()
+    assert sufficient_support(meeting, product(), parts, probes=2).holds
+    found = sufficient_support(skew, product(), parts, probes=2)
+    assert found.full_rank
+    assert str(found).startswith("undecided: full rank at the probed values, but the planes do not all cross")
+
+
+def test_on_the_diagonal_other_components_fit_addition() -> None:
+    """The counterexample: phi_0 + b and phi_1 - b agree on the diagonal and nowhere else."""
+    latents = band(0.0).sample(50)[..., 0]
+    other = band(0.0).product().sample(50)[..., 0]
+
+    def truth(z: FloatArray) -> FloatArray:
+        return np.sin(z[:, 0]) + np.cos(z[:, 1])
+
+    def rival(z: FloatArray) -> FloatArray:
+        return np.sin(z[:, 0]) + z[:, 0] + np.cos(z[:, 1]) - z[:, 1]
+
+    assert np.abs(truth(latents) - rival(latents)).max() < 1e-12
+    assert np.abs(truth(other) - rival(other)).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    "support",
+    [
+        box(2),
+        CORNER,
+        band(0.05),
+        gap(CORNER, 0, 0, -0.5, 0.2 - 0.3),
+        gap(CORNER, 0, 0, 0.8, 1.0),
+        gap(box(2), 1, 0, 0, 0.5),
+    ],
+)
+def test_slices_and_connected_values_decide(support: Support) -> None:
+    parts = [lambda z: 2 + np.sin(z), lambda z: 2 + np.cos(z)]
+    assert sufficient_support(support, product(), parts, probes=3).verdict is Verdict.DETERMINED
 
 
 def test_differences_and_formulas_give_the_same_verdict() -> None:
@@ -172,7 +254,8 @@ def test_compositional_support_finds_a_gap() -> None:
 def test_neighbours_report_their_radius() -> None:
     cloud = finite(np.random.default_rng(0).uniform(size=(400, 2, 1)), neighbours=4)
     found = sufficient_support(cloud, add(), [waves(2, 0), waves(2, 1)], values={0: [0.5]})
-    assert found.holds
+    assert found.full_rank
+    assert not found.holds
     assert 0 < found.table["radius"][0] < 0.05
 
 
@@ -210,7 +293,7 @@ def test_the_table_has_a_row_a_slot_and_value() -> None:
         (lambda: gauge_aware_support(box(2), add(), [waves(2, 0)] * 2, combinations=0), "combinations is 0"),
         (
             lambda: sufficient_support(box(2), product(), [waves(2, 0), lambda z: z * [np.nan, 1]], values={0: [0.5]}),
-            "slot 0 at 0.5: .*Jacobian of product for slot 0 is not finite",
+            "outputs of component 1 for slot 0 at 0.5 are not all finite",
         ),
         (
             lambda: sufficient_support(

@@ -84,6 +84,17 @@ def test_shares_and_widths_are_those_of_the_paper() -> None:
     assert apart.mean() == pytest.approx(np.sqrt(2) * 0.05 / 2, rel=0.03)
 
 
+def test_anchors_beside_a_wide_gap_are_found() -> None:
+    holed = gap(box(2), 0, 0, 0.002, 1.0)
+    assert holed.has_value(1, [[0.5]])[0]
+    anchors = holed.conditional(1, [0.5], 8)
+    assert anchors.shape == (8, 2, 1)
+    assert (anchors[:, 0] < 0.002).all()
+    narrow = gap(band(0.05), 1, 0, 0.3, 0.6)
+    assert narrow.has_value(0, [[0.25], [0.36], [0.45]]).tolist() == [True, True, False]
+    assert not narrow.product().contains([[[0.45], [0.1]]])[0]
+
+
 def test_a_normal_law_is_centred_and_cut() -> None:
     points = planes({0: [[0.0]], 1: [[0.0]]}, spread=0.2).sample(4000, 0).sum(axis=1)[:, 0]
     assert points.mean() == pytest.approx(0.5, abs=0.02)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from recombine.arrays import as_numbers
 from recombine.errors import InputError, listing, near_miss
 from recombine.nets.architecture import Architecture, Tensors, stack
 from recombine.nets.components import Component, Decoder, FourierNet
@@ -193,9 +194,13 @@ def opaque_at_start(model: ComposedDecoder, seed: int, latents: npt.ArrayLike) -
     """
     if model.rule != "rgba":
         raise InputError(f"a model with the rule {model.rule!r} has no opacity; give one with the rule 'rgba'")
-    inputs = torch.tensor(np.asarray(latents), dtype=torch.float32).unsqueeze(0)
-    if inputs.ndim != 3 or inputs.shape[2] != model.inputs:
-        raise InputError(f"latents have shape {tuple(inputs.shape[1:])}; give rows of {model.inputs}")
+    numbers = as_numbers(latents, "latents")
+    if numbers.ndim != 2 or numbers.shape[1] != model.inputs or not len(numbers):
+        raise InputError(f"latents have shape {numbers.shape}; give rows of {model.inputs}")
+    if not np.isfinite(numbers).all():
+        row, column = np.argwhere(~np.isfinite(numbers))[0]
+        raise InputError(f"latents[{row}, {column}] is {numbers[row, column]}; give finite numbers")
+    inputs = torch.tensor(numbers, dtype=torch.float32).unsqueeze(0)
     parameters = {name: tensor.float() for name, tensor in stack([model.initial(seed, 1.0)]).items()}
     with torch.no_grad():
         opacity = model.opacities(model.layers(parameters, inputs)[:, :, :, 3])

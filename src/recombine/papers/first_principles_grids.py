@@ -18,8 +18,6 @@ from recombine.runs.experiment import Experiment
 Settings = list[dict[str, Any]]
 NAME = "first-principles"
 
-#: Scales from the smallest to the paper's.
-SCALES = ("tiny", "short", "annealed", "full")
 SPRITES = {"world": "sprites", "samples": 100_000, "tests": 10_000, "batch": 512, "rate": 1e-3} | {
     "weight decay": 1e-5,
     "every": 196,

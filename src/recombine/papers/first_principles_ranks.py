@@ -30,10 +30,10 @@ RULES: dict[str, tuple[Composition, bool]] = {
 
 
 def visibility(unit: Unit) -> Rows:
-    """Share of a back sprite's pixels that every admissible front sprite covers, for one width of the diagonal.
+    """Share of back sprites' pixels, counted together, that every drawn front sprite covers, for one width of the band.
 
     Fronts are drawn uniformly ("drawn"), or their coordinates also put at the ends of what the band allows ("ends"):
-    few draws overlook the fronts that would show a pixel.
+    few draws overlook the fronts that would show a pixel, so both are upper bounds for all admissible fronts.
     """
     setting = unit.setting
     name = f"diagonal {setting['width']}"

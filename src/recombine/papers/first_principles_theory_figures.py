@@ -133,7 +133,7 @@ def _say_visibility(table: Table) -> str:
     line = matching(table, way="ends")
     ends = [int(place) for place in (np.argmin(line["width"]), np.argmax(line["width"]))]
     parts = [f"{line['hidden'][place]:.3f} at a half-width of {line['width'][place]:g}" for place in ends]
-    return f"Share of back pixels that no front sprite shows: {parts[0]}, {parts[1]}."
+    return f"Share of back pixels that no front sprite we drew shows: {parts[0]}, {parts[1]}."
 
 
 # ---------------------------------------------------------------------------- finite grids
@@ -242,7 +242,8 @@ FIGURES = (
     Plot(
         "visibility",
         "What a narrow diagonal hides",
-        "Share of a back sprite's pixels that every admissible front sprite covers, summed over random back sprites.",
+        "Share of the pixels of random back sprites, counted together, that every front sprite we drew covers: upper "
+        "bounds of what every admissible one covers.",
         ("first-principles/6",),
         ("visibility",),
         _visibility_table,

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray, as_numbers
+from recombine.arrays import BoolArray, FloatArray
 from recombine.errors import InputError
 from recombine.theory.composition import Composition
 from recombine.theory.latent_sets import ANCHORS, Support
 from recombine.theory.latents import SAME, says
+from recombine.theory.options import called, reals
 from recombine.theory.stacked_rank import Stacked, require_small
 
 #: A component: values of a slot (P, D) -> (P, ..., M).
@@ -100,7 +101,11 @@ class AnchorStacks:
             raise InputError(f"slot {slot} at {says(value)}: {error}") from error
 
     def _part(self, number: int, slot: int, value: FloatArray, anchors: FloatArray) -> FloatArray:
-        part = np.asarray(as_numbers(self.components[number](anchors[:, number]), f"component {number}"), dtype=float)
+        name = f"component {number}"
+        part = reals(
+            called(self.components[number], name, anchors[:, number]),
+            f"outputs of {name} for slot {slot} at {says(value)}",
+        )
         if part.ndim < 2 or len(part) != len(anchors):
             raise InputError(
                 f"component {number} gave shape {part.shape} for {len(anchors)} anchors of slot {slot} at "

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, IntArray, as_cells, as_numbers, product_size
+from recombine.arrays import FloatArray, IntArray, as_cells, product_size
 from recombine.errors import InputError
 from recombine.theory.composition import Composition, as_composition
 from recombine.theory.jacobians import Function
+from recombine.theory.options import reals
 
 #: Singular values below this share of the largest count as zero.
 TOLERANCE = 1e-9
@@ -44,10 +45,9 @@ class Grid:
     def of(cls, composition: Composition | Function, components: Sequence[npt.ArrayLike]) -> Grid:
         """Check and collect."""
         rule = as_composition(composition)
-        arrays = tuple(
-            np.asarray(as_numbers(component, f"component {slot}"), dtype=float)
-            for slot, component in enumerate(components)
-        )
+        if not isinstance(components, (Sequence, np.ndarray)) or isinstance(components, str) or not len(components):
+            raise InputError(f"components are {components!r}; give one array (levels, M) for each slot")
+        arrays = tuple(reals(component, f"entries of component {slot}") for slot, component in enumerate(components))
         for slot, array in enumerate(arrays):
             if array.ndim < 2 or not len(array) or array.shape[1:-1] != arrays[0].shape[1:-1]:
                 raise InputError(

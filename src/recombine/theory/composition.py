@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from recombine.arrays import FloatArray, as_numbers
 from recombine.errors import InputError, listing, near_miss
 from recombine.theory.jacobians import Function, by_autodiff, by_differences, called_with_tensors
+from recombine.theory.options import callable_or_refuse, called, whole
 
 #: Relative error of Jacobians that are formulas or autodiff, and of those by finite differences.
 EXACT, DIFFERENCES = float(np.finfo(float).eps), 1e-11
@@ -31,6 +33,8 @@ class Composition(ABC):
 
     name: str
     precision: float = EXACT
+    #: Whether an observation shows every part as it is, so that a seen value's component is known without any path.
+    shows_parts: bool = False
 
     def __call__(self, *parts: npt.ArrayLike) -> FloatArray:
         """Compose parts (..., M_k) into (..., N)."""
@@ -40,7 +44,7 @@ class Composition(ABC):
     def jacobian(self, slot: int, parts: Parts) -> FloatArray:
         """Return dC/dx_slot, shape (..., N, M_slot)."""
         arrays = self._checked(parts)
-        if not 0 <= slot < len(arrays):
+        if whole(slot, "slot", 0) >= len(arrays):
             raise InputError(f"slot {slot} does not exist; {self.name} was given {len(arrays)} parts")
         blocks = self._jacobian(slot, arrays)
         if not np.isfinite(blocks).all():
@@ -101,14 +105,20 @@ class Own(Composition):
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
         return array.shape[:-1] == first.shape[:-1]
 
+    def _guarded(self, *parts: Any) -> Any:
+        return called(self.function, self.name, *parts)
+
     def _call(self, *parts: FloatArray) -> FloatArray:
         if self.torch:
-            return called_with_tensors(self.function, parts)
+            return called_with_tensors(self._guarded, parts)
         try:
-            output = self.function(*parts)
-        except (TypeError, AttributeError) as error:
+            output = self._guarded(*parts)
+        except InputError as error:
+            if not isinstance(error.__cause__, (TypeError, AttributeError)):
+                raise
             raise InputError(
-                f"{self.name} cannot take NumPy arrays ({error}); pass backend='torch' if it is made for tensors"
+                f"{self.name} cannot take NumPy arrays ({error.__cause__}); pass backend='torch' if it is made for "
+                "tensors"
             ) from error
         return np.asarray(as_numbers(output, f"outputs of {self.name}"), dtype=float)
 
@@ -118,9 +128,10 @@ class Own(Composition):
     def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
         output = self(*parts)
         if self.given is not None:
-            blocks = np.asarray(as_numbers(self.given(slot, parts), f"Jacobian of {self.name}"), dtype=float)
+            found = called(self.given, f"the Jacobian of {self.name}", slot, parts)
+            blocks = np.asarray(as_numbers(found, f"Jacobian of {self.name}"), dtype=float)
         elif self.torch:
-            blocks = by_autodiff(self.function, slot, parts)
+            blocks = by_autodiff(self._guarded, slot, parts)
         else:
             blocks = by_differences(self._call, slot, parts)
         wanted = (*output.shape, parts[slot].shape[-1])
@@ -153,6 +164,9 @@ def own(
     """
     if backend not in ("numpy", "torch"):
         raise InputError(f"backend {backend!r} is unknown;{near_miss(backend, ['numpy', 'torch'])} numpy or torch")
+    callable_or_refuse(function, "the composition")
+    if jacobian is not None:
+        callable_or_refuse(jacobian, "the Jacobian")
     words = str(name or getattr(function, "__name__", type(function).__name__))
     return Own(function, "your composition" if words == "<lambda>" else words, jacobian, backend == "torch")
 

@@ -16,6 +16,7 @@ from recombine.errors import InputError, listing, near_miss
 from recombine.theory.composition import Composition as Composition
 from recombine.theory.composition import as_composition as as_composition
 from recombine.theory.composition import own as own
+from recombine.theory.options import real, reals
 
 
 def _diagonal(values: FloatArray) -> FloatArray:
@@ -55,6 +56,7 @@ class Stack(Composition):
     """The parts one after the other; see `stack`."""
 
     name: str = "stack"
+    shows_parts = True
     _wants = "give parts that agree in all axes but the last"
 
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
@@ -227,7 +229,7 @@ def occlude(kind: str = "hard", *, gain: float = 1.0) -> Occlude:
     """
     if kind not in ("hard", "soft"):
         raise InputError(f"{kind!r} is no way to occlude;{near_miss(kind, ['hard', 'soft'])} Ways: hard, soft")
-    if not gain > 0:
+    if not real(gain, "gain") > 0:
         raise InputError(f"gain {gain} must be above 0; 1 is the paper's")
     return Occlude(kind == "soft", float(gain))
 
@@ -258,7 +260,7 @@ def bilinear(first: npt.ArrayLike, second: npt.ArrayLike, both: npt.ArrayLike) -
     >>> bilinear([[1.0]], [[1.0]], [[[2.0]]])([3.0], [5.0]).tolist()
     [38.0]
     """
-    a, b, w = (np.asarray(weights, dtype=float) for weights in (first, second, both))
+    a, b, w = (reals(weights, "weights") for weights in (first, second, both))
     if w.ndim != 3 or a.shape != w.shape[:2] or b.shape != (w.shape[0], w.shape[2]):
         raise InputError(f"weights have shapes {a.shape}, {b.shape}, {w.shape}; give (N, M1), (N, M2), (N, M1, M2)")
     return Bilinear(a, b, w)

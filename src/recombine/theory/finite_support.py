@@ -21,6 +21,7 @@ from recombine.theory.component_grid import TOLERANCE, Grid, checked_cells, rank
 from recombine.theory.composition import Composition
 from recombine.theory.jacobians import Function
 from recombine.theory.judgement import Codes
+from recombine.theory.options import real
 from recombine.verdicts import Verdict
 
 #: A distance from the span up to this many rounding errors is zero; ten thousand times more is not.
@@ -142,6 +143,7 @@ def finite_identifiability(
     >>> print(finite_identifiability([[0, 0], [1, 1], [2, 2]], product(), rows))
     disconnected: rank 3 of 5; unseen cells: 6 disconnected
     """
+    real(tolerance, "tolerance", above=0, below=1)
     grid = Grid.of(composition, components)
     cells = checked_cells(seen, grid.sizes, "seen")
     base = None if known is None else tuple(checked_cells([known], grid.sizes, "known")[0].tolist())

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from recombine.arrays import BoolArray, FloatArray
 from recombine.errors import InputError
-from recombine.theory.latents import as_latents, as_value, bounds, says, slot_number, within
+from recombine.theory.latents import as_latents, as_value, as_values, bounds, says, slot_number, within
+from recombine.theory.options import generator, whole
 
 #: What randomness comes from.
 Seed = int | np.random.Generator
@@ -56,11 +57,50 @@ class Support(ABC):
         """Return how far the anchors' slot is from the value asked for; 0 unless they are nearest neighbours."""
         return 0.0
 
+    def has_slices(self, slot: int) -> bool:
+        """Say whether the slot can move while the others stay, so that data show derivatives by it.
+
+        False unless it is known: a support of your own has to say so.
+        """
+        return False
+
+    def connected(self, slot: int) -> bool:
+        """Say whether a path inside the slot's values leads from each to every other; False unless it is known."""
+        return False
+
+    def crosses(self) -> bool:
+        """Say whether the parts of the support meet, so that a known point of one leads into all others."""
+        return True
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and highest number of each coordinate of the slot, both (D,); infinite if unknown."""
+        wide = np.full(self.dimensions, np.inf)
+        return -wide, wide
+
+    def without(self, slot: int, coordinate: int, low: float, high: float) -> Support:
+        """Return what is left of the support's parts when those vanish that hold a coordinate in a range."""
+        return self
+
     def _no_anchor(self, slot: int, value: FloatArray) -> InputError:
         return InputError(
             f"slot {slot} never takes the value {says(value)} in this support, so it has no anchors there; "
             "ask for a value that .has_value, or add a training point with it"
         )
+
+
+def require_support(support: object, name: str) -> None:
+    """Raise unless this is a support.
+
+    Examples
+    --------
+    >>> require_support([[0, 0]], "train")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: train is a list, not a support; make one with recombine.supports, such as finite(...)
+    """
+    if not isinstance(support, Support):
+        kind = type(support).__name__
+        raise InputError(f"{name} is a {kind}, not a support; make one with recombine.supports, such as finite(...)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +114,8 @@ class Box(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw uniformly."""
-        return np.random.default_rng(seed).uniform(self.low, self.high, (count, self.slots, self.dimensions))
+        whole(count, "count", 0)
+        return generator(seed).uniform(self.low, self.high, (count, self.slots, self.dimensions))
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points lie between the bounds."""
@@ -84,7 +125,7 @@ class Box(Support):
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values lie between the bounds."""
         slot_number(slot, self.slots)
-        points = np.atleast_2d(np.asarray(values, dtype=float))
+        points = as_values(values, self.dimensions)
         return within(points, self.low, self.high)
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
@@ -95,6 +136,18 @@ class Box(Support):
         anchors = self.sample(count, seed)
         anchors[:, slot] = chosen
         return anchors
+
+    def has_slices(self, slot: int) -> bool:
+        """Every slot moves on its own."""
+        return True
+
+    def connected(self, slot: int) -> bool:
+        """Values fill a box."""
+        return True
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the bounds."""
+        return self.low, self.high
 
     def product(self) -> Support:
         """Return the box itself."""
@@ -119,7 +172,7 @@ class Recombined(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw each slot from a point of its own."""
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         return np.stack([self.of.sample(count, rng)[:, slot] for slot in range(self.slots)], axis=1)
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
@@ -141,6 +194,18 @@ class Recombined(Support):
         anchors[:, slot] = chosen
         return anchors
 
+    def has_slices(self, slot: int) -> bool:
+        """A slot moves on its own if its values are connected."""
+        return self.of.connected(slot)
+
+    def connected(self, slot: int) -> bool:
+        """Values are those of the other support."""
+        return self.of.connected(slot)
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Values are those of the other support."""
+        return self.of.ends(slot)
+
     def product(self) -> Support:
         """Return itself."""
         return self
@@ -161,4 +226,6 @@ def box(slots: int, dimensions: int = 1, *, low: npt.ArrayLike = 0.0, high: npt.
     >>> whole.sample(3).shape, whole.conditional(0, [0.5] * 5, count=4).shape
     ((3, 2, 5), (4, 2, 5))
     """
+    whole(slots, "slots")
+    whole(dimensions, "dimensions")
     return Box(slots, dimensions, *bounds(low, high, dimensions))

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray
+from recombine.arrays import BoolArray, FloatArray, as_numbers
 from recombine.errors import InputError
+from recombine.theory.options import reals, whole
 
 #: Values that differ by less are the same value of a slot.
 SAME = 1e-9
@@ -28,7 +29,7 @@ def as_latents(latents: npt.ArrayLike, slots: int, dimensions: int) -> FloatArra
         ...
     recombine.errors.InputError: latents have shape (1, 2); give points of shape (N, 2, 1): 2 slots of 1 coordinates
     """
-    points = np.asarray(latents, dtype=float)
+    points = np.asarray(as_numbers(latents, "latents"), dtype=float)
     if points.ndim != 3 or points.shape[1:] != (slots, dimensions):
         raise InputError(
             f"latents have shape {points.shape}; give points of shape (N, {slots}, {dimensions}): "
@@ -45,10 +46,24 @@ def as_value(value: npt.ArrayLike, dimensions: int) -> FloatArray:
     >>> as_value(0.5, 1).tolist()
     [0.5]
     """
-    chosen = np.atleast_1d(np.asarray(value, dtype=float))
+    chosen = np.atleast_1d(reals(value, "coordinates of a value"))
     if chosen.shape != (dimensions,):
         raise InputError(f"value {says(chosen)} has shape {chosen.shape}; give {dimensions} coordinates")
     return chosen
+
+
+def as_values(values: npt.ArrayLike, dimensions: int) -> FloatArray:
+    """Return values of one slot as floats of shape (N, D); one value may be given as (D,).
+
+    Examples
+    --------
+    >>> as_values([0.5, 1.0], 2).shape
+    (1, 2)
+    """
+    rows = np.atleast_2d(np.asarray(as_numbers(values, "values"), dtype=float))
+    if rows.ndim != 2 or rows.shape[1] != dimensions:
+        raise InputError(f"values have shape {np.shape(values)}; give (N, {dimensions}), one row a value")
+    return rows
 
 
 def slot_number(slot: int, slots: int) -> int:
@@ -59,7 +74,8 @@ def slot_number(slot: int, slots: int) -> int:
     >>> slot_number(1, 2)
     1
     """
-    if not 0 <= slot < slots:
+    whole(slot, "slot", 0)
+    if slot >= slots:
         raise InputError(f"slot {slot} does not exist; slots are numbered 0 to {slots - 1}")
     return int(slot)
 
@@ -85,7 +101,9 @@ def bounds(low: npt.ArrayLike, high: npt.ArrayLike, dimensions: int) -> tuple[Fl
     [[0.0, 0.0], [1.0, 2.0]]
     """
     try:
-        lower, upper = (np.broadcast_to(np.asarray(bound, dtype=float), (dimensions,)).copy() for bound in (low, high))
+        lower, upper = (np.broadcast_to(reals(bound, "bounds"), (dimensions,)).copy() for bound in (low, high))
+    except InputError:
+        raise
     except ValueError:
         raise InputError(f"bounds {low!r} and {high!r} do not fit {dimensions} coordinates; give one or all") from None
     if not (lower < upper).all():

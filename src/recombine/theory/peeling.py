@@ -12,6 +12,7 @@ from recombine.arrays import IntArray
 from recombine.theory.component_grid import TOLERANCE, Grid, checked_cells, rank_of
 from recombine.theory.composition import Composition
 from recombine.theory.jacobians import Function
+from recombine.theory.options import real
 from recombine.verdicts import Verdict
 
 
@@ -81,6 +82,7 @@ def peel(
     >>> print(peel([[0, 0], [0, 1], [1, 1]], add(), [np.ones((2, 1))] * 2, known=(0, 0)))
     determined: peeling reaches all 4 levels
     """
+    real(tolerance, "tolerance", above=0, below=1)
     grid = Grid.of(composition, components)
     cells = checked_cells(seen, grid.sizes, "seen")
     base = checked_cells([known], grid.sizes, "known")[0]

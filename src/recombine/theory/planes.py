@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,8 @@ import numpy.typing as npt
 from recombine.arrays import BoolArray, FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.theory.latent_sets import ANCHORS, Box, Recombined, Seed, Support
-from recombine.theory.latents import SAME, as_latents, as_value, bounds, slot_number, within
+from recombine.theory.latents import SAME, as_latents, as_value, as_values, bounds, slot_number, within
+from recombine.theory.options import generator, real, reals, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,8 @@ class Planes(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw a plane for each point in equal parts, then its free slot."""
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
+        whole(count, "count", 0)
         which = rng.permutation(np.arange(count) % len(self.free))
         points = self.held[which].copy()
         points[np.arange(count), self.free[which]] = self._free_values(count, rng)
@@ -75,7 +77,7 @@ class Planes(Support):
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values the slot takes: inside the box on its own planes, or held on another."""
         slot_number(slot, self.slots)
-        points = np.atleast_2d(np.asarray(values, dtype=float))
+        points = as_values(values, self.dimensions)
         free = self._inside(points) & bool((self.free == slot).any())
         found: BoolArray = free | self._holds(slot, points).any(axis=0)
         return found
@@ -91,14 +93,64 @@ class Planes(Support):
         missing = max(count - len(anchors), 0) if len(holding) else 0
         which = holding[np.arange(missing) % max(len(holding), 1)]
         more = self.held[which].copy()
-        more[np.arange(missing), self.free[which]] = self._free_values(missing, np.random.default_rng(seed))
+        more[np.arange(missing), self.free[which]] = self._free_values(missing, generator(seed))
         return np.concatenate([anchors, more])
+
+    def has_slices(self, slot: int) -> bool:
+        """Say whether the slot is free on a plane, or has one value alone and need not move."""
+        return bool((self.free == slot).any()) or self._alone(slot)
+
+    def connected(self, slot: int) -> bool:
+        """Say whether all values held for the slot lie in the range where it is free."""
+        if not (self.free == slot).any():
+            return self._alone(slot)
+        return bool(self._inside(self.held[self.free != slot, slot]).all())
+
+    def crosses(self) -> bool:
+        """Say whether every plane can be reached from the first by planes that cross; skew ones cannot."""
+        reached, waiting = [0], list(range(1, len(self.free)))
+        for plane in reached:
+            found = [other for other in waiting if self._cross(plane, other)]
+            reached += found
+            waiting = [other for other in waiting if other not in found]
+        return not waiting
+
+    def _cross(self, one: int, two: int) -> bool:
+        """Two planes cross if they agree on what both hold, and each holds the other's free slot in its range."""
+        first, second = self.free[one], self.free[two]
+        both = [slot for slot in range(self.slots) if slot not in (first, second)]
+        agree = bool((np.abs(self.held[one, both] - self.held[two, both]) <= SAME).all())
+        if first == second:
+            return agree
+        return agree and bool(self._inside(self.held[one, second]) & self._inside(self.held[two, first]))
+
+    def _alone(self, slot: int) -> bool:
+        """Whether the slot is only ever held, and at one value."""
+        values = self.held[:, slot]
+        return bool(len(values) and (self.free != slot).all() and (np.abs(values - values[0]) <= SAME).all())
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the range of the free slot and of the values held."""
+        values = self.held[self.free != slot, slot]
+        if (self.free == slot).any():
+            values = np.concatenate([values, [self.low, self.high]])
+        return values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf)
+
+    def without(self, slot: int, coordinate: int, low: float, high: float) -> Support:
+        """Return the planes that do not hold the coordinate in the range."""
+        number = self.held[:, slot, coordinate]
+        kept = (self.free == slot) | (number < low) | (number > high)
+        return replace(self, free=self.free[kept], held=self.held[kept])
 
     def product(self) -> Support:
         """Return the whole box where every slot is free on some plane."""
         if set(self.free.tolist()) == set(range(self.slots)):
             return Box(self.slots, self.dimensions, self.low, self.high)
         return Recombined(self)
+
+
+def _is_list(values: object) -> bool:
+    return isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str)
 
 
 def planes(
@@ -133,7 +185,11 @@ def planes(
     recombine.errors.InputError: slot 1 never takes the value 7 in this support, so it has no anchors there; ask for
     a value that .has_value, or add a training point with it
     """
-    listed = [(slot, np.asarray(value, dtype=float)) for slot, values in held.items() for value in values]
+    if spread is not None:
+        real(spread, "spread", above=0)
+    if not isinstance(held, Mapping) or not all(_is_list(values) for values in held.values()):
+        raise InputError(f"held is {held!r}; map each free slot to a list of what the others are held at")
+    listed = [(slot, reals(value, "held values")) for slot, values in held.items() for value in values]
     if not listed:
         raise InputError("no planes were given; map a free slot to what the others are held at, as {0: [[1.0]]}")
     shapes = {value.shape if value.ndim == 2 else (1, *value.shape) for _, value in listed}

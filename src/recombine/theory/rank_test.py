@@ -65,18 +65,32 @@ class SlotRank:
 class RankTest:
     """Ranks of the stacked Jacobians of all slots; see `sufficient_support` and `gauge_aware_support`.
 
+    Attributes
+    ----------
+    slots : tuple of SlotRank
+    gauge_aware : bool
+    missing : tuple of str
+        What the theorem needs beside the ranks and the support does not offer, in words.
+
     Examples
     --------
     >>> slot = SlotRank(1, np.zeros((1, 1)), np.array([2]), np.array([[True, False]]), np.zeros(1), np.zeros(1))
     >>> print(RankTest((slot,), gauge_aware=False))
-    undecided: slot 1 has full rank at 0 of 1 values; at 0 in 50.00% of its blocks, from 2 anchors
+    undecided: slot 1 has full rank at 0 of 1 values; at 0 in 50.00% of its blocks (such as pixels),
+    from 2 anchors
     """
 
     slots: tuple[SlotRank, ...]
     gauge_aware: bool
+    missing: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
+        """True if ranks are full and nothing else that the theorem needs is ``missing``."""
+        return self.full_rank and not self.missing
+
+    @property
+    def full_rank(self) -> bool:
         """True if all blocks pass at all values of all slots."""
         return all(slot.passed == len(slot.values) for slot in self.slots)
 
@@ -92,26 +106,38 @@ class RankTest:
     @property
     def summary(self) -> str:
         """The result in one line."""
+        if self.full_rank and self.missing:
+            return (
+                f"{self.verdict.word}: {self._what} at the probed values, but {'; '.join(self.missing)}; "
+                "for a finite set ask finite_identifiability"
+            )
         if self.holds:
-            count, slots = len(self.slots[0].values), len(self.slots)
-            every = f"{self._what} at all {count} values of each of {slots} slots"
-            return f"{self.verdict.word} once the components are known at one point: {every}{self._growth}"
+            count = sum(len(slot.values) for slot in self.slots)
+            every = f"{self._what} at all {count} probed values of {len(self.slots)} slots"
+            return (
+                f"{self.verdict.word} once the components are known at one point, for combinations of seen values "
+                f"(see compositional_support): {every}{self._growth}"
+            )
         slot = min(self.slots, key=lambda found: found.shares.mean())
         low = int(slot.shares.argmin())
         plural = "" if slot.anchors[low] == 1 else "s"
         return (
             f"{self.verdict.word}: slot {slot.slot} has {self._what} at {slot.passed} of {len(slot.values)} values; at "
-            f"{says(slot.values[low])} in {slot.shares[low]:.2%} of its blocks, from {slot.anchors[low]} anchor{plural}"
+            f"{says(slot.values[low])} in {slot.shares[low]:.2%} of its blocks (such as pixels), from "
+            f"{slot.anchors[low]} anchor{plural}"
         )
 
     @property
     def _what(self) -> str:
-        return "full rank up to gauge" if self.gauge_aware else "full rank"
+        return "full rank up to gauge (directions that no combination shows)" if self.gauge_aware else "full rank"
 
     @property
     def _growth(self) -> str:
         worst = max(float(slot.amplification.max()) for slot in self.slots)
-        return "" if self.gauge_aware else f"; errors grow at most {worst:.3g} times"
+        drawn = np.concatenate([slot.anchors for slot in self.slots])
+        few, many = int(drawn.min()), int(drawn.max())
+        number = f"{few} anchor{'s' * (few > 1)}" if few == many else f"{few} to {many} anchors"
+        return "" if self.gauge_aware else f"; with the {number} drawn at each, errors grow at most {worst:.3g} times"
 
     @property
     def table(self) -> Table:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, IntArray, as_numbers
+from recombine.arrays import FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.theory.composition import Composition, as_composition
 from recombine.theory.jacobians import Function
 from recombine.theory.latents import SAME, as_latents, as_value, says, slot_number
+from recombine.theory.options import callable_or_refuse, called, reals, whole
 from recombine.theory.planes import Planes
 
 #: Observations: latents (P, K, D) -> (P, N).
@@ -40,6 +41,8 @@ class Reconstruction:
     >>> found = reconstruct_components(lambda z: z.sum(axis=1) ** 2, add(), corner, [[0.0], [0.0]], [[0.0], [0.0]])
     >>> found.component(0, [[0.5]]).round(9).tolist()
     [[0.25]]
+    >>> print(found)
+    components of 2 slots under add, rebuilt from 2 planes and the start (0, 0) in 200 steps a path
     """
 
     observed: Observed
@@ -63,6 +66,17 @@ class Reconstruction:
         """Return the rebuilt f at any combination (P, K, D), shape (P, N)."""
         points = as_latents(latents, self.support.slots, self.support.dimensions)
         return self.composition(*[self.component(slot, points[:, slot]) for slot in range(points.shape[1])])
+
+    @property
+    def summary(self) -> str:
+        """What it is, in one line."""
+        return (
+            f"components of {self.support.slots} slots under {self.composition.name}, rebuilt from "
+            f"{len(self.support.free)} planes and the start {says(self.start)} in {self.steps} steps a path"
+        )
+
+    def __str__(self) -> str:
+        return self.summary
 
     def _integrated(self, slot: int, ends: FloatArray) -> FloatArray:
         others, components = self._known_planes(slot)
@@ -150,9 +164,7 @@ class _Path:
         points = np.broadcast_to(self.planes, shape).copy()
         points[:, :, :, self.slot] = (begin + times[:, None, None] * (self.ends - begin))[:, :, None]
         flat = points.reshape(-1, *shape[3:])
-        found = np.asarray(as_numbers(self.of.observed(flat), "observations"), dtype=float)
-        if found.ndim != 2 or len(found) != len(flat):
-            raise InputError(f"the observed function gave shape {found.shape} for {len(flat)} points; return (P, N)")
+        found = _observations(self.of.observed, flat)
         return found.reshape(*shape[:3], -1)
 
     def slope(self, rate: FloatArray, part: FloatArray) -> FloatArray:
@@ -174,6 +186,14 @@ class _Path:
                 f"known anchors do not have full rank ({columns} unknowns), so the data do not fix the component "
                 "there; hold the others at more values"
             )
+
+
+def _observations(observed: Observed, points: FloatArray) -> FloatArray:
+    """Ask for f at points (P, K, D), shape (P, N)."""
+    found = reals(called(observed, "the observed function", points), "observations")
+    if found.ndim != 2 or len(found) != len(points):
+        raise InputError(f"the observed function gave shape {found.shape} for {len(points)} points; return (P, N)")
+    return found
 
 
 def _same(one: FloatArray, two: FloatArray) -> bool:
@@ -229,10 +249,24 @@ def reconstruct_components(
     """
     if not isinstance(support, Planes):
         raise InputError(f"components are rebuilt along planes, not a {type(support).__name__}; see supports.planes")
-    begin = as_latents(np.asarray(start, dtype=float)[None], support.slots, support.dimensions)
+    callable_or_refuse(observed, "the observed function")
+    # Derivatives along a path are taken from seven of its 2 steps + 1 points.
+    whole(steps, "steps", STENCIL // 2)
+    begin = as_latents(reals(start, "coordinates of the start")[None], support.slots, support.dimensions)
     if not support.contains(begin)[0]:
         raise InputError(f"the start {says(begin[0])} is not on any of the planes; start at a point of the support")
+    if not isinstance(start_components, (Sequence, np.ndarray)):
+        raise InputError(f"start components are {start_components!r}; give a list with one array (M,) for each slot")
     if len(start_components) != support.slots:
         raise InputError(f"{len(start_components)} start components were given for {support.slots} slots")
-    known = tuple(np.atleast_1d(np.asarray(as_numbers(part, "start"), dtype=float)) for part in start_components)
-    return Reconstruction(observed, as_composition(composition), support, begin[0], known, steps)
+    known = tuple(np.atleast_1d(reals(part, "start components")) for part in start_components)
+    if any(part.ndim != 1 for part in known):
+        raise InputError(f"start components have shapes {[part.shape for part in known]}; give one (M,) for each slot")
+    rule = as_composition(composition)
+    made, seen = rule(*[part[None] for part in known]), _observations(observed, begin)
+    if made.shape != seen.shape:
+        raise InputError(
+            f"{rule.name} makes {made.shape[-1]} numbers of the start components but {seen.shape[-1]} were observed; "
+            "give the composition and components of these observations"
+        )
+    return Reconstruction(observed, rule, support, begin[0], known, steps)

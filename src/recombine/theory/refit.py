@@ -13,6 +13,7 @@ from recombine.conjunctions import every_cell
 from recombine.theory.component_grid import Grid, checked_cells
 from recombine.theory.composition import Composition
 from recombine.theory.jacobians import Function
+from recombine.theory.options import generator, real
 
 #: Least-squares steps, and the seen error at which they stop.
 STEPS, FITTED = 60, 1e-13
@@ -32,6 +33,8 @@ class Refit:
     --------
     >>> Refit((), 1e-15, 0.3).converged, Refit((), 1e-15, 0.3).generalises
     (True, False)
+    >>> print(Refit((), 1e-15, 0.3))
+    other cells do not follow: refitted to 1e-15 on the seen cells, off by 0.3 on the whole grid
     """
 
     components: tuple[FloatArray, ...]
@@ -47,6 +50,17 @@ class Refit:
     def converged(self) -> bool:
         """True if the seen cells are fitted."""
         return self.seen_error < 1e-9
+
+    @property
+    def summary(self) -> str:
+        """The result in one line."""
+        if not self.converged:
+            return f"no answer: the seen cells were only fitted to {self.seen_error:.2g}; make a smaller move"
+        what = "the other cells follow" if self.generalises else "other cells do not follow"
+        return f"{what}: refitted to {self.seen_error:.2g} on the seen cells, off by {self.error:.2g} on the whole grid"
+
+    def __str__(self) -> str:
+        return self.summary
 
 
 def refit(
@@ -78,9 +92,10 @@ def refit(
     >>> refit([[0, 0], [1, 1], [2, 2]], add(), values).generalises
     False
     """
+    real(move, "move", above=0)
     truth = Grid.of(composition, components)
     cells = checked_cells(seen, truth.sizes, "seen")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     moved = tuple(part + move * rng.standard_normal(part.shape) for part in truth.components)
     fitted = _fitted(Grid(truth.composition, moved), cells, truth.outputs(cells))
     everything = every_cell(truth.sizes)

@@ -2,7 +2,8 @@
 
 The learner knows C and fits components phi_k on the support. *Compositional support*: every value of every slot was
 seen. *Sufficient support*: at every value z_k the Jacobians dC/dphi_k at its anchors, stacked, have full column rank.
-Both together, with one point where the components are known, imply generalisation to all combinations (theorem 1).
+Both together, with one point where the components are known, imply generalisation to all combinations (theorem 1),
+if the data show derivatives by each slot alone and a path inside its values leads from the known one to every other.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.arrays import BoolArray, FloatArray
-from recombine.errors import InputError
+from recombine.errors import InputError, listing
 from recombine.theory.anchor_stacks import Anchored, AnchorStacks, Component
 from recombine.theory.composition import Composition, as_composition
 from recombine.theory.jacobians import Function
-from recombine.theory.latent_sets import Seed, Support
+from recombine.theory.latent_sets import Seed, Support, require_support
 from recombine.theory.latents import as_value, says, slot_number
+from recombine.theory.options import callable_or_refuse, generator, reals, whole
 from recombine.theory.rank_test import RankTest, SlotRank
 from recombine.verdicts import Verdict
 
@@ -103,12 +105,9 @@ def compositional_support(train: Support, test: Support, *, probes: int = 1000, 
     >>> print(compositional_support(gap(corner, 0, 0, 0.2, 0.4), box(2)))
     unseen level: 19.0% of test points have a value of slot 0 that was never seen, such as 0.299712
     """
-    if (train.slots, train.dimensions) != (test.slots, test.dimensions):
-        raise InputError(
-            f"training latents are ({train.slots}, {train.dimensions}) and test latents ({test.slots}, "
-            f"{test.dimensions}); give supports with the same slots and coordinates"
-        )
-    rng = np.random.default_rng(seed)
+    _alike(train, test)
+    _positive(probes=probes)
+    rng = generator(seed)
     points, seen = test.sample(probes, rng), train.sample(probes, rng)
     absent = np.stack([~train.has_value(slot, points[:, slot]) for slot in range(train.slots)])
     idle = np.stack([~test.has_value(slot, seen[:, slot]) for slot in range(train.slots)])
@@ -154,6 +153,8 @@ def sufficient_support(
     Notes
     -----
     The condition is sufficient, not necessary, and needs the components at one point to be known (assumption A4).
+    It is also void where a slot never moves alone (the exact diagonal) or its values are in pieces (a list of points,
+    a gap in the middle): then the answer is undecided, and ``.full_rank`` still tells the ranks.
     `finite_identifiability` is exact to first order on a finite grid, with or without such a point.
 
     Examples
@@ -162,20 +163,21 @@ def sufficient_support(
     >>> from recombine.theory.supports import planes
     >>> waves = [lambda z: np.sin(z + [0.0, 1.0, 2.0]), lambda z: np.cos(z * [1.0, 2.0, 3.0])]
     >>> print(sufficient_support(planes({0: [[0.2]], 1: [[0.5]]}), product(), waves))
-    determined once the components are known at one point: full rank at all 16 values of each of 2 slots; errors grow
+    determined once the components are known at one point, for combinations of seen values (see
+    compositional_support): full rank at all 32 probed values of 2 slots; with the 1 anchor drawn at each, errors grow
     at most 2.09 times
     """
     _positive(probes=probes, anchors=anchors)
     if combine not in ("stack", "sum"):
         raise InputError(f"combine is {combine!r}; give 'stack' or 'sum'")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     stacks = AnchorStacks(support, as_composition(composition), _as_many(components, support), combine == "sum")
     found = []
     for slot, chosen in _values(support, values, probes, rng).items():
         rows = [stacks.at(slot, value, anchors, rng) for value in chosen]
         good = [row.full(stacks.precision) for row in rows]
         found.append(_slot_rank(stacks, slot, chosen, rows, good))
-    return RankTest(tuple(found), gauge_aware=False)
+    return RankTest(tuple(found), False, _missing(support, stacks.composition, found))
 
 
 def gauge_aware_support(
@@ -214,7 +216,9 @@ def gauge_aware_support(
     (False, True)
     """
     _positive(probes=probes, anchors=anchors, combinations=combinations)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
+    if test is not None:
+        _alike(support, test)
     several, rule = _as_many(components, support), as_composition(composition)
     stacks = AnchorStacks(support, rule, several, False)
     everything = AnchorStacks(support.product() if test is None else test, rule, several, False)
@@ -226,7 +230,30 @@ def gauge_aware_support(
             for row, value in zip(rows, chosen, strict=True)
         ]
         found.append(_slot_rank(stacks, slot, chosen, rows, good))
-    return RankTest(tuple(found), gauge_aware=True)
+    return RankTest(tuple(found), True, _missing(support, rule, found))
+
+
+def _missing(support: Support, rule: Composition, found: list[SlotRank]) -> tuple[str, ...]:
+    """What the proof of theorem 1 needs beside ranks: it integrates df/dz_k along a path of z_k from a known value."""
+    if rule.shows_parts and not any(slot.radius.any() for slot in found):
+        # Stacking: f at any point with the value is the component there, next to the others.
+        return ()
+    everything = range(support.slots)
+    still = [slot for slot in everything if not support.has_slices(slot)]
+    pieces = [slot for slot in everything if not support.connected(slot)]
+    skipped = sorted(set(everything) - {slot.slot for slot in found})
+    sentences = [
+        (still, "cannot move inside this support while the others stay, so the data show no derivative by it"),
+        (pieces, "has values in pieces, and no path leads from the known value to those in another piece"),
+        (skipped, "was not probed"),
+    ]
+    lacking = [f"{_named(slots)} {words}" for slots, words in sentences if slots]
+    skew = [] if lacking or support.crosses() else ["the planes do not all cross, so none leads into all others"]
+    return (*lacking, *skew)
+
+
+def _named(slots: list[int]) -> str:
+    return f"slot {slots[0]}" if len(slots) == 1 else f"each of slots {listing(slots)}"
 
 
 def _no_more(row: Anchored, everything: Anchored, precision: float) -> BoolArray:
@@ -250,13 +277,28 @@ def _slot_rank(
     )
 
 
+def _alike(train: Support, test: Support) -> None:
+    require_support(train, "train")
+    require_support(test, "test")
+    if (train.slots, train.dimensions) != (test.slots, test.dimensions):
+        raise InputError(
+            f"training latents are ({train.slots}, {train.dimensions}) and test latents ({test.slots}, "
+            f"{test.dimensions}); give supports with the same slots and coordinates"
+        )
+
+
 def _positive(**numbers: int | None) -> None:
     for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise InputError(f"{name} is {number}; a rank test needs at least 1")
+        if number is not None:
+            whole(number, name)
 
 
 def _as_many(components: Sequence[Component], support: Support) -> Sequence[Component]:
+    require_support(support, "support")
+    if not isinstance(components, Sequence):
+        raise InputError(f"components are {components!r}; give a list with one function for each slot")
+    for slot, component in enumerate(components):
+        callable_or_refuse(component, f"component {slot}")
     if len(components) != support.slots:
         raise InputError(f"{len(components)} components were given for {support.slots} slots; give one for each")
     return components
@@ -269,9 +311,13 @@ def _values(
     if values is None:
         points = support.product().sample(probes, rng)
         return {slot: points[:, slot] for slot in range(support.slots)}
+    if not isinstance(values, Mapping) or not values:
+        raise InputError(f"values are {values!r}; map a slot to the values to test, as {{0: [[0.5]]}}")
     chosen = {}
     for slot, listed in values.items():
-        rows = np.asarray(listed, dtype=float)
+        rows = reals(listed, f"values of slot {slot}")
+        if not rows.size:
+            raise InputError(f"values of slot {slot} are empty; give at least one, or leave the slot out")
         rows = rows[:, None] if rows.ndim == 1 and support.dimensions == 1 else np.atleast_2d(rows)
         chosen[slot_number(slot, support.slots)] = np.stack([as_value(row, support.dimensions) for row in rows])
     return chosen

@@ -5,12 +5,12 @@ All answer ``sample``, ``contains``, ``has_value`` and ``conditional`` (see `rec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray
+from recombine.arrays import BoolArray, FloatArray, as_numbers
 from recombine.errors import InputError
 from recombine.theory.latent_sets import ANCHORS as ANCHORS
 from recombine.theory.latent_sets import Box as Box
@@ -18,9 +18,14 @@ from recombine.theory.latent_sets import Recombined as Recombined
 from recombine.theory.latent_sets import Seed as Seed
 from recombine.theory.latent_sets import Support as Support
 from recombine.theory.latent_sets import box as box
-from recombine.theory.latents import SAME, as_latents, as_value, drawn, slot_number, within
+from recombine.theory.latent_sets import require_support
+from recombine.theory.latents import SAME, as_latents, as_value, as_values, drawn, slot_number, within
+from recombine.theory.options import generator, real, whole
 from recombine.theory.planes import Planes as Planes
 from recombine.theory.planes import planes as planes
+
+#: Anchors that are drawn before a value counts as one that occurs only in a gap.
+MOST_ASKED = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +40,8 @@ class Band(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw a place on the diagonal and a step away from it, for each coordinate on its own."""
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
+        whole(count, "count", 0)
         flat = drawn(lambda number: self._proposed(number, rng), self._inside, count * self.dimensions, "the band")
         return flat.reshape(count, self.dimensions, self.slots).swapaxes(1, 2)
 
@@ -60,7 +66,7 @@ class Band(Support):
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values are in range: the diagonal itself has them all."""
         slot_number(slot, self.slots)
-        points = np.atleast_2d(np.asarray(values, dtype=float))
+        points = as_values(values, self.dimensions)
         return within(points, self.low, self.high)
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
@@ -70,7 +76,7 @@ class Band(Support):
             raise self._no_anchor(slot, chosen)
         if self.width == 0:
             return np.broadcast_to(chosen, (1, self.slots, self.dimensions)).copy()
-        rng = np.random.default_rng(seed)
+        rng = generator(seed)
         columns = [self._neighbours(slot, float(number), count, rng) for number in chosen]
         return np.stack(columns, axis=-1)
 
@@ -85,6 +91,18 @@ class Band(Support):
             return rows
 
         return drawn(propose, self._inside, count, f"the band at slot {slot} = {number:g}")
+
+    def has_slices(self, slot: int) -> bool:
+        """Every slot moves on its own, unless the band is the diagonal itself: there all move together."""
+        return self.width > 0
+
+    def connected(self, slot: int) -> bool:
+        """Values fill the range."""
+        return True
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the range."""
+        return np.full(self.dimensions, self.low), np.full(self.dimensions, self.high)
 
     def product(self) -> Support:
         """Return the whole box."""
@@ -118,7 +136,8 @@ class Gap(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw from the other support and reject what lies in the gap."""
-        rng = np.random.default_rng(seed)
+        whole(count, "count", 0)
+        rng = generator(seed)
         return drawn(lambda number: self.of.sample(number, rng), self._kept, count, "the support outside the gap")
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
@@ -129,7 +148,7 @@ class Gap(Support):
 
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values are left."""
-        points = np.atleast_2d(np.asarray(values, dtype=float))
+        points = as_values(values, self.dimensions)
         found = self.of.has_value(slot, points)
         if slot == self.slot:
             number = points[:, self.coordinate]
@@ -137,20 +156,76 @@ class Gap(Support):
         return np.array([bool(one) and self._reaches(slot, value) for one, value in zip(found, points, strict=True)])
 
     def _reaches(self, slot: int, value: FloatArray) -> bool:
-        return bool(self._kept(self.of.conditional(slot, value, 64)).any())
+        return bool(len(self._anchors(slot, value, 1, np.random.default_rng(0))))
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
-        """Return the other support's anchors outside the gap."""
+        """Return the other support's anchors outside the gap, drawn by rejection."""
         chosen = as_value(value, self.dimensions)
-        offered = self.of.conditional(slot, chosen, 4 * count, seed)
-        anchors = offered[self._kept(offered)]
+        anchors = self._anchors(slot, chosen, count, generator(seed))
         if not len(anchors):
             raise self._no_anchor(slot, chosen)
-        return anchors[:count] if len(offered) == 4 * count else anchors
+        return anchors
+
+    def _anchors(self, slot: int, value: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+        """Ask for more and more of the other support's anchors until enough lie outside the gap."""
+        anchors = np.empty((0, self.slots, self.dimensions))
+        asked, number = 0, 4 * count
+        while len(anchors) < count and asked < MOST_ASKED:
+            offered = self.of.conditional(slot, value, number, rng)
+            kept = offered[self._kept(offered)]
+            if len(offered) != number:
+                # These are all there are.
+                return kept
+            anchors = np.concatenate([anchors, kept])
+            asked, number = asked + number, min(2 * number, MOST_ASKED)
+        return anchors[:count]
+
+    @property
+    def _left(self) -> Support:
+        """The other support without the planes that lie in the gap."""
+        return self.of.without(self.slot, self.coordinate, self.low, self.high)
+
+    @property
+    def _at_an_end(self) -> bool:
+        """Whether the gap has values of its slot on at most one side."""
+        low, high = self._left.ends(self.slot)
+        return bool(self.low <= low[self.coordinate] or high[self.coordinate] <= self.high)
+
+    def has_slices(self, slot: int) -> bool:
+        """Say whether the slot moves on its own in what is left."""
+        return self._left.has_slices(slot)
+
+    def crosses(self) -> bool:
+        """Say whether what is left still meets."""
+        return self._left.crosses()
+
+    def connected(self, slot: int) -> bool:
+        """Values of the slot with the gap are in two pieces, unless the gap is at an end.
+
+        In a band the other slots lose the values that only went with those in the gap.
+        """
+        pieces = slot == self.slot or isinstance(self.of, Band)
+        return self._left.connected(slot) and (self._at_an_end or not pieces)
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the other support's, cut where the gap is at an end."""
+        low, high = (end.copy() for end in self._left.ends(slot))
+        if slot == self.slot:
+            place = self.coordinate
+            begin, end = low[place], high[place]
+            low[place] = max(begin, self.high) if self.low <= begin else begin
+            high[place] = min(end, self.low) if end <= self.high else end
+        return low, high
+
+    def without(self, slot: int, coordinate: int, low: float, high: float) -> Support:
+        """Return the same gap in what is left of the other support."""
+        return replace(self, of=self.of.without(slot, coordinate, low, high))
 
     def product(self) -> Support:
         """Return every combination of the values that are left."""
-        return Gap(self.of.product(), self.slot, self.coordinate, self.low, self.high)
+        if isinstance(self.of, Band):
+            return Recombined(self)
+        return Gap(self._left.product(), self.slot, self.coordinate, self.low, self.high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +247,8 @@ class Finite(Support):
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw points of the list with replacement."""
-        return self.points[np.random.default_rng(seed).integers(len(self.points), size=count)]
+        whole(count, "count", 0)
+        return self.points[generator(seed).integers(len(self.points), size=count)]
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points are in the list."""
@@ -181,7 +257,7 @@ class Finite(Support):
 
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values the slot has in the list; with neighbours, any value within the range of the list."""
-        points = np.atleast_2d(np.asarray(values, dtype=float))
+        points = as_values(values, self.dimensions)
         own = self.points[:, slot_number(slot, self.slots)]
         if self.neighbours:
             return within(points, own.min(axis=0), own.max(axis=0))
@@ -199,6 +275,19 @@ class Finite(Support):
         chosen = as_value(value, self.dimensions)
         far: FloatArray = np.abs(self.points[:, slot_number(slot, self.slots)] - chosen).max(axis=1)
         return far, np.argsort(far, kind="stable")
+
+    def has_slices(self, slot: int) -> bool:
+        """Points are isolated, so no slot moves; one with a single value need not."""
+        return self.connected(slot)
+
+    def connected(self, slot: int) -> bool:
+        """Values are isolated, unless there is only one."""
+        low, high = self.ends(slot)
+        return bool((high - low <= SAME).all())
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return the smallest and largest number of each coordinate."""
+        return self.points[:, slot].min(axis=0), self.points[:, slot].max(axis=0)
 
     def radius(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS) -> float:
         """Return the largest difference of a coordinate between the anchors' slot and the value."""
@@ -226,9 +315,12 @@ def band(width: float, *, slots: int = 2, dimensions: int = 1, low: float = 0.0,
     >>> band(0.0).conditional(0, [0.3])[:, :, 0].tolist()
     [[0.3, 0.3]]
     """
+    whole(dimensions, "dimensions")
+    whole(slots, "slots")
+    width, low, high = real(width, "width"), real(low, "low"), real(high, "high")
     if width < 0 or slots < 2 or low >= high:
         raise InputError(
-            f"a band of width {width} for {slots} slots from {low} to {high} is empty; "
+            f"a band of width {width:g} for {slots} slots from {low:g} to {high:g} is empty; "
             "give a width >= 0, two or more slots and low < high"
         )
     return Band(slots, dimensions, float(width), float(low), float(high))
@@ -243,10 +335,16 @@ def gap(support: Support, slot: int, coordinate: int, low: float, high: float) -
     >>> holed.has_value(0, [[0.5], [0.7]]).tolist()
     [False, True]
     """
+    require_support(support, "the support with a gap")
     slot_number(slot, support.slots)
+    whole(coordinate, "coordinate", 0)
+    low, high = (
+        end if isinstance(end, float) and np.isinf(end) else real(end, "an end of the gap") for end in (low, high)
+    )
     if not 0 <= coordinate < support.dimensions or low > high:
         raise InputError(
-            f"coordinate {coordinate} from {low} to {high} is no gap of a slot with {support.dimensions} coordinates"
+            f"coordinate {coordinate} from {low:g} to {high:g} is no gap of a slot with {support.dimensions} "
+            "coordinates"
         )
     return Gap(support, int(slot), int(coordinate), float(low), float(high))
 
@@ -269,13 +367,14 @@ def finite(points: npt.ArrayLike, *, neighbours: int = 0) -> Finite:
     >>> seen.product().contains([[[1], [1]], [[1], [2]]]).tolist()
     [True, False]
     """
-    array = np.asarray(points, dtype=float)
+    array = np.asarray(as_numbers(points, "points"), dtype=float)
     array = array[..., None] if array.ndim == 2 else array
     if array.ndim != 3 or not array.size:
         raise InputError(f"points have shape {array.shape}; give (N, K, D), or (N, K) for slots of one coordinate")
     if not np.isfinite(array).all():
         row, slot, _ = np.argwhere(~np.isfinite(array))[0]
         raise InputError(f"point {row} has a coordinate of slot {slot} that is not finite; drop it")
+    whole(neighbours, "neighbours", 0)
     if not 0 <= neighbours <= len(array):
         raise InputError(f"{neighbours} neighbours were asked for among {len(array)} points; ask for at most as many")
     return Finite(array, int(neighbours))
