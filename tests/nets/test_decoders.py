@@ -106,6 +106,7 @@ def test_sizes_are_the_published_ones():
     assert decoders.monolithic().size == 587_779
 
 
+@pytest.mark.slow
 def test_first_weights_foretell_which_seeds_stay_black():
     units = np.random.default_rng(0).random((40, 2, 5))
     latents = sprites.mapped(units).reshape(40, 10)

@@ -52,6 +52,7 @@ def test_a_network_is_the_same_alone_and_in_a_batch() -> None:
     assert together[0]["margin"] != pytest.approx(together[1]["margin"], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_small_convnet_learns_the_seen_cells_and_takes_the_shortcut() -> None:
     places = [(s["left out"], s["loss"], s["distance"]) for s in PAPER.by_name["mnist-context"].settings("quick")]
     rows = context(unit("mnist-context", places.index((3, "logistic", 6)), seeds=[1]))
