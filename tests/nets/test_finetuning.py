@@ -10,15 +10,14 @@ from torch import nn
 
 from recombine.errors import InputError
 from recombine.nets.finetuning import (
-    Recipe,
     batch_statistics,
-    finetune,
     layer_activations,
     recalibrate,
     rescale_and_finetune,
     rescaled,
 )
 from recombine.nets.image_models import EncoderBlock, ResNet18, SmallViT
+from recombine.nets.task_training import Recipe, train
 
 
 @pytest.fixture
@@ -106,14 +105,14 @@ def test_finetuning_leaves_the_pretrained_model_alone_and_is_the_same_every_time
 
 def test_only_the_outputs_of_the_task_are_trained(model: ResNet18, samples: tuple) -> None:
     tuned = copy.deepcopy(model)
-    finetune(tuned, samples, RECIPE)
+    train(tuned, samples, RECIPE)
     assert torch.equal(tuned.readout.weight[2:], model.readout.weight[2:])
     assert not torch.equal(tuned.readout.weight[:2], model.readout.weight[:2])
 
 
 def test_training_stops_at_the_loss_it_was_told(samples: tuple) -> None:
     net = nn.Sequential(nn.Flatten(), nn.Linear(64, 2))
-    losses, _ = finetune(net, samples, Recipe(fast, epochs=200, stop=0.3))
+    losses, _ = train(net, samples, Recipe(fast, epochs=200, stop=0.3))
     assert losses[-1] < 0.3 <= losses[-2]
 
 

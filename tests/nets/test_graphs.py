@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from recombine.nets import graphs
 from recombine.nets.architecture import Architecture
 from recombine.nets.convnet import ConvNet
 from recombine.nets.ensemble import Ensemble, Trained
@@ -32,43 +29,6 @@ CASES: dict[str, tuple[Architecture, int | None, Optimiser]] = {
     "resnet": (ResNet((1, 8, 8), widths=(4, 6), pool=4), 5, Adam()),
     "vit": (ViT((1, 8, 8), patch=4, depth=1, heads=2, head=4, width=8, hidden=8), 5, Adam()),
 }
-
-
-class StandIn:
-    """A graph that replays a step by calling it."""
-
-    latest: StandIn
-
-    def __init__(self) -> None:
-        StandIn.latest = self
-
-    def replay(self) -> None:
-        self.chunk.step(self.place)
-
-
-@pytest.fixture
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Stream:
-        def wait_stream(self, other: Any) -> None:
-            pass
-
-    @contextlib.contextmanager
-    def nothing(_: Any) -> Iterator[None]:
-        yield
-
-    record = graphs.ReplayedStep._record
-
-    def recorded(self: graphs.ReplayedStep, rows: torch.Tensor | None) -> Any:
-        graph, place = record(self, rows)
-        graph.chunk, graph.place = self.chunk, place
-        return graph, place
-
-    monkeypatch.setattr(torch.cuda, "Stream", Stream)
-    monkeypatch.setattr(torch.cuda, "current_stream", Stream)
-    monkeypatch.setattr(torch.cuda, "stream", nothing)
-    monkeypatch.setattr(torch.cuda, "graph", nothing)
-    monkeypatch.setattr(torch.cuda, "CUDAGraph", StandIn)
-    monkeypatch.setattr(graphs.ReplayedStep, "_record", recorded)
 
 
 def train(case: str, device: str, replay: bool, **options: Any) -> Trained:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from recombine.nets.diagonal import Columns, Schedule
+from recombine.nets.graphs import ReplayedStep
 
 #: Steps between two looks at the losses, as in the paper; the loss at which a run counts as diverged.
 LOOK_EVERY, DIVERGED = 50, 100.0
@@ -132,28 +133,14 @@ class _Block:
 
     def __init__(self, columns: Columns, pace: Tensor) -> None:
         self.columns, self.pace = columns, pace
-        self.graph = self._recorded() if pace.is_cuda else None
+        self.steps = ReplayedStep(self._steps, self._weights) if pace.is_cuda else self._steps
 
     def __call__(self) -> None:
-        if self.graph is not None:
-            self.graph.replay()
-            return
+        self.steps(None)
+
+    def _steps(self, rows: Tensor | None) -> None:
         for _ in range(LOOK_EVERY):
             self.columns.step(self.pace)
 
-    def _recorded(self) -> torch.cuda.CUDAGraph:
-        before = {name: self.columns.state[name].clone() for name in self.columns.weights}
-        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                self.columns.step(self.pace)
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            for _ in range(LOOK_EVERY):
-                self.columns.step(self.pace)
-        # Warming up moved the weights.
-        for name, old in before.items():
-            self.columns.state[name].copy_(old)
-        return graph
+    def _weights(self) -> list[Tensor]:
+        return [self.columns.state[name] for name in self.columns.weights]

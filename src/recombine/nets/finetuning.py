@@ -8,31 +8,16 @@ after finetuning tell whether it did.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from recombine.errors import InputError, listing, near_miss
 from recombine.measures.dimensionality import Reuse, feature_reuse
-
-Optimisers = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
-#: Samples of one pass when nothing is learned.
-EVALUATED = 500
-
-
-def sgd(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
-    """Return the paper's optimiser of ResNets: SGD at 1e-3 with momentum 0.9.
-
-    Examples
-    --------
-    >>> sgd(nn.Linear(2, 1).parameters()).defaults["momentum"]
-    0.9
-    """
-    return torch.optim.SGD(parameters, lr=1e-3, momentum=0.9)
+from recombine.nets.task_training import EVALUATED, Recipe, Samples, train
 
 
 def rescaled(model: nn.Module, factor: float) -> nn.Module:
@@ -152,90 +137,6 @@ def layer_activations(model: nn.Module, inputs: Tensor, layers: Sequence[str]) -
     return {name: torch.cat(parts) for name, parts in found.items()}
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How to train.
-
-    Attributes
-    ----------
-    optimiser : callable
-        Parameters -> a torch optimiser.
-    batch, epochs : int
-        Samples of a mini-batch; most passes through them.
-    stop : float
-        Mean loss over an epoch to stop at.
-    outputs : tuple of int, optional
-        First and one past the last of the model's outputs that belong to the task; labels count from the first. All of
-        them if not given.
-    seed : int
-        Of the order of samples.
-
-    Examples
-    --------
-    >>> Recipe(epochs=10).batch
-    128
-    """
-
-    optimiser: Optimisers = sgd
-    batch: int = 128
-    epochs: int = 1000
-    stop: float = 0.01
-    outputs: tuple[int, int] | None = None
-    seed: int = 0
-
-
-def epoch(
-    model: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    samples: tuple[Tensor, Tensor],
-    recipe: Recipe,
-    generator: torch.Generator,
-    weight: float = 1.0,
-) -> float:
-    """Train a model for one pass through samples on its device; return the mean cross-entropy on the way.
-
-    Examples
-    --------
-    >>> model, samples = nn.Linear(2, 2), (torch.eye(2), torch.tensor([0, 1]))
-    >>> loss = epoch(model, sgd(model.parameters()), samples, Recipe(), torch.Generator().manual_seed(0))
-    >>> 0 < loss < 3
-    True
-    """
-    model.train()
-    inputs, labels = samples
-    order = torch.randperm(len(inputs), generator=generator).to(inputs.device)
-    total = torch.zeros((), device=inputs.device)
-    for rows in torch.split(order, recipe.batch):
-        # Batch normalisation cannot learn from a single sample left over at the end.
-        if len(rows) == 1 and len(inputs) > 1:
-            continue
-        loss = functional.cross_entropy(_chosen(model(inputs[rows]), recipe.outputs), labels[rows])
-        optimiser.zero_grad()
-        torch.autograd.backward(loss * weight)
-        optimiser.step()
-        total += loss.detach() * len(rows)
-    return float(total) / len(inputs)
-
-
-def _chosen(logits: Tensor, outputs: tuple[int, int] | None) -> Tensor:
-    return logits if outputs is None else logits[:, slice(*outputs)]
-
-
-@torch.no_grad()
-def accuracy(model: nn.Module, inputs: Tensor, labels: Tensor, outputs: tuple[int, int] | None = None) -> float:
-    """Return the share of samples whose largest output is their label's, with running statistics.
-
-    Examples
-    --------
-    >>> accuracy(nn.Identity(), torch.eye(3), torch.tensor([0, 1, 0]))
-    0.6666666865348816
-    """
-    model.eval()
-    pieces = zip(torch.split(inputs, EVALUATED), torch.split(labels, EVALUATED), strict=True)
-    right = [(_chosen(model(x), outputs).argmax(1) == y).float().sum() for x, y in pieces]
-    return float(torch.stack(right).sum() / len(labels))
-
-
 @dataclass(frozen=True, eq=False)
 class Finetuned:
     """A finetuned model, how it got there, and what became of its features.
@@ -260,38 +161,13 @@ class Finetuned:
     reuse: dict[str, Reuse]
 
 
-def finetune(
-    model: nn.Module, samples: tuple[Tensor, Tensor], recipe: Recipe, test: tuple[Tensor, Tensor] | None = None
-) -> tuple[list[float], list[float]]:
-    """Train a model in place; return the loss of each epoch and, if there are test samples, the accuracy after it.
-
-    Examples
-    --------
-    >>> model, samples = nn.Linear(2, 2), (torch.eye(2), torch.tensor([0, 1]))
-    >>> losses, _ = finetune(model, samples, Recipe(lambda p: torch.optim.SGD(p, lr=1.0), stop=0.1))
-    >>> losses[-1] < 0.1
-    True
-    """
-    optimiser = recipe.optimiser(model.parameters())
-    generator = torch.Generator().manual_seed(recipe.seed)
-    losses: list[float] = []
-    accuracies: list[float] = []
-    for _ in range(recipe.epochs):
-        losses.append(epoch(model, optimiser, samples, recipe, generator))
-        if test is not None:
-            accuracies.append(accuracy(model, *test, recipe.outputs))
-        if not losses[-1] >= recipe.stop:
-            break
-    return losses, accuracies
-
-
 def rescale_and_finetune(
     model: nn.Module,
-    samples: tuple[Tensor, Tensor],
+    samples: Samples,
     *,
     factors: Sequence[float] = (1.0, 0.5, 0.25, 0.125),
     layers: Sequence[str] = (),
-    test: tuple[Tensor, Tensor] | None = None,
+    test: Samples | None = None,
     recipe: Recipe | None = None,
     centred: bool = False,
 ) -> list[Finetuned]:
@@ -339,7 +215,7 @@ def rescale_and_finetune(
         if factor != 1:
             recalibrate(scaled, inputs)
         before = layer_activations(scaled, inputs, layers)
-        losses, accuracies = finetune(scaled, samples, recipe or Recipe(), test)
+        losses, accuracies = train(scaled, samples, recipe or Recipe(), test)
         after = layer_activations(scaled, inputs, layers)
         reuse = {name: feature_reuse(before[name], after[name], centred=centred) for name in layers}
         found.append(Finetuned(factor, scaled, losses, accuracies, reuse))

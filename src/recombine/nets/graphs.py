@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
-
-from recombine.nets.steps import Chunk
 
 #: Steps taken before recording, so that libraries have chosen their algorithms and allocated their workspaces.
 WARM_UP = 3
 
 
 class ReplayedStep:
-    """Calls ``chunk.step``, from a recorded graph; one graph for each batch size."""
+    """Calls ``step(rows)`` from a recorded graph; one graph for each number of rows.
 
-    def __init__(self, chunk: Chunk) -> None:
-        self.chunk = chunk
+    Parameters
+    ----------
+    step : callable
+        Works on tensors that stay where they are, and makes the host wait for nothing.
+    state : callable
+        () -> every tensor that a step changes and that outlives it. Those that the first step creates come last; they
+        begin as zeros, as optimisers' memories do.
+    """
+
+    def __init__(self, step: Callable[[Tensor | None], None], state: Callable[[], Sequence[Tensor]]) -> None:
+        self.step, self.state = step, state
         self.graphs: dict[int, tuple[Any, Tensor | None]] = {}
 
-    def __call__(self, rows: Tensor | None) -> None:
-        """Do one step, recording it first if this batch size is new."""
-        size = 0 if rows is None else rows.shape[1]
+    def __call__(self, rows: Tensor | None = None) -> None:
+        """Do one step, recording it first if this number of rows is new."""
+        size = 0 if rows is None else rows.shape[-1]
         if size not in self.graphs:
             self.graphs[size] = self._record(rows)
         graph, place = self.graphs[size]
@@ -32,17 +40,24 @@ class ReplayedStep:
 
     def _record(self, rows: Tensor | None) -> tuple[Any, Tensor | None]:
         place = None if rows is None else rows.clone()
-        before = [tensor.clone() for tensor in self.chunk.state()]
+        before = [tensor.detach().clone() for tensor in self.state()]
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(WARM_UP):
-                self.chunk.step(place)
+                self.step(place)
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            self.chunk.step(place)
-        # Warming up trained the networks a little; they start again from where they were.
-        for tensor, old in zip(self.chunk.state(), before, strict=True):
-            tensor.copy_(old)
+            self.step(place)
+        self._go_back(before)
         return graph, place
+
+    @torch.no_grad()
+    def _go_back(self, before: Sequence[Tensor]) -> None:
+        """Undo the warming up, which trained the networks a little."""
+        after = self.state()
+        for tensor, old in zip(after, before, strict=False):
+            tensor.copy_(old)
+        for tensor in after[len(before) :]:
+            tensor.zero_()

@@ -188,7 +188,7 @@ def run(chunk: Chunk, plan: Plan, ledger: Ledger) -> None:
 
 
 def _stepper(chunk: Chunk, plan: Plan) -> Callable[[Tensor | None], None]:
-    return ReplayedStep(chunk) if plan.replay else chunk.step
+    return ReplayedStep(chunk.step, chunk.state) if plan.replay else chunk.step
 
 
 def _finish(chunk: Chunk, plan: Plan, ledger: Ledger) -> None:

@@ -18,16 +18,23 @@ if TYPE_CHECKING:
 
 NETWORKS = {"resnet": "ResNet-18", "vit": "ViT", "small resnet": "small ResNet, digits"}
 
+#: Methods other than PT+FT: what a legend calls them, and how to find them.
+OTHERS: dict[str, dict[str, str]] = {
+    "MTL, both learned": {"method": "mtl", "stop rule": "both"},
+    "MTL, published stop": {"method": "mtl", "stop rule": "main"},
+    "single task": {"method": "stl"},
+}
+
 
 def _distinct(rows: Table) -> Table:
     """Keep one row a network: those with layers have several."""
-    keys = [tuple(row[k] for k in ("network", "method", "n", "factor", "seed")) for row in rows.rows()]
+    keys = [tuple(row[k] for k in ("network", "method", "stop rule", "n", "factor", "seed")) for row in rows.rows()]
     return rows.where(np.array([key not in keys[:place] for place, key in enumerate(keys)], dtype=bool))
 
 
 def _accuracy_table(results: Mapping[str, Evidence]) -> Table:
     rows = by_samples(_distinct(results["rescaling"].table))
-    return over_seeds(rows, ("network", "method", "factor", "samples"), ("accuracy",))
+    return over_seeds(rows, ("network", "method", "stop rule", "factor", "samples"), ("accuracy",))
 
 
 def _draw_accuracy(canvas: Canvas, table: Table) -> None:
@@ -38,8 +45,8 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
         chosen = matching(table, network=name)
         for factor in sorted(set(matching(chosen, method="pt+ft")["factor"].tolist()), reverse=True):
             band(axes, matching(chosen, method="pt+ft", factor=factor), "samples", "accuracy", f"PT+FT, s = {factor:g}")
-        for method, word in (("mtl", "MTL"), ("stl", "single task")):
-            line = matching(chosen, method=method)
+        for word, values in OTHERS.items():
+            line = matching(chosen, **values)
             if len(line):
                 band(axes, line, "samples", "accuracy", word)
         axes.set(title=NETWORKS[name], xlabel="main-task samples")

@@ -23,8 +23,8 @@ from recombine.worlds.sources import load
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from recombine.nets.finetuning import Recipe
     from recombine.nets.image_models import ResNet18, SmallViT
+    from recombine.nets.task_training import Recipe
 
     Samples = tuple[Tensor, Tensor]
 
@@ -127,24 +127,27 @@ def _model(setting: Any, seed: int, tasks: TwoTasks) -> ResNet18 | SmallViT:
 def _recipe(setting: Any, seed: int, tasks: TwoTasks, *, main: bool, n: int = 128) -> Recipe:
     import torch
 
-    from recombine.nets.finetuning import Recipe, sgd
+    from recombine.nets.task_training import Recipe, sgd
 
-    adam = setting["network"] == "vit"
-    optimiser = (lambda p: torch.optim.Adam(p, lr=1e-3, weight_decay=5e-5)) if adam else sgd
+    replay = tasks.test[0].is_cuda
+    adam = lambda p: torch.optim.Adam(p, lr=1e-3, weight_decay=5e-5, capturable=replay)  # noqa: E731
+    optimiser = adam if setting["network"] == "vit" else sgd
     if "rate" in setting:
         rate = setting["rate"]
         optimiser = lambda p: torch.optim.SGD(p, lr=rate, momentum=0.9)  # noqa: E731
     outputs = (0, MAIN) if main else (MAIN, tasks.classes)
     epochs = setting["epochs"] if main else setting["pretraining epochs"]
-    return Recipe(optimiser, min(n, 128), epochs, setting["stop"], outputs, seed)
+    half = setting.get("half", False)
+    return Recipe(optimiser, min(n, 128), epochs, setting["stop"], outputs, seed, replay, half)
 
 
 def _finetuned(unit: Unit, seed: int, tasks: TwoTasks) -> Rows:
-    from recombine.nets.finetuning import finetune, rescale_and_finetune
+    from recombine.nets.finetuning import rescale_and_finetune
+    from recombine.nets.task_training import train
 
     setting = unit.setting
     model = _model(setting, seed, tasks)
-    before, _ = finetune(model, tasks.auxiliary, _recipe(setting, seed, tasks, main=False))
+    before, _ = train(model, tasks.auxiliary, _recipe(setting, seed, tasks, main=False))
     rows: Rows = []
     for n in setting["n"]:
         layers = model.layers if n == max(setting["n"]) else ()
@@ -174,15 +177,16 @@ def _about(
     auxiliary: float,
 ) -> dict[str, Any]:
     about = {"images": setting["images"], "network": setting["network"], "method": method, "n": n, "factor": factor}
-    about |= {"seed": seed, "train loss": losses[-1], "auxiliary loss": auxiliary, "epochs": len(losses)}
+    about |= {"stop rule": setting["stop rule"] if method == "mtl" else "", "seed": seed}
+    about |= {"train loss": losses[-1], "auxiliary loss": auxiliary, "epochs": len(losses)}
     return {**about, "accuracy": accuracies[-1], "best accuracy": max(accuracies)}
 
 
 def _alone(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
-    from recombine.nets.finetuning import finetune
+    from recombine.nets.task_training import train
 
     recipe = _recipe(unit.setting, seed, tasks, main=True, n=n)
-    losses, accuracies = finetune(_model(unit.setting, seed, tasks), tasks.some(n, seed), recipe, tasks.test)
+    losses, accuracies = train(_model(unit.setting, seed, tasks), tasks.some(n, seed), recipe, tasks.test)
     return {**_about(unit.setting, "stl", n, 1.0, seed, losses, accuracies, np.nan), **NO_LAYER}
 
 
@@ -190,23 +194,24 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
     """Train on both tasks in turn, an epoch of each, until both are learned (or, as published, the main one is)."""
     import torch
 
-    from recombine.nets.finetuning import accuracy, epoch
+    from recombine.nets.task_training import Task
 
     setting = unit.setting
     model, samples = _model(setting, seed, tasks), tasks.some(n, seed)
     own, other = (_recipe(setting, seed, tasks, main=main, n=n if main else 128) for main in (True, False))
     optimiser, generator = own.optimiser(model.parameters()), torch.Generator().manual_seed(seed)
     weight = (n / own.batch) / (len(tasks.auxiliary[0]) / other.batch)
+    main = Task(model, optimiser, samples, own, generator, test=tasks.test)
+    auxiliary = Task(model, optimiser, tasks.auxiliary, other, generator, weight=weight)
     losses: list[float] = []
     accuracies: list[float] = []
     for _ in range(other.epochs):
-        losses.append(epoch(model, optimiser, samples, own, generator))
-        auxiliary = epoch(model, optimiser, tasks.auxiliary, other, generator, weight)
-        accuracies.append(accuracy(model, *tasks.test, own.outputs))
-        learned = losses[-1] < own.stop and (setting["stop rule"] == "main" or auxiliary < other.stop)
-        if learned:
+        losses.append(main.epoch())
+        left = auxiliary.epoch()
+        accuracies.append(main.accuracy())
+        if losses[-1] < own.stop and (setting["stop rule"] == "main" or left < other.stop):
             break
-    return {**_about(setting, "mtl", n, 1.0, seed, losses, accuracies, auxiliary), **NO_LAYER}
+    return {**_about(setting, "mtl", n, 1.0, seed, losses, accuracies, left), **NO_LAYER}
 
 
 def dimensions(unit: Unit) -> Rows:
