@@ -102,8 +102,8 @@ class EncoderBlock(nn.Module):
         split = self.attend(self.norm1(tokens)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         query, key, value = split.unbind(0)
         # Scores are divided by the root of the width, not of a head's.
-        weights = torch.softmax(query @ key.transpose(-1, -2) * tokens.shape[-1] ** -0.5, dim=-1)
-        tokens = tokens + self.mix((weights @ value).transpose(1, 2).flatten(2))
+        mixed = functional.scaled_dot_product_attention(query, key, value, scale=tokens.shape[-1] ** -0.5)
+        tokens = tokens + self.mix(mixed.transpose(1, 2).flatten(2))
         return tokens + functional.gelu(self.down(functional.gelu(self.up(self.norm2(tokens)))))
 
 
