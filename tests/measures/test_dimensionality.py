@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -83,3 +85,32 @@ def test_bad_input_is_named() -> None:
         participation_ratio(np.ones((4, 3)), centred=True)
     with pytest.raises(InputError, match="not finite"):
         participation_ratio([[1.0, np.inf]], centred=False)
+
+
+def test_new_dimensions_beside_known_ones_are_new() -> None:
+    known, more = (np.diag([1.0] * count + [0.0] * (60 - count)) for count in (2, 22))
+    assert feature_reuse(known, more, centred=False).regime == "new"
+    assert feature_reuse(more, known, centred=False).regime == "nested"
+
+
+def test_chance_is_the_mean_over_shuffled_neurons() -> None:
+    rng = np.random.default_rng(1)
+    first, second = rng.standard_normal((2, 30, 6)) + 0.5
+    orders = [ensd(first, second[:, list(order)], centred=False) for order in itertools.permutations(range(6))]
+    assert feature_reuse(first, second, centred=False).chance == pytest.approx(np.mean(orders))
+
+
+def test_unrelated_positive_activity_is_not_called_reuse() -> None:
+    rng = np.random.default_rng(0)
+    first, second = (np.maximum(rng.standard_normal((200, 64)) @ rng.standard_normal((64, 256)), 0) for _ in range(2))
+    raw, centred = (feature_reuse(first, second, centred=choice) for choice in (False, True))
+    assert raw.regime == "undecided"
+    assert raw.chance == pytest.approx(raw.shared, rel=0.1)
+    assert centred.regime == "new"
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_dimensions_do_not_depend_on_scale(scale: float) -> None:
+    X = np.random.default_rng(0).standard_normal((8, 5))
+    assert participation_ratio(scale * X, centred=False) == pytest.approx(participation_ratio(X, centred=False))
+    assert ensd(scale * X, X, centred=True) == pytest.approx(participation_ratio(X, centred=True))

@@ -23,6 +23,8 @@ SHARED = ("features", "samples")
 REDUCED = 0.75
 #: and has kept to known dimensions if at least this share of those it uses was there before.
 REUSED = 0.5
+#: Nothing can be said if shuffled neurons share so large a part of what the real ones share.
+UNCLEAR = 0.8
 
 
 def participation_ratio(activations: Any, *, centred: bool) -> float:
@@ -84,9 +86,11 @@ def _prepared(values: Any, name: str, centred: bool) -> FloatArray:
     if not np.isfinite(X).all():
         raise InputError(f"{name} hold a number that is not finite; look at the network first")
     X = X - X.mean(axis=0) if centred else X
-    if not np.any(X):
+    largest = float(np.abs(X).max(initial=0.0))
+    if largest == 0:
         raise InputError(f"{name} are all zero{' after centring' if centred else ''}, so they have no dimensions")
-    return X
+    # Nothing here depends on the scale, but squares of squares of tiny or huge numbers would.
+    return X / largest
 
 
 def _overlap(X1: FloatArray, X2: FloatArray) -> float:
@@ -107,19 +111,25 @@ class Reuse:
         Participation ratios.
     shared : float
         ENSD of the two.
-    regime : {"lazy", "nested", "new"}
+    chance: float
+        ENSD if neurons were shuffled, on average: what any two layers of such activity share. Without centring it is
+        large wherever activity is positive.
+    regime : {"lazy", "nested", "new", "undecided"}
         Lazy: about as many dimensions as before, and the same. Nested: fewer, most of which were there before. New:
-        most of what is used now was not there before.
+        most of what is used now was not there before. Undecided: shuffled neurons share as much, so that this says
+        nothing; centring may help.
 
     Examples
     --------
-    >>> feature_reuse(np.eye(6), np.diag([1.0, 1.0, 0, 0, 0, 0]), centred=False).regime
-    'nested'
+    >>> known, kept = (np.diag([1.0] * count + [0.0] * (9 - count)) for count in (4, 2))
+    >>> feature_reuse(known, kept, centred=False)
+    Reuse(before=4.0, after=2.0, shared=2.0, chance=0.8888888888888888, regime='nested')
     """
 
     before: float
     after: float
     shared: float
+    chance: float
     regime: str
 
 
@@ -137,6 +147,25 @@ def feature_reuse(before: Any, after: Any, *, centred: bool) -> Reuse:
     """
     first, second = (participation_ratio(values, centred=centred) for values in (before, after))
     shared = ensd(before, after, centred=centred)
-    kept = shared >= REUSED * min(first, second)
-    name = "new" if not kept else "nested" if second < REDUCED * first else "lazy"
-    return Reuse(first, second, shared, name)
+    chance = _shuffled(*(_prepared(values, name, centred) for values, name in ((before, "before"), (after, "after"))))
+    return Reuse(first, second, shared, chance, _regime(first, second, shared, chance))
+
+
+def _shuffled(X1: FloatArray, X2: FloatArray) -> float:
+    """Return the mean ENSD over all orders of the second's features (N, F).
+
+    Shuffling keeps the diagonal of C = X'X apart from the rest, so that only the mean of each counts.
+    """
+    features = X1.shape[1]
+    traces = [float(np.sum(X**2)) for X in (X1, X2)]
+    others = [float(np.sum(X.sum(axis=1) ** 2)) - trace for X, trace in zip((X1, X2), traces, strict=True)]
+    both = np.prod(traces) / features + np.prod(others) / max(1, features * (features - 1))
+    return float(np.prod(traces) * both / (_overlap(X1, X1) * _overlap(X2, X2)))
+
+
+def _regime(before: float, after: float, shared: float, chance: float) -> str:
+    if shared < REUSED * after:
+        return "new"
+    if chance >= REUSED * after and chance > UNCLEAR * shared:
+        return "undecided"
+    return "nested" if after < REDUCED * before else "lazy"

@@ -33,7 +33,7 @@ MAIN = 2
 #: Of the bundled digits, those kept for the test.
 DIGITS_TO_TEST_ON = 500
 #: What a row says about a layer where none was looked at.
-NO_LAYER = {"layer": "", "PR before": np.nan, "PR after": np.nan, "ENSD": np.nan, "regime": ""}
+NO_LAYER = {"layer": "", "PR before": np.nan, "PR after": np.nan, "ENSD": np.nan, "chance": np.nan, "regime": ""}
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,13 +153,19 @@ def _finetuned(unit: Unit, seed: int, tasks: TwoTasks) -> Rows:
         layers = model.layers if n == max(setting["n"]) else ()
         recipe = _recipe(setting, seed, tasks, main=True, n=n)
         tuned = rescale_and_finetune(
-            model, tasks.some(n, seed), factors=setting["factors"], layers=layers, test=tasks.test, recipe=recipe
+            model,
+            tasks.some(n, seed),
+            factors=setting["factors"],
+            layers=layers,
+            test=tasks.test,
+            recipe=recipe,
+            centred=False,
         )
         for one in tuned:
             about = _about(setting, "pt+ft", n, one.factor, seed, one.losses, one.accuracies, before[-1])
             looked = [
                 {"layer": name, "PR before": reuse.before, "PR after": reuse.after, "ENSD": reuse.shared}
-                | {"regime": reuse.regime}
+                | {"chance": reuse.chance, "regime": reuse.regime}
                 for name, reuse in one.reuse.items()
             ]
             rows += [{**about, **layer} for layer in (looked or [NO_LAYER])]
@@ -200,7 +206,8 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
     model, samples = _model(setting, seed, tasks), tasks.some(n, seed)
     own, other = (_recipe(setting, seed, tasks, main=main, n=n if main else 128) for main in (True, False))
     optimiser, generator = own.optimiser(model.parameters()), torch.Generator().manual_seed(seed)
-    weight = (n / own.batch) / (len(tasks.auxiliary[0]) / other.batch)
+    published = (n / own.batch) / (len(tasks.auxiliary[0]) / other.batch)
+    weight = setting.get("auxiliary weight", published)
     main = Task(model, optimiser, samples, own, generator, test=tasks.test)
     auxiliary = Task(model, optimiser, tasks.auxiliary, other, generator, weight=weight)
     losses: list[float] = []
