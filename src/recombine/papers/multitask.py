@@ -82,8 +82,14 @@ RELU_METHODS = ["pt+ft", "pt+ft probe", "mtl", "stl", "stl probe"]
 
 
 def _correlation_grid(student: dict[str, Any], samples: list[int], names: list[str], seeds: list[int]) -> Any:
-    about = {"correlations": names, "methods": RELU_METHODS}
-    return [{"n": n, **about, **student, "seeds": seeds} for n in samples]
+    """Units of three seeds: on one core, one of published size takes half an hour."""
+    groups = [seeds[start : start + 3] for start in range(0, len(seeds), 3)]
+    return [
+        {"n": n, "correlations": [name], "methods": RELU_METHODS, **student, "seeds": group}
+        for group in groups
+        for name in names
+        for n in samples
+    ]
 
 
 def _units_grid() -> list[dict[str, Any]]:
