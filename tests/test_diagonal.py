@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
-from recombine.theory.diagonal import Potential, entropy, group_norm, pretrained_weights, q
+from recombine.theory.diagonal import Potential, bend, entropy, group_norm, pretrained_weights, q
 from recombine.theory.diagonal_regimes import (
     feature_dependence,
     finetune_penalty,
@@ -146,6 +148,32 @@ def test_readouts_break_the_conservation_law() -> None:
     assert float(total) == pytest.approx(1.000151, abs=5e-7)
 
 
+@given(st.floats(-3, 3), st.floats(-3, 3), positive, positive, st.sampled_from(["symmetric", "exact"]))
+def test_the_penalty_is_twice_the_potential_without_its_slope(
+    beta: float, B: float, alpha: float, gamma: float, form: str
+) -> None:
+    potential = Potential.finetuned(B, alpha, 0.5, gamma, form)
+    price = finetune_penalty(beta, B, alpha=alpha, scaling=0.5, gamma=gamma, form=form)
+    assert float(price) == pytest.approx(2 * float(potential([beta]) + potential.tilt[0] * beta), rel=1e-9, abs=1e-12)
+
+
+def test_a_feature_that_nothing_has_touched_costs_without_bound_and_is_chosen_as_by_lasso() -> None:
+    for form in ("exact", "symmetric"):
+        assert float(bend(0.0, alpha=0.0, form=form)) == 0
+        assert finetune_penalty([1.0, 0.0], 0.0, form=form).tolist() == [np.inf, 0.0]
+        assert float(order(1.0, 0.0, form=form)) == 1
+        assert float(feature_dependence(1.0, 0.0, form=form)) == 0
+
+
+@pytest.mark.parametrize("beta", [1e-170, 1e-300])
+def test_tiny_coefficients_are_treated_as_by_ridge(beta: float) -> None:
+    assert float(order(beta, 1.0)) == pytest.approx(2)
+    assert float(feature_dependence(beta, 1.0)) == pytest.approx(-1)
+    found = regime(1.0, beta)
+    # Both penalties are quadratic there, beta^2 / k.
+    assert (found.name, found.ratio) == ("lazy", pytest.approx(found.known / found.new))
+
+
 def test_multi_task_penalties_and_norms() -> None:
     assert multitask_penalty([1, 2], [1, 0.5]) == pytest.approx([0.414213562, 1.56155281])
     assert float(multitask_penalty(1e-9, 1.0)) == pytest.approx(5e-19)
@@ -169,11 +197,31 @@ def test_rescaling_moves_a_pretrained_feature_from_lazy_to_nested_and_large_read
         (lambda: Potential.finetuned([1.0], -0.1), "alpha is -0.1"),
         (lambda: Potential.finetuned([1.0, 0.0], 0.0), "coordinate 1 has k = 0"),
         (lambda: Potential(np.ones(2), np.ones(3)), "one of each a coordinate"),
-        (lambda: Potential(np.ones(1), np.array([np.nan])), "start nan"),
+        (lambda: Potential(np.ones(1), np.array([np.nan])), "start are not all finite: [0] is nan"),
+        (lambda: Potential.finetuned([np.inf], 0.1), "auxiliary are not all finite: [0] is inf"),
+        (lambda: Potential.finetuned([1.0], "a"), "alpha is 'a'"),
+        (lambda: Potential.single_task(-1, 1.0), "dimension is -1"),
+        (lambda: Potential.single_task(2.5, 1.0), "dimension is 2.5"),
+        (lambda: Potential.of_weights([1.0, 2.0], 1.0, [1.0, 2.0, 3.0], 1.0), "v_plus (3,)"),
+        (lambda: Potential.single_task(3, 1.0)([1.0, 2.0]), "beta has shape (2,); give 3"),
+        (lambda: Potential.single_task(3, 1.0)(np.ones((5, 3))), "beta has shape (5, 3)"),
+        (lambda: pretrained_weights([np.nan], 0.1), "auxiliary are not all finite"),
+        (lambda: pretrained_weights([1.0], np.nan), "alpha is nan"),
+        (lambda: group_norm([1.0, 2.0]), "give (D, O)"),
+        (lambda: q(np.nan), "not all finite"),
+        (lambda: multitask_penalty(np.nan, 1.0), "beta are not all finite"),
+        (lambda: finetune_penalty([1.0, 2.0], [1.0, 2.0, 3.0]), "auxiliary (3,)"),
+        (lambda: finetune_penalty(1.0, 1.0, form="exac"), "did you mean 'exact'"),
+        (lambda: order(0.0, 1.0), "beta is 0"),
+        (lambda: feature_dependence(0.0, 0.0, "mtl"), "beta is 0"),
+        (lambda: order(1.0, 1.0, gamma=-1.0), "gamma is -1.0"),
+        (lambda: regime(1.0, np.nan), "beta is nan"),
+        (lambda: regime(np.inf, 1.0), "auxiliary is inf"),
+        (lambda: regime(np.ones(3), 1.0), "auxiliary is array"),
         (lambda: order(1.0, 1.0, "mlt"), "did you mean 'mtl'"),
         (lambda: regime(0.0, 1.0), "features that both tasks use"),
     ],
 )
 def test_bad_input_is_named(call: object, words: str) -> None:
-    with pytest.raises(InputError, match=words.replace("(", r"\(")):
+    with pytest.raises(InputError, match=re.escape(words)):
         call()  # type: ignore[operator]

@@ -208,6 +208,73 @@ def test_pretrained_features_help_and_probes_of_random_ones_do_not() -> None:
     assert losses["mtl"] < losses["stl"]
 
 
+@pytest.mark.parametrize("method", ["stl probe", "pt+ft probe"])
+def test_probes_do_not_mind_a_repeated_sample(method: str) -> None:
+    once, twice = (
+        predict_generalization(inputs, B, method=method, auxiliary=B)
+        for inputs in (X, np.vstack([X, X[:1], 0 * X[:1]]))
+    )
+    assert twice.beta == pytest.approx(once.beta, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_samples_that_contradict_each_other_have_no_interpolator(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    inputs = rng.standard_normal((5, 12))
+    both, targets = np.vstack([inputs, inputs[:1]]), np.r_[inputs @ rng.standard_normal(12), 99.0]
+    for solve in (
+        lambda: least_squares_from(both, targets, np.zeros(12), np.ones(12)),
+        lambda: least_potential(both, targets, Potential.single_task(12, 1.0)),
+    ):
+        with pytest.raises(SolverError, match=r"rank 5|stalled"):
+            solve()
+
+
+def test_probes_of_features_that_differ_much_in_size_still_fit() -> None:
+    rng = np.random.default_rng(0)
+    inputs, teacher = rng.standard_normal((30, 200)), rng.standard_normal(200)
+    auxiliary = np.r_[np.full(20, 20**-0.5), np.zeros(180)]
+    found = predict_generalization(inputs, teacher, method="pt+ft probe", auxiliary=auxiliary, alpha=1e-6, gamma=0.0)
+    # Ten samples are left to 180 features whose squared weights are 1e-11 of the others'.
+    assert found.interpolator.residual < 1e-8
+    plus, minus = pretrained_weights(auxiliary, 1e-6)
+    root = np.sqrt(plus**2 + minus**2)
+    moved, rows = found.beta / root, inputs * root
+    left = moved - rows.T @ np.linalg.lstsq(rows.T, moved, rcond=None)[0]
+    assert np.abs(left).max() < 1e-8 * np.abs(moved).max()
+
+
+def test_a_penalty_that_leaves_too_few_coordinates_is_not_blamed_on_the_samples() -> None:
+    rng = np.random.default_rng(0)
+    inputs, teacher = rng.standard_normal((30, 200)), rng.standard_normal(200)
+    auxiliary = np.r_[np.full(20, 20**-0.5), np.zeros(180)]
+    with pytest.raises(SolverError, match="independent, but") as raised:
+        predict_generalization(inputs, teacher, auxiliary=auxiliary, alpha=1e-10, gamma=1e-10)
+    assert "repeated" not in str(raised.value)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"auxiliary": np.full(6, np.nan)}, "auxiliary are not all finite"),
+        ({"auxiliary": ["a"] * 6}, "auxiliary are not real numbers"),
+        ({"auxiliary": np.ones(5)}, "auxiliary has shape"),
+        ({"alpha": np.nan}, "alpha is nan"),
+        ({"alpha": "a"}, "alpha is 'a'"),
+        ({"scaling": -1.0}, "scaling is -1.0"),
+        ({"gamma": np.inf}, "gamma is inf"),
+        ({"form": "exac"}, "did you mean 'exact'"),
+        ({"inputs": X[:0]}, "n at least 1"),
+        ({"inputs": np.where(X < 0, np.nan, X)}, "inputs are not all finite"),
+    ],
+)
+def test_every_method_refuses_the_same_things(method: str, change: dict[str, object], words: str) -> None:
+    given = {"inputs": X, "teacher": B, "auxiliary": B} | change
+    with pytest.raises(InputError, match=words):
+        predict_generalization(**given, method=method)  # type: ignore[arg-type]
+
+
 class TestGroupNorm:
     """Multi-task learning: the group norm is where weight decay leads, and not where small weights lead."""
 
@@ -249,20 +316,51 @@ class TestGroupNorm:
         with pytest.raises(SolverError, match="reachable"):
             least_multitask([[1.0, 1.0], [1.0, 1.0]], [0.0, 1.0], [1.0, 0.0])
 
+    def test_tasks_that_do_not_fit_are_named(self) -> None:
+        from recombine.theory.group_interpolators import least_group_norm, least_multitask
+
+        with pytest.raises(InputError, match=r"inputs of task 1 have shape \(3, 4\)"):
+            least_group_norm([X, X[:, :4]], [Y, Y])
+        with pytest.raises(InputError, match="2 tasks have inputs and 1 targets"):
+            least_group_norm([X, X], [Y])
+        with pytest.raises(InputError, match="targets are not all finite"):
+            least_multitask(X, [1.0, np.nan, 0.0], B)
+        with pytest.raises(InputError, match="auxiliary has shape"):
+            least_multitask(X, Y, B[:4])
+
 
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
         (lambda: least_potential(np.eye(3), np.ones(3), Potential.single_task(2, 1.0)), InputError, r"give \(n, 2\)"),
         (lambda: least_potential(np.ones((3, 2)), np.ones(3), Potential.single_task(2, 1.0)), InputError, "at most 2"),
-        (lambda: least_potential([[np.nan, 1]], [1.0], Potential.single_task(2, 1.0)), InputError, "not finite"),
+        (
+            lambda: least_potential([[np.nan, 1]], [1.0], Potential.single_task(2, 1.0)),
+            InputError,
+            "inputs are not all finite",
+        ),
         (lambda: least_potential(np.ones((2, 3)), [1.0, 2.0], Potential.single_task(3, 1.0)), SolverError, "dependent"),
         (lambda: least_l1([[0.0, 0.0]], [1.0]), SolverError, "can be reached"),
         (lambda: predict_generalization(X, B, method="ptft"), InputError, "did you mean 'pt\\+ft'"),
         (lambda: predict_generalization(X, B), InputError, "auxiliary"),
         (lambda: predict_generalization(X, B[:3]), InputError, "teacher"),
-        (lambda: gradient_flow([(X, Y)], Weights.alike(5, 0.1)), InputError, "5 inputs"),
+        (lambda: gradient_flow([(X, Y)], Weights.alike(5, 0.1)), InputError, r"give \(n, 5\)"),
         (lambda: gradient_flow([(np.zeros((1, 2)), [1.0])], Weights.alike(2, 0.1)), SolverError, "reached"),
+        (lambda: least_l1(X, Y, np.ones(3)), InputError, "give 6 numbers"),
+        (lambda: least_l1(X, Y, -np.ones(6)), InputError, "above 0"),
+        (lambda: least_l1(X, Y, np.full(6, np.nan)), InputError, "prices are not all finite"),
+        (lambda: least_l1(3.0, [1.0]), InputError, "inputs have shape"),
+        (lambda: least_squares_from(X, Y, 0.0, 1.0), InputError, "start has shape"),
+        (lambda: least_squares_from(X, Y, np.zeros(6), np.full(6, np.nan)), InputError, "weights are not all finite"),
+        (lambda: least_squares_from(X, Y, np.zeros(6), np.eye(6)[0]), SolverError, "give more of them a size"),
+        (lambda: gradient_flow([(np.full((1, 2), np.nan), [1.0])], Weights.alike(2, 0.1)), InputError, "of task 0"),
+        (lambda: gradient_flow([(X, Y)], Weights(np.ones((2, 6)), np.ones((2, 5, 1)))), InputError, "readouts"),
+        (lambda: gradient_descent([(10 * X, Y)], Weights.alike(6, 1.0), 10.0, 50), SolverError, "diverged"),
+        (lambda: gradient_descent([(X, Y)], Weights.alike(6, 1.0), np.nan, 5), InputError, "rate is nan"),
+        (lambda: gradient_descent([(X, Y)], Weights.alike(6, 1.0), 0.1, -5), InputError, "steps is -5"),
+        (lambda: decayed_limit([]), InputError, "no task"),
+        (lambda: decayed_limit(TASKS, smallest=0.0), InputError, "smallest is 0"),
+        (lambda: decayed_limit(TASKS, smallest=1.0), InputError, "at most 0.01"),
     ],
 )
 def test_bad_input_is_named(call: Callable[[], object], error: type[Exception], words: str) -> None:

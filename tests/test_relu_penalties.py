@@ -81,3 +81,10 @@ def test_bad_input_is_named() -> None:
         teachers_group_norm(3, 3, 4)
     with pytest.raises(InputError, match=r"\(H, D\)"):
         unit_norm(np.ones((3, 2)), np.ones(2))
+    for place, name in enumerate(("beta", "auxiliary", "cosine", "readout")):
+        with pytest.raises(InputError, match=f"{name} are not all finite"):
+            rotation_cost(*np.where(np.arange(4) == place, np.nan, 1.0))
+    with pytest.raises(InputError, match="weights are not all finite"):
+        unit_norm([[np.nan]], [1.0])
+    with pytest.raises(InputError, match=r"first is 6\.5"):
+        teachers_group_norm(6.5, 6, 1)  # type: ignore[arg-type]

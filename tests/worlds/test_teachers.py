@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -47,3 +50,25 @@ def test_bad_input_is_named() -> None:
         relu_teachers(0, [1.0] * 7)
     with pytest.raises(InputError, match="purpose 'train' is unknown"):
         sphere_inputs(0, "train", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: sphere_inputs(0, "main inputs", -1, 5), "samples is -1"),
+        (lambda: sphere_inputs(0, "main inputs", 2.5, 5), "samples is 2.5"),
+        (lambda: sphere_inputs(0, "main inputs", 2, 0), "dimension is 0"),
+        (lambda: linear_teachers(0, shared=2.5), "shared is 2.5"),
+        (lambda: linear_teachers(0, magnitude=np.nan), "magnitude is nan"),
+        (lambda: relu_teachers(0, 0.9), "give a list"),
+        (lambda: relu_teachers(0, [2.0]), "from -1 to 1"),
+        (lambda: relu_teachers(0, [np.nan]), "correlations are not all finite"),
+        (lambda: relu_teachers(0, ["a"]), "correlations are not real numbers"),
+        (lambda: relu_teachers(0, [1.0], magnitude=np.inf), "magnitude is inf"),
+        (lambda: relu_teachers(0, [1.0])[0](np.ones((2, 3))), "give (N, 15)"),
+        (lambda: relu_teachers(0, [1.0])[0](np.full((2, 15), np.nan)), "inputs are not all finite"),
+    ],
+)
+def test_numbers_that_are_none_are_named(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        call()

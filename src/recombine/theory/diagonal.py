@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, as_numbers
-from recombine.errors import InputError, listing, near_miss
+from recombine.arrays import FloatArray
+from recombine.errors import InputError
+from recombine.theory.options import broadcast, known_or_refuse, real, reals, whole
 
 #: The protocol as it is trained, and the published formula, which is that of two paths of equal weight.
 FORMS = ("exact", "symmetric")
@@ -45,7 +46,39 @@ def q(z: npt.ArrayLike) -> FloatArray:
     >>> q([1.0, 10.0]).round(9)
     array([ 0.24514385, 14.92634439])
     """
-    return 2 * entropy(np.asarray(z, dtype=np.float64) / 2)
+    return 2 * entropy(reals(z, "z") / 2)
+
+
+def check_start(alpha: float, scaling: float, gamma: float, form: str = "exact") -> None:
+    """Raise unless a network can start with these: see `Potential.finetuned`.
+
+    Examples
+    --------
+    >>> check_start(alpha=-0.1, scaling=1.0, gamma=0.0)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: alpha is -0.1; give a finite number of at least 0
+    """
+    for name, value in (("alpha", alpha), ("scaling", scaling), ("gamma", gamma)):
+        real(value, name, least=0)
+    known_or_refuse(form, "form", FORMS)
+
+
+def bend(
+    auxiliary: npt.ArrayLike, alpha: float, scaling: float = 1.0, gamma: float = 0.0, form: str = "exact"
+) -> FloatArray:
+    """Return k of each coordinate after pretraining to ``auxiliary``, with the arguments of `Potential.finetuned`.
+
+    Examples
+    --------
+    >>> float(bend(1.0, alpha=0.0)), float(bend(1.0, alpha=0.0, form="symmetric"))
+    (0.5, 1.0)
+    """
+    check_start(alpha, scaling, gamma, form)
+    B = reals(auxiliary, "auxiliary")
+    if form == "symmetric":
+        return np.asarray(scaling**2 * np.abs(B) + gamma**2)
+    return np.asarray(np.hypot(scaling**2 * alpha**2 + gamma**2, scaling**2 * B / 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,16 +103,14 @@ class Potential:
 
     def __post_init__(self) -> None:
         for name in ("k", "start"):
-            values = np.atleast_1d(as_numbers(getattr(self, name), name).astype(np.float64))
-            object.__setattr__(self, name, values)
+            object.__setattr__(self, name, np.atleast_1d(reals(getattr(self, name), name)).copy())
         if self.k.shape != self.start.shape or self.k.ndim != 1:
             raise InputError(f"k has shape {self.k.shape} and start {self.start.shape}; give one of each a coordinate")
-        wrong = ~(np.isfinite(self.k) & (self.k > 0) & np.isfinite(self.start))
-        if wrong.any():
-            place = int(np.argmax(wrong))
+        if not (self.k > 0).all():
+            place = int(np.argmin(self.k))
             raise InputError(
-                f"coordinate {place} has k = {self.k[place]} and start {self.start[place]}; k must be positive and "
-                "both finite, so start from weights that are not all zero (alpha or gamma above 0)"
+                f"coordinate {place} has k = {self.k[place]}; k must be positive, so start from weights that are not "
+                "all zero (alpha or gamma above 0)"
             )
 
     @property
@@ -89,7 +120,9 @@ class Potential:
 
     def __call__(self, beta: npt.ArrayLike) -> np.float64:
         """Return D(beta) for coefficients (D,)."""
-        values = np.asarray(beta, dtype=np.float64)
+        values = reals(beta, "beta")
+        if values.shape != self.k.shape:
+            raise InputError(f"beta has shape {values.shape}; give {len(self.k)} coefficients, one a coordinate")
         return np.float64(np.sum(self.k * entropy(values / self.k) - self.tilt * values))
 
     @classmethod
@@ -102,14 +135,14 @@ class Potential:
     ) -> Potential:
         """Return the potential of a network from its weights (D,) at the start of training, whatever they are.
 
+        Weights that are all the same can be given as one number.
+
         Examples
         --------
         >>> Potential.of_weights([0.1], [0.1], [0.5], [0.5]).k
         array([0.26])
         """
-        wp, wm, vp, vm = (
-            np.atleast_1d(np.asarray(part, dtype=np.float64)) for part in (w_plus, w_minus, v_plus, v_minus)
-        )
+        wp, wm, vp, vm = broadcast(w_plus=w_plus, w_minus=w_minus, v_plus=v_plus, v_minus=v_minus)
         grows, shrinks = ((wp + vp) ** 2 + (wm - vm) ** 2) / 4, ((wp - vp) ** 2 + (wm + vm) ** 2) / 4
         return cls(2 * np.sqrt(grows * shrinks), wp * vp - wm * vm)
 
@@ -122,8 +155,8 @@ class Potential:
         >>> Potential.single_task(3, alpha=0.1, readout=0.5).k
         array([0.26, 0.26, 0.26])
         """
-        second = alpha if readout is None else readout
-        return cls(np.full(dimension, alpha**2 + second**2), np.zeros(dimension))
+        first, second = real(alpha, "alpha"), real(alpha if readout is None else readout, "readout")
+        return cls(np.full(whole(dimension, "dimension"), first**2 + second**2), np.zeros(dimension))
 
     @classmethod
     def finetuned(
@@ -151,15 +184,9 @@ class Potential:
         >>> found.k.round(9), found.start.round(9)
         (array([0.35355339, 0.05      ]), array([-0.16495886,  0.        ]))
         """
-        if form not in FORMS:
-            raise InputError(f"form {form!r} is unknown;{near_miss(form, FORMS)} Forms: {listing(FORMS)}")
-        for name, value in (("alpha", alpha), ("scaling", scaling), ("gamma", gamma)):
-            if not np.isfinite(value) or value < 0:
-                raise InputError(f"{name} is {value}; give a number from 0 up")
-        B = np.atleast_1d(as_numbers(auxiliary, "auxiliary").astype(np.float64))
+        k, B = np.atleast_1d(bend(auxiliary, alpha, scaling, gamma, form), reals(auxiliary, "auxiliary"))
         if form == "symmetric":
-            return cls(scaling**2 * np.abs(B) + gamma**2, np.zeros_like(B))
-        k = np.hypot(scaling**2 * alpha**2 + gamma**2, scaling**2 * B / 2)
+            return cls(k, np.zeros_like(B))
         # The difference w+ - w- of the pretrained weights, in a form that keeps its digits near B = 0.
         with np.errstate(invalid="ignore"):
             difference = B / np.sqrt(np.sqrt(B**2 + 4 * alpha**4) + 2 * alpha**2)
@@ -176,7 +203,8 @@ def pretrained_weights(auxiliary: npt.ArrayLike, alpha: float) -> tuple[FloatArr
     >>> [round(float(part[0]), 4) for part in pretrained_weights([1.0], alpha=0.1)]
     [1.0, 0.01]
     """
-    B = np.atleast_1d(np.asarray(auxiliary, dtype=np.float64))
+    real(alpha, "alpha", least=0)
+    B = np.atleast_1d(reals(auxiliary, "auxiliary"))
     large = np.sqrt((np.sqrt(B**2 + 4 * alpha**4) + np.abs(B)) / 2)
     small = np.divide(alpha**2, large, out=np.zeros_like(large), where=large > 0)
     return np.where(B >= 0, large, small), np.where(B >= 0, small, large)
@@ -193,4 +221,7 @@ def group_norm(beta: npt.ArrayLike) -> np.float64:
     >>> group_norm([[3.0, 4.0], [0.0, 1.0]])
     np.float64(6.0)
     """
-    return np.float64(np.linalg.norm(np.asarray(beta, dtype=np.float64), axis=1).sum())
+    values = reals(beta, "beta")
+    if values.ndim != 2:
+        raise InputError(f"beta has shape {values.shape}; give (D, O), a row a coordinate and a column a task")
+    return np.float64(np.linalg.norm(values, axis=1).sum())

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from recombine.arrays import FloatArray
 from recombine.errors import InputError, SolverError
+from recombine.theory.options import generator, real, reals, task_samples, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,8 @@ class Weights:
     def alike(cls, dimension: int, hidden: float, readout: float | None = None, outputs: int = 1) -> Weights:
         """Return weights that are the same everywhere; readouts equal hidden weights if not given."""
         second = hidden if readout is None else readout
-        return cls(np.full((2, dimension), hidden), np.full((2, dimension, outputs), second))
+        shape = (2, whole(dimension, "dimension"))
+        return cls(np.full(shape, hidden), np.full((*shape, whole(outputs, "outputs")), second))
 
     @property
     def beta(self) -> FloatArray:
@@ -60,6 +62,9 @@ class Weights:
 
 
 Tasks = Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]
+
+#: Weight decay is annealed from ten to minus this power.
+FIRST_POWER = 2
 
 
 def gradient_flow(tasks: Tasks, start: Weights, *, residual: float = 1e-13, precision: float = 1e-10) -> Weights:
@@ -95,7 +100,7 @@ def gradient_flow(tasks: Tasks, start: Weights, *, residual: float = 1e-13, prec
             atol=1e-3 * precision * max(float(np.abs(start.flat).max()), 1e-6),
         )
         state, time = piece.y[:, -1], 2 * time
-        reached = largest_error(start.like(state), pairs)
+        reached = float(np.abs(_errors(start.like(state), pairs)).max())
         if reached < residual or (reached < 1e-10 and time > 1e9):
             return start.like(state)
     raise SolverError(f"gradient flow is still {reached:.1e} from the targets; can they be reached?")
@@ -111,9 +116,12 @@ def gradient_descent(tasks: Tasks, start: Weights, rate: float, steps: int) -> W
     array([1., 0.])
     """
     pairs = _checked(tasks, start)
-    state = start.flat
-    for _ in range(steps):
-        state = state - rate * _gradient(start.like(state), pairs).flat
+    state, size = start.flat, real(rate, "rate", above=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(whole(steps, "steps", least=0)):
+            state = state - size * _gradient(start.like(state), pairs).flat
+    if not np.isfinite(state).all():
+        raise SolverError(f"gradient descent diverged at a rate of {rate}; lower it")
     return start.like(state)
 
 
@@ -126,7 +134,7 @@ def decayed_limit(tasks: Tasks, seed: int = 0, smallest: float = 1e-8) -> Weight
     seed : int
         Of the random weights it begins with.
     smallest : float
-        The last decay.
+        The last decay, rounded to a power of ten; at most 0.01.
 
     Examples
     --------
@@ -135,9 +143,9 @@ def decayed_limit(tasks: Tasks, seed: int = 0, smallest: float = 1e-8) -> Weight
     """
     from scipy.optimize import least_squares
 
-    width, outputs = np.shape(tasks[0][0])[-1], len(tasks)
-    shape = Weights.alike(width, 1.0, outputs=outputs)
-    pairs = _checked(tasks, shape)
+    pairs = task_samples(tasks)
+    shape = Weights.alike(pairs[0][0].shape[1], 1.0, outputs=len(pairs))
+    last = round(-np.log10(real(smallest, "smallest", above=0, most=10.0**-FIRST_POWER)))
 
     def errors(flat: FloatArray, root: float) -> FloatArray:
         return np.concatenate([_errors(shape.like(flat), pairs), root * flat])
@@ -145,8 +153,8 @@ def decayed_limit(tasks: Tasks, seed: int = 0, smallest: float = 1e-8) -> Weight
     def slopes(flat: FloatArray, root: float) -> FloatArray:
         return np.concatenate([_slopes(shape.like(flat), pairs), root * np.eye(flat.size)])
 
-    state = np.random.default_rng(seed).standard_normal(shape.flat.size) / 2
-    for power in range(2, round(-np.log10(smallest)) + 1):
+    state = generator(seed).standard_normal(shape.flat.size) / 2
+    for power in range(FIRST_POWER, last + 1):
         found = least_squares(
             errors,
             state,
@@ -179,18 +187,6 @@ def _slopes(weights: Weights, pairs: Sequence[tuple[FloatArray, FloatArray]]) ->
     return np.vstack(blocks)
 
 
-def largest_error(weights: Weights, pairs: Sequence[tuple[FloatArray, FloatArray]]) -> float:
-    """Return the largest deviation from a target.
-
-    Examples
-    --------
-    >>> largest_error(Weights.alike(2, 0.1), [(np.eye(2), np.array([1.0, -3.0]))])
-    3.0
-    """
-    beta = weights.beta
-    return max(float(np.abs(X @ beta[:, place] - y).max()) for place, (X, y) in enumerate(pairs))
-
-
 def _gradient(weights: Weights, pairs: Sequence[tuple[FloatArray, FloatArray]]) -> Weights:
     """Gradient of half the squared error in the weights."""
     beta = weights.beta
@@ -200,11 +196,11 @@ def _gradient(weights: Weights, pairs: Sequence[tuple[FloatArray, FloatArray]]) 
 
 
 def _checked(tasks: Tasks, start: Weights) -> list[tuple[FloatArray, FloatArray]]:
-    pairs = [(np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)) for X, y in tasks]
-    outputs, width = start.readouts.shape[2], start.hidden.shape[1]
-    if len(pairs) != outputs or any(X.ndim != 2 or X.shape[1] != width or y.shape != (len(X),) for X, y in pairs):
+    hidden, readouts = reals(start.hidden, "hidden weights"), reals(start.readouts, "readouts")
+    width = hidden.shape[-1] if hidden.ndim else 0
+    if hidden.shape != (2, width) or readouts.shape != (2, width, len(tasks)):
         raise InputError(
-            f"the network has {width} inputs and {outputs} outputs; give each output its inputs (n, {width}) and its "
-            "targets (n,)"
+            f"hidden weights have shape {hidden.shape} and readouts {readouts.shape}; give (2, D) and "
+            f"(2, D, {len(tasks)}), a readout a task"
         )
-    return pairs
+    return task_samples(tasks, width)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, as_numbers
-from recombine.errors import InputError, listing, near_miss
-from recombine.theory.diagonal import Potential, pretrained_weights
+from recombine.arrays import FloatArray
+from recombine.errors import InputError
+from recombine.theory.diagonal import Potential, check_start, pretrained_weights
 from recombine.theory.group_interpolators import least_multitask
 from recombine.theory.interpolators import Interpolator, least_potential, least_squares_from
+from recombine.theory.options import known_or_refuse, reals
 
 METHODS = ("stl", "stl probe", "pt+ft", "pt+ft probe", "mtl")
 
@@ -55,7 +56,7 @@ def predict_generalization(
     Parameters
     ----------
     inputs : array (n, D)
-        Main-task samples, n at most D.
+        Main-task samples, n from 1 to D.
     teacher : array (D,)
         Coefficients that label them, and that new inputs are tested against.
     method : {"stl", "stl probe", "pt+ft", "pt+ft probe", "mtl"}
@@ -63,13 +64,14 @@ def predict_generalization(
         "mtl" this is the limit of vanishing weight decay with the auxiliary task solved; training from small weights
         without decay ends elsewhere.
     auxiliary : array (D,), optional
-        Coefficients of the auxiliary task; needed but for "stl".
+        Coefficients of the auxiliary task; needed but for "stl" and "stl probe", which do not use it.
     alpha : float
         All weights before anything is trained.
     scaling, gamma : float
-        What hidden weights are multiplied by, and what readouts are set to, before the main task.
+        What hidden weights are multiplied by, and what readouts are set to, before the main task. "mtl" has no such
+        stage and its limit forgets how weights began, so it uses neither these nor ``alpha``.
     form : {"exact", "symmetric"}
-        See `Potential.finetuned`.
+        See `Potential.finetuned`; only "pt+ft" uses it.
 
     Examples
     --------
@@ -81,16 +83,18 @@ def predict_generalization(
     >>> known.test_loss < 1e-4 < 1e-3 < alone.test_loss
     True
     """
-    if method not in METHODS:
-        raise InputError(f"method {method!r} is unknown;{near_miss(method, METHODS)} Methods: {listing(METHODS)}")
-    X, truth = (as_numbers(v, name).astype(np.float64) for v, name in ((inputs, "inputs"), (teacher, "teacher")))
+    known_or_refuse(method, "method", METHODS)
+    check_start(alpha, scaling, gamma, form)
+    X, truth = reals(inputs, "inputs"), reals(teacher, "teacher")
     if X.ndim != 2 or truth.shape != X.shape[1:]:
         raise InputError(f"inputs have shape {X.shape} and teacher {truth.shape}; give (n, D) and (D,)")
     if auxiliary is None and not method.startswith("stl"):
         raise InputError(f"method {method!r} learns from an auxiliary task; give its coefficients as auxiliary (D,)")
-    B = np.zeros_like(truth) if auxiliary is None or method.startswith("stl") else np.asarray(auxiliary, np.float64)
+    B = np.zeros_like(truth) if auxiliary is None else reals(auxiliary, "auxiliary")
     if B.shape != truth.shape:
         raise InputError(f"auxiliary has shape {B.shape} and teacher {truth.shape}; give one coefficient an input each")
+    if method.startswith("stl"):
+        B = np.zeros_like(truth)
     found = _interpolator(X, X @ truth, B, method, alpha, scaling, gamma, form)
     return Prediction(method, float(np.sum((found.beta - truth) ** 2)), found)
 

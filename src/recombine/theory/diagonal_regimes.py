@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.arrays import FloatArray
-from recombine.errors import InputError, listing, near_miss
-from recombine.theory.diagonal import Potential, entropy
+from recombine.errors import InputError
+from recombine.theory.diagonal import Potential, bend, entropy
+from recombine.theory.options import broadcast, known_or_refuse, real
 
-METHODS = ("pt+ft", "mtl")
+#: Methods whose price of a feature depends on what an auxiliary task has used.
+AUXILIARY_METHODS = ("pt+ft", "mtl")
 #: A pretrained feature is treated as by ridge (lazy) above this order; halfway between lasso and ridge.
 LAZY_ORDER = 1.5
 #: Below this ratio of prices, a pretrained feature is hardly cheaper than a new one, so learning is from scratch.
@@ -35,14 +37,16 @@ def finetune_penalty(
     """Return what a coordinate costs after pretraining: 2 k h(beta / k), which is k q(2 beta / k).
 
     The linear term of the potential is left out: it vanishes with gamma. See `Potential.finetuned` for the arguments.
+    Where nothing was learned before and all starts at zero (k = 0), a coordinate that is used costs without bound.
 
     Examples
     --------
     >>> finetune_penalty([1.0, 2.0], [1.0, 0.5], form="symmetric").round(8)
     array([0.93432005, 5.25574456])
     """
-    k, ratio = _bend(beta, auxiliary, alpha, scaling, gamma, form)
-    return np.asarray(2 * k * entropy(ratio))
+    k, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
+    far = np.isinf(ratio)
+    return np.where(far, np.inf, 2 * k * entropy(np.where(far, 0.0, ratio)))
 
 
 def multitask_penalty(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArray:
@@ -53,12 +57,21 @@ def multitask_penalty(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArr
     >>> multitask_penalty([1.0, 2.0], [1.0, 0.5]).round(8)
     array([0.41421356, 1.56155281])
     """
-    beta, B = (np.abs(np.asarray(values, dtype=np.float64)) for values in (beta, auxiliary))
-    total = np.hypot(beta, B) + B
-    return np.asarray(np.divide(beta**2, total, out=np.zeros_like(total), where=total > 0))
+    wanted, B = (np.abs(values) for values in broadcast(beta=beta, auxiliary=auxiliary))
+    total = np.hypot(wanted, B) + B
+    return np.asarray(np.divide(wanted**2, total, out=np.zeros_like(total), where=total > 0))
 
 
-def order(beta: npt.ArrayLike, auxiliary: npt.ArrayLike, method: str = "pt+ft", **start: float | str) -> FloatArray:
+def order(
+    beta: npt.ArrayLike,
+    auxiliary: npt.ArrayLike,
+    method: str = "pt+ft",
+    *,
+    alpha: float = 0.0,
+    scaling: float = 1.0,
+    gamma: float = 0.0,
+    form: str = "exact",
+) -> FloatArray:
     """Return dlog P / dlog beta at coefficients ``beta`` and auxiliary ones ``auxiliary``.
 
     Parameters
@@ -66,8 +79,8 @@ def order(beta: npt.ArrayLike, auxiliary: npt.ArrayLike, method: str = "pt+ft", 
     beta, auxiliary : array
         Broadcast against each other; ``beta`` is not zero.
     method : {"pt+ft", "mtl"}
-    **start
-        ``alpha``, ``scaling``, ``gamma`` and ``form`` of `finetune_penalty`, for "pt+ft".
+    alpha, scaling, gamma, form
+        Of `finetune_penalty`, for "pt+ft"; the price of a feature in multi-task learning does not depend on them.
 
     Examples
     --------
@@ -76,14 +89,21 @@ def order(beta: npt.ArrayLike, auxiliary: npt.ArrayLike, method: str = "pt+ft", 
     >>> round(float(order(1.0, 1.0, "mtl")), 4)
     1.7071
     """
-    if _method(method) == "mtl":
-        return 1 + _share(beta, auxiliary)
-    _, ratio = _bend(beta, auxiliary, **start)  # type: ignore[arg-type]
-    return np.asarray(ratio * np.arcsinh(ratio) / entropy(ratio))
+    if _multitask(method, beta):
+        return np.asarray(1 + _share(beta, auxiliary))
+    _, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
+    return np.asarray(1 + _excess(ratio))
 
 
 def feature_dependence(
-    beta: npt.ArrayLike, auxiliary: npt.ArrayLike, method: str = "pt+ft", **start: float | str
+    beta: npt.ArrayLike,
+    auxiliary: npt.ArrayLike,
+    method: str = "pt+ft",
+    *,
+    alpha: float = 0.0,
+    scaling: float = 1.0,
+    gamma: float = 0.0,
+    form: str = "exact",
 ) -> FloatArray:
     """Return dlog P / dlog B, with the arguments of `order`: negative where an auxiliary task makes a feature cheaper.
 
@@ -96,43 +116,48 @@ def feature_dependence(
     >>> float((order(1.0, 0.001, **start) + feature_dependence(1.0, 0.001, **start)).round(6))
     1.000151
     """
-    if _method(method) == "mtl":
-        return -_share(beta, auxiliary)
-    k, ratio = _bend(beta, auxiliary, **start)  # type: ignore[arg-type]
-    flat, _ = _bend(beta, np.zeros_like(np.asarray(auxiliary, dtype=np.float64)), **start)  # type: ignore[arg-type]
-    # dlog k / dlog B, from k = |B| + gamma^2 or k^2 = flat^2 + m^4 B^2 / 4.
-    moves = 1 - flat / k if start.get("form") == "symmetric" else 1 - (flat / k) ** 2
-    return np.asarray(-moves * ratio**2 / (1 + np.sqrt(1 + ratio**2)) / entropy(ratio))
+    if _multitask(method, beta):
+        return np.asarray(-_share(beta, auxiliary))
+    k, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
+    flat = np.divide(bend(0.0, alpha, scaling, gamma, form), k, out=np.zeros_like(k), where=k > 0)
+    # dlog k / dlog B, from k = m^2 |B| + gamma^2 or k^2 = (m^2 alpha^2 + gamma^2)^2 + m^4 B^2 / 4.
+    moves = 1 - flat if form == "symmetric" else 1 - flat**2
+    return np.asarray(0.0 - moves * _excess(ratio))
 
 
-def _method(method: str) -> str:
-    if method not in METHODS:
-        raise InputError(f"method {method!r} is unknown;{near_miss(method, METHODS)} Methods: {listing(METHODS)}")
-    return method
+def _multitask(method: str, beta: npt.ArrayLike) -> bool:
+    """Say which formula is wanted, once it is clear that there is a slope to speak of."""
+    known_or_refuse(method, "method", AUXILIARY_METHODS)
+    if not np.all(beta):
+        raise InputError("beta is 0 somewhere, where logarithms have no slope; give coefficients other than 0")
+    return method == "mtl"
 
 
 def _share(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArray:
-    beta, B = (np.abs(np.asarray(values, dtype=np.float64)) for values in (beta, auxiliary))
-    return np.asarray(B / np.hypot(beta, B))
+    wanted, B = (np.abs(values) for values in broadcast(beta=beta, auxiliary=auxiliary))
+    return np.asarray(B / np.hypot(wanted, B))
 
 
-def _bend(
-    beta: npt.ArrayLike,
-    auxiliary: npt.ArrayLike,
-    alpha: float = 0.0,
-    scaling: float = 1.0,
-    gamma: float = 0.0,
-    form: str = "exact",
+def _bent(
+    beta: npt.ArrayLike, auxiliary: npt.ArrayLike, alpha: float, scaling: float, gamma: float, form: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Return k and |beta| / k on the common shape; k may be zero, where the ratio is infinite."""
-    values, B = np.broadcast_arrays(np.abs(np.asarray(beta, np.float64)), np.asarray(auxiliary, np.float64))
-    if form == "symmetric":
-        k = scaling**2 * np.abs(B) + gamma**2
-    elif form == "exact":
-        k = np.hypot(scaling**2 * alpha**2 + gamma**2, scaling**2 * B / 2)
-    else:
-        raise InputError(f"form {form!r} is unknown;{near_miss(form, ('exact', 'symmetric'))} Forms: exact, symmetric")
-    return k, np.divide(values, k, out=np.full(values.shape, np.inf), where=k > 0)
+    """Return k and |beta| / k on the common shape; k may be zero, where the ratio is infinite, or 0 if beta is."""
+    wanted, B = broadcast(beta=beta, auxiliary=auxiliary)
+    k = bend(B, alpha, scaling, gamma, form)
+    ratio = np.where(wanted == 0, 0.0, np.inf)
+    return k, np.divide(np.abs(wanted), k, out=ratio, where=k > 0)
+
+
+def _slope(ratio: FloatArray) -> FloatArray:
+    """Return h(z) / z, which neither underflows near zero nor overflows far from it."""
+    return np.asarray(np.arcsinh(ratio) - ratio / (1 + np.hypot(1, ratio)))
+
+
+def _excess(ratio: FloatArray) -> FloatArray:
+    """Return dlog h / dlog z - 1: one near zero, where h is quadratic, and zero at infinity, where it is linear."""
+    far = np.isinf(ratio)
+    z = np.where(far, 1.0, ratio)
+    return np.where(far, 0.0, z / (1 + np.hypot(1, z)) / _slope(z))
 
 
 @dataclass(frozen=True)
@@ -180,12 +205,12 @@ def regime(auxiliary: float, beta: float, *, alpha: float = 1e-3, scaling: float
     >>> found.name, round(found.ratio, 2)
     ('rich', 1.0)
     """
-    if not beta or not auxiliary:
+    if not real(beta, "beta") or not real(auxiliary, "auxiliary"):
         raise InputError(f"beta is {beta} and auxiliary {auxiliary}; regimes are about features that both tasks use")
     potential = Potential.finetuned([abs(auxiliary), 0.0], alpha, scaling, gamma)
     known, new = (float(k) for k in potential.k)
-    price = potential.k * entropy(abs(beta) / potential.k)
-    found = float(order(beta, auxiliary, alpha=alpha, scaling=scaling, gamma=gamma, form="exact"))
+    price = _slope(abs(beta) / potential.k)
+    found = float(order(beta, auxiliary, alpha=alpha, scaling=scaling, gamma=gamma))
     ratio = float(price[1] / price[0])
     name = "lazy" if found > LAZY_ORDER else "nested" if ratio >= RICH_RATIO else "rich"
     return Regime(name, found, ratio, known, new)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray, IntArray, as_numbers
+from recombine.arrays import BoolArray, FloatArray, IntArray
 from recombine.errors import InputError, SolverError
 from recombine.theory.diagonal_regimes import multitask_penalty
-from recombine.theory.interpolators import Interpolator, solver_module
+from recombine.theory.interpolators import Interpolator
+from recombine.theory.options import reals, samples, task_samples
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix, csr_matrix
@@ -41,15 +42,11 @@ def least_group_norm(inputs: Sequence[npt.ArrayLike], targets: Sequence[npt.Arra
            [3., 4.],
            [0., 0.]])
     """
-    blocks = [as_numbers(block, "inputs").astype(np.float64) for block in inputs]
-    values = [as_numbers(block, "targets").astype(np.float64) for block in targets]
-    if (
-        len(blocks) != len(values)
-        or not blocks
-        or any(b.ndim != 2 or v.shape != (len(b),) for b, v in zip(blocks, values, strict=True))
-    ):
-        raise InputError("give one array of inputs (n, D) and one of targets (n,) for each task")
-    return _program(blocks, values, np.zeros(blocks[0].shape[1]), "second-order cones (clarabel)")
+    if len(inputs) != len(targets):
+        raise InputError(f"{len(inputs)} tasks have inputs and {len(targets)} targets; give (n, D) and (n,) for each")
+    pairs = task_samples(list(zip(inputs, targets, strict=True)))
+    width = pairs[0][0].shape[1]
+    return _program([X for X, _ in pairs], [y for _, y in pairs], np.zeros(width), "second-order cones (clarabel)")
 
 
 def least_multitask(inputs: npt.ArrayLike, targets: npt.ArrayLike, auxiliary: npt.ArrayLike) -> Interpolator:
@@ -66,11 +63,10 @@ def least_multitask(inputs: npt.ArrayLike, targets: npt.ArrayLike, auxiliary: np
     >>> least_multitask([[1.0, 1.0]], [1.0], auxiliary=[1.0, 0.0]).beta.round(4)
     array([1., 0.])
     """
-    X, y, B = (np.asarray(values, dtype=np.float64) for values in (inputs, targets, auxiliary))
-    if X.ndim != 2 or y.shape != (len(X),) or B.shape != (X.shape[1],):
-        raise InputError(
-            f"inputs {X.shape}, targets {y.shape} and auxiliary {B.shape} do not fit; give (n, D), (n,), (D,)"
-        )
+    X, y = samples(inputs, targets)
+    B = reals(auxiliary, "auxiliary")
+    if B.shape != X.shape[1:]:
+        raise InputError(f"auxiliary has shape {B.shape}; give {X.shape[1]} coefficients, one a column of inputs")
     found = _program([X], [y], B, "second-order cones (clarabel)")
     beta = _polished(X, y, B, found.beta[:, 0])
     residual = float(np.abs(X @ beta - y).max() / (np.abs(y).max() or 1.0))
@@ -106,7 +102,7 @@ def _program(blocks: list[FloatArray], values: list[FloatArray], pinned: FloatAr
     """Minimise sum_d t_d with (t_d, beta_d1, ..., beta_dO, B_d) in a second-order cone; columns are betas, then t."""
     import scipy.sparse as sparse
 
-    solver = solver_module()
+    solver = _clarabel()
     tasks, width = len(blocks), len(pinned)
     fits = sparse.hstack([sparse.block_diag(blocks), sparse.csr_matrix((sum(map(len, values)), width))])
     # A cone of a single number is a pair of inequalities, which the solver does faster.
@@ -161,3 +157,11 @@ def _settings(solver: Any) -> Any:
     settings.verbose, settings.max_threads = False, 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
     return settings
+
+
+def _clarabel() -> Any:
+    try:
+        import clarabel
+    except ImportError:
+        raise InputError("group norms need the convex solver clarabel; pip install 'recombine[convex]'") from None
+    return clarabel

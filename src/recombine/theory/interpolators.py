@@ -8,17 +8,17 @@ ln(1 + d) / d, d the largest change of X' nu, then always descend (Sun & Tran-Di
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, as_numbers
+from recombine.arrays import FloatArray
 from recombine.errors import InputError, SolverError
 from recombine.theory.diagonal import Potential
+from recombine.theory.options import reals, samples
 
-#: Largest residual of an answer, relative to the largest target.
-RESIDUAL = 1e-10
+#: Largest residual of an answer, relative to the largest target: of Newton steps, and of the closed form.
+RESIDUAL, CLOSED_RESIDUAL = 1e-10, 1e-8
 MOST_STEPS = 500
 #: Penalties that bend below this are approached from larger ones, a few decades at a time.
 SMALLEST_K = 1e-16
@@ -107,6 +107,12 @@ def _newton(
         half = X * np.sqrt(bend)
         # A matrix times its own transpose is a symmetric product, at half the price.
         direction = _solved(half @ half.T, missing)
+        if direction is None:
+            raise _dependent(
+                X,
+                f"how freely each coordinate moves, which spans a factor of {bend.max() / bend.min():.0e}; give larger "
+                "weights at the start (alpha, scaling or gamma), or use least_l1, which is the limit of small ones",
+            )
         change = float(np.abs(direction @ X).max())
         dual = dual + direction * (np.log1p(change) / change)
     raise SolverError(
@@ -115,16 +121,25 @@ def _newton(
     )
 
 
-def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray | None:
+    """Solve a positive definite system; None if it is singular to working precision."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     try:
         return np.asarray(cho_solve(cho_factor(matrix, lower=True, check_finite=False), right, check_finite=False))
     except LinAlgError:
-        raise SolverError(
-            "the rows of inputs are linearly dependent to working precision under this penalty; drop repeated samples, "
-            "or use least_l1 if alpha is so small that only a few coordinates are left"
-        ) from None
+        return None
+
+
+def _dependent(X: FloatArray, spread: str) -> SolverError:
+    """Say why samples are linearly dependent: by themselves, or because the penalty leaves too few coordinates."""
+    rank = int(np.linalg.matrix_rank(X))
+    if rank < len(X):
+        return SolverError(
+            f"the {len(X)} rows of inputs are linearly dependent (rank {rank}); drop repeated samples, which have "
+            "nothing to add or contradict each other"
+        )
+    return SolverError(f"the rows of inputs are independent, but not to working precision once weighted by {spread}")
 
 
 def least_squares_from(
@@ -144,14 +159,33 @@ def least_squares_from(
     >>> least_squares_from([[1.0, 1.0]], [3.0], start=[0.0, 0.0], weights=[2.0, 1.0]).beta
     array([2., 1.])
     """
-    origin, spread = (np.asarray(values, dtype=np.float64) for values in (start, weights))
+    origin, spread = reals(start, "start"), reals(weights, "weights")
+    if origin.ndim != 1 or spread.shape != origin.shape or (spread < 0).any():
+        raise InputError(
+            f"start has shape {origin.shape} and weights {spread.shape}; give (D,) of both, and no weight below 0"
+        )
     X, y = _checked(inputs, targets, len(origin))
-    if (spread < 0).any() or spread.shape != origin.shape:
-        raise InputError("weights must be one number from 0 up for each coordinate, like start")
-    scaled = X * spread
-    beta = origin + scaled.T @ _solved(scaled @ X.T, y - X @ origin)
+    beta, residual = _nearest(X, y, origin, spread)
+    if not residual < CLOSED_RESIDUAL:
+        raise _dependent(
+            X, f"the squared hidden weights, {spread.min():.1e} to {spread.max():.1e}; give more of them a size"
+        )
     cost = np.divide((beta - origin) ** 2, spread, out=np.zeros_like(beta), where=spread > 0)
-    return Interpolator(beta, float(cost.sum()), _residual(X, y, beta), 1, "closed form")
+    return Interpolator(beta, float(cost.sum()), residual, 1, "closed form")
+
+
+def _nearest(X: FloatArray, y: FloatArray, origin: FloatArray, spread: FloatArray) -> tuple[FloatArray, float]:
+    """Return the closed form and its residual, by normal equations or, where rounding spoils these, without them."""
+    missing, scaled = y - X @ origin, X * spread
+    dual = _solved(scaled @ X.T, missing)
+    if dual is not None:
+        beta = origin + scaled.T @ dual
+        residual = _residual(X, y, beta)
+        if residual < CLOSED_RESIDUAL:
+            return beta, residual
+    root = np.sqrt(spread)
+    beta = origin + root * np.linalg.lstsq(X * root, missing, rcond=None)[0]
+    return beta, _residual(X, y, beta)
 
 
 def least_l1(inputs: npt.ArrayLike, targets: npt.ArrayLike, prices: npt.ArrayLike | None = None) -> Interpolator:
@@ -171,9 +205,11 @@ def least_l1(inputs: npt.ArrayLike, targets: npt.ArrayLike, prices: npt.ArrayLik
     """
     from scipy.optimize import linprog
 
-    width = np.shape(inputs)[-1]
-    X, y = _checked(inputs, targets, width)
-    cost = np.ones(width) if prices is None else np.asarray(prices, dtype=np.float64)
+    X, y = _checked(inputs, targets)
+    width = X.shape[1]
+    cost = np.ones(width) if prices is None else reals(prices, "prices")
+    if cost.shape != (width,) or not (cost > 0).all():
+        raise InputError(f"prices have shape {cost.shape}; give {width} numbers above 0, one a coefficient")
     found = linprog(np.r_[cost, cost], A_eq=np.hstack([X, -X]), b_eq=y, bounds=(0, None), method="highs")
     if found.x is None or found.fun is None:
         raise SolverError(f"the linear program ended with {found.message!r}; check that the targets can be reached")
@@ -185,26 +221,10 @@ def _residual(X: FloatArray, y: FloatArray, beta: FloatArray) -> float:
     return float(np.abs(X @ beta - y).max() / (np.abs(y).max() or 1.0))
 
 
-def _checked(inputs: npt.ArrayLike, targets: npt.ArrayLike, width: int) -> tuple[FloatArray, FloatArray]:
-    X, y = (as_numbers(values, name).astype(np.float64) for values, name in ((inputs, "inputs"), (targets, "targets")))
-    if X.ndim != 2 or y.shape != (len(X),) or X.shape[1] != width:
+def _checked(inputs: npt.ArrayLike, targets: npt.ArrayLike, width: int | None = None) -> tuple[FloatArray, FloatArray]:
+    X, y = samples(inputs, targets, width)
+    if len(X) > X.shape[1]:
         raise InputError(
-            f"inputs have shape {X.shape} and targets {y.shape}; give (n, {width}) and (n,), a column a coefficient"
+            f"{len(X)} samples of {X.shape[1]} inputs leave no choice between interpolators; give at most {X.shape[1]}"
         )
-    if len(X) > width:
-        raise InputError(
-            f"{len(X)} samples of {width} inputs leave no choice between interpolators; give at most {width}"
-        )
-    if not (np.isfinite(X).all() and np.isfinite(y).all()):
-        raise InputError("inputs or targets hold a number that is not finite; remove those samples")
     return X, y
-
-
-def solver_module() -> Any:
-    """Return clarabel, or say how to get it."""
-    from importlib import import_module
-    from importlib.util import find_spec
-
-    if find_spec("clarabel") is None:
-        raise InputError("group norms need the convex solver clarabel; pip install 'recombine[convex]'")
-    return import_module("clarabel")

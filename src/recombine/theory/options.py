@@ -1,15 +1,16 @@
-"""Checks of what a caller hands in: whole numbers, real numbers, arrays of them, and functions that may fail."""
+"""Checks of what a caller hands in: numbers, words, arrays, samples, and functions that may fail."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recombine.arrays import FloatArray, as_numbers
-from recombine.errors import InputError
+from recombine.errors import InputError, listing, near_miss
 
 
 def whole(number: Any, name: str, least: int = 1) -> int:
@@ -27,8 +28,16 @@ def whole(number: Any, name: str, least: int = 1) -> int:
     return int(number)
 
 
-def real(number: Any, name: str, *, above: float = -np.inf, below: float = np.inf) -> float:
-    """Return a finite number strictly between two others, or say what is wrong with it.
+def real(
+    number: Any,
+    name: str,
+    *,
+    above: float = -np.inf,
+    below: float = np.inf,
+    least: float = -np.inf,
+    most: float = np.inf,
+) -> float:
+    """Return a finite number strictly between two others, and not beyond two others, or say what is wrong with it.
 
     Examples
     --------
@@ -36,12 +45,32 @@ def real(number: Any, name: str, *, above: float = -np.inf, below: float = np.in
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: width is 'wide'; give a finite number above 0
+    >>> real(-1, "width", least=0, below=2)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: width is -1; give a finite number of at least 0 and below 2
     """
-    if isinstance(number, bool) or not isinstance(number, Real) or not above < float(number) < below:
-        low = f" above {above:g}" if above > -np.inf else ""
-        high = f" below {below:g}" if below < np.inf else ""
-        raise InputError(f"{name} is {number!r}; give a finite number{low}{' and' if low and high else ''}{high}")
+    known = isinstance(number, Real) and not isinstance(number, bool) and np.isfinite(float(number))
+    if not (known and above < float(number) < below and least <= float(number) <= most):
+        bounds = (("above", above), ("of at least", least), ("below", below), ("of at most", most))
+        limits = " and ".join(f"{word} {limit:g}" for word, limit in bounds if np.isfinite(limit))
+        raise InputError(f"{name} is {number!r}; give a finite number {limits}".rstrip())
     return float(number)
+
+
+def known_or_refuse(word: Any, name: str, choices: Sequence[str]) -> None:
+    """Raise unless ``word`` is one of ``choices``.
+
+    Examples
+    --------
+    >>> known_or_refuse("exac", "form", ("exact", "symmetric"))
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: form 'exac' is unknown; did you mean 'exact'? Forms: exact, symmetric
+    """
+    if not isinstance(word, str) or word not in choices:
+        title = f"{name[:1].upper()}{name[1:]}s"
+        raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices)} {title}: {listing(choices)}")
 
 
 def reals(values: Any, name: str) -> FloatArray:
@@ -60,6 +89,68 @@ def reals(values: Any, name: str) -> FloatArray:
         where = f": {list(place)} is {array[place]}" if place else ""
         raise InputError(f"{name} are not all finite{where}; replace or leave out what is missing")
     return array
+
+
+def broadcast(**values: npt.ArrayLike) -> tuple[FloatArray, ...]:
+    """Return finite numbers of one shape, each array repeated where another is longer.
+
+    Examples
+    --------
+    >>> [array.shape for array in broadcast(beta=1.0, auxiliary=[1.0, 2.0])]
+    [(2,), (2,)]
+    >>> broadcast(beta=[1.0, 2.0], auxiliary=[1.0, 2.0, 3.0])
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: beta (2,), auxiliary (3,) do not fit each other; give arrays of one shape, or numbers
+    """
+    arrays = {name: reals(value, name) for name, value in values.items()}
+    try:
+        return tuple(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise InputError(f"{shapes} do not fit each other; give arrays of one shape, or numbers") from None
+
+
+def samples(
+    inputs: npt.ArrayLike, targets: npt.ArrayLike, width: int | None = None, of: str = ""
+) -> tuple[FloatArray, FloatArray]:
+    """Return inputs (n, width) and targets (n,), finite and at least one, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> samples([[1.0, 2.0]], [1.0, 2.0], of=" of task 0")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: inputs of task 0 have shape (1, 2) and targets (2,); give (n, D) and (n,), n at least 1
+    """
+    X, y = reals(inputs, f"inputs{of}"), reals(targets, f"targets{of}")
+    if X.ndim != 2 or not len(X) or y.shape != (len(X),) or (width is not None and X.shape[1] != width):
+        columns = "D" if width is None else width
+        raise InputError(
+            f"inputs{of} have shape {X.shape} and targets {y.shape}; give (n, {columns}) and (n,), n at least 1"
+        )
+    return X, y
+
+
+def task_samples(
+    tasks: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], width: int | None = None
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Return the samples of several tasks with the same inputs, or say which task does not fit.
+
+    Examples
+    --------
+    >>> task_samples([([[1.0, 2.0]], [1.0]), ([[1.0]], [1.0])])
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: inputs of task 1 have shape (1, 1) and targets (1,); give (n, 2) and (n,), n at least 1
+    """
+    pairs: list[tuple[FloatArray, FloatArray]] = []
+    for place, (inputs, targets) in enumerate(tasks):
+        pairs.append(samples(inputs, targets, width, f" of task {place}"))
+        width = pairs[0][0].shape[1]
+    if not pairs:
+        raise InputError("no task was given; give inputs (n, D) and targets (n,) of at least one")
+    return pairs
 
 
 def generator(seed: Any) -> np.random.Generator:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from recombine.arrays import FloatArray
 from recombine.errors import InputError
+from recombine.theory.options import broadcast, reals, whole
 
 
 def unit_norm(weights: npt.ArrayLike, readouts: npt.ArrayLike) -> np.float64:
@@ -21,9 +22,8 @@ def unit_norm(weights: npt.ArrayLike, readouts: npt.ArrayLike) -> np.float64:
     >>> unit_norm([[3.0, 4.0], [0.0, 1.0]], [1.0, -2.0]), unit_norm([[3.0, 4.0]], [[3.0], [4.0]])
     (np.float64(7.0), np.float64(25.0))
     """
-    w, v = (np.asarray(values, dtype=np.float64) for values in (weights, readouts))
-    v = np.atleast_2d(v)
-    if w.ndim != 2 or v.shape[1] != len(w):
+    w, v = reals(weights, "weights"), np.atleast_2d(reals(readouts, "readouts"))
+    if w.ndim != 2 or v.ndim != 2 or v.shape[1] != len(w):
         raise InputError(f"weights have shape {w.shape} and readouts {v.shape}; give (H, D) and (O, H)")
     return np.float64(np.sum(np.linalg.norm(w, axis=1) * np.linalg.norm(v, axis=0)))
 
@@ -36,7 +36,7 @@ def teachers_group_norm(first: int, second: int, shared: int) -> float:
     >>> round(teachers_group_norm(6, 6, 6), 6), round(teachers_group_norm(6, 6, 0), 6)
     (3.464102, 4.898979)
     """
-    if not 0 <= shared <= min(first, second) or min(first, second) < 1:
+    if whole(shared, "shared", least=0) > min(whole(first, "first"), whole(second, "second")):
         raise InputError(f"{shared} units cannot be shared by teachers of {first} and {second}")
     own = (first - shared) / first**0.5 + (second - shared) / second**0.5
     return float(own + shared * (1 / first + 1 / second) ** 0.5)
@@ -65,7 +65,7 @@ def rotation_cost(
     >>> cost.round(8)
     array([0.66949963, 0.94021061, 3.        ])
     """
-    arrays = np.broadcast_arrays(*(np.asarray(values, np.float64) for values in (beta, auxiliary, cosine, readout)))
+    arrays = broadcast(beta=beta, auxiliary=auxiliary, cosine=cosine, readout=readout)
     wanted, B, cos, v0 = (values.ravel() for values in arrays)
     if (wanted <= 0).any() or (B < 0).any() or (np.abs(cos) > 1).any():
         raise InputError("beta must be above 0, auxiliary from 0 up and cosine between -1 and 1")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from recombine.arrays import FloatArray
 from recombine.errors import InputError
 from recombine.tasks.task import whole
+from recombine.theory.options import real, reals
 
 #: What a generator is for; its number is part of the seed.
 PURPOSES = ("teachers", "auxiliary inputs", "main inputs", "test inputs")
@@ -43,7 +44,8 @@ def sphere_inputs(seed: int, purpose: str, samples: int, dimension: int) -> Floa
     >>> bool((few == many[:2]).all()), bool(np.allclose((many**2).mean(axis=1), 1))
     (True, True)
     """
-    drawn = generator_for(seed, purpose).standard_normal((samples, dimension))
+    shape = whole(samples, "samples", least=0), whole(dimension, "dimension", least=1)
+    drawn = generator_for(seed, purpose).standard_normal(shape)
     return np.asarray(drawn / np.sqrt((drawn**2).mean(axis=1, keepdims=True)))
 
 
@@ -95,7 +97,10 @@ def linear_teachers(
     >>> round(linear_teachers(seed=1, main=5, shared=0, magnitude=1 / 5).power, 6)
     0.2
     """
-    if not 0 <= shared <= min(active, main) or active + main - shared > dimension or min(active, main) < 1:
+    for name, count in (("dimension", dimension), ("active", active), ("main", main)):
+        whole(count, name, least=1)
+    size = main**-0.5 if magnitude is None else real(magnitude, "magnitude")
+    if whole(shared, "shared", least=0) > min(active, main) or active + main - shared > dimension:
         raise InputError(
             f"{active} and {main} coordinates with {shared} in common do not fit into {dimension}; lower one of them"
         )
@@ -106,7 +111,7 @@ def linear_teachers(
     auxiliary[places[:active]] = signs[:active] * active**-0.5
     # Shared coordinates come first, new ones from after the auxiliary task's.
     chosen = np.r_[0:shared, active : active + main - shared]
-    wanted[places[chosen]] = signs[chosen] * (main**-0.5 if magnitude is None else magnitude)
+    wanted[places[chosen]] = signs[chosen] * size
     return LinearTeachers(auxiliary, wanted)
 
 
@@ -125,7 +130,10 @@ class ReluTeacher:
 
     def __call__(self, inputs: npt.ArrayLike) -> FloatArray:
         """Return targets (N,) of inputs (N, D)."""
-        return np.asarray(np.maximum(np.asarray(inputs, dtype=np.float64) @ self.weights.T, 0) @ self.readouts)
+        X = reals(inputs, "inputs")
+        if X.ndim != 2 or X.shape[1] != self.weights.shape[1]:
+            raise InputError(f"inputs have shape {X.shape}; give (N, {self.weights.shape[1]}), a row a sample")
+        return np.asarray(np.maximum(X @ self.weights.T, 0) @ self.readouts)
 
 
 def relu_teachers(
@@ -154,18 +162,20 @@ def relu_teachers(
     >>> np.sum(first.weights[:3] * second.weights, axis=1).round(6) + 0.0
     array([1. , 0.9, 0. ])
     """
-    cosines = np.asarray(correlations, dtype=np.float64)
+    cosines = reals(correlations, "correlations")
+    if cosines.ndim != 1 or np.any(np.abs(cosines) > 1):
+        raise InputError(f"correlations are {correlations!r}; give a list, one a unit, each from -1 to 1")
     count = len(cosines)
-    if not 1 <= count <= units or units + count > dimension or np.any(np.abs(cosines) > 1):
+    if not 1 <= count <= whole(units, "units", least=1) or units + count > whole(dimension, "dimension", least=1):
         raise InputError(
-            f"{count} correlations {list(correlations)} do not fit {units} units in {dimension} dimensions; give one "
-            "to as many as there are units, each from -1 to 1"
+            f"{count} correlations do not fit {units} units in {dimension} dimensions; give one to as many as there "
+            "are units, and a dimension to each unit of both teachers"
         )
+    size = count**-0.5 if magnitude is None else real(magnitude, "magnitude")
     draw = generator_for(seed, "teachers")
     rows = _orthogonal(draw, dimension)
     signs = draw.choice([-1.0, 1.0], (2, units))
     turned = cosines[:, None] * rows[:count] + np.sqrt(1 - cosines**2)[:, None] * rows[units : units + count]
-    size = count**-0.5 if magnitude is None else magnitude
     return ReluTeacher(rows[:units], signs[0] * units**-0.5), ReluTeacher(turned, signs[1, :count] * size)
 
 
