@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from recombine.errors import InputError
+from recombine.errors import InputError, SolverError
 from recombine.nets.diagonal import Schedule, multi_task, reduced, single_task
 from recombine.nets.diagonal_training import train
 from recombine.theory.diagonal import pretrained_weights
@@ -137,5 +137,55 @@ def test_bad_input_is_named() -> None:
         single_task(np.eye(3), np.ones(3), (1.0, 1.0))
     with pytest.raises(InputError, match="dtype 'half'"):
         single_task(np.eye(3), np.ones((3, 1)), (1.0, 1.0), dtype="half")
-    with pytest.raises(InputError, match="cannot be followed"):
-        Schedule(rate=0.0)
+    for bad in ({"rate": 0.0}, {"rate": np.inf}, {"steps": 2.5}, {"steps": 0}, {"stop": np.nan}):
+        with pytest.raises(InputError, match="cannot be followed"):
+            Schedule(**bad)
+
+
+START = (np.ones((3, 1)), np.ones((3, 1)))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "teachers", "start", "message"),
+    [
+        (np.full((2, 3), np.nan), np.ones((3, 2)), START, "inputs hold a number that is not finite"),
+        (np.eye(3), np.full((3, 2), np.inf), START, "teachers hold a number that is not finite"),
+        (np.eye(3), np.ones((3, 2)), (np.full((3, 1), 1e300),) * 2, "up hold a number that is not finite in float32"),
+        ([["a", "b", "c"]], np.ones((3, 2)), START, "inputs are not real numbers"),
+        (np.eye(3)[:0], np.ones((3, 2)), START, "at least one"),
+        (np.eye(3), np.ones((3, 2)), (np.ones((4, 1)),) * 2, r"start has shape \(4, 1\); give \(3, 2\)"),
+        (np.eye(3), np.ones((3, 2)), (np.ones((3, 3)),) * 2, r"start has shape \(3, 3\)"),
+        (np.eye(3), np.ones((3, 3)), (np.ones(3),) * 2, r"start has shape \(3,\)"),
+    ],
+)
+def test_networks_that_cannot_be_made_are_named(inputs: object, teachers: object, start: tuple, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        single_task(inputs, teachers, start, dtype="float32")
+
+
+@pytest.mark.parametrize(
+    ("others", "known", "alpha", "message"),
+    [
+        (np.eye(3), np.ones(2), 0.1, r"known \(2,\); give \(n1, 3\) and \(3,\)"),
+        (np.eye(3), np.ones((3, 1)), 0.1, r"known \(3, 1\)"),
+        (np.eye(4), np.ones(3), 0.1, r"others are \(4, 4\)"),
+        (np.eye(3), [1, np.nan, 1], 0.1, "known hold a number that is not finite"),
+        (np.eye(3), np.ones(3), 0.0, "alpha is 0"),
+        (np.eye(3), np.ones(3), np.nan, "alpha is nan"),
+    ],
+)
+def test_auxiliary_tasks_that_do_not_fit_are_named(others: object, known: object, alpha: float, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        multi_task(np.eye(3), np.ones((3, 1)), others, known, alpha=alpha)
+
+
+def test_networks_that_diverge_at_every_rate_end_in_an_error() -> None:
+    up = np.array([[1.0, 0.0]] * 3)  # weights of 0 never move
+    columns = single_task(np.eye(3), np.array([[1.0, 50.0]] * 3), (up, up))
+    with pytest.raises(SolverError, match=r"1 of 2 networks still have a loss above 100 at a rate of 1e-0[89]"):
+        train(columns, Schedule(steps=500))
+
+
+def test_steps_are_counted_in_whole_looks() -> None:
+    columns = single_task(np.eye(3), np.ones((3, 1)), START)
+    assert train(columns, Schedule(rate=1e-6, steps=70)).steps.tolist() == [100]

@@ -9,13 +9,8 @@ import torch
 from torch import nn
 
 from recombine.errors import InputError
-from recombine.nets.finetuning import (
-    batch_statistics,
-    layer_activations,
-    recalibrate,
-    rescale_and_finetune,
-    rescaled,
-)
+from recombine.nets.activations import batch_statistics, layer_activations
+from recombine.nets.finetuning import recalibrate, rescale_and_finetune, rescaled
 from recombine.nets.image_models import EncoderBlock, ResNet18, SmallViT
 from recombine.nets.task_training import Recipe, train
 
@@ -53,27 +48,6 @@ def test_every_parameter_is_scaled_and_statistics_are_not(model: ResNet18) -> No
     for name, parameter in model.named_parameters():
         assert torch.equal(dict(scaled.named_parameters())[name], 0.25 * parameter)
     assert same(dict(model.named_buffers()), dict(scaled.named_buffers()))
-
-
-def test_looking_at_activations_leaves_a_model_as_it_was(model: ResNet18, samples: tuple) -> None:
-    before, mode = state(model), model.eval().training
-    found = layer_activations(model, samples[0], ["stage1", "stage2", "readout"])
-    assert {name: tuple(values.shape[:2]) for name, values in found.items()} == {
-        "stage1": (24, 4),
-        "stage2": (24, 8),
-        "readout": (24, 4),
-    }
-    assert same(before, state(model))
-    assert model.training is mode
-    assert not any(module._forward_hooks for module in model.modules())
-
-
-def test_batch_statistics_make_activations_blind_to_the_scale_of_a_convolution(model: ResNet18, samples: tuple) -> None:
-    other = copy.deepcopy(model)
-    with torch.no_grad():
-        other.stem[0].weight.mul_(8)
-    one, two = (layer_activations(net, samples[0], ["stem"])["stem"] for net in (model, other))
-    assert torch.allclose(one, two, atol=1e-3)
 
 
 def test_recalibrated_statistics_are_those_of_the_samples(model: ResNet18, samples: tuple) -> None:
@@ -133,12 +107,60 @@ def test_attention_of_the_transformer_is_scaled_by_its_width() -> None:
     assert torch.allclose(block(tokens), wanted + inner, atol=1e-5)
 
 
+def test_factors_meet_the_same_dropout_and_leave_the_callers_generator_alone(samples: tuple) -> None:
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Flatten(), nn.Linear(64, 16), nn.Dropout(0.5), nn.ReLU(), nn.Linear(16, 2))
+    mark = torch.get_rng_state()
+    alone, (_, later) = (
+        rescale_and_finetune(net, samples, factors=factors, recipe=RECIPE) for factors in ([0.5], [1.0, 0.5])
+    )
+    assert alone[0].losses == later.losses
+    assert torch.equal(mark, torch.get_rng_state())
+    assert net.training
+    assert not later.model.training
+
+
+def test_statistics_are_calibrated_without_dropout(samples: tuple) -> None:
+    net = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), nn.BatchNorm1d(64))
+    recalibrate(net, samples[0])
+    assert torch.allclose(net[2].running_mean, samples[0].flatten(1).mean(0), atol=1e-6)
+    assert net[1].training
+
+
+def test_nothing_learned_is_nothing_changed(samples: tuple) -> None:
+    class Reader(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.5, batch_first=True)
+            self.readout = nn.Linear(8, 2)
+
+        def forward(self, images: torch.Tensor) -> torch.Tensor:
+            return self.readout(self.encoder(images[:, 0]).mean(1))
+
+    torch.manual_seed(0)
+    still = Recipe(lambda parameters: torch.optim.SGD(parameters, lr=0.0), epochs=1)
+    (found,) = rescale_and_finetune(Reader(), samples, factors=[1.0], layers=["encoder"], recipe=still)
+    reuse = found.reuse["encoder"]
+    assert reuse.before == reuse.after == pytest.approx(reuse.shared)
+
+
 def test_bad_input_is_named(model: ResNet18, samples: tuple) -> None:
     with pytest.raises(InputError, match="factor is 0"):
         rescaled(model, 0.0)
-    with pytest.raises(InputError, match="did you mean 'stage1'"):
-        layer_activations(model, samples[0], ["stage_1"])
+    with pytest.raises(InputError, match="factor is inf"):
+        rescaled(model, float("inf"))
     with pytest.raises(InputError, match="as many of both"):
         rescale_and_finetune(model, (samples[0], samples[1][:3]))
+    with pytest.raises(InputError, match="at least two"):
+        rescale_and_finetune(nn.Sequential(nn.Flatten(), nn.Linear(64, 2)), (samples[0][:1], samples[1][:1]))
+    with pytest.raises(InputError, match=r"a list of numbers, \[0.5\]"):
+        rescale_and_finetune(model, samples, factors=0.5)
+    with pytest.raises(InputError, match=r"\['stem'\]"):
+        rescale_and_finetune(model, samples, layers="stem")
+    with torch.no_grad():
+        model.readout.weight.zero_()
+        model.readout.bias.zero_()
+    with pytest.raises(InputError, match="layer 'readout': activations are all zero"):
+        rescale_and_finetune(model, samples, layers=["readout"], recipe=Recipe(epochs=1))
     with pytest.raises(InputError, match="do not fill"):
         SmallViT(side=30)

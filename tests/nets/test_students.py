@@ -46,12 +46,47 @@ def test_training_in_two_parts_is_training_in_one() -> None:
         assert again.parameters[name].numpy() == pytest.approx(whole.parameters[name].numpy(), abs=1e-12)
 
 
+def test_what_was_continued_can_be_continued() -> None:
+    plain = ReluStudent(3, hidden=2)
+    weights = stack([plain.initial(5, 1.0)])
+    again = Continued(Continued(plain, (8,), weights), (9,), weights)
+    assert torch.equal(again.initial(9, 1.0)["hidden"], weights["hidden"][0])
+
+
+def test_continuing_takes_everything_over_from_the_architecture() -> None:
+    class Rich(ReluStudent):
+        exact_inputs = True
+
+        def observed(self, outputs: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor:
+            return outputs.sum(1)
+
+        def statistics(self, seed: int) -> dict[str, torch.Tensor]:
+            return {"seed": torch.tensor(seed)}
+
+        def penalty(self, parameters: dict[str, torch.Tensor]) -> torch.Tensor:
+            return parameters["hidden"].square().sum((1, 2))
+
+    plain = Rich(3, hidden=2)
+    weights = stack([plain.initial(0, 1.0)])
+    again = Continued(plain, (4,), weights)
+    assert again.exact_inputs
+    assert again.observed(torch.ones(1, 3, 1), torch.ones(1, 3, 3)).item() == 3
+    assert again.statistics(4) == {"seed": torch.tensor(4)}
+    assert torch.equal(again.penalty(weights), plain.penalty(weights))
+
+
 def test_bad_input_is_named() -> None:
     plain = ReluStudent(3, hidden=2)
     weights = stack([plain.initial(0, 1.0), plain.initial(1, 1.0)])
     with pytest.raises(InputError, match="every seed once"):
         Continued(plain, (0, 0), weights)
+    with pytest.raises(InputError, match=r"shapes \{'hidden': \(2, 3\)\}; the architecture has .*'readouts'"):
+        Continued(plain, (0, 1), {"hidden": weights["hidden"]})
+    with pytest.raises(InputError, match=r"'hidden': \(3, 2\)"):
+        Continued(plain, (0, 1), {**weights, "hidden": weights["hidden"].transpose(1, 2)})
     with pytest.raises(InputError, match="no weights for seed 5"):
         Continued(plain, (0, 1), weights).initial(5, 1.0)
     with pytest.raises(InputError, match="empty layer"):
         ReluStudent(0)
+    with pytest.raises(InputError, match="whole numbers"):
+        ReluStudent(2.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable
 
@@ -9,9 +10,10 @@ import pytest
 import torch
 from torch import nn
 
-from recombine.errors import InputError
+from recombine.errors import InputError, SolverError
 from recombine.nets.image_models import ResNet18, SmallViT
-from recombine.nets.task_training import Optimisers, Recipe, Samples, Task, sgd, train
+from recombine.nets.task_samples import Samples
+from recombine.nets.task_training import Optimisers, Recipe, Task, sgd, train
 
 
 def adam(parameters: object) -> torch.optim.Optimizer:
@@ -68,11 +70,103 @@ def test_a_gpu_replays_what_it_computes(case: str) -> None:
     agree(case, "cuda", 1e-3)
 
 
-def test_a_single_sample_left_over_is_not_trained_on() -> None:
+def still(parameters: object) -> torch.optim.Optimizer:
+    return torch.optim.SGD(parameters, lr=0.0)
+
+
+def test_a_single_sample_left_over_is_not_trained_on_where_batches_are_normalised() -> None:
+    torch.manual_seed(0)
     model = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(64), nn.Linear(64, 2))
-    losses, _ = train(model, drawn(9), Recipe(fast, batch=4, epochs=1))
-    assert len(losses) == 1
+    losses, _ = train(model, drawn(9), Recipe(still, batch=4, epochs=1))
     assert int(model[1].num_batches_tracked) == 2
+    # The mean is over the eight samples of the two batches.
+    inputs, labels = drawn(9)
+    order = torch.randperm(9, generator=torch.Generator().manual_seed(0))
+    model.train()
+    parts = [nn.functional.cross_entropy(model(inputs[rows]), labels[rows]) for rows in order[:8].split(4)]
+    assert losses[0] == pytest.approx(sum(part.item() for part in parts) / 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("batch", [1, 3, 8, 16])
+def test_other_models_see_every_sample(batch: int) -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 2))
+    inputs, labels = drawn(16)
+    losses, _ = train(model, (inputs, labels), Recipe(still, batch=batch, epochs=1))
+    assert losses[0] == pytest.approx(nn.functional.cross_entropy(model(inputs), labels).item(), rel=1e-5)
+
+
+def test_batches_of_one_learn() -> None:
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 2))
+    losses, _ = train(model, drawn(8), Recipe(fast, batch=1, epochs=30, stop=0.05))
+    assert losses[-1] < 0.05 < losses[0]
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_replayed_batch_of_one_is_a_batch() -> None:
+    found = []
+    for replay in (False, True):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Flatten(), nn.Linear(64, 2))
+        recipe = Recipe(fast, batch=4, epochs=3, stop=0.0, replay=replay)
+        found.append(train(model, drawn(9), recipe, drawn(6)))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-6)
+    assert found[0][1] == found[1][1]
+
+
+@pytest.mark.parametrize("test", [None, drawn(6)])
+def test_a_trained_model_is_ready_to_predict(test: Samples | None) -> None:
+    model = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), nn.Linear(64, 2))
+    train(model, drawn(8), Recipe(epochs=1), test)
+    assert not any(module.training for module in model.modules())
+
+
+def test_judging_does_not_change_the_mode() -> None:
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 2))
+    task = Task(model, sgd(model.parameters()), drawn(8), Recipe(), torch.Generator(), test=drawn(6))
+    task.accuracy()
+    assert model.training
+    model.eval()
+    task.accuracy()
+    assert not model.training
+
+
+def test_the_seed_is_of_dropout_too() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), nn.Linear(64, 2))
+    one, two, other = (
+        train(copy.deepcopy(model), drawn(8), Recipe(fast, batch=8, epochs=3, seed=seed))[0] for seed in (0, 0, 1)
+    )
+    assert one == two != other
+
+
+def test_training_that_diverges_says_so() -> None:
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 8), nn.ReLU(), nn.Linear(8, 2))
+    with pytest.raises(SolverError, match="lower the optimiser's learning rate"):
+        train(model, drawn(8), Recipe(lambda parameters: torch.optim.SGD(parameters, lr=1e30)))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"batch": 0}, "batch is 0"),
+        ({"batch": 2.5}, "batch is 2.5"),
+        ({"epochs": 0}, "epochs 0"),
+        ({"stop": float("nan")}, "stop is nan"),
+        ({"outputs": (2, 2)}, r"outputs are \(2, 2\)"),
+        ({"outputs": (-1, 2)}, "from 0 up"),
+    ],
+)
+def test_recipes_that_cannot_be_followed_are_named(bad: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Recipe(**bad)
+
+
+@pytest.mark.parametrize(("samples", "batch"), [(8, 1), (1, 8)])
+def test_batches_of_one_cannot_be_normalised(samples: int, batch: int) -> None:
+    model = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(64), nn.Linear(64, 2))
+    with pytest.raises(InputError, match="one sample at a time"):
+        train(model, drawn(samples), Recipe(batch=batch))
 
 
 def test_tasks_take_turns_with_one_optimiser_and_a_weight_of_zero_teaches_nothing() -> None:

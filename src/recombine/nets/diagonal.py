@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from recombine.arrays import as_numbers
 from recombine.errors import InputError
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -201,7 +203,7 @@ class Schedule:
     rate : float
         Learning rate; a tenth, with a new start, for each network whose loss exceeds 100.
     steps : int
-        Most updates of a network.
+        Most updates of a network, rounded up to a multiple of 50: losses are looked at every 50 updates.
     stop : float
         Training loss to stop at.
 
@@ -216,7 +218,8 @@ class Schedule:
     stop: float = 1e-10
 
     def __post_init__(self) -> None:
-        if not (self.rate > 0 and self.steps >= 1 and self.stop >= 0):
+        counted = isinstance(self.steps, Integral) and self.steps >= 1
+        if not (0 < self.rate < np.inf and counted and 0 <= self.stop < np.inf):
             raise InputError(f"{self} cannot be followed; give a rate above 0, at least one step, and a stop from 0 up")
 
 
@@ -246,9 +249,15 @@ def single_task(
     >>> columns.beta.shape
     torch.Size([3, 2])
     """
-    X, truth = (placed(values, dtype, device) for values in (inputs, teachers))
+    X, truth = placed(inputs, dtype, device, "inputs"), placed(teachers, dtype, device, "teachers")
     _check(X, truth)
-    up, down = (placed(part, dtype, device).expand(truth.shape).clone() for part in start)
+    parts = [placed(part, dtype, device, name) for part, name in zip(start, ("up", "down"), strict=True)]
+    for part in parts:
+        if tuple(part.shape) not in {(len(truth), 1), tuple(truth.shape)}:
+            raise InputError(
+                f"start has shape {tuple(part.shape)}; give {tuple(truth.shape)}, a column a network, or one for all"
+            )
+    up, down = (part.expand(truth.shape).clone() for part in parts)
     return SingleTask.start(X, truth, up, down)
 
 
@@ -270,6 +279,8 @@ def multi_task(
         Of the main task.
     others, known : array (n1, D), array (D,)
         Inputs and coefficients of the auxiliary task.
+    alpha : float
+        Above 0: weights of 0 would never move.
 
     Examples
     --------
@@ -277,21 +288,29 @@ def multi_task(
     >>> columns.beta.shape, columns.other.shape
     (torch.Size([3, 2]), torch.Size([3, 2]))
     """
-    X, truth, X1, B = (placed(values, dtype, device) for values in (inputs, teachers, others, known))
+    given = {"inputs": inputs, "teachers": teachers, "others": others, "known": known}
+    X, truth, X1, B = (placed(values, dtype, device, name) for name, values in given.items())
     _check(X, truth)
+    D = len(truth)
+    if X1.ndim != 2 or X1.shape[1] != D or B.shape != (D,):
+        raise InputError(
+            f"others are {tuple(X1.shape)} and known {tuple(B.shape)}; give (n1, {D}) and ({D},), as wide as the inputs"
+        )
+    if not 0 < alpha < np.inf:
+        raise InputError(f"alpha is {alpha}; give weights above 0")
     return MultiTask.start(X, truth, X1, B[:, None].expand(truth.shape), alpha)
 
 
 def _check(inputs: Tensor, teachers: Tensor) -> None:
-    if inputs.ndim != 2 or teachers.ndim != 2 or len(teachers) != inputs.shape[1]:
+    if inputs.ndim != 2 or teachers.ndim != 2 or len(teachers) != inputs.shape[1] or not inputs.numel():
         raise InputError(
-            f"inputs are {tuple(inputs.shape)} and teachers {tuple(teachers.shape)}; give (n, D) and (D, E), a column "
-            "a network"
+            f"inputs are {tuple(inputs.shape)} and teachers {tuple(teachers.shape)}; give (n, D), at least one, and "
+            "(D, E), a column a network"
         )
 
 
-def placed(values: npt.ArrayLike, dtype: str, device: str) -> Tensor:
-    """Return an array as a tensor.
+def placed(values: npt.ArrayLike, dtype: str, device: str, name: str = "values") -> Tensor:
+    """Return finite numbers as a tensor; ``name`` is what messages call them.
 
     Examples
     --------
@@ -300,4 +319,7 @@ def placed(values: npt.ArrayLike, dtype: str, device: str) -> Tensor:
     """
     if dtype not in DTYPES:
         raise InputError(f"dtype {dtype!r} is not one of {', '.join(DTYPES)}")
-    return torch.as_tensor(np.asarray(values), dtype=DTYPES[dtype], device=device)
+    tensor = torch.as_tensor(as_numbers(values, name), dtype=DTYPES[dtype], device=device)
+    if not bool(tensor.isfinite().all()):
+        raise InputError(f"{name} hold a number that is not finite in {dtype}; networks cannot learn from it")
+    return tensor

@@ -9,11 +9,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from recombine.errors import SolverError
 from recombine.nets.diagonal import Columns, Schedule
 from recombine.nets.graphs import ReplayedStep
 
 #: Steps between two looks at the losses, as in the paper; the loss at which a run counts as diverged.
 LOOK_EVERY, DIVERGED = 50, 100.0
+#: New starts end when the rate is less than this share of the first.
+SLOWEST = 1e-8
 #: Columns are dropped when no more than this share of them is still training.
 COMPACT_AT = 0.5
 
@@ -116,6 +119,12 @@ class _Run:
     def _begin_again(self, wild: Tensor) -> None:
         again = self.places[wild]
         self.rate[again] /= 10
+        slowest = float(self.rate[again].min())
+        if slowest < SLOWEST * self.schedule.rate:
+            raise SolverError(
+                f"{len(again)} of {len(self.rate)} networks still have a loss above {DIVERGED:g} at a rate of "
+                f"{slowest * 10:.0e}; scale teachers down, and start from weights that are not 0"
+            )
         self.begun[again], self.best[again] = self.number, self.untrained[again]
         for name in self.columns.weights:
             self.columns.state[name][..., wild] = self.first[name][..., again]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -43,8 +44,9 @@ class ReluStudent(Architecture):
     cache_bound = True
 
     def __post_init__(self) -> None:
-        if min(self.inputs, self.hidden, self.tasks) < 1:
-            raise InputError(f"{self} has an empty layer; give sizes from 1 up")
+        sizes = (self.inputs, self.hidden, self.tasks)
+        if not all(isinstance(size, Integral) and size >= 1 for size in sizes):
+            raise InputError(f"{self} has an empty layer; give whole numbers from 1 up")
 
     def initial(self, seed: int, scale: float) -> Tensors:
         """Draw one network's weights."""
@@ -103,7 +105,10 @@ class Continued(Architecture):
     def __post_init__(self) -> None:
         if len(set(self.seeds)) != len(self.seeds) or any(len(t) != len(self.seeds) for t in self.parameters.values()):
             raise InputError("give one set of parameters for each seed, and every seed once")
-        for name in ("outputs", "input_axes", "reentrant", "cache_bound", "cpu_networks"):
+        given, wanted = ({n: tuple(t.shape[1:]) for n, t in self.parameters.items()}, _shapes(self.architecture))
+        if given != wanted:
+            raise InputError(f"parameters of one network have shapes {given}; the architecture has {wanted}")
+        for name in ("outputs", "input_axes", "reentrant", "cache_bound", "cpu_networks", "exact_inputs"):
             object.__setattr__(self, name, getattr(self.architecture, name))
 
     def initial(self, seed: int, scale: float) -> Tensors:
@@ -120,3 +125,22 @@ class Continued(Architecture):
     def activations(self, shape: Sequence[int]) -> int:
         """Return the architecture's number."""
         return self.architecture.activations(shape)
+
+    def observed(self, outputs: Tensor, inputs: Tensor) -> Tensor:
+        """Keep what the architecture keeps."""
+        return self.architecture.observed(outputs, inputs)
+
+    def statistics(self, seed: int) -> Tensors:
+        """Return what the architecture carries along, from its beginning."""
+        return self.architecture.statistics(seed)
+
+    def penalty(self, parameters: Tensors) -> Tensor | None:
+        """Return what the architecture pays."""
+        return self.architecture.penalty(parameters)
+
+
+def _shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each parameter of one network."""
+    while isinstance(architecture, Continued):
+        architecture = architecture.architecture
+    return {name: tuple(tensor.shape) for name, tensor in architecture.initial(seed=0, scale=1.0).items()}

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Integral
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from recombine.errors import InputError
+from recombine.errors import InputError, SolverError
+from recombine.nets.activations import EVALUATED, batch_norms, evaluating
 from recombine.nets.graphs import ReplayedStep
+from recombine.nets.task_samples import Samples, fitting, trainable
 
 Optimisers = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
-#: Inputs (N, ...) and labels (N,).
-Samples = tuple[Tensor, Tensor]
-#: Samples of one pass when nothing is learned.
-EVALUATED = 500
 
 
 def sgd(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
@@ -39,14 +40,14 @@ class Recipe:
     optimiser : callable
         Parameters -> a torch optimiser.
     batch, epochs : int
-        Samples of a mini-batch; most passes through them.
+        Samples of a mini-batch, two or more where a model normalises by batch; most passes through them.
     stop : float
         Mean loss over an epoch to stop at.
     outputs : tuple of int, optional
         First and one past the last of the model's outputs that belong to the task; labels count from the first. All of
         them if not given.
     seed : int
-        Of the order of samples.
+        Of the order of samples, and of dropout.
     replay : bool
         Replay steps as CUDA graphs, several times faster for small models. The optimiser must allow it (torch's SGD and
         its Adam with ``capturable=True`` do), and the model must not decide anything by its values.
@@ -68,6 +69,18 @@ class Recipe:
     replay: bool = False
     half: bool = False
 
+    def __post_init__(self) -> None:
+        if not all(isinstance(count, Integral) and count >= 1 for count in (self.batch, self.epochs)):
+            raise InputError(f"batch is {self.batch} and epochs {self.epochs}; give whole numbers from 1 up")
+        if not math.isfinite(self.stop):
+            raise InputError(f"stop is {self.stop}; give a mean loss, or 0 to train for all epochs")
+        if self.outputs is not None and not 0 <= self.outputs[0] < self.outputs[1]:
+            raise InputError(f"outputs are {self.outputs}; give the first, from 0 up, and one past the last")
+
+    def fitting(self, model: nn.Module, samples: object, name: str = "samples") -> Samples:
+        """Return samples as tensors where the model is, or say why it cannot be trained on them."""
+        return fitting(model, samples, name, outputs=self.outputs, half=self.half)
+
     def logits(self, model: nn.Module, inputs: Tensor) -> Tensor:
         """Return the outputs (N, classes) of this task."""
         with torch.autocast(inputs.device.type, torch.bfloat16, enabled=self.half):
@@ -84,7 +97,7 @@ class Task:
         Trained in place.
     optimiser : torch optimiser
     samples : pair of Tensor
-        Inputs (N, ...) and labels (N,), on the model's device.
+        Inputs (N, ...) and labels (N,).
     recipe : Recipe
     generator : torch.Generator
         Of the order of samples.
@@ -113,23 +126,29 @@ class Task:
         weight: float = 1.0,
         test: Samples | None = None,
     ) -> None:
-        self.model, self.optimiser, self.samples, self.test = model, optimiser, samples, test
+        self.model, self.optimiser, self.samples = model, optimiser, recipe.fitting(model, samples)
+        self.test = None if test is None else recipe.fitting(model, test, "test samples")
         self.recipe, self.generator, self.weight = recipe, generator, weight
-        self.total, self.right = torch.zeros((2,), device=samples[0].device)
+        self.least = 2 if batch_norms(model) else 1
+        if min(recipe.batch, len(self.samples[0])) < self.least:
+            raise InputError("batch normalisation cannot learn from one sample at a time; give a batch of two or more")
+        self.total, self.right = torch.zeros((2,), device=self.samples[0].device)
         self.step = ReplayedStep(self._step, self._state) if recipe.replay else self._step
         self.judge = ReplayedStep(self._judge, list) if recipe.replay else self._judge
 
     def epoch(self) -> float:
         """Train for one pass through the samples; return the mean cross-entropy on the way."""
         self.model.train()
-        count = len(self.samples[0])
-        order = torch.randperm(count, generator=self.generator).to(self.total.device)
+        order = torch.randperm(len(self.samples[0]), generator=self.generator).to(self.total.device)
         self.total.zero_()
-        for rows in torch.split(order, self.recipe.batch):
-            # Batch normalisation cannot learn from a single sample left over at the end.
-            if len(rows) > 1 or count == 1:
-                self.step(rows)
-        return float(self.total) / count
+        # Batch normalisation cannot learn from a single sample left over at the end.
+        batches = [rows for rows in torch.split(order, self.recipe.batch) if len(rows) >= self.least]
+        for rows in batches:
+            self.step(rows)
+        loss = float(self.total) / sum(len(rows) for rows in batches)
+        if not math.isfinite(loss):
+            raise SolverError(f"the training loss is {loss}: training diverged; lower the optimiser's learning rate")
+        return loss
 
     def _step(self, rows: Tensor | None) -> None:
         inputs, labels = self.samples
@@ -149,8 +168,8 @@ class Task:
         """Return the share of test samples whose largest output is their label's, with running statistics."""
         if self.test is None:
             raise InputError("this task has no test samples; name some when it is made")
-        self.model.eval()
-        self.judge(None)
+        with evaluating(self.model):
+            self.judge(None)
         return float(self.right) / len(self.test[1])
 
     def _judge(self, _: Tensor | None) -> None:
@@ -165,21 +184,36 @@ def train(
 ) -> tuple[list[float], list[float]]:
     """Train a model in place; return the loss of each epoch and, if there are test samples, the accuracy after it.
 
+    The model is in evaluation mode afterwards, ready to predict.
+
     Examples
     --------
     >>> model, samples = nn.Linear(2, 2), (torch.eye(2), torch.tensor([0, 1]))
     >>> losses, _ = train(model, samples, Recipe(lambda p: torch.optim.SGD(p, lr=1.0), stop=0.1))
-    >>> losses[-1] < 0.1
-    True
+    >>> losses[-1] < 0.1, model.training
+    (True, False)
     """
     generator = torch.Generator().manual_seed(recipe.seed)
-    task = Task(model, recipe.optimiser(model.parameters()), samples, recipe, generator, test=test)
+    task = Task(model, recipe.optimiser(trainable(model)), samples, recipe, generator, test=test)
     losses: list[float] = []
     accuracies: list[float] = []
-    for _ in range(recipe.epochs):
-        losses.append(task.epoch())
-        if test is not None:
-            accuracies.append(task.accuracy())
-        if not losses[-1] >= recipe.stop:
-            break
+    with _seeded(recipe.seed, task.total.device):
+        for _ in range(recipe.epochs):
+            losses.append(task.epoch())
+            if test is not None:
+                accuracies.append(task.accuracy())
+            if losses[-1] < recipe.stop:
+                break
+    model.eval()
     return losses, accuracies
+
+
+@contextmanager
+def _seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Seed torch's own generators, which dropout draws from, and put them back afterwards."""
+    on_gpu = device.type == "cuda"
+    with torch.random.fork_rng([device] if on_gpu else []):
+        torch.default_generator.manual_seed(seed)
+        if on_gpu:
+            torch.cuda.default_generators[device.index].manual_seed(seed)
+        yield
