@@ -21,7 +21,7 @@ TOY_NORMS = {"group": "two layers", "one-layer": "one layer"}
 #: Norms of two-layer networks whose limits are the same function on the toy.
 SAME = ("effective", "zeta")
 #: Points a side of the toy's plane: an even number, so that none is on a gate, where a boundary may jump.
-SIDE = 222
+SIDE = 112
 
 
 # ---------------------------------------------------------------------------- toy
