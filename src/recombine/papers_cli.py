@@ -77,10 +77,12 @@ def reproduce(
     from recombine.papers.results import default_folder
 
     chosen = find(paper)
-    _check(scale, html, force)
+    _check(scale, html, force, figures)
     chosen.chosen(only or ())
     folder = results or default_folder()
     if from_results:
+        if store != STORE:
+            raise InputError("--from-results reads results and no store; leave out --store, or --from-results")
         if not folder.is_dir():
             raise InputError(
                 f"{folder} is no folder of results; name one with --results, or run without --from-results"
@@ -110,12 +112,14 @@ def reproduce(
     raise typer.Exit(1 if state.failed else 0)
 
 
-def _check(scale: str | None, html: Path | None, force: bool) -> None:
+def _check(scale: str | None, html: Path | None, force: bool, figures: Path | None) -> None:
     """Refuse before the work, not after it."""
     from recombine.runs.experiment import SCALES
 
     if scale is not None and scale not in SCALES:
         raise InputError(f"--scale {scale} is unknown;{near_miss(scale, SCALES)} Scales: {listing(SCALES)}")
+    if figures is not None and figures.exists() and not figures.is_dir():
+        raise InputError(f"--figures {figures} is a file; name a folder, which is made where it is missing")
     if html is None:
         return
     if html.is_dir() or not html.parent.is_dir():

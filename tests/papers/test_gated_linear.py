@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recombine.errors import InputError
+from recombine.nets.gated_flow import LARGEST_MARGIN
 from recombine.papers import Standing, find
-from recombine.papers.gated_linear_theory import ARCHITECTURES, direct_cost
+from recombine.papers.gated_linear_claims import ends
+from recombine.papers.gated_linear_theory import ARCHITECTURES, direct_cost, limits
 from recombine.papers.reproduce import Reproduction, from_results, reproduce
 from recombine.papers.results import Evidence, Provenance, as_table, matching
 from recombine.report.paper_figure import PaperFigure
@@ -18,6 +21,10 @@ from recombine.runs.executors import make_executor
 from recombine.runs.experiment import Unit
 from recombine.runs.store import Store
 from recombine.tables import Table
+from recombine.theory import gated_features
+from recombine.theory.gated_conic import least_effective_squares
+from recombine.theory.gated_margin import largest_margin
+from recombine.worlds.gated_problems import problem
 
 PAPER = find("gated-linear")
 RESULTS = Path(__file__).parents[2] / "results"
@@ -31,11 +38,14 @@ def stored() -> Reproduction:
     return from_results(PAPER, RESULTS, scale="quick")
 
 
+#: What is published about MNIST is not refuted by digits; of the flows on G1 three in ten are still above 12.
+ELSEWHERE = {"18": Standing.NOT_RUN, "8b": Standing.FAILS}
+
+
 @pytest.mark.parametrize("number", NUMBERS)
 def test_claims_stand_where_they_should(stored: Reproduction, number: str) -> None:
     outcome = stored.outcomes[f"gated-linear/{number}"]
-    # What is published about MNIST is not refuted by digits.
-    assert outcome.verdict is (Standing.NOT_RUN if number == "18" else Standing.HOLDS), outcome
+    assert outcome.verdict is ELSEWHERE.get(number, Standing.HOLDS), outcome
 
 
 #: Claim -> column to bend and how: a change of what was measured must change the verdict.
@@ -49,8 +59,11 @@ BENT: dict[str, tuple[str, Bend]] = {
     "6": ("cosine", lambda values: values - 1e-3),
     "7": ("direct", lambda values: values + 1e-4),
     "8a": ("least unit", lambda values: values + 0.1),
-    "8b": ("ratio", lambda values: values + 0.1),
-    "9": ("inconsistency", lambda values: values + 0.2),
+    "8b": ("ratio", lambda values: values + 0.5),
+    "8c": ("problem", lambda values: np.where(values == "toy", "G1", "toy")),
+    "9a": ("inconsistency", lambda values: values + 0.2),
+    # The fourth of six rows of a network after its own is the norm of zeta.
+    "9b": ("inconsistency", lambda values: values + 0.05 * (np.arange(len(values)) % 6 == 5)),
     "10": ("inconsistency", lambda values: values[::-1].copy()),
     "11a": ("reloaded", lambda values: values / 3),
     "11b": ("reloaded", lambda values: values / 4),
@@ -74,6 +87,89 @@ def test_every_check_can_turn(stored: Reproduction, number: str) -> None:
     columns = {name: table[name] for name in table.columns}
     bent = Table(columns | {column: bend(np.array(columns[column]))})
     assert claim.read(bent).verdict is not claim.read(table).verdict
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_nothing_measured_is_never_agreement(stored: Reproduction, number: str) -> None:
+    claim = PAPER.claim(number)
+    table = stored.results[claim.experiment].table
+    columns = {name: table[name] for name in table.columns}
+    assert claim.read(table.where(np.zeros(len(table), dtype=bool))).verdict is Standing.NOT_RUN
+    measured = [name for name in columns if columns[name].dtype.kind == "f" and name not in ("scale", "momentum")]
+    lost = Table(columns | {name: np.full(len(table), np.nan) for name in measured})
+    assert claim.read(lost).verdict in (Standing.NOT_RUN, Standing.FAILS)
+
+
+@pytest.mark.parametrize(
+    ("number", "column", "place"),
+    [
+        ("3", "value", 0),
+        ("3", "value", 9),
+        ("5b", "conic", 2),
+        ("5b", "conic", 8),
+        ("2", "drift", 8),
+        ("7", "formula", 4),
+    ],
+)
+def test_one_number_that_is_lost_is_not_passed_over(stored: Reproduction, number: str, column: str, place: int) -> None:
+    claim = PAPER.claim(number)
+    table = stored.results[claim.experiment].table
+    values = np.array(table[column])
+    values[place] = np.nan
+    bent = Table({name: table[name] for name in table.columns} | {column: values})
+    assert claim.read(bent).verdict is not Standing.HOLDS
+
+
+def test_every_flow_counts_once_and_problems_are_compared_on_equal_terms(stored: Reproduction) -> None:
+    flows = stored.results["flow"].table
+    last = ends(flows)
+    assert len(last) == 23
+    assert "23 flows" in judged("2", flows).detail
+    own = matching(last, sharing=False)
+    toy, switched = (matching(own, problem=name) for name in ("toy", "G1"))
+    assert all(np.array_equal(np.sort(toy[key]), np.sort(switched[key])) for key in ("scale", "seed"))
+    assert own["margin"] == pytest.approx(LARGEST_MARGIN, rel=1e-3)
+    # Without the slow flows of one problem nothing is compared.
+    for name in ("toy", "G1"):
+        dropped = (flows["problem"] == name) & (flows["seed"] == 4) & (flows["scale"] == 0.1)
+        assert judged("8c", flows.where(~dropped)).verdict is Standing.NOT_RUN
+        short = (flows["problem"] == name) & (flows["tau"] > 75)
+        assert judged("8c", flows.where(~short)).verdict is Standing.NOT_RUN
+
+
+def test_flows_on_the_toy_are_far_from_the_limit_only_while_a_support_vector_waits(stored: Reproduction) -> None:
+    last = matching(ends(stored.results["flow"].table), problem="toy", sharing=False)
+    far = last["ratio"] / last["optimum"] - 1 > 1e-4
+    assert 0 < far.sum() < len(far)
+    assert ((last["waiting"] > 0) == far).all()
+
+
+def test_the_toy_does_not_tell_norms_of_two_layers_apart_and_the_other_problem_does() -> None:
+    apart = {}
+    for name in ("toy", "G1"):
+        given = problem(name)
+        found = [largest_margin(given.X, given.y, given.ids, contexts=2, norm=norm) for norm in ("group", "zeta")]
+        one, other = (best.decision(given.X, given.ids) for best in found)
+        apart[name] = float(np.abs(one - other).max())
+    assert apart["toy"] < 1e-8
+    assert apart["G1"] > 0.1
+
+
+def test_a_wrong_kernel_of_the_effective_norm_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = gated_features._effective
+    monkeypatch.setattr(gated_features, "_effective", lambda units, contexts: right(units, contexts) * [1, *[3] * 4])
+    rows = as_table(limits(Unit("limits", 1, {"problem": "toy"})))
+    assert judged("5b", rows).verdict is Standing.FAILS
+
+
+def test_a_search_that_ends_at_zero_is_no_cost() -> None:
+    # From this start all factors of the chain shrink to zero, which represents nothing.
+    assert np.isnan(direct_cost(ARCHITECTURES["chain of three"], 5))
+
+
+def test_least_effective_squares_asks_for_few_joint_contexts() -> None:
+    with pytest.raises(InputError, match="too many"):
+        least_effective_squares(np.ones((1, 1)), [1], np.zeros((1, 13), dtype=int), contexts=2)
 
 
 def test_theory_run_anew_gives_the_stored_rows(stored: Reproduction, tmp_path: Path) -> None:
@@ -130,7 +226,7 @@ def test_on_mnist_numbers_count_and_not_only_the_direction(stored: Reproduction)
 
 def test_what_was_not_run_is_not_judged(stored: Reproduction) -> None:
     two = stored.results["two-layer"].table
-    for number in ("9", "10", "11a", "12", "16", "17", "18"):
+    for number in ("9a", "9b", "10", "11a", "12", "16", "17", "18"):
         assert judged(number, matching(two, layers=1)).verdict is Standing.NOT_RUN
     assert judged("13b", matching(two, layers=2)).verdict is Standing.NOT_RUN
     shallow = stored.results["shallow"].table
@@ -162,4 +258,4 @@ def test_evidence_of_part_of_a_grid_says_so(stored: Reproduction) -> None:
     evidence = stored.results["two-layer"]
     story = {field: getattr(evidence.provenance, field) for field in Provenance.__struct_fields__}
     part = Evidence(evidence.table, Provenance(**story | {"planned": 99}))
-    assert "of 99 units" in PAPER.claim("9").judge({"two-layer": part}).scale
+    assert "of 99 units" in PAPER.claim("9a").judge({"two-layer": part}).scale

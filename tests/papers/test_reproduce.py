@@ -212,6 +212,8 @@ class TestCommands:
             (("kernel-theory", "--only", "99"), "'99' is not a claim"),
             (("kernel-theory", "--html", "nowhere/report.html"), "cannot be written"),
             (("kernel-theory", "--executor", "ray", "--only", "12"), "executor 'ray' is unknown"),
+            (("kernel-theory", "--figures", __file__), "is a file; name a folder"),
+            (("kernel-theory", "--from-results", "--store", "nowhere"), "leave out --store"),
         ],
     )
     def test_bad_input_is_refused_before_anything_runs(self, words: tuple[str, ...], message: str) -> None:

@@ -12,8 +12,10 @@ from typing import Any
 from recombine.papers import gated_linear_images as images
 from recombine.papers import gated_linear_theory as theory
 from recombine.papers.gated_linear_claims import CLAIMS as THEORY_CLAIMS
-from recombine.papers.gated_linear_figures import FIGURES
+from recombine.papers.gated_linear_figures import FIGURES as SMALL_FIGURES
 from recombine.papers.gated_linear_image_claims import CLAIMS as IMAGE_CLAIMS
+from recombine.papers.gated_linear_image_figures import FIGURES as IMAGE_FIGURES
+from recombine.papers.gated_linear_norm_claims import CLAIMS as NORM_CLAIMS
 from recombine.papers.paper import Paper
 from recombine.runs.experiment import Experiment, grid
 
@@ -25,14 +27,13 @@ DIGITS = {"images": "digits", "sizes": [200, 400], "validation": 1000, "steps": 
 BOTH = ("median", "random")
 
 
-def _flows(scales: list[float], curves: list[float], seeds: list[int]) -> list[dict[str, Any]]:
-    """Flows of the toy to tau = 75 from two scales, with shared contexts, and of G1 to tau = 110."""
-    short, long = [float(time) for time in range(0, 76, 3)], [float(time) for time in range(0, 111, 5)]
-    own: dict[str, Any] = {"problem": "toy", "sharing": False, "times": short, "seeds": list(range(5))}
+def _flows(scales: list[float], seeds: list[int]) -> list[dict[str, Any]]:
+    """Flows of both problems from the same scales and seeds, until all reach one margin; and of shared contexts."""
+    short, long = [float(time) for time in range(0, 76, 5)], [float(time) for time in range(0, 151, 5)]
+    own: dict[str, Any] = {"sharing": False, "times": long, "seeds": seeds}
     return [
-        *({**own, "scale": scale} for scale in scales),
-        {"problem": "toy", "sharing": True, "scale": 0.3, "times": short, "seeds": [0, 1, 2]},
-        *({"problem": "G1", "sharing": False, "scale": scale, "times": long, "seeds": seeds} for scale in curves),
+        *({"problem": name, "scale": scale, **own} for name in ("toy", "G1") for scale in scales),
+        {"problem": "toy", "scale": 0.3, "sharing": True, "times": short, "seeds": [0, 1, 2]},
     ]
 
 
@@ -67,8 +68,8 @@ EXPERIMENTS = (
     Experiment(
         f"{NAME}/flow",
         theory.flow,
-        quick=_flows([0.1, 1.0], [0.1], [0, 1, 2]),
-        full=_flows([0.1, 1.0], [0.1, 0.3, 1.0], [0, 1, 2, 3, 4]),
+        quick=_flows([0.1, 1.0], list(range(5))),
+        full=_flows([0.1, 0.3, 1.0], list(range(10))),
     ),
     Experiment(
         f"{NAME}/shallow",
@@ -113,6 +114,6 @@ PAPER = Paper(
     title="The implicit bias of gradient descent on generalized gated linear networks",
     citation="Lippl, Abbott and Chung, 2022",
     experiments=EXPERIMENTS,
-    claims=tuple(sorted((*THEORY_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: claim.place)),
-    figures=FIGURES,
+    claims=tuple(sorted((*THEORY_CLAIMS, *NORM_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: claim.place)),
+    figures=(*SMALL_FIGURES, *IMAGE_FIGURES),
 )

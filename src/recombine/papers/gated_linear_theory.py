@@ -9,20 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from recombine.arrays import FloatArray
+from recombine.arrays import FloatArray, IntArray
 from recombine.nets.gated_flow import flow as integrate
 from recombine.runs.experiment import Unit
 from recombine.theory import gated_norms as norms
-from recombine.theory.gated_conic import largest_margin_by_cones
+from recombine.theory.gated_conic import largest_margin_by_cones, least_effective_squares
 from recombine.theory.gated_contexts import joint
-from recombine.theory.gated_margin import largest_margin
-from recombine.worlds.gated_problems import problem
+from recombine.theory.gated_margin import GatedMargin, largest_margin
+from recombine.worlds.gated_problems import GatedProblem, problem
 
 Rows = list[dict[str, Any]]
 
 #: Weights whose costs are known to six digits: three units with two contexts, and effective weights in two contexts.
 ZETA = np.cos(1 + np.arange(3)[:, None, None] + 2 * np.arange(2)[:, None] + 3 * np.arange(3))
 BETA = np.sin(1 + np.arange(2)[:, None] + 2 * np.arange(5))
+#: Parameters represent a target if no weight is off by more than this.
+REPRESENTED = 1e-6
+#: A sample waits while its margin is above the smallest by more than this share of it.
+SLACK = 0.01
 #: Norms whose limits are compared.
 NORMS = ("group", "published group", "effective", "zeta", "one-layer", "frozen")
 
@@ -90,6 +94,8 @@ ARCHITECTURES = {
 def direct_cost(architecture: Architecture, seed: int, rounds: int = 7) -> float:
     """Minimise half the squared parameters that represent the target, by augmented Lagrangians from a random start.
 
+    Not a number where the search ends in parameters that do not represent it: zero is a saddle of products.
+
     Examples
     --------
     >>> round(direct_cost(ARCHITECTURES["chain of three"], seed=0), 5)
@@ -108,7 +114,8 @@ def direct_cost(architecture: Architecture, seed: int, rounds: int = 7) -> float
         theta = minimize(objective, theta, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000}).x
         multiplier = multiplier + weight * (architecture.represent(theta) - architecture.target).ravel()
         weight = min(3 * weight, 1e3)
-    return float(theta @ theta) / 2
+    miss = np.abs(architecture.represent(theta) - architecture.target).max()
+    return float(theta @ theta) / 2 if miss < REPRESENTED else float("nan")
 
 
 def costs(unit: Unit) -> Rows:
@@ -166,8 +173,9 @@ def effective(unit: Unit) -> Rows:
 def limits(unit: Unit) -> Rows:
     """Limits of a small problem under every norm, by our solver and by the conic one, a row a norm.
 
-    "value" and "conic" are costs as usually written (for the effective norm, summed over all joint contexts); "bound"
-    is the dual value, which proves that nothing is better; "least unit" and "support" describe the solution.
+    "value" and "conic" are costs as usually written (for the effective norm, summed over all joint contexts; there
+    "conic" minimises that sum itself, without our kernel); "bound" is the dual value, which proves that nothing is
+    better; "least unit", "least place" (which one it is) and "support" describe the solution.
 
     Examples
     --------
@@ -180,7 +188,6 @@ def limits(unit: Unit) -> Rows:
     for norm in NORMS:
         ids = given.gates if norm == "frozen" else given.ids
         ours = largest_margin(given.X, given.y, ids, contexts=2, norm=norm, tolerance=1e-11)
-        conic = largest_margin_by_cones(given.X, given.y, ids, contexts=2, norm=norm)
         factor = 2.0 ** given.ids.shape[1] if norm == "effective" else 1.0
         degree = 1 if ours.value == ours.norm else 2
         rows.append(
@@ -189,21 +196,30 @@ def limits(unit: Unit) -> Rows:
                 "norm": norm,
                 "value": factor * ours.value,
                 "bound": factor * ours.bounds[0] ** degree,
-                "conic": factor * conic.value,
+                "conic": _by_cones(given, ids, norm),
                 "gap": ours.gap,
                 "least unit": float(ours.group_norms.min()),
+                "least place": int(ours.group_norms.argmin()),
                 "support": len(ours.support),
             }
         )
     return rows
 
 
+def _by_cones(given: GatedProblem, ids: IntArray, norm: str) -> float:
+    """Return the same cost by the conic solver; for the effective norm from its definition, not from our kernel."""
+    if norm == "effective":
+        return least_effective_squares(given.X, given.y, ids, contexts=2)
+    return largest_margin_by_cones(given.X, given.y, ids, contexts=2, norm=norm).value
+
+
 def flow(unit: Unit) -> Rows:
     """Networks along the rescaled flow, a row a seed and time.
 
     The setting has "problem", "sharing" (whether all units use the joint contexts), "scale" of first weights, "times"
-    and "seeds". "ratio" is the norm of the limit over the margin (group norm, or the plain one when sharing), and
-    "cosine" that of effective weights with the limit's.
+    and "seeds". "ratio" is the norm of the limit over the margin (group norm, or the plain one when sharing), "cosine"
+    that of effective weights with the limit's, and "waiting" how many support vectors of the limit have margins so far
+    above the smallest that they do not act yet.
 
     Examples
     --------
@@ -212,32 +228,39 @@ def flow(unit: Unit) -> Rows:
     [8.2]
     """
     setting = unit.setting
-    given = problem(setting["problem"])
-    norm = "one-layer" if setting["sharing"] else "group"
-    ids = np.tile(joint(given.ids)[:, None], (1, 3)) if setting["sharing"] else given.ids
-    best = largest_margin(
-        given.X, given.y, ids[:, :1] if setting["sharing"] else ids, contexts=int(ids.max()) + 1, norm=norm
-    )
-    goal = best.zeta.reshape(-1, ids.max() + 1, given.X.shape[1])
-    about = {"problem": given.name, "sharing": setting["sharing"], "scale": setting["scale"], "optimum": best.norm}
+    given, sharing = problem(setting["problem"]), setting["sharing"]
+    ids = np.tile(joint(given.ids)[:, None], (1, 3)) if sharing else given.ids
+    contexts = int(ids.max()) + 1
+    best = _flow_limit(given, ids, contexts, sharing)
+    goal = best.zeta.reshape(-1, contexts, given.X.shape[1])
+    about = {"problem": given.name, "sharing": sharing, "scale": setting["scale"], "optimum": best.norm}
+    start = {"scale": setting["scale"], "times": setting["times"]}
     rows: Rows = []
     for seed in unit.seeds:
-        path = integrate(
-            given.X,
-            given.y,
-            ids,
-            contexts=int(ids.max()) + 1,
-            seed=seed,
-            scale=setting["scale"],
-            times=setting["times"],
-        )
-        weights = path.zeta.sum(axis=1, keepdims=True) if setting["sharing"] else path.zeta
+        path = integrate(given.X, given.y, ids, contexts=contexts, seed=seed, **start)
+        weights = path.zeta.sum(axis=1, keepdims=True) if sharing else path.zeta
         size = np.linalg.norm(weights, axis=(2, 3)).sum(axis=1)
         columns = {"tau": path.times, "margin": path.margin, "ratio": size / path.margin}
         columns |= {"half square": path.half_square, "drift": path.drift, "cosine": _cosines(weights, goal)}
+        columns["waiting"] = _waiting(path.zeta[:, np.arange(ids.shape[1]), ids], given, best.support)
         for place in range(len(path.times)):
             rows.append(about | {"seed": seed} | {name: float(column[place]) for name, column in columns.items()})
     return rows
+
+
+def _flow_limit(given: GatedProblem, ids: IntArray, contexts: int, sharing: bool) -> GatedMargin:
+    """Return where the flow should end: with shared contexts, at the limit of one layer."""
+    if sharing:
+        return largest_margin(given.X, given.y, ids[:, :1], contexts=contexts, norm="one-layer", tolerance=1e-11)
+    return largest_margin(given.X, given.y, ids, contexts=contexts, norm="group", tolerance=1e-11)
+
+
+def _waiting(acting: FloatArray, given: GatedProblem, support: IntArray) -> FloatArray:
+    """Count support vectors with margins more than 1% above the smallest; weights that act (T, n, H, d)."""
+    margins = np.einsum("tnhd,nd,n->tn", acting, given.X, given.y)
+    smallest = margins.min(axis=1, keepdims=True)
+    counts: FloatArray = (margins[:, support] > smallest + SLACK * np.abs(smallest)).sum(axis=1).astype(np.float64)
+    return counts
 
 
 def _cosines(paths: FloatArray, goal: FloatArray) -> FloatArray:
