@@ -147,8 +147,11 @@ def feature_reuse(before: Any, after: Any, *, centred: bool) -> Reuse:
     """
     first, second = (participation_ratio(values, centred=centred) for values in (before, after))
     shared = ensd(before, after, centred=centred)
-    chance = _shuffled(*(_prepared(values, name, centred) for values, name in ((before, "before"), (after, "after"))))
-    return Reuse(first, second, shared, chance, _regime(first, second, shared, chance))
+    X1, X2 = (_prepared(values, name, centred) for values, name in ((before, "before"), (after, "after")))
+    chance = _shuffled(X1, X2)
+    # Where nearly all dimensions there are were in use before, there is nothing new to tell apart from them.
+    telling = first >= REUSED * X1.shape[1] or chance <= UNCLEAR * shared
+    return Reuse(first, second, shared, chance, _regime(first, second, shared, telling))
 
 
 def _shuffled(X1: FloatArray, X2: FloatArray) -> float:
@@ -163,9 +166,9 @@ def _shuffled(X1: FloatArray, X2: FloatArray) -> float:
     return float(np.prod(traces) * both / (_overlap(X1, X1) * _overlap(X2, X2)))
 
 
-def _regime(before: float, after: float, shared: float, chance: float) -> str:
+def _regime(before: float, after: float, shared: float, telling: bool) -> str:
     if shared < REUSED * after:
         return "new"
-    if chance >= REUSED * after and chance > UNCLEAR * shared:
+    if not telling:
         return "undecided"
     return "nested" if after < REDUCED * before else "lazy"
