@@ -13,8 +13,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, as_numbers
+from recombine.arrays import FloatArray, as_count, as_numbers, as_positive
 from recombine.errors import InputError
+
+#: Joint contexts that are added up one by one at most.
+MOST_JOINT_CONTEXTS = 2**20
 
 
 def one_layer_cost(beta: npt.ArrayLike) -> float:
@@ -58,8 +61,8 @@ def least_group_cost(zeta: npt.ArrayLike, tolerance: float = 1e-12, most: int = 
     means = weights.mean(axis=1)
     spread = ((weights - means[:, None]) ** 2).sum(axis=(1, 2))
     contexts, total = weights.shape[1], means.sum(axis=0)
-    centres, cost = means, math.inf
-    for _ in range(most):
+    centres, cost, tolerance = means, math.inf, as_positive(tolerance, "tolerance")
+    for _ in range(as_count(most, "most")):
         norms = np.sqrt(spread + contexts * (centres**2).sum(axis=1))
         if cost - norms.sum() <= tolerance * norms.sum():
             break
@@ -130,9 +133,7 @@ def chain_cost(zeta: npt.ArrayLike, depth: int) -> float:
     >>> round(2 * chain_cost(b[:1, :3], depth=3), 6)
     3.543223
     """
-    if depth < 1:
-        raise InputError(f"a chain has {depth} factors; give at least 1")
-    weights = as_numbers(zeta, "zeta").astype(np.float64)
+    depth, weights = as_count(depth, "depth"), _array(zeta, None, "zeta")
     norms = np.sqrt((weights.reshape(len(weights), -1) ** 2).sum(axis=1))
     return float(depth / 2 * (norms ** (2 / depth)).sum())
 
@@ -150,14 +151,24 @@ def effective_squares(zeta: npt.ArrayLike) -> float:
     """
     weights = _array(zeta, 3, "zeta")
     units, contexts, _ = weights.shape
+    if units * math.log(contexts) > math.log(np.finfo(np.float64).max) / 2:
+        raise InputError(f"a sum over {contexts}^{units} joint contexts overflows; give fewer units")
     within = ((weights - weights.mean(axis=1, keepdims=True)) ** 2).sum()
     return float(contexts ** (units - 2.0) * (contexts * within + (weights.sum(axis=(0, 1)) ** 2).sum()))
 
 
 def effective_squares_by_sum(zeta: npt.ArrayLike) -> float:
-    """Return the same by adding up all C^H joint contexts, to check the closed form with."""
+    """Return the same by adding up all C^H joint contexts, to check the closed form with.
+
+    Examples
+    --------
+    >>> effective_squares_by_sum([[[1.0], [2.0]], [[3.0], [4.0]]])
+    102.0
+    """
     weights = _array(zeta, 3, "zeta")
     units, contexts, _ = weights.shape
+    if contexts**units > MOST_JOINT_CONTEXTS:
+        raise InputError(f"there are {contexts}^{units} joint contexts to add up; use effective_squares")
     every = itertools.product(range(contexts), repeat=units)
     return float(sum((weights[np.arange(units), list(joint)].sum(axis=0) ** 2).sum() for joint in every))
 
@@ -183,15 +194,17 @@ def group_norm(rows: npt.ArrayLike, units: int, *, order: str = "C") -> float:
     """
     if order not in ("C", "F"):
         raise InputError(f"order {order!r} is not known; use 'C' (right) or 'F' (as published)")
-    weights = _array(rows, 2, "rows")
-    if units < 1 or len(weights) % units:
+    units, weights = as_count(units, "units"), _array(rows, 2, "rows")
+    if len(weights) % units:
         raise InputError(f"{len(weights)} rows are not whole contexts of {units} units; give H C rows")
     squares = (weights**2).sum(axis=1).reshape((units, -1), order="C" if order == "C" else "F")
     return float(np.sqrt(squares.sum(axis=1)).sum())
 
 
-def _array(values: npt.ArrayLike, axes: int, name: str) -> FloatArray:
+def _array(values: npt.ArrayLike, axes: int | None, name: str) -> FloatArray:
     array = as_numbers(values, name).astype(np.float64)
-    if array.ndim != axes or array.size == 0:
-        raise InputError(f"{name} has shape {array.shape}; give {axes} axes, none of them empty")
+    if array.ndim != (axes or max(array.ndim, 1)) or array.size == 0:
+        raise InputError(f"{name} has shape {array.shape}; give {axes or 'some'} axes, none of them empty")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} has entries that are not finite; give numbers only")
     return array
