@@ -18,8 +18,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 #: Codes count levels, so one past this is an identifier that was never coded.
 LARGEST_LEVEL = 2**40
-#: Numbers in the largest array that is worth trying: 8 GiB.
-MOST_NUMBERS = 2**30
+#: Numbers in the largest array that is worth trying: 4 GiB.
+MOST_NUMBERS = 2**29
 
 
 def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = None) -> IntArray:
@@ -156,7 +156,7 @@ def affordable(what: str, *shape: int) -> None:
     >>> affordable("the kernel of the samples", 50_000, 50_000)
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: the kernel of the samples would take 18.6 GiB (50000 x 50000 numbers); the most is 8
+    recombine.errors.InputError: the kernel of the samples would take 18.6 GiB (50000 x 50000 numbers); the most is 4
         GiB, so take fewer samples, units or bits
     """
     if math.prod(shape) > MOST_NUMBERS:

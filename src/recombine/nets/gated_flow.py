@@ -71,7 +71,7 @@ class Flow:
 
     @property
     def drift(self) -> FloatArray:
-        """Largest change of v_h^2 - sum_c |w_hc|^2 since the first of the times, over a unit's squared size, (T,)."""
+        """Largest change of ``v_h^2 - sum_c |w_hc|^2`` since the first time, over a unit's squared size, shape (T,)."""
         sizes = (self.hidden**2).sum(axis=(2, 3)), self.readout**2
         conserved = sizes[1] - sizes[0]
         change: FloatArray = (np.abs(conserved - conserved[0]) / (sizes[0] + sizes[1])).max(axis=1)

@@ -89,10 +89,10 @@ class Gating:
 def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
     """Return the gate features of a norm for units with contexts ``ids`` (n, H) from 0 to ``contexts`` - 1.
 
-    "group" is the limit of two-layer networks, sum_h (sum_c |zeta_hc|^2)^(1/2); "effective" is the mean over all C^H
-    joint contexts of |beta_c|^2; "zeta" is the sum of all |zeta_hc|^2; "one-layer" has weights of its own in every
-    joint context; "frozen" reads ids as gates 0 or 1 and drops the weights of closed ones. "published group" and
-    "published effective" are the first two as the authors' code computes them (see `published_groups`).
+    "group" is the limit of two-layer networks, ``sum_h (sum_c |zeta_hc|^2)^(1/2)``; "effective" is the mean over all
+    C^H joint contexts of ``|beta_c|^2``; "zeta" is the sum of all ``|zeta_hc|^2``; "one-layer" has weights of its own
+    in every joint context; "frozen" reads ids as gates 0 or 1 and drops the weights of closed ones. "published group"
+    and "published effective" are the first two as the authors' code computes them (see `published_groups`).
 
     Examples
     --------

@@ -316,7 +316,7 @@ def _newton(problem: _Problem, tolerance: float, most: int) -> GatedMargin:
     if problem.gating.groups == 1 and np.isinf(problem.C) and abs(best.gap) <= ACCEPTED_ALONE:
         return best
     since, steps = 0, 1
-    while abs(best.gap) > tolerance and not (since >= STALLED and abs(best.gap) <= ACCEPTED):
+    while not (abs(best.gap) <= tolerance or (since >= STALLED and abs(best.gap) <= ACCEPTED)):
         if steps == most:
             raise SolverError(
                 f"the bounds are still {best.gap:.1e} apart after {most} steps; scale the inputs or lower C"

@@ -1,8 +1,8 @@
 """What a gated function costs: the least half squared norm of parameters that represent it, by architecture.
 
-rho(beta) = min {|theta|^2 / 2 : P(theta) = beta}. Gradient descent on an exponential-tailed loss ends in a stationary
-point of min rho subject to margins of one, so rho is the architecture's implicit bias (Lippl, Abbott & Chung 2022).
-Weights of units have shape (H, C, d): unit, context, input.
+``rho(beta) = min {|theta|^2 / 2 : P(theta) = beta}``. Gradient descent on an exponential-tailed loss ends in a
+stationary point of min rho subject to margins of one, so rho is the architecture's implicit bias (Lippl, Abbott & Chung
+2022). Weights of units have shape (H, C, d): unit, context, input.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_JOINT_CONTEXTS = 2**20
 
 
 def one_layer_cost(beta: npt.ArrayLike) -> float:
-    """Return sum_c |beta_c|^2 / 2 of weights (C, d): a separate maximum-margin classifier in each context.
+    """Return ``sum_c |beta_c|^2 / 2`` of weights (C, d): a separate maximum-margin classifier in each context.
 
     Examples
     --------
@@ -32,10 +32,10 @@ def one_layer_cost(beta: npt.ArrayLike) -> float:
 
 
 def group_cost(zeta: npt.ArrayLike) -> float:
-    """Return sum_h (sum_c |zeta_hc|^2)^(1/2) of (H, C, d): two layers, every unit with contexts of its own.
+    """Return ``sum_h (sum_c |zeta_hc|^2)^(1/2)`` of (H, C, d): two layers, every unit with contexts of its own.
 
-    A unit's readout weight is shared by its contexts, so it costs (v^2 + |zeta_h|^2 / v^2) / 2 >= |zeta_h|: units are
-    selected, contexts of a selected unit are not.
+    A unit's readout weight is shared by its contexts, so it costs ``(v^2 + |zeta_h|^2 / v^2) / 2 >= |zeta_h|``: units
+    are selected, contexts of a selected unit are not.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def least_group_cost(zeta: npt.ArrayLike, tolerance: float = 1e-12, most: int = 
 
 
 def frozen_relu_cost(zeta: npt.ArrayLike) -> float:
-    """Return sum_h |zeta_h| of (H, d): two layers with fixed gates that are open or closed.
+    """Return ``sum_h |zeta_h|`` of (H, d): two layers with fixed gates that are open or closed.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def frozen_relu_cost(zeta: npt.ArrayLike) -> float:
 
 
 def shared_contexts_cost(beta: npt.ArrayLike) -> float:
-    """Return |beta| of (C, d): two layers whose units share one context function, so that depth adds nothing.
+    """Return ``|beta|`` of (C, d): two layers whose units share one context function, so that depth adds nothing.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def gated_readout_cost(beta: npt.ArrayLike) -> float:
 
 
 def convolution_cost(beta: npt.ArrayLike) -> float:
-    """Return d^(-1/2) sum_k (sum_c |F beta_c|_k^2)^(1/2) of (C, d): gated circular filters and a full-width readout.
+    """Return ``d^(-1/2) sum_k (sum_c |F beta_c|_k^2)^(1/2)`` of (C, d): gated circular filters, a full-width readout.
 
     F is the unitary DFT: every frequency is a two-layer chain of its own whose contexts share one readout coefficient.
 
@@ -123,7 +123,7 @@ def convolution_cost(beta: npt.ArrayLike) -> float:
 
 
 def chain_cost(zeta: npt.ArrayLike, depth: int) -> float:
-    """Return (L / 2) sum_h |zeta_h|^(2/L) of (H, ...): units that are chains of L factors, one of them a vector.
+    """Return ``(L / 2) sum_h |zeta_h|^(2/L)`` of (H, ...): units that are chains of L factors, one of them a vector.
 
     Not convex beyond two factors: depth prefers few chains even more than the l1 norm does.
 
@@ -139,9 +139,9 @@ def chain_cost(zeta: npt.ArrayLike, depth: int) -> float:
 
 
 def effective_squares(zeta: npt.ArrayLike) -> float:
-    """Return the sum of |beta_c|^2 over all C^H joint contexts of (H, C, d), by its closed form.
+    """Return the sum of ``|beta_c|^2`` over all C^H joint contexts of (H, C, d), by its closed form.
 
-    C^(H-2) [C sum_hc |zeta_hc - S_h / C|^2 + |sum_h S_h|^2] with S_h = sum_c zeta_hc.
+    ``C^(H-2) [C sum_hc |zeta_hc - S_h / C|^2 + |sum_h S_h|^2]`` with ``S_h = sum_c zeta_hc``.
 
     Examples
     --------
