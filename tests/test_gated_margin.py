@@ -10,7 +10,7 @@ from recombine.errors import InputError, SolverError
 from recombine.theory.gated_conic import largest_margin_by_cones
 from recombine.theory.gated_contexts import HalfSpaces, joint, relu_gates
 from recombine.theory.gated_features import gating_for, one_hot
-from recombine.theory.gated_machine import NotSeparableError, machine_for
+from recombine.theory.gated_machine import NotSeparableError, UndecidedError, certificate, machine_for
 from recombine.theory.gated_margin import largest_margin
 from recombine.theory.gated_norms import effective_squares, group_norm
 from recombine.theory.pivoting import nonnegative_minimum
@@ -127,7 +127,7 @@ def test_the_conic_solver_agrees(name, norm):
         assert ours.decision(given.X, ids) == pytest.approx(theirs.decision(given.X, ids), abs=2e-3)
 
 
-def certificate(found, X, y, ids):
+def largest_violation(found, X, y, ids):
     """Largest violation of the optimality conditions: constraints, margins, stationarity, slackness."""
     features = found.gating.features(ids)
     u = (features * (found.dual * y)[:, None]).T @ X
@@ -153,7 +153,7 @@ def test_random_problems_come_with_a_certificate(seed, units, bits, extra):
             largest_margin_by_cones(X, y, ids, contexts=contexts.contexts)
         return
     assert abs(found.gap) <= 1e-6
-    assert certificate(found, X, y, ids) < 1e-4
+    assert largest_violation(found, X, y, ids) < 1e-4
     assert found.bounds[0] <= found.dual.sum() + 1e-9
 
 
@@ -172,23 +172,100 @@ def test_problems_without_a_hard_margin_say_so():
     for route in (largest_margin, largest_margin_by_cones):
         with pytest.raises(NotSeparableError, match="no hard margin"):
             route(given.X, given.y, np.zeros((16, 1), int), contexts=2)
-    with pytest.raises(SolverError):
+    with pytest.raises(UndecidedError):
         machine_for(np.zeros((3, 3)))
     soft = largest_margin(given.X, given.y, np.zeros((16, 1), int), contexts=2, C=10.0)
     assert abs(soft.gap) < 1e-6
+
+
+def product_labels(samples=60):
+    """Signs of x1 x2, which twenty units separate, and the contexts of those units on inputs as they are."""
+    X = np.random.default_rng(0).normal(size=(samples, 3))
+    biased = np.column_stack([X, np.ones(samples)])
+    return biased, np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0), HalfSpaces.balanced(20, 1, biased, 0).ids(biased)
+
+
+#: Linear maps of the inputs: none of them changes what can be separated.
+SCALES = {
+    "offset": np.eye(4) + 1e5 * np.eye(4)[3][:, None] * [1, 1, 1, 0],
+    "far offset": np.eye(4) + 1e7 * np.eye(4)[3][:, None] * [1, 1, 1, 0],
+    "tiny": np.diag([1e-8, 1e-8, 1e-8, 1.0]),
+    "one huge": np.diag([1.0, 1.0, 1e6, 1.0]),
+}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("norm", ["group", "effective", "one-layer"])
+def test_not_separable_is_said_of_inseparable_samples_only(scale, norm):
+    X, y, ids = product_labels()
+    assert largest_margin(X, y, ids, contexts=2, norm=norm).gap < 1e-4
+    moved = X @ SCALES[scale]
+    with pytest.raises(UndecidedError, match="centre and scale"):
+        largest_margin(moved, y, ids, contexts=2, norm=norm)
+    # One sample with the other label once more: nothing separates the two, whatever the scale.
+    with pytest.raises(NotSeparableError):
+        largest_margin(np.vstack([moved, moved[:1]]), [*y, -y[0]], np.vstack([ids, ids[:1]]), contexts=2, norm=norm)
+
+
+def test_a_certificate_against_a_margin():
+    given = problem("toy")
+    signed = given.X * given.y[:, None]
+    shares = certificate(signed @ signed.T)
+    assert shares.min() >= 0
+    assert shares.sum() == pytest.approx(1)
+    # The origin is a mean of the signed inputs, so no direction has all of them in front.
+    assert np.abs(shares @ signed).max() < 1e-12
+
+
+def test_samples_that_no_gate_lets_through_have_no_margin():
+    with pytest.raises(NotSeparableError):
+        largest_margin([[1.0], [2.0]], [1, 1], [[1], [0]], contexts=2, norm="frozen")
+    with pytest.raises(NotSeparableError):
+        largest_margin(np.zeros((2, 1)), [1, -1], [[0], [0]], contexts=2)
+    soft = largest_margin(np.zeros((2, 1)), [1, -1], [[0], [0]], contexts=2, C=4.0)
+    assert soft.norm == 0
+    assert soft.bounds[1] == pytest.approx(4.0)
+
+
+def test_an_optimum_at_the_first_step_is_enough():
+    X = np.array([[1.0, 1.0], [-1.0, 1.0]])
+    assert largest_margin(X, [1, -1], [[0], [0]], contexts=1, most=1).norm == pytest.approx(1)
+    with pytest.raises(SolverError, match="after 1 steps"):
+        solved("G1", "group", most=1)
+
+
+def test_units_with_very_many_contexts():
+    X, y, _ = product_labels()
+    contexts = HalfSpaces.balanced(3, 14, X, 0)
+    assert abs(largest_margin(X, y, contexts.ids(X), contexts=contexts.contexts).gap) < 1e-8
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"y": [0.0] * 16}, "labels are -1 and +1"),
-        ({"ids": np.full((16, 2), 3)}, "not below 2"),
+        ({"ids": np.full((16, 2), 3)}, "not from 0 to 1"),
         ({"ids": np.zeros((16, 2))}, "give integers"),
         ({"ids": np.zeros((4, 2), int)}, "as many of each"),
         ({"X": np.full((16, 3), np.nan)}, "not finite"),
         ({"norm": "gropu"}, "did you mean 'group'"),
         ({"norm": "frozen", "contexts": 4}, "0 or 1"),
-        ({"C": 0.0}, "must be positive"),
+        ({"C": 0.0}, "C is 0.0; give a positive number"),
+        ({"C": "1"}, "C is '1'"),
+        ({"C": 1e-300}, "give inf for the hard margin, or from 3e-101"),
+        ({"C": 1e300}, "give inf for the hard margin"),
+        ({"y": ["a"] * 16}, "labels are not real numbers"),
+        ({"y": np.ones((4, 4))}, "labels have shape (4, 4)"),
+        ({"ids": [[0], [0, 1]]}, "differ in length"),
+        ({"ids": np.full((16, 2), -1)}, "context -1 of unit 0 is not from 0 to 1"),
+        ({"contexts": 2.0}, "contexts is 2.0; give a whole number"),
+        ({"tolerance": "a"}, "tolerance is 'a'"),
+        ({"tolerance": np.nan}, "tolerance is nan"),
+        ({"most": 0}, "most is 0"),
+        ({"X": np.full((16, 3), 1e160)}, "scale the inputs"),
+        ({"X": np.full((16, 3), 1e-160)}, "scale the inputs"),
+        ({"ids": np.zeros((16, 2), int), "contexts": 2**30}, "GiB"),
+        ({"ids": np.zeros((16, 8), int), "contexts": 2**14, "norm": "effective"}, "GiB"),
     ],
 )
 def test_bad_input_is_named(change, words):
@@ -224,8 +301,10 @@ class TestContexts:
         np.savez(tmp_path / "half.npz", normals=contexts.normals)
         with pytest.raises(InputError, match="need both"):
             HalfSpaces.load(tmp_path / "half.npz")
-        with pytest.raises(InputError, match="cannot be read"):
-            HalfSpaces.load(tmp_path / "nothing.npz")
+        np.save(tmp_path / "one.npy", contexts.normals)
+        for name in ("nothing.npz", "one.npy"):
+            with pytest.raises(InputError, match="cannot be read"):
+                HalfSpaces.load(tmp_path / name)
         lost = contexts.without_thresholds(seed=0)
         assert np.array_equal(lost.normals, contexts.normals)
         assert not np.array_equal(lost.ids(X), contexts.ids(X))
@@ -244,7 +323,15 @@ class TestContexts:
         [
             (lambda: HalfSpaces(np.ones((2, 3)), np.ones(2)), "(units, bits, inputs)"),
             (lambda: HalfSpaces(np.full((1, 1, 2), np.inf), np.ones((1, 1))), "not finite"),
-            (lambda: HalfSpaces.drawn(0, 1, 2, 0), "at least one unit"),
+            (lambda: HalfSpaces.drawn(0, 1, 2, 0), "units is 0"),
+            (lambda: HalfSpaces.drawn(2.5, 1, 2, 0), "units is 2.5; give a whole number"),
+            (lambda: HalfSpaces.drawn(True, 1, 2, 0), "units is True"),
+            (lambda: HalfSpaces.drawn(1, -1, 2, 0), "bits is -1"),
+            (lambda: HalfSpaces.drawn(1, 1, 2, -1), "seed is -1"),
+            (lambda: HalfSpaces.drawn(10**9, 1, 1000, 0), "GiB"),
+            (lambda: HalfSpaces.drawn(1, 1, 2, 0).without_thresholds("a"), "seed is 'a'"),
+            (lambda: HalfSpaces.drawn(1, 1, 2, 0).save("no folder/file.npz"), "folder that exists"),
+            (lambda: joint("abc"), "ids has shape"),
             (lambda: HalfSpaces.drawn(1, 41, 2, 0), "at most 40"),
             (lambda: HalfSpaces.balanced(1, 1, np.zeros((0, 2)), 0), "no rows"),
             (lambda: HalfSpaces.drawn(1, 1, 2, 0).ids(np.ones((3, 5))), "5 columns and 2 were expected"),

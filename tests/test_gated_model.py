@@ -12,13 +12,15 @@ from recombine.errors import InputError
 from recombine.theory.gated_contexts import HalfSpaces
 from recombine.theory.gated_machine import NotSeparableError
 from recombine.theory.gated_margin import largest_margin
-from recombine.theory.gated_model import NORMS, GatedLinearSVC
+from recombine.theory.gated_model import ESTIMATOR_NORMS, GatedLinearSVC
 
 
 # Contract checks use labels that no hard margin fits, so violations have a price there.
 @parametrize_with_checks(
     [
         GatedLinearSVC(C=1.0, random_state=0),
+        GatedLinearSVC("effective", units=3, C=1.0, random_state=0),
+        GatedLinearSVC("zeta", units=3, C=1.0, random_state=0),
         GatedLinearSVC("one-layer", units=1, bits=2, C=1.0, random_state=0),
     ]
 )
@@ -31,7 +33,7 @@ def digits(samples=200):
     return images[:samples] / 8 - 1, np.where(labels[:samples] < 5, "low", "high")
 
 
-@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("norm", ESTIMATOR_NORMS)
 def test_each_norm_separates_and_is_certified(norm):
     X, y = digits()
     model = GatedLinearSVC(norm, units=2 if norm == "one-layer" else 10, random_state=0).fit(X, y)
@@ -63,12 +65,25 @@ def test_given_contexts_are_used_and_two_layers_beat_a_linear_machine():
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"norm": "grup"}, "did you mean 'group'"), ({"thresholds": "mean"}, "Known: median, random")],
+    [
+        ({"norm": "grup"}, "did you mean 'group'"),
+        ({"thresholds": "mean"}, "Known: median, random"),
+        ({"units": 2.5}, "units is 2.5; give a whole number"),
+        ({"units": None}, "units is None"),
+        ({"bits": "1"}, "bits is '1'"),
+        ({"C": None}, "C is None"),
+        ({"contexts": "x"}, "contexts is 'x'; give HalfSpaces"),
+    ],
 )
 def test_bad_options_are_named(options, words):
     with pytest.raises(InputError) as caught:
         GatedLinearSVC(**options).fit(*digits())
     assert words in str(caught.value)
+
+
+def test_the_only_class_is_named():
+    with pytest.raises(InputError, match=r"one class only, 1\.0;"):
+        GatedLinearSVC().fit(np.eye(3), np.ones(3))
 
 
 def test_a_hard_margin_that_does_not_exist_is_refused():

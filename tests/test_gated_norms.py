@@ -102,7 +102,17 @@ def test_the_meant_l2_transform_is_the_effective_norm():
         (lambda: norms.group_norm(np.ones((5, 2)), 2), "not whole contexts"),
         (lambda: norms.group_norm(np.ones((4, 2)), 2, order="A"), "'C' (right)"),
         (lambda: norms.chain_cost(ZETA, 0), "at least 1"),
+        (lambda: norms.chain_cost(ZETA, 2.5), "depth is 2.5"),
+        (lambda: norms.chain_cost(1.0, 2), "shape ()"),
+        (lambda: norms.chain_cost([], 2), "none of them empty"),
         (lambda: norms.one_layer_cost([["a"]]), "not real numbers"),
+        (lambda: norms.gated_readout_cost([[np.nan, 1.0]]), "not finite"),
+        (lambda: norms.least_group_cost(np.full((2, 2, 2), np.inf)), "not finite"),
+        (lambda: norms.least_group_cost(ZETA, tolerance=np.nan), "tolerance is nan"),
+        (lambda: norms.least_group_cost(ZETA, most=0), "most is 0"),
+        (lambda: norms.effective_squares(np.ones((2000, 2, 2))), "overflows"),
+        (lambda: norms.effective_squares_by_sum(np.ones((50, 2, 2))), "use effective_squares"),
+        (lambda: norms.group_norm(np.ones((4, 2)), 2.0), "units is 2.0"),
     ],
 )
 def test_bad_input_is_named(call, words):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +18,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 #: Codes count levels, so one past this is an identifier that was never coded.
 LARGEST_LEVEL = 2**40
+#: Numbers in the largest array that is worth trying: 4 GiB.
+MOST_NUMBERS = 2**29
 
 
 def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = None) -> IntArray:
@@ -88,6 +92,77 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[np.floating]:
             f"{name} are not real numbers in rows of equal length (dtype {array.dtype}); give such an array"
         )
     return array
+
+
+def as_count(value: Any, name: str, least: int = 1) -> int:
+    """Return a whole number of at least ``least``: sizes from 1 up, seeds from 0 up.
+
+    Examples
+    --------
+    >>> as_count(np.int64(3), "units")
+    3
+    >>> as_count(2.5, "units")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: units is 2.5; give a whole number of at least 1
+    """
+    try:
+        count = least - 1 if isinstance(value, bool | np.bool_) else operator.index(value)
+    except TypeError:
+        count = least - 1
+    if count < least:
+        raise InputError(f"{name} is {value!r}; give a whole number of at least {least}")
+    return count
+
+
+def as_counts(values: Any, name: str, least: int = 1) -> list[int]:
+    """Return a sequence of whole numbers, each of at least ``least``.
+
+    Examples
+    --------
+    >>> as_counts([0, -1], "seeds", least=0)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: seeds[1] is -1; give a whole number of at least 0
+    """
+    try:
+        listed = list(values)
+    except TypeError:
+        raise InputError(f"{name} is {values!r}; give a sequence of whole numbers") from None
+    return [as_count(value, f"{name}[{place}]", least) for place, value in enumerate(listed)]
+
+
+def as_positive(value: Any, name: str, *, infinite: bool = False) -> float:
+    """Return a number above zero, finite unless ``infinite`` says that it need not be.
+
+    Examples
+    --------
+    >>> as_positive("1", "rate")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: rate is '1'; give a positive number that is finite
+    """
+    number = float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
+    if not number > 0 or (math.isinf(number) and not infinite):
+        raise InputError(f"{name} is {value!r}; give a positive number{'' if infinite else ' that is finite'}")
+    return number
+
+
+def affordable(what: str, *shape: int) -> None:
+    """Refuse an array that would not fit into memory before it is made.
+
+    Examples
+    --------
+    >>> affordable("the kernel of the samples", 50_000, 50_000)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: the kernel of the samples would take 18.6 GiB (50000 x 50000 numbers); the most is 4
+        GiB, so take fewer samples, units or bits
+    """
+    if math.prod(shape) > MOST_NUMBERS:
+        size = f"{math.prod(shape) / 2**27:.3g} GiB ({' x '.join(map(str, shape))} numbers)"
+        most = MOST_NUMBERS // 2**27
+        raise InputError(f"{what} would take {size}; the most is {most} GiB, so take fewer samples, units or bits")
 
 
 def sizes_of(*blocks: IntArray) -> tuple[int, ...]:

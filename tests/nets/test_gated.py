@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from recombine.errors import InputError
+from recombine.errors import InputError, SolverError
 from recombine.nets import gated_training
-from recombine.nets.gated import GatedNetworks
+from recombine.nets.gated import GatedNetworks, activities
 from recombine.nets.gated_flow import flow
 from recombine.nets.gated_training import train
 from recombine.theory.gated_contexts import HalfSpaces, joint
@@ -120,6 +120,41 @@ def test_networks_are_saved_with_their_contexts(tmp_path):
         GatedNetworks.load(tmp_path / "lost.npz")
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"normals": slice(1), "thresholds": slice(1)}, "1 context functions for 2 contexts networks"),
+        ({"thresholds": slice(1)}, "1 context functions for 2 contexts networks"),
+        ({"weights": (slice(None), slice(2))}, "(2, 2, 2, 5)"),
+        ({"readout": slice(1)}, "(1, 3)"),
+        ({"weights": None}, "lacks weights"),
+        ({"kind": None}, "lacks kind"),
+    ],
+)
+def test_a_file_that_lost_a_part_is_refused(tmp_path, change, words):
+    networks("contexts").save(tmp_path / "networks.npz")
+    with np.load(tmp_path / "networks.npz") as file:
+        parts = {name: file[name] for name in file.files}
+    for name, kept in change.items():
+        if kept is None:
+            del parts[name]
+        else:
+            parts[name] = parts[name][kept]
+    np.savez(tmp_path / "less.npz", **parts)
+    with pytest.raises(InputError) as caught:
+        GatedNetworks.load(tmp_path / "less.npz")
+    assert words in str(caught.value)
+
+
+def test_no_inputs_have_no_outputs():
+    assert networks("contexts").outputs(np.ones((0, 5))).shape == (2, 0)
+
+
+def test_divergence_is_said():
+    with pytest.raises(SolverError, match="diverged in networks 1; lower the rate"):
+        train(networks("contexts"), *samples(), rows=[[0, 1]] * 2, seeds=[0, 1], steps=10, rate=1e30)
+
+
 def test_first_weights_are_orthogonal_as_published():
     made = networks("contexts", inputs=9)
     rows = made.weights[0].reshape(6, 9)
@@ -157,13 +192,47 @@ class TestFlow:
         with pytest.raises(InputError, match="must rise"):
             flow(given.X, given.y, given.ids, contexts=2, seed=0, times=(1.0, 0.5))
 
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ({"times": (0.0, np.nan)}, "be finite"),
+            ({"times": (0.0, np.inf)}, "be finite"),
+            ({"times": 5.0}, "must rise"),
+            ({"times": ("a",)}, "times are not real numbers"),
+            ({"scale": 1e6}, "lower scale 1000000.0"),
+            ({"scale": "a"}, "scale is 'a'"),
+            ({"seed": -1}, "seed is -1"),
+        ],
+    )
+    def test_bad_input_is_named(self, change, words):
+        given = problem("toy")
+        with pytest.raises(InputError) as caught:
+            flow(given.X, given.y, given.ids, **{"contexts": 2, "seed": 0} | change)
+        assert words in str(caught.value)
+
+    def test_the_start_alone_and_samples_on_the_wrong_side(self):
+        given = problem("toy")
+        start = flow(given.X, given.y, given.ids, contexts=2, seed=1, scale=1.0, times=(0.0,))
+        assert start.hidden.shape == (1, 2, 2, 3)
+        assert start.margin[0] < 0
+        assert np.isnan([start.ratio[0], start.half_square[0]]).all()
+
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: GatedNetworks.initial("reul", [0], 3), "did you mean 'relu'"),
         (lambda: GatedNetworks.initial("contexts", [0], 3), "give 1, all of one shape"),
-        (lambda: networks("contexts", seeds=()), "0 seeds"),
+        (lambda: GatedNetworks.initial("contexts", [0], 5, contexts=[HalfSpaces.drawn(2, 1, 3, 0)]), "look at 3"),
+        (lambda: GatedNetworks.initial("relu", 0, 3), "seeds is 0; give a sequence"),
+        (lambda: GatedNetworks.initial("relu", [-1], 3), "seeds[0] is -1"),
+        (lambda: GatedNetworks.initial("relu", [0], 0), "inputs is 0"),
+        (lambda: GatedNetworks.initial("relu", [0], 3, units=0), "units is 0"),
+        (lambda: GatedNetworks.initial("relu", [0], 3, device="gpu"), "device 'gpu'"),
+        (lambda: GatedNetworks("relu", torch.ones(2, 3), torch.ones(2), torch.ones(2)), "0 relu networks"),
+        (lambda: GatedNetworks("relu", torch.ones(1, 2, 3, 4), torch.ones(1, 2), torch.ones(1)), "need (1, 2, 1, 4)"),
+        (lambda: activities("frozen", torch.ones(1, 1, 1, 2), torch.ones(1, 1, 2), None), "need the contexts"),
+        (lambda: networks("contexts", seeds=()), "for 0 contexts networks"),
         (lambda: GatedNetworks.initial("one-layer", [0], 3, contexts=[HalfSpaces.drawn(2, 1, 3, 0)]), "one unit"),
         (lambda: networks("relu").outputs(np.ones((2, 9))), "9 columns"),
         (lambda: train(networks("relu"), *samples(), rows=[[0]], seeds=[0]), "1 sets of rows"),
@@ -173,4 +242,28 @@ class TestFlow:
 def test_bad_input_is_named(call, words):
     with pytest.raises(InputError) as caught:
         call()
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"momentum": np.nan}, "momentum is nan"),
+        ({"momentum": [-0.5, 0.9]}, "from 0 to below 1"),
+        ({"momentum": 1.0}, "from 0 to below 1"),
+        ({"momentum": [0.1] * 3}, "for each of 2 networks"),
+        ({"rate": np.nan}, "rate is nan"),
+        ({"rate": -1.0}, "rate is -1.0"),
+        ({"drop": 0.0}, "drop is 0.0"),
+        ({"rows": [[-1, 2]] * 2}, "rows[0][0] is -1"),
+        ({"rows": [[0], [0.5]]}, "rows[1][0] is 0.5"),
+        ({"rows": [[60]] * 2}, "row 60 is asked for but X has 60"),
+        ({"steps": -1}, "steps is -1"),
+        ({"batch": 0}, "batch is 0"),
+        ({"seeds": [0, -1]}, "seeds[1] is -1"),
+    ],
+)
+def test_bad_training_is_named(change, words):
+    with pytest.raises(InputError) as caught:
+        train(networks("relu"), *samples(), **{"rows": [[0, 1]] * 2, "seeds": [0, 1], "steps": 2} | change)
     assert words in str(caught.value)

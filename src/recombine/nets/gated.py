@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from recombine.arrays import FloatArray
+from recombine.arrays import FloatArray, as_count, as_counts, as_numbers
 from recombine.errors import InputError, listing, near_miss
 from recombine.theory.gated_contexts import HalfSpaces, as_points
+from recombine.theory.gated_files import read_arrays, write_arrays
 
 #: How a unit's weights depend on the input.
 KINDS = ("one-layer", "contexts", "relu", "frozen")
@@ -58,6 +58,17 @@ class GatedNetworks:
     bias: Tensor
     contexts: tuple[HalfSpaces, ...] = ()
 
+    def __post_init__(self) -> None:
+        shapes = [tuple(tensor.shape) for tensor in (self.weights, self.readout, self.bias)]
+        networks, units, _, inputs = shapes[0] if len(shapes[0]) == 4 else (0, 0, 0, 0)
+        _check(self.kind, networks, self.contexts)
+        wanted = (networks, *_rows(self.kind, self.contexts, units, inputs))
+        if 0 in wanted or shapes != [wanted, wanted[:2], wanted[:1]]:
+            raise InputError(
+                f"weights, readout and bias have shapes {listing(shapes)}; these contexts and this kind need "
+                f"{wanted}, {wanted[:2]} and {wanted[:1]}"
+            )
+
     @classmethod
     def initial(
         cls,
@@ -85,16 +96,15 @@ class GatedNetworks:
             One for each network, all of the same shape; none for ReLU networks.
         device : str
         """
-        _check(kind, seeds, contexts)
-        if kind != "relu":
-            units = contexts[0].units
-        count = contexts[0].contexts if kind in ("one-layer", "contexts") else 1
-        drawn = [_draw(kind, seed, units, count, inputs) for seed in seeds]
-        weights = np.stack([hidden for hidden, _ in drawn])
-        readout = np.stack([out for _, out in drawn])
-        place: dict[str, Any] = {"dtype": torch.float32, "device": device}
-        bias = torch.zeros(len(seeds), **place)
-        return cls(kind, torch.tensor(weights, **place), torch.tensor(readout, **place), bias, tuple(contexts))
+        numbers = as_counts(seeds, "seeds", 0)
+        _check(kind, len(numbers), contexts)
+        units, count, width = _rows(kind, contexts, as_count(units, "units"), as_count(inputs, "inputs"))
+        if width != inputs:
+            raise InputError(f"inputs is {inputs} but the contexts look at {width}; give the same")
+        drawn = [_draw(kind, seed, units, count, inputs) for seed in numbers]
+        hidden, readout = (np.stack(parts).astype(np.float32) for parts in zip(*drawn, strict=True))
+        weights = _placed(hidden, device)
+        return cls(kind, weights, _placed(readout, device), weights.new_zeros(len(numbers)), tuple(contexts))
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -114,7 +124,7 @@ class GatedNetworks:
     def outputs(self, X: npt.ArrayLike) -> FloatArray:
         """Return f (E, n) at inputs ``X`` (n, d)."""
         points = as_points(X, self.weights.shape[-1])
-        parts = []
+        parts = [torch.zeros(len(self), 0, dtype=self.weights.dtype, device=self.device)]
         for start in range(0, len(points), BLOCK):
             block = points[start : start + BLOCK]
             placed = torch.tensor(block, dtype=self.weights.dtype, device=self.device)
@@ -142,24 +152,19 @@ class GatedNetworks:
         if self.contexts:
             parts["normals"] = np.stack([one.normals for one in self.contexts])
             parts["thresholds"] = np.stack([one.thresholds for one in self.contexts])
-        with Path(path).open("wb") as file:
-            np.savez(file, kind=np.array(self.kind), **parts)
+        write_arrays(path, kind=np.array(self.kind), **parts)
 
     @classmethod
     def load(cls, path: str | Path, device: str = "cpu") -> GatedNetworks:
         """Read what `save` wrote, context functions included; a file without them is refused."""
-        try:
-            with np.load(Path(path), allow_pickle=False) as file:
-                stored = {name: file[name] for name in file.files}
-        except (OSError, ValueError, BadZipFile) as error:
-            raise InputError(f"{path} cannot be read as gated networks ({error}); save them again") from error
-        kind = str(stored.pop("kind", ""))
-        if kind not in KINDS or (kind != "relu" and not {"normals", "thresholds"} <= set(stored)):
-            raise InputError(
-                f"{path} holds no {kind or 'gated'} networks with their context functions; save them again"
-            )
-        pairs = zip(stored.get("normals", ()), stored.get("thresholds", ()), strict=True)
-        tensors = {name: torch.tensor(stored[name], device=device) for name in ("weights", "readout", "bias")}
+        stored = read_arrays(path, "gated networks")
+        kind = str(stored.get("kind", ""))
+        gates = () if kind == "relu" else ("normals", "thresholds")
+        lost = [name for name in ("kind", "weights", "readout", "bias", *gates) if name not in stored]
+        if lost:
+            raise InputError(f"{path} lacks {listing(lost)} of networks with their context functions; save them again")
+        pairs = zip(*(np.atleast_1d(stored[name]) for name in gates), strict=False)
+        tensors = {name: _placed(as_numbers(stored[name], name), device) for name in ("weights", "readout", "bias")}
         return cls(kind, contexts=tuple(HalfSpaces(*pair) for pair in pairs), **tensors)
 
 
@@ -174,14 +179,14 @@ def activities(kind: str, weights: Tensor, inputs: Tensor, ids: Tensor | None) -
     [2.0, 1.0]
     """
     networks, units, contexts, width = weights.shape
-    if contexts > FEW_CONTEXTS:
-        assert ids is not None
+    if kind != "relu" and ids is None:
+        raise InputError(f"{kind} units need the contexts of their inputs; give ids (networks, samples, units)")
+    if contexts > FEW_CONTEXTS and ids is not None:
         return looked_up(weights.reshape(-1, width), inputs, row_numbers(ids, contexts)), None
     # A product by a transposed second matrix is far slower on a CPU when matrices are small.
     products = torch.bmm(inputs, weights.reshape(networks, units * contexts, width).transpose(1, 2).contiguous())
-    if kind == "relu":
+    if kind == "relu" or ids is None:
         return torch.relu(products), products > 0
-    assert ids is not None
     if kind == "frozen":
         return products * ids, ids
     chosen = products.view(*inputs.shape[:2], units, contexts).gather(3, ids.unsqueeze(3))
@@ -214,19 +219,39 @@ def row_numbers(ids: Tensor, contexts: int) -> Tensor:
     return first + ids
 
 
-def _check(kind: str, seeds: Sequence[int], contexts: Sequence[HalfSpaces]) -> None:
+def _check(kind: str, networks: int, contexts: Sequence[HalfSpaces]) -> None:
+    """Refuse contexts that do not belong to so many networks of a kind."""
     if kind not in KINDS:
         raise InputError(f"kind {kind!r} is unknown;{near_miss(kind, KINDS)} Kinds: {listing(KINDS)}")
-    wanted = 0 if kind == "relu" else len(seeds)
-    if not len(seeds) or len(contexts) != wanted or len({one.normals.shape for one in contexts}) > 1:
+    wanted = 0 if kind == "relu" else networks
+    if not all(isinstance(one, HalfSpaces) for one in contexts):
+        raise InputError("contexts are not all HalfSpaces; give one for each network")
+    if not networks or len(contexts) != wanted or len({one.normals.shape for one in contexts}) > 1:
         raise InputError(
-            f"{len(seeds)} seeds and {len(contexts)} context functions for {kind} networks; "
+            f"there are {len(contexts)} context functions for {networks} {kind} networks; "
             f"give {wanted}, all of one shape"
         )
     if contexts and (
         (kind == "one-layer" and contexts[0].units != 1) or (kind == "frozen" and contexts[0].contexts != 2)
     ):
         raise InputError(f"{kind} networks need {'one unit' if kind == 'one-layer' else 'two contexts'}")
+
+
+def _rows(kind: str, contexts: Sequence[HalfSpaces], units: int, inputs: int) -> tuple[int, int, int]:
+    """Return units, rows of weights a unit and inputs; contexts, where there are some, say how many."""
+    if contexts:
+        units, _, inputs = contexts[0].normals.shape
+    return units, contexts[0].contexts if kind in ("one-layer", "contexts") else 1, inputs
+
+
+def _placed(array: npt.NDArray[Any], device: str) -> Tensor:
+    try:
+        return torch.tensor(array, device=device)
+    except (AssertionError, RuntimeError) as error:
+        first = str(error).splitlines()[0]
+        raise InputError(
+            f"device {device!r} cannot be used ({first}); give 'cpu', or 'cuda' where there is one"
+        ) from error
 
 
 def _draw(kind: str, seed: int, units: int, contexts: int, inputs: int) -> tuple[FloatArray, FloatArray]:

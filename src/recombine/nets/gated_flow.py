@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray
+from recombine.arrays import FloatArray, as_count, as_numbers, as_positive
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated_margin import as_problem
 
@@ -57,23 +57,28 @@ class Flow:
 
     @property
     def ratio(self) -> FloatArray:
-        """Sum of the group norms of zeta over the margin, shape (T,); it ends at the optimum of the margin problem."""
-        norms: FloatArray = np.sqrt((self.zeta**2).sum(axis=(2, 3))).sum(axis=1) / self.margin
-        return norms
+        """Sum of the group norms of zeta over the margin, shape (T,); it ends at the optimum of the margin problem.
+
+        Not a number while some sample is on the wrong side, when there is no margin.
+        """
+        return self._over_margin(np.sqrt((self.zeta**2).sum(axis=(2, 3))).sum(axis=1))
 
     @property
     def half_square(self) -> FloatArray:
         """Half the squared norm of all parameters over the margin, shape (T,); equals ``ratio`` when balanced."""
         squares: FloatArray = (self.hidden**2).sum(axis=(1, 2, 3)) + (self.readout**2).sum(axis=1)
-        return squares / 2 / self.margin
+        return self._over_margin(squares / 2)
 
     @property
     def drift(self) -> FloatArray:
-        """Largest change of v_h^2 - sum_c |w_hc|^2 since the start over the squared size of the unit, shape (T,)."""
+        """Largest change of ``v_h^2 - sum_c |w_hc|^2`` since the first time, over a unit's squared size, shape (T,)."""
         sizes = (self.hidden**2).sum(axis=(2, 3)), self.readout**2
         conserved = sizes[1] - sizes[0]
         change: FloatArray = (np.abs(conserved - conserved[0]) / (sizes[0] + sizes[1])).max(axis=1)
         return change
+
+    def _over_margin(self, sizes: FloatArray) -> FloatArray:
+        return np.divide(sizes, self.margin, out=np.full_like(sizes, np.nan), where=self.margin > 0)
 
 
 def flow(
@@ -100,6 +105,7 @@ def flow(
     seed : int
         First weights are normal with standard deviation ``scale``.
     scale : float
+        Outputs of the first weights must leave room below the largest margin that can be followed.
     times : sequence of float
         Rescaled times to return, from 0 up. The flow ends early, and its last time says when, where the margin has
         become so large that floating point numbers cannot tell support vectors apart.
@@ -108,29 +114,38 @@ def flow(
     -------
     Flow
     """
+    points, signs, rows = as_problem(X, y, ids, contexts)
+    clock = _as_times(times)
+    field = _Field(points * signs[:, None], (rows[:, :, None] == np.arange(contexts)).astype(np.float64))
+    start = field.start(as_count(seed, "seed", 0), as_positive(scale, "scale"))
+    clock, states = _integrated(field, start, clock)
+    hidden, readout = field.parts(states)
+    margin = np.array([field.outputs(w, v).min() for w, v in zip(hidden, readout, strict=True)])
+    return Flow(clock, hidden, readout, margin)
+
+
+def _as_times(times: Sequence[float] | FloatArray) -> FloatArray:
+    clock = as_numbers(times, "times").astype(np.float64)
+    if clock.ndim != 1 or not len(clock) or not np.isfinite(clock).all() or clock[0] < 0 or (np.diff(clock) <= 0).any():
+        raise InputError(f"times {times} must rise from 0 or later, and be finite")
+    return clock
+
+
+def _integrated(field: _Field, start: FloatArray, clock: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the times reached, the last of them where the margin became too large, and states (T, parameters)."""
     from scipy.integrate import solve_ivp
 
-    points, signs, rows = as_problem(X, y, ids, contexts)
-    clock = np.asarray(times, dtype=np.float64)
-    if len(clock) < 1 or clock[0] < 0 or (np.diff(clock) <= 0).any():
-        raise InputError(f"times {times} must rise from 0 or later")
-    units, inputs = rows.shape[1], points.shape[1]
-    start = scale * np.random.default_rng(np.random.SeedSequence([seed, 5])).normal(
-        size=units * (contexts * inputs + 1)
-    )
-    field = _Field(points * signs[:, None], (rows[:, :, None] == np.arange(contexts)).astype(np.float64))
+    if clock[-1] == 0:
+        return clock, start[None]
     accuracy: dict[str, Any] = {"rtol": TOLERANCES[0], "atol": TOLERANCES[1]}
     answer: Any = solve_ivp(
         field, (0.0, float(clock[-1])), start, method="LSODA", t_eval=clock, events=field.room, **accuracy
     )
     if not answer.success:
         raise SolverError(f"the flow could not be integrated ({answer.message}); try another seed or a shorter time")
-    states, ended = answer.y.T, answer.t_events[0]
-    if len(ended):
-        states, clock = np.vstack([states, answer.y_events[0]]), np.append(answer.t, ended)
-    hidden, readout = field.parts(states)
-    margin = np.array([field.outputs(w, v).min() for w, v in zip(hidden, readout, strict=True)])
-    return Flow(clock, hidden, readout, margin)
+    if not len(answer.t_events[0]):
+        return clock, answer.y.T
+    return np.append(answer.t, answer.t_events[0]), np.vstack([answer.y.T, answer.y_events[0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +154,19 @@ class _Field:
 
     signed: FloatArray
     uses: FloatArray
+
+    def start(self, seed: int, scale: float) -> FloatArray:
+        """Draw first weights, shape (parameters,), and refuse those that leave the flow no room."""
+        units, contexts = self.uses.shape[1:]
+        generator = np.random.default_rng(np.random.SeedSequence([seed, 5]))
+        drawn: FloatArray = scale * generator.normal(size=units * (contexts * self.signed.shape[1] + 1))
+        largest = float(np.abs(self.outputs(*self.parts(drawn))).max())
+        if not largest < LARGEST_MARGIN:
+            raise InputError(
+                f"outputs at the start are up to {largest:.0e} and margins can be followed to {LARGEST_MARGIN:.0e}; "
+                f"lower scale {scale}, or the inputs"
+            )
+        return drawn
 
     def parts(self, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Split states (..., parameters) into hidden weights (..., H, C, d) and readout (..., H)."""

@@ -7,7 +7,7 @@ on. Where there are many contexts, only rows that some training sample uses are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +16,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from recombine.arrays import FloatArray, IntArray
-from recombine.errors import InputError
+from recombine.arrays import FloatArray, IntArray, as_count, as_counts, as_numbers, as_positive
+from recombine.errors import InputError, SolverError, listing
 from recombine.nets.gated import FEW_CONTEXTS, GatedNetworks, activities, looked_up, row_numbers
 from recombine.theory.gated_contexts import as_points
 from recombine.theory.gated_margin import as_signs
@@ -58,12 +58,17 @@ def train(
     rate : float
         Learning rate, multiplied by ``drop`` at half time.
     momentum : float or sequence of float
-        For all networks or one each.
+        For all networks or one each, from 0 to below 1.
     batch : int
         Samples in a step; the last step of an epoch has what is left.
     drop : float
     biased : bool
         Whether a readout's bias is trained; one-layer and ReLU networks have none.
+
+    Raises
+    ------
+    SolverError
+        If training diverges: weights that are not finite belong to no network.
 
     Examples
     --------
@@ -83,13 +88,26 @@ def train(
             f"{len(points)} inputs, {len(signs)} labels; {len(rows)} sets of rows and {len(seeds)} seeds for "
             f"{len(networks)} networks; give a label for each input, and rows and a seed for each network"
         )
+    rate, drop = as_positive(rate, "rate"), as_positive(drop, "drop")
     schedule = schedule_of(rows, seeds, steps, batch)
+    if schedule.max(initial=-1) >= len(points):
+        raise InputError(f"row {schedule.max()} is asked for but X has {len(points)}; give rows of X")
     many = networks.weights.shape[2] > FEW_CONTEXTS
     kind = _OneLayerTrainer if networks.kind == "one-layer" else _RowTrainer if many else _Trainer
-    trainer = kind(networks, points, signs, schedule, momentum, biased)
+    trainer = kind(networks, points, signs, schedule, _as_momentum(momentum, len(networks)), biased)
     for step in range(steps):
         trainer.step(step, rate * (drop if step >= steps // 2 else 1.0))
     return trainer.result()
+
+
+def _as_momentum(momentum: float | Sequence[float], networks: int) -> FloatArray:
+    """Return the momentum of each network, shape (E,)."""
+    values = as_numbers(momentum, "momentum")
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != networks):
+        raise InputError(f"momentum has shape {values.shape}; give one number, or one for each of {networks} networks")
+    if not ((values >= 0) & (values < 1)).all():
+        raise InputError(f"momentum is {momentum}; give numbers from 0 to below 1")
+    return np.broadcast_to(values, networks).astype(np.float64)
 
 
 def schedule_of(rows: Sequence[npt.ArrayLike], seeds: Sequence[int], steps: int, batch: int) -> IntArray:
@@ -101,9 +119,10 @@ def schedule_of(rows: Sequence[npt.ArrayLike], seeds: Sequence[int], steps: int,
     >>> plan.shape, sorted(plan[0, :2].ravel().tolist())
     ((1, 4, 3), [-1, 0, 1, 2, 3, 4])
     """
+    steps, batch = as_count(steps, "steps", 0), as_count(batch, "batch")
     plan = np.full((len(rows), steps, batch), -1, dtype=np.int64)
-    for place, (listed, seed) in enumerate(zip(rows, seeds, strict=True)):
-        own = np.asarray(listed, dtype=np.int64)
+    for place, (listed, seed) in enumerate(zip(rows, as_counts(seeds, "seeds", 0), strict=True)):
+        own = np.array(as_counts(listed, f"rows[{place}]", 0), dtype=np.int64)
         generator = np.random.default_rng(np.random.SeedSequence([seed, ORDER]))
         length = -(-len(own) // batch)
         if not length:
@@ -125,7 +144,7 @@ class _Trainer:
         points: FloatArray,
         signs: FloatArray,
         schedule: IntArray,
-        momentum: float | Sequence[float],
+        momentum: FloatArray,
         biased: bool,
     ) -> None:
         self.networks = networks
@@ -138,8 +157,7 @@ class _Trainer:
             tensor.clone(memory_format=torch.contiguous_format)
             for tensor in (networks.weights, networks.readout, networks.bias)
         )
-        speed = torch.tensor(momentum, dtype=torch.float32, device=place).expand(len(networks))
-        self.momentum = speed if bool((speed > 0).any()) else None
+        self.momentum = torch.tensor(momentum, dtype=torch.float32, device=place) if momentum.any() else None
         self.trains_readout = networks.kind != "one-layer"
         self.trains_bias = biased and networks.kind == "contexts"
         self.slots: dict[str, Tensor] = {}
@@ -168,11 +186,29 @@ class _Trainer:
 
     def move(self, name: str, tensor: Tensor, gradient: Tensor, rate: float) -> None:
         """Take a step down a gradient whose leading axis is networks."""
-        if self.momentum is not None:
-            speed = self.momentum.view(-1, *[1] * (gradient.ndim - 1))
-            slot = self.slots.setdefault(name, torch.zeros_like(tensor))
-            gradient = slot.mul_(speed).add_(gradient)
-        tensor.add_(gradient, alpha=-rate)
+        self.descend(name, tensor, lambda target, share: target.add_(gradient, alpha=share), rate)
+
+    def descend(
+        self,
+        name: str,
+        tensor: Tensor,
+        add: Callable[[Tensor, float], Any],
+        rate: float,
+        owner: Tensor | None = None,
+    ) -> None:
+        """Take a step down a gradient, ``add(target, share)`` adding a share of it, by way of momentum where there is.
+
+        ``owner`` says which network each entry of the leading axis belongs to, if that axis is not networks.
+        """
+        if self.momentum is None:
+            add(tensor, -rate)
+            return
+        if name not in self.slots:
+            self.slots[name] = torch.zeros_like(tensor)
+        slot, speeds = self.slots[name], self.momentum if owner is None else self.momentum[owner]
+        slot.mul_(speeds.view(-1, *[1] * (tensor.ndim - 1)))
+        add(slot, 1.0)
+        tensor.add_(slot, alpha=-rate)
 
     def move_weights(
         self, inputs: Tensor, ids: Tensor | None, gates: Tensor | None, onward: Tensor, rate: float
@@ -189,7 +225,12 @@ class _Trainer:
         self.move("weights", self.weights, gradient, rate)
 
     def result(self) -> GatedNetworks:
-        """Return the trained networks."""
+        """Return the trained networks, or say which of them diverged."""
+        parts = (self.weights, self.readout, self.bias.unsqueeze(1))
+        finite = torch.stack([torch.isfinite(part).flatten(1).all(1) for part in parts]).all(0)
+        if not bool(finite.all()):
+            lost = (~finite).nonzero().flatten().tolist()
+            raise SolverError(f"training diverged in networks {listing(lost)}; lower the rate or the momentum")
         return replace(self.networks, weights=self.weights, readout=self.readout, bias=self.bias)
 
 
@@ -217,15 +258,14 @@ class _RowTrainer(_Trainer):
     ) -> None:
         """Add shares of the inputs to the rows in use; with momentum, all rows of the table keep moving."""
         assert ids is not None
-        target, share = self.table, -rate
-        if self.momentum is not None:
-            target, share = self.slots.setdefault("table", torch.zeros_like(self.table)), 1.0
-            target.mul_(self.momentum[self.owner].unsqueeze(1))
-        for unit in range(ids.shape[2]):
-            added = (share * onward[:, :, unit, None] * inputs).flatten(0, 1)
-            target.index_add_(0, ids[:, :, unit].flatten(), added)
-        if self.momentum is not None:
-            self.table.add_(target, alpha=-rate)
+        places = ids.unbind(2)
+
+        def add(target: Tensor, share: float) -> None:
+            for unit, rows in enumerate(places):
+                added = (share * onward[:, :, unit, None] * inputs).flatten(0, 1)
+                target.index_add_(0, rows.flatten(), added)
+
+        self.descend("table", self.table, add, rate, self.owner)
 
     def result(self) -> GatedNetworks:
         """Put the rows back where they belong."""
@@ -255,10 +295,9 @@ class _OneLayerTrainer(_RowTrainer):
         inputs = self.X.index_select(0, self.samples[number])
         f = self.table.index_select(0, rows).mul_(inputs).sum(1)
         slope = self.shares[number] * torch.sigmoid(-labels * f)
-        if self.momentum is None:
-            self.table.index_add_(0, rows, inputs.mul_(slope.unsqueeze(1)), alpha=-rate)
-            return
-        slot = self.slots.setdefault("table", torch.zeros_like(self.table))
-        slot.mul_(self.momentum[self.owner].unsqueeze(1))
-        slot.index_add_(0, rows, inputs.mul_(slope.unsqueeze(1)))
-        self.table.add_(slot, alpha=-rate)
+        added = inputs.mul_(slope.unsqueeze(1))
+
+        def add(target: Tensor, share: float) -> None:
+            target.index_add_(0, rows, added, alpha=share)
+
+        self.descend("table", self.table, add, rate, self.owner)

@@ -16,7 +16,7 @@ import numpy as np
 from recombine.arrays import FloatArray, IntArray
 from recombine.runs.experiment import Unit
 from recombine.theory.gated_contexts import HalfSpaces, relu_gates
-from recombine.theory.gated_machine import NotSeparableError
+from recombine.theory.gated_machine import NotSeparableError, UndecidedError
 from recombine.theory.gated_margin import largest_margin
 from recombine.worlds.label_halves import Halves, label_halves
 from recombine.worlds.sources import load
@@ -143,7 +143,7 @@ def _decisions(
 ) -> FloatArray | None:
     try:
         return largest_margin(X, y, ids, tolerance=1e-7, **options).decision(test, test_ids)
-    except NotSeparableError:
+    except (NotSeparableError, UndecidedError):
         return None
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, IntArray, as_numbers
+from recombine.arrays import FloatArray, IntArray, affordable, as_cells, as_count, as_numbers
 from recombine.errors import InputError
+from recombine.theory.gated_files import read_arrays, write_arrays
 
 #: Standard deviations of hyperplanes and of thresholds that do not come from data, as published.
 NORMAL_SPREAD, THRESHOLD_SPREAD = 36.0, 9.0
@@ -77,9 +77,9 @@ class HalfSpaces:
         >>> HalfSpaces.drawn(units=3, bits=2, inputs=5, seed=0).normals.shape
         (3, 2, 5)
         """
-        if min(units, inputs) < 1 or bits < 0:
-            raise InputError(f"{units} units, {bits} bits and {inputs} inputs; give at least one unit and input")
-        generator = np.random.default_rng(np.random.SeedSequence([seed, units, bits]))
+        units, bits, inputs = as_count(units, "units"), as_count(bits, "bits", 0), as_count(inputs, "inputs")
+        affordable("the hyperplanes", units, bits, inputs)
+        generator = np.random.default_rng(np.random.SeedSequence([as_count(seed, "seed", 0), units, bits]))
         normals = generator.normal(scale=NORMAL_SPREAD, size=(units, bits, inputs))
         return cls(normals, generator.normal(scale=THRESHOLD_SPREAD, size=(units, bits)))
 
@@ -97,6 +97,7 @@ class HalfSpaces:
         if not len(points):
             raise InputError("median thresholds need data; X has no rows")
         plain = cls.drawn(units, bits, points.shape[1], seed)
+        affordable("the projections of the samples", len(points), units, bits)
         projected = points @ plain.normals.reshape(units * bits, points.shape[1]).T
         return replace(plain, thresholds=np.median(projected, axis=0).reshape(units, bits))
 
@@ -124,22 +125,17 @@ class HalfSpaces:
 
         This is the published defect, kept so that its effect can be measured. Never use it to restore a network.
         """
-        generator = np.random.default_rng(np.random.SeedSequence([seed, 1]))
+        generator = np.random.default_rng(np.random.SeedSequence([as_count(seed, "seed", 0), 1]))
         return replace(self, thresholds=generator.normal(scale=THRESHOLD_SPREAD, size=self.thresholds.shape))
 
     def save(self, path: str | Path) -> None:
         """Write hyperplanes and thresholds to one ``.npz`` file."""
-        with Path(path).open("wb") as file:
-            np.savez(file, normals=self.normals, thresholds=self.thresholds)
+        write_arrays(path, normals=self.normals, thresholds=self.thresholds)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote; a file that lacks the thresholds is refused."""
-        try:
-            with np.load(Path(path), allow_pickle=False) as file:
-                stored = {name: file[name] for name in file.files}
-        except (OSError, ValueError, BadZipFile) as error:
-            raise InputError(f"{path} cannot be read as context functions ({error}); save them again") from error
+        stored = read_arrays(path, "context functions")
         if set(stored) != {"normals", "thresholds"}:
             raise InputError(f"{path} holds {sorted(stored)}; context functions need both normals and thresholds")
         return cls(**stored)
@@ -188,5 +184,5 @@ def joint(ids: npt.ArrayLike) -> IntArray:
     >>> joint([[1, 0], [0, 1], [1, 0]]).tolist()
     [1, 0, 1]
     """
-    number: IntArray = np.unique(np.asarray(ids), axis=0, return_inverse=True)[1].reshape(-1)
+    number: IntArray = np.unique(as_cells(ids, "ids"), axis=0, return_inverse=True)[1].reshape(-1)
     return number

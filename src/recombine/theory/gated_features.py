@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, IntArray
+from recombine.arrays import FloatArray, IntArray, affordable, as_count
 from recombine.errors import InputError, listing, near_miss
 
 #: Norms by name: two that the paper compares, two controls, frozen ReLU gates, and the two as they were published.
@@ -34,7 +34,7 @@ class Gating:
     contexts : int
         Number C of contexts of a unit.
     transform : ndarray (H C, R) or None
-        From rows [c_h(x) = c], unit by unit, to features; None where features are joint contexts.
+        From rows [c_h(x) = c], unit by unit, to features; None where those rows, or joint contexts, are the features.
     group : ndarray of int (R,)
         The group of each feature.
     known : ndarray of int (R, H) or None
@@ -61,11 +61,11 @@ class Gating:
     def features(self, ids: IntArray) -> FloatArray:
         """Return the gate features (n, R) at contexts ``ids`` (n, H)."""
         if self.known is not None:
-            rows: FloatArray = (self._places(ids)[:, None] == np.arange(len(self.known))).astype(np.float64)
-            return rows
-        assert self.transform is not None
-        features: FloatArray = one_hot(ids, self.contexts) @ self.transform
-        return features
+            seen: FloatArray = (self._places(ids)[:, None] == np.arange(len(self.known))).astype(np.float64)
+            return seen
+        affordable("the gate features of the samples", len(ids), ids.shape[1], self.contexts)
+        rows = one_hot(ids, self.contexts)
+        return rows if self.transform is None else rows @ self.transform
 
     def values(self, zeta: FloatArray, X: FloatArray, ids: IntArray) -> FloatArray:
         """Return f (n,) with weights ``zeta`` (R, d) at inputs ``X`` (n, d) in contexts ``ids`` (n, H)."""
@@ -89,10 +89,10 @@ class Gating:
 def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
     """Return the gate features of a norm for units with contexts ``ids`` (n, H) from 0 to ``contexts`` - 1.
 
-    "group" is the limit of two-layer networks, sum_h (sum_c |zeta_hc|^2)^(1/2); "effective" is the mean over all C^H
-    joint contexts of |beta_c|^2; "zeta" is the sum of all |zeta_hc|^2; "one-layer" has weights of its own in every
-    joint context; "frozen" reads ids as gates 0 or 1 and drops the weights of closed ones. "published group" and
-    "published effective" are the first two as the authors' code computes them (see `published_groups`).
+    "group" is the limit of two-layer networks, ``sum_h (sum_c |zeta_hc|^2)^(1/2)``; "effective" is the mean over all
+    C^H joint contexts of ``|beta_c|^2``; "zeta" is the sum of all ``|zeta_hc|^2``; "one-layer" has weights of its own
+    in every joint context; "frozen" reads ids as gates 0 or 1 and drops the weights of closed ones. "published group"
+    and "published effective" are the first two as the authors' code computes them (see `published_groups`).
 
     Examples
     --------
@@ -105,19 +105,27 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
     if norm not in NORMS:
         raise InputError(f"norm {norm!r} is not known;{near_miss(norm, NORMS)} Norms: {listing(NORMS)}")
     rows = as_ids(ids, contexts)
-    units = rows.shape[1]
     if norm == "one-layer":
         known = np.unique(rows, axis=0)
         return Gating(norm, contexts, np.zeros(len(known), dtype=np.int64), known=known)
     if norm == "frozen":
         if contexts != 2:
             raise InputError(f"frozen gates are 0 or 1, but there are {contexts} contexts; give 2")
-        return Gating(norm, 2, np.arange(units), transform=np.eye(2 * units)[:, 1::2])
+        return Gating(norm, 2, np.arange(rows.shape[1]), transform=np.eye(2 * rows.shape[1])[:, 1::2])
+    return _by_unit(norm, rows.shape[1], contexts)
+
+
+def _by_unit(norm: str, units: int, contexts: int) -> Gating:
+    """Return the features of a norm on weights by unit and context: those rows themselves, or a transform of them."""
     size = units * contexts
     transforms = {"effective": _effective, "published effective": _published_effective}
-    transform = transforms[norm](units, contexts) if norm in transforms else np.eye(size)
+    if norm in transforms:
+        affordable(f"the transform of norm {norm!r}", size, size)
+        transform = transforms[norm](units, contexts)
+        return Gating(norm, contexts, np.zeros(transform.shape[1], dtype=np.int64), transform)
+    affordable("a group for each context", units, contexts)
     groups = {"group": np.repeat(np.arange(units), contexts), "published group": published_groups(units, contexts)}
-    return Gating(norm, contexts, groups.get(norm, np.zeros(transform.shape[1], dtype=np.int64)), transform)
+    return Gating(norm, contexts, groups.get(norm, np.zeros(size, dtype=np.int64)))
 
 
 def published_groups(units: int, contexts: int) -> IntArray:
@@ -186,9 +194,13 @@ def as_ids(ids: npt.ArrayLike, contexts: int) -> IntArray:
     >>> as_ids([[0, 2]], contexts=2)
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: context 2 of unit 1 is not below 2; say how many contexts a unit has
+    recombine.errors.InputError: context 2 of unit 1 is not from 0 to 1; say how many contexts a unit has
     """
-    rows = np.asarray(ids)
+    contexts = as_count(contexts, "contexts")
+    try:
+        rows = np.asarray(ids)
+    except ValueError:
+        raise InputError("the rows of contexts differ in length; give integers (samples, units)") from None
     if rows.ndim != 2 or rows.shape[1] == 0 or rows.dtype.kind not in "iub":
         raise InputError(f"contexts have shape {rows.shape} and dtype {rows.dtype}; give integers (samples, units)")
     rows = rows.astype(np.int64)
@@ -196,6 +208,7 @@ def as_ids(ids: npt.ArrayLike, contexts: int) -> IntArray:
     if wrong.any():
         sample, unit = np.argwhere(wrong)[0]
         raise InputError(
-            f"context {rows[sample, unit]} of unit {unit} is not below {contexts}; say how many contexts a unit has"
+            f"context {rows[sample, unit]} of unit {unit} is not from 0 to {contexts - 1}; "
+            "say how many contexts a unit has"
         )
     return rows

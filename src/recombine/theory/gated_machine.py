@@ -2,8 +2,9 @@
 
 Hard margin: min a'Qa/2 - sum a over a >= 0. Q is often singular, so a small multiple of the identity is added and taken
 back by proximal steps (each solves with 1 + jitter * a on the right), which end at a solution of the unchanged problem.
-If the data cannot be separated there is p >= 0 with Qp = 0, hence p'Qa = 0 and some margin (Qa)_i <= 0 whatever a is;
-if they can, margins tend to one. That tells the two apart down to relative margins of about 1e-5.
+If the data can be separated, margins (Qa)_i tend to one. If they cannot, there is p >= 0 with sum p = 1 and Qp = 0, the
+certificate that no function has positive margins. Where neither is found (relative margins below about 1e-5), rounding
+hides the answer, and that is said.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ JITTER = 1e-10
 #: Margins may miss one by this.
 SHORT = 1e-10
 MOST_PROXIMAL_STEPS = 30
+#: Steps towards a certificate; each one shrinks what is left by the jitter over the eigenvalue that matters.
+CERTIFICATE_STEPS = 6
 
 
 class NotSeparableError(SolverError):
@@ -39,6 +42,25 @@ class NotSeparableError(SolverError):
         super().__init__(
             "no gated linear function with these contexts separates the samples, so there is no hard margin; "
             "add units or contexts, or give a finite C"
+        )
+
+
+class UndecidedError(SolverError):
+    """Rounding hides whether there is a hard margin: neither a function nor a certificate against one was found.
+
+    Examples
+    --------
+    >>> raise UndecidedError
+    Traceback (most recent call last):
+        ...
+    recombine.theory.gated_machine.UndecidedError: the samples may be separable, but with a margin so small beside the
+        inputs that rounding hides it; centre and scale the inputs, or give a finite C
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the samples may be separable, but with a margin so small beside the inputs that rounding hides it; "
+            "centre and scale the inputs, or give a finite C"
         )
 
 
@@ -80,23 +102,51 @@ def machine_for(signed: FloatArray, C: float = np.inf, start: BoolArray | None =
     start : ndarray of bool (n,), optional
         Guess of the support.
 
+    Raises
+    ------
+    UndecidedError
+        If C is infinite and no margins near one were found; see `certificate` for whether there can be any.
+
     Examples
     --------
     >>> machine_for(np.array([[2.0, 0.0], [0.0, 4.0]])).dual.round(6).tolist()
     [0.5, 0.25]
     """
-    scale = float(np.trace(signed)) / len(signed)
-    if not scale > 0:
-        raise NotSeparableError
-    jitter = JITTER * scale if np.isinf(C) else 1 / C
+    jitter = JITTER * float(np.trace(signed)) / len(signed) if np.isinf(C) else 1 / C
     matrix = signed + jitter * np.eye(len(signed))
-    dual, _ = nonnegative_minimum(matrix, np.ones(len(signed)), start)
+    try:
+        dual, _ = nonnegative_minimum(matrix, np.ones(len(signed)), start)
+    except SolverError as error:
+        raise (UndecidedError() if np.isinf(C) else error) from error
     margins = signed @ dual
     if np.isinf(C):
-        if margins.min() < 0.5:
-            raise NotSeparableError
+        if not margins.min() >= 0.5:
+            raise UndecidedError
         dual, margins = _refined(signed, matrix, jitter, dual, margins)
     return Machine(dual, matrix, margins)
+
+
+def certificate(signed: FloatArray) -> FloatArray:
+    """Return p >= 0, sum p = 1, of shape (n,), that makes p'Qp as small as rounding lets it: 0 if nothing separates.
+
+    It minimises p'Qp + (sum p - 1)^2. Where the minimum is zero, jitter is no bias and proximal steps end it quickly.
+
+    Examples
+    --------
+    One sample with both labels, and one that is easy:
+
+    >>> Q = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> certificate(Q).round(6).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    scale = float(np.trace(signed)) / len(signed)
+    matrix = (signed / scale if scale else signed) + 1 + JITTER * np.eye(len(signed))
+    weights, start = np.zeros(len(signed)), None
+    for _ in range(CERTIFICATE_STEPS):
+        weights, _ = nonnegative_minimum(matrix, 1 + JITTER * weights, start)
+        start = weights > 0
+    share: FloatArray = weights / weights.sum()
+    return share
 
 
 def _refined(

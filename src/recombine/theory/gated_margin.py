@@ -17,11 +17,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray, IntArray
+from recombine.arrays import BoolArray, FloatArray, IntArray, affordable, as_count, as_numbers, as_positive
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated_contexts import as_points
 from recombine.theory.gated_features import Gating, as_ids, gating_for
-from recombine.theory.gated_machine import Machine, NotSeparableError, machine_for
+from recombine.theory.gated_machine import Machine, NotSeparableError, UndecidedError, certificate, machine_for
 
 #: A unit is tight when its constraint is within this of one.
 TIGHT = 1e-4
@@ -33,6 +33,12 @@ STALLED, ACCEPTED = 10, 1e-6
 ACCEPTED_ALONE = 1e-4
 #: Rises of the objective that can be rounding.
 NOISE = 1e-8
+#: A sum is zero when it is this much smaller than its terms: rounding leaves less, even of offset inputs.
+ZERO = 1e-8
+#: Squares of inputs beyond this overflow or vanish.
+LARGEST_INPUT = 1e100
+#: Prices times the mean square of a sample's features within which they are neither lost beside one nor infinite.
+LEAST_PRICE, LARGEST_PRICE = 1e-100, 1e14
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +146,10 @@ def largest_margin(
     Raises
     ------
     NotSeparableError
-        If no gated linear function of this architecture has positive margins and C is infinite.
+        If no gated linear function of this architecture has positive margins and C is infinite. There is then a
+        certificate: weights p >= 0 of the samples with sum_i p_i y_i z_r(x_i) x_i = 0 for every gate feature.
+    UndecidedError
+        If there may be one, but with a margin that rounding hides beside inputs of this size.
 
     Examples
     --------
@@ -152,13 +161,20 @@ def largest_margin(
     (1.414214, True, [True, True])
     """
     points, signs, rows = as_problem(X, y, ids, contexts)
-    if not C > 0 or not tolerance > 0:
-        raise InputError(f"C is {C} and the tolerance {tolerance}; both must be positive")
+    tolerance, most = as_positive(tolerance, "tolerance"), as_count(most, "most")
+    affordable("the kernel of the samples", len(points), len(points))
+    gating = gating_for(norm, rows, contexts)
+    problem = _Problem(points, signs, gating.features(rows), gating, as_positive(C, "C", infinite=True))
+    problem.check_price()
     from threadpoolctl import threadpool_limits
 
-    gating = gating_for(norm, rows, contexts)
     with threadpool_limits(1):
-        return _newton(_Problem(points, signs, gating.features(rows), gating, float(C)), tolerance, most)
+        try:
+            return _newton(problem, tolerance, most)
+        except UndecidedError:
+            if problem.inseparable():
+                raise NotSeparableError from None
+            raise
 
 
 def as_problem(
@@ -176,6 +192,9 @@ def as_problem(
     points, signs, rows = as_points(X), as_signs(y), as_ids(ids, contexts)
     if not len(points) == len(signs) == len(rows) or not len(points):
         raise InputError(f"{len(points)} inputs, {len(signs)} labels and {len(rows)} contexts; give as many of each")
+    largest = float(np.abs(points).max())
+    if largest and not 1 / LARGEST_INPUT < largest < LARGEST_INPUT:
+        raise InputError(f"the largest entry of X is {largest:.1e} in size; scale the inputs to about one")
     return points, signs, rows
 
 
@@ -189,7 +208,9 @@ def as_signs(y: npt.ArrayLike) -> FloatArray:
         ...
     recombine.errors.InputError: label 0 is 0.0; labels are -1 and +1
     """
-    signs = np.asarray(y, dtype=np.float64).reshape(-1)
+    signs = as_numbers(y, "labels").astype(np.float64)
+    if signs.ndim != 1:
+        raise InputError(f"labels have shape {signs.shape}; give one a sample")
     wrong = np.flatnonzero(np.abs(signs) != 1)
     if len(wrong):
         raise InputError(f"label {wrong[0]} is {signs[wrong[0]]}; labels are -1 and +1")
@@ -212,6 +233,13 @@ class _Problem:
         signed = self.X * self.y[:, None]
         return signed @ signed.T
 
+    def check_price(self) -> None:
+        """Refuse a finite C that rounding cannot tell from zero or from infinity."""
+        square = float(((self.X**2).sum(axis=1) * (self.features**2).sum(axis=1)).mean())
+        if np.isfinite(self.C) and square and not LEAST_PRICE <= self.C * square <= LARGEST_PRICE:
+            least, most = LEAST_PRICE / square, LARGEST_PRICE / square
+            raise InputError(f"C is {self.C}; give inf for the hard margin, or from {least:.0e} to {most:.0e}")
+
     @cached_property
     def members(self) -> FloatArray:
         """Which feature is in which group, shape (R, G)."""
@@ -221,6 +249,21 @@ class _Problem:
         """Solve the support vector machine with kernel sum_g eta_g K_g."""
         weighted = self.features * np.sqrt(eta[self.gating.group])
         return machine_for(self.gram * (weighted @ weighted.T), self.C, start)
+
+    def inseparable(self) -> bool:
+        """Tell whether there is a certificate p that no function has positive margins, sum_i p_i y_i z(x_i) x_i' = 0.
+
+        Bases of inputs and of features have the same certificates as they have, but not their scales and offsets.
+        """
+        if not (self.X.any(axis=1) & self.features.any(axis=1)).all():
+            return True
+        inputs, gates = _basis(self.X) * self.y[:, None], _basis(self.features)
+        try:
+            shares = certificate((inputs @ inputs.T) * (gates @ gates.T))
+        except SolverError:
+            return False
+        sizes = np.linalg.norm(inputs, axis=1) * np.linalg.norm(gates, axis=1)
+        return bool(np.linalg.norm((gates * shares[:, None]).T @ inputs) <= ZERO * (shares @ sizes))
 
     def duals_by_feature(self, dual: FloatArray) -> FloatArray:
         """Return u_r = sum_i a_i y_i z_r(x_i) x_i, shape (R, d)."""
@@ -235,6 +278,14 @@ class _Problem:
     def by_group(self, u: FloatArray, rows: IntArray) -> FloatArray:
         """Return (Q_g a)_i for samples ``rows``, shape (rows, G), Q_g being K_g with signs."""
         return (self.features[rows] * (self.X[rows] @ u.T) * self.y[rows, None]) @ self.members
+
+
+def _basis(columns: FloatArray) -> FloatArray:
+    """Return orthonormal columns (n, rank) that span the same as those of (n, k)."""
+    used = columns[:, np.abs(columns).max(axis=0) > 0]
+    left, sizes, _ = np.linalg.svd(used / np.abs(used).max(axis=0), full_matrices=False)
+    spanned: FloatArray = left[:, sizes > max(used.shape) * np.finfo(np.float64).eps * sizes.max(initial=0.0)]
+    return spanned
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,17 +315,18 @@ def _newton(problem: _Problem, tolerance: float, most: int) -> GatedMargin:
     best = _certified(problem, state, 1)
     if problem.gating.groups == 1 and np.isinf(problem.C) and abs(best.gap) <= ACCEPTED_ALONE:
         return best
-    since = 0
-    for steps in range(2, most + 1):
-        if abs(best.gap) <= tolerance or (since >= STALLED and abs(best.gap) <= ACCEPTED):
-            return best
+    since, steps = 0, 1
+    while not (abs(best.gap) <= tolerance or (since >= STALLED and abs(best.gap) <= ACCEPTED)):
+        if steps == most:
+            raise SolverError(
+                f"the bounds are still {best.gap:.1e} apart after {most} steps; scale the inputs or lower C"
+            )
+        steps += 1
         # Two fixed-point steps first: from equal weights they go most of the way, and never up.
         state = _fixed_point(problem, state) if steps < 4 else _descend(problem, state)
         found = _certified(problem, state, steps)
         best, since = (found, 0) if abs(found.gap) < abs(best.gap) else (best, since + 1)
-    raise SolverError(
-        f"the bounds are still {best.gap:.1e} apart after {most} steps; scale the inputs or give a finite C"
-    )
+    return best
 
 
 def _fixed_point(problem: _Problem, state: _State) -> _State:
@@ -290,7 +342,7 @@ def _descend(problem: _Problem, state: _State) -> _State:
         share = 0.5**halving
         try:
             trial = _at(problem, np.maximum(state.eta + share * step, 0.0), state.machine.dual > 0)
-        except (NotSeparableError, SolverError):
+        except SolverError:
             continue
         if trial.objective <= state.objective * (1 + NOISE) + 1e-4 * share * slope:
             return trial
@@ -314,7 +366,8 @@ def _newton_step(problem: _Problem, state: _State) -> FloatArray:
 def _certified(problem: _Problem, state: _State, steps: int) -> GatedMargin:
     """Scale weights and duals to what is allowed, and put a bound on either side of the optimum."""
     dual, squares = state.machine.dual, state.squares
-    worst = float(np.sqrt(squares.max()))
+    # No group feels anything where every input is zero.
+    worst = float(np.sqrt(squares.max())) or np.finfo(np.float64).tiny
     zeta = state.eta[problem.gating.group, None] * state.u
     norms = state.eta * np.sqrt(squares)
     if np.isinf(problem.C):

@@ -18,7 +18,7 @@ from recombine.theory.gated_contexts import HalfSpaces
 from recombine.theory.gated_margin import GatedMargin, largest_margin
 
 #: Norms that an estimator can be asked for, and thresholds that it can make.
-NORMS = ("group", "effective", "zeta", "one-layer")
+ESTIMATOR_NORMS = ("group", "effective", "zeta", "one-layer")
 THRESHOLDS = ("median", "random")
 
 
@@ -44,8 +44,8 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     bias : bool, default True
         Append a column of ones to the inputs, which gives every context its own bias.
     C : float, default inf
-        Price of violated margins (C / 2 times the sum of squares); infinite for the hard margin, which raises
-        `NotSeparableError` where there is none.
+        Price of violated margins (C / 2 times the sum of squares); infinite for the hard margin, which is what training
+        ends in. Give a finite C where labels overlap, as in searches and cross-validation.
     random_state : int, RandomState or None, default None
         Draws the half-spaces.
 
@@ -59,6 +59,14 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Weights, duals, unit norms, tight units and the duality gap.
     n_iter_ : int
         Support vector machines solved.
+
+    Raises
+    ------
+    NotSeparableError
+        By ``fit`` with an infinite C, if no function with these contexts separates the samples.
+    UndecidedError
+        By ``fit`` with an infinite C, if the margin is so small beside the inputs (relative to them, below about 1e-5)
+        that rounding hides whether there is one. Centre and scale the inputs, as by `StandardScaler`.
 
     See Also
     --------
@@ -109,9 +117,11 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit to inputs ``X`` (n, d) with two kinds of label ``y`` (n,)."""
-        for name, known in (("norm", NORMS), ("thresholds", THRESHOLDS)):
+        for name, known in (("norm", ESTIMATOR_NORMS), ("thresholds", THRESHOLDS)):
             if (asked := getattr(self, name)) not in known:
                 raise InputError(f"{name} {asked!r} is not known;{near_miss(asked, known)} Known: {listing(known)}")
+        if not isinstance(self.contexts, HalfSpaces | None):
+            raise InputError(f"contexts is {self.contexts!r}; give HalfSpaces, or None to have some drawn")
         checked, labels = validate_data(self, X, y, dtype=np.float64)
         signs = self._signs(labels)
         inputs = self._with_bias(checked)
@@ -139,7 +149,9 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"the labels have one class only, {self.classes_[0]!r}; give samples of two classes")
+            raise InputError(
+                f"the labels have one class only, {self.classes_.tolist()[0]!r}; give samples of two classes"
+            )
         return np.where(codes > 0, 1.0, -1.0)
 
     def _with_bias(self, X: FloatArray) -> FloatArray:

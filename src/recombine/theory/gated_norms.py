@@ -1,8 +1,8 @@
 """What a gated function costs: the least half squared norm of parameters that represent it, by architecture.
 
-rho(beta) = min {|theta|^2 / 2 : P(theta) = beta}. Gradient descent on an exponential-tailed loss ends in a stationary
-point of min rho subject to margins of one, so rho is the architecture's implicit bias (Lippl, Abbott & Chung 2022).
-Weights of units have shape (H, C, d): unit, context, input.
+``rho(beta) = min {|theta|^2 / 2 : P(theta) = beta}``. Gradient descent on an exponential-tailed loss ends in a
+stationary point of min rho subject to margins of one, so rho is the architecture's implicit bias (Lippl, Abbott & Chung
+2022). Weights of units have shape (H, C, d): unit, context, input.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, as_numbers
+from recombine.arrays import FloatArray, as_count, as_numbers, as_positive
 from recombine.errors import InputError
+
+#: Joint contexts that are added up one by one at most.
+MOST_JOINT_CONTEXTS = 2**20
 
 
 def one_layer_cost(beta: npt.ArrayLike) -> float:
-    """Return sum_c |beta_c|^2 / 2 of weights (C, d): a separate maximum-margin classifier in each context.
+    """Return ``sum_c |beta_c|^2 / 2`` of weights (C, d): a separate maximum-margin classifier in each context.
 
     Examples
     --------
@@ -29,10 +32,10 @@ def one_layer_cost(beta: npt.ArrayLike) -> float:
 
 
 def group_cost(zeta: npt.ArrayLike) -> float:
-    """Return sum_h (sum_c |zeta_hc|^2)^(1/2) of (H, C, d): two layers, every unit with contexts of its own.
+    """Return ``sum_h (sum_c |zeta_hc|^2)^(1/2)`` of (H, C, d): two layers, every unit with contexts of its own.
 
-    A unit's readout weight is shared by its contexts, so it costs (v^2 + |zeta_h|^2 / v^2) / 2 >= |zeta_h|: units are
-    selected, contexts of a selected unit are not.
+    A unit's readout weight is shared by its contexts, so it costs ``(v^2 + |zeta_h|^2 / v^2) / 2 >= |zeta_h|``: units
+    are selected, contexts of a selected unit are not.
 
     Examples
     --------
@@ -58,8 +61,8 @@ def least_group_cost(zeta: npt.ArrayLike, tolerance: float = 1e-12, most: int = 
     means = weights.mean(axis=1)
     spread = ((weights - means[:, None]) ** 2).sum(axis=(1, 2))
     contexts, total = weights.shape[1], means.sum(axis=0)
-    centres, cost = means, math.inf
-    for _ in range(most):
+    centres, cost, tolerance = means, math.inf, as_positive(tolerance, "tolerance")
+    for _ in range(as_count(most, "most")):
         norms = np.sqrt(spread + contexts * (centres**2).sum(axis=1))
         if cost - norms.sum() <= tolerance * norms.sum():
             break
@@ -70,7 +73,7 @@ def least_group_cost(zeta: npt.ArrayLike, tolerance: float = 1e-12, most: int = 
 
 
 def frozen_relu_cost(zeta: npt.ArrayLike) -> float:
-    """Return sum_h |zeta_h| of (H, d): two layers with fixed gates that are open or closed.
+    """Return ``sum_h |zeta_h|`` of (H, d): two layers with fixed gates that are open or closed.
 
     Examples
     --------
@@ -81,7 +84,7 @@ def frozen_relu_cost(zeta: npt.ArrayLike) -> float:
 
 
 def shared_contexts_cost(beta: npt.ArrayLike) -> float:
-    """Return |beta| of (C, d): two layers whose units share one context function, so that depth adds nothing.
+    """Return ``|beta|`` of (C, d): two layers whose units share one context function, so that depth adds nothing.
 
     Examples
     --------
@@ -105,7 +108,7 @@ def gated_readout_cost(beta: npt.ArrayLike) -> float:
 
 
 def convolution_cost(beta: npt.ArrayLike) -> float:
-    """Return d^(-1/2) sum_k (sum_c |F beta_c|_k^2)^(1/2) of (C, d): gated circular filters and a full-width readout.
+    """Return ``d^(-1/2) sum_k (sum_c |F beta_c|_k^2)^(1/2)`` of (C, d): gated circular filters, a full-width readout.
 
     F is the unitary DFT: every frequency is a two-layer chain of its own whose contexts share one readout coefficient.
 
@@ -120,7 +123,7 @@ def convolution_cost(beta: npt.ArrayLike) -> float:
 
 
 def chain_cost(zeta: npt.ArrayLike, depth: int) -> float:
-    """Return (L / 2) sum_h |zeta_h|^(2/L) of (H, ...): units that are chains of L factors, one of them a vector.
+    """Return ``(L / 2) sum_h |zeta_h|^(2/L)`` of (H, ...): units that are chains of L factors, one of them a vector.
 
     Not convex beyond two factors: depth prefers few chains even more than the l1 norm does.
 
@@ -130,17 +133,15 @@ def chain_cost(zeta: npt.ArrayLike, depth: int) -> float:
     >>> round(2 * chain_cost(b[:1, :3], depth=3), 6)
     3.543223
     """
-    if depth < 1:
-        raise InputError(f"a chain has {depth} factors; give at least 1")
-    weights = as_numbers(zeta, "zeta").astype(np.float64)
+    depth, weights = as_count(depth, "depth"), _array(zeta, None, "zeta")
     norms = np.sqrt((weights.reshape(len(weights), -1) ** 2).sum(axis=1))
     return float(depth / 2 * (norms ** (2 / depth)).sum())
 
 
 def effective_squares(zeta: npt.ArrayLike) -> float:
-    """Return the sum of |beta_c|^2 over all C^H joint contexts of (H, C, d), by its closed form.
+    """Return the sum of ``|beta_c|^2`` over all C^H joint contexts of (H, C, d), by its closed form.
 
-    C^(H-2) [C sum_hc |zeta_hc - S_h / C|^2 + |sum_h S_h|^2] with S_h = sum_c zeta_hc.
+    ``C^(H-2) [C sum_hc |zeta_hc - S_h / C|^2 + |sum_h S_h|^2]`` with ``S_h = sum_c zeta_hc``.
 
     Examples
     --------
@@ -150,14 +151,24 @@ def effective_squares(zeta: npt.ArrayLike) -> float:
     """
     weights = _array(zeta, 3, "zeta")
     units, contexts, _ = weights.shape
+    if units * math.log(contexts) > math.log(np.finfo(np.float64).max) / 2:
+        raise InputError(f"a sum over {contexts}^{units} joint contexts overflows; give fewer units")
     within = ((weights - weights.mean(axis=1, keepdims=True)) ** 2).sum()
     return float(contexts ** (units - 2.0) * (contexts * within + (weights.sum(axis=(0, 1)) ** 2).sum()))
 
 
 def effective_squares_by_sum(zeta: npt.ArrayLike) -> float:
-    """Return the same by adding up all C^H joint contexts, to check the closed form with."""
+    """Return the same by adding up all C^H joint contexts, to check the closed form with.
+
+    Examples
+    --------
+    >>> effective_squares_by_sum([[[1.0], [2.0]], [[3.0], [4.0]]])
+    102.0
+    """
     weights = _array(zeta, 3, "zeta")
     units, contexts, _ = weights.shape
+    if contexts**units > MOST_JOINT_CONTEXTS:
+        raise InputError(f"there are {contexts}^{units} joint contexts to add up; use effective_squares")
     every = itertools.product(range(contexts), repeat=units)
     return float(sum((weights[np.arange(units), list(joint)].sum(axis=0) ** 2).sum() for joint in every))
 
@@ -183,15 +194,17 @@ def group_norm(rows: npt.ArrayLike, units: int, *, order: str = "C") -> float:
     """
     if order not in ("C", "F"):
         raise InputError(f"order {order!r} is not known; use 'C' (right) or 'F' (as published)")
-    weights = _array(rows, 2, "rows")
-    if units < 1 or len(weights) % units:
+    units, weights = as_count(units, "units"), _array(rows, 2, "rows")
+    if len(weights) % units:
         raise InputError(f"{len(weights)} rows are not whole contexts of {units} units; give H C rows")
     squares = (weights**2).sum(axis=1).reshape((units, -1), order="C" if order == "C" else "F")
     return float(np.sqrt(squares.sum(axis=1)).sum())
 
 
-def _array(values: npt.ArrayLike, axes: int, name: str) -> FloatArray:
+def _array(values: npt.ArrayLike, axes: int | None, name: str) -> FloatArray:
     array = as_numbers(values, name).astype(np.float64)
-    if array.ndim != axes or array.size == 0:
-        raise InputError(f"{name} has shape {array.shape}; give {axes} axes, none of them empty")
+    if array.ndim != (axes or max(array.ndim, 1)) or array.size == 0:
+        raise InputError(f"{name} has shape {array.shape}; give {axes or 'some'} axes, none of them empty")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} has entries that are not finite; give numbers only")
     return array

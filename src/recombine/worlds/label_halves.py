@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.arrays import FloatArray, IntArray
+from recombine.arrays import FloatArray, IntArray, as_count, as_counts
 from recombine.errors import InputError
 from recombine.worlds.sources import Images
 
@@ -32,8 +32,8 @@ class Halves:
 
     def rows(self, size: int) -> IntArray:
         """Return the rows of a training set of ``size`` samples; smaller sets lie within larger ones."""
-        most = len(self.X) - len(self.validation)
-        if not 1 <= size <= most:
+        size, most = as_count(size, "size"), len(self.X) - len(self.validation)
+        if size > most:
             raise InputError(f"a training set of {size} was asked for; give 1 to {most}")
         return np.arange(size)
 
@@ -58,8 +58,9 @@ def label_halves(images: Images, sizes: Sequence[int], validation: int, seed: in
     >>> halves.X.shape, len(halves.validation), halves.rows(100)[-1]
     ((700, 65), 500, np.int64(99))
     """
-    most = max(sizes, default=0)
-    if most < 1 or validation < 1 or most + validation > len(images):
+    most = as_count(max(as_counts(sizes, "sizes"), default=0), "the largest of sizes")
+    validation, seed = as_count(validation, "validation"), as_count(seed, "seed", 0)
+    if most + validation > len(images):
         raise InputError(
             f"{most} samples to train on and {validation} for validation of {len(images)} images; ask for fewer"
         )
