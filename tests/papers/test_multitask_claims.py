@@ -16,6 +16,7 @@ from recombine.papers import Standing, find
 from recombine.papers.multitask_readings import one_a_network
 from recombine.papers.multitask_relu import CORRELATIONS
 from recombine.papers.results import Evidence, Provenance, as_table, default_folder, load_all
+from recombine.report.paper_figure import PaperFigure
 from recombine.tables import Table
 
 PAPER = find("multitask")
@@ -104,10 +105,13 @@ def nested_networks() -> list[Row]:
 @cache
 def made_up() -> dict[str, Evidence]:
     """Committed results, with made-up ones of full scale in the place of those of networks that need a GPU."""
-    found = load_all(default_folder(), "multitask", PAPER.by_name, ("quick",))
+    found = load_all(default_folder(), "multitask", PAPER.by_name, ("quick", "full"))
     tables = {**relu(), "rescaling": photographs(), "nested-networks": nested_networks()}
-    story = {name: Provenance(name, "full", "", "", "cuda", 0.0, [], {}) for name in tables}
-    return {**found, **{name: Evidence(as_table(rows), story[name]) for name, rows in tables.items()}}
+    return {**found, **{name: evidence(name, "full", as_table(rows)) for name, rows in tables.items()}}
+
+
+def evidence(name: str, scale: str, rows: Table) -> Evidence:
+    return Evidence(rows, Provenance(name, scale, "", "", "cpu", 0.0, [], {}))
 
 
 def table_of(number: str) -> Table:
@@ -286,3 +290,46 @@ def test_results_from_before_stop_rules_were_told_apart_are_read() -> None:
     old = one_a_network(Table({name: rows[name] for name in rows.columns if name != "stop rule"}))
     assert set(old["stop rule"][old["method"] == "mtl"].tolist()) == {"both"}
     assert len(one_a_network(rows)) == 2 * 3 * (7 * 6 + 6)
+
+
+# ---------------------------------------------------------------------------- figures
+
+
+def figure(name: str) -> PaperFigure:
+    return PaperFigure(next(plot for plot in PAPER.figures if plot.name == name), made_up())
+
+
+@pytest.mark.parametrize("name", [plot.name for plot in PAPER.figures])
+def test_figures_tell_their_lines_apart(name: str) -> None:
+    drawn = figure(name)
+    assert drawn.alternative.endswith(".")
+    for axes in drawn.draw().axes:
+        named = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
+        looks = {(str(line.get_color()), str(line.get_linestyle()), str(line.get_marker())) for line in named}
+        assert len(looks) == len(named)
+
+
+def test_every_network_and_every_student_is_shown() -> None:
+    titles = [axes.get_title(loc="left") for axes in figure("rescaling").draw().axes]
+    assert titles == ["ResNet-18", "ViT"]
+    named = [axes.get_ylabel() for axes in figure("layers").draw().axes if axes.get_ylabel()]
+    assert named == ["dimensions\nResNet-18", "dimensions\nViT"]
+    assert len(figure("relu").draw().axes) == len(CORRELATIONS)
+    shown = {claim for plot in PAPER.figures for claim in plot.claims}
+    assert {f"multitask/{number}" for number in ("14a", "14b", "14c", "20", "21b", "23a")} <= shown
+
+
+def test_marks_are_open_where_networks_did_not_learn_and_stand_beside_theory_of_their_seeds() -> None:
+    table = figure("nested").table
+    late = table.where(~table["reached 1e-10"])
+    assert set(zip(late["scaling"].tolist(), late["active"].tolist(), strict=True)) == {(0.1, 5), (0.01, 5), (0.001, 5)}
+    assert late["relative loss"] - late["theory of these seeds"] == pytest.approx(1, abs=1e-9), "ten times too large"
+    lines = [line for axes in figure("nested").draw().axes for line in axes.get_lines()]
+    assert sum(line.get_marker() in "osD^" and line.get_markerfacecolor() == "none" for line in lines) == 3
+    assert sum(line.get_marker() == "_" and line.get_markersize() > 10 for line in lines) == 2 * 4 * 5
+
+
+def test_captions_name_the_scale_of_networks_as_well() -> None:
+    results = {**made_up(), "nested": evidence("nested", "quick", made_up()["nested"].table)}
+    caption = PaperFigure(figure("nested").plot, results).caption
+    assert "Scale: nested quick, nested-networks full." in caption

@@ -40,8 +40,8 @@ def _best_or_final(rows: Table) -> Outcome:
     chosen = needed(rows, n=16, overlap=0, method="pt+ft")
     final, best = float(chosen["loss"].mean()), float(chosen["best"].mean())
     detail = (
-        f"{plural(len(chosen), 'seed')}. Published losses are the least over training; with 16 samples and no feature in "
-        "common that is the loss of the untrained network, 1, whatever the method"
+        f"{plural(len(chosen), 'seed')}. Published losses are the least over training; with 16 samples and no feature "
+        "in common that is the loss of the untrained network, 1, whatever the method"
     )
     return Outcome.of(f"{final:.2f}, {best:.2f}", final > 1.5 * best and abs(best - 1) < 0.05, detail)
 
