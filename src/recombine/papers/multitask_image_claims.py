@@ -177,7 +177,7 @@ CLAIMS = (
     ),
     claim(
         "23b",
-        "So does that of ViT.",
+        "Multi-task training of ViT that ends when the main task is learned leaves the auxiliary one unlearned.",
         "ours, on the stop rule of the code",
         f"near a guess, {GUESS:.2f}",
         f"above {UNLEARNED:g} at n = 20 and 100; trained until both are learned, below {LEARNED:g} or {CAP} epochs",

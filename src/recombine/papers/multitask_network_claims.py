@@ -277,7 +277,7 @@ CLAIMS = (
     ),
     claim(
         "21a",
-        "So it does where rescaled weights must learn new features: median and largest difference.",
+        "Theory foretells PT+FT networks that learn new features from rescaled weights: median and largest difference.",
         "ours",
         "0",
         "5%; factor 2; each scaling has networks that reached 1e-10",
@@ -286,7 +286,7 @@ CLAIMS = (
     ),
     claim(
         "21b",
-        "And where they select known ones (lazy or nested): median and largest difference.",
+        "Theory foretells those that select known features (lazy or nested): median and largest difference.",
         "ours",
         "0",
         "5%; factor 2; each scaling has networks that reached 1e-10",
