@@ -198,6 +198,20 @@ def test_more_than_finetuning_is_part_of_what_is_said_of_joint_training() -> Non
     assert verdict("9b", bent(rows, loss=lambda rows: np.where(rows["method"] == "mtl", 1.1e-4, 1.0))) is Standing.FAILS
 
 
+#: Claim on trained diagonal networks -> a change that must turn it.
+TURNED: dict[str, dict[str, Callable[[Table], Any]]] = {
+    "10": {"best": lambda rows: np.where(rows["method"] == "mtl", 0.04, rows["best"])},
+    "17": {"loss": lambda rows: rows["best"]},
+    "18": {"theory": lambda rows: 1.1 * rows["theory"]},
+    "19": {"theory": lambda rows: rows["loss"]},
+}
+
+
+@pytest.mark.parametrize("number", TURNED)
+def test_claims_on_diagonal_networks_turn_with_their_rows(number: str) -> None:
+    assert verdict(number, bent(table_of(number), **TURNED[number])) is Standing.FAILS
+
+
 @pytest.mark.parametrize("number", ["13a", "13b", "13c", "14a", "14b", "14c", "20"])
 def test_claims_on_students_turn_with_their_rows(number: str) -> None:
     rows = table_of(number)
@@ -251,6 +265,7 @@ def test_shared_dimensions_are_compared_with_chance() -> None:
     rows = table_of("16b")
     assert verdict("16b", bent(rows, chance=lambda rows: rows["ENSD"] / 1.2)) is Standing.FAILS
     old = PAPER.claim("16b").read(Table({name: rows[name] for name in rows.columns if name != "chance"}))
+    assert verdict("16b", bent(rows, chance=lambda rows: rows["chance"] * np.nan)) is Standing.NOT_RUN
     assert old.verdict is Standing.NOT_RUN
     assert old.value == PAPER.claim("16b").read(rows).value
     assert verdict("16b", bent(rows, PR_after=lambda rows: rows["PR before"])) is Standing.FAILS
@@ -259,6 +274,7 @@ def test_shared_dimensions_are_compared_with_chance() -> None:
 def test_the_published_stop_rule_is_judged_by_what_is_left_of_the_auxiliary_task() -> None:
     rows = table_of("23a")
     detail = PAPER.claim("23a").read(rows).detail
+    assert "0 of 9 reached the cap of 200 epochs before" in detail
     assert "6 of 9 networks learned it, 3 reached the cap" in detail
     assert "+2.0 (+2.0 to +2.0) at 20" in detail
     assert verdict("23a", bent(rows, auxiliary_loss=lambda rows: rows["auxiliary loss"] * 0.5)) is Standing.FAILS

@@ -80,20 +80,22 @@ def _vit(rows: Table) -> Outcome:
 
 def _nested_signature(rows: Table) -> Outcome:
     chosen = _photographs(rows, "resnet", layer="stage4")
-    columns = ("PR before", "PR after", "ENSD", *(["chance"] if "chance" in rows.columns else []))
     parts = {factor: needed(chosen, FEWEST_SEEDS, factor=factor) for factor in FACTORS}
-    means = {factor: {name: float(part[name].mean()) for name in columns} for factor, part in parts.items()}
-    shared = [mean["ENSD"] / mean["PR after"] for mean in means.values()]
-    left = {factor: mean["PR after"] / mean["PR before"] for factor, mean in means.items()}
+    sizes = {
+        factor: [float(part[name].mean()) for name in ("PR before", "PR after", "ENSD")]
+        for factor, part in parts.items()
+    }
+    left = {factor: after / before for factor, (before, after, _) in sizes.items()}
+    shared = [both / after for _, after, both in sizes.values()]
     value = f"{left[1.0]:.2f}, {left[0.125]:.2f}"
     detail = f"PR after / before at s = 1 and 0.125; ENSD / PR after {np.min(shared):.2f} to {np.max(shared):.2f}"
     detail += f"; {min(len(part) for part in parts.values())} seeds"
-    published = all(0.95 <= ratio <= 1.35 for ratio in shared) and left[1.0] > 0.9 and left[0.125] < 0.5
-    if "chance" not in columns:
+    if "chance" not in rows.columns or not np.isfinite(chosen["chance"]).all():
         without = "the ENSD of permuted neurons was not recorded, without which a high ENSD says nothing"
         return Outcome(value, Standing.NOT_RUN, f"{detail}; {without}")
     over = np.concatenate([part["ENSD"] / part["chance"] for part in parts.values()])
     detail += f"; ENSD / chance (neurons permuted) {over.min():.2f} to {over.max():.2f} over s and seeds"
+    published = all(0.95 <= ratio <= 1.35 for ratio in shared) and left[1.0] > 0.9 and left[0.125] < 0.5
     return Outcome.of(value, published and bool(np.all(over > ABOVE_CHANCE)), detail)
 
 
@@ -109,14 +111,17 @@ def _stop_rule(network: str) -> Check:
         early, late = ({n: _joint(joint, n, rule) for n in JOINT_SAMPLES} for rule in ("main", "both"))
         left = {n: float(part["auxiliary loss"].mean()) for n, part in early.items()}
         trained = np.concatenate([part["auxiliary loss"] for part in late.values()])
-        epochs = np.concatenate([part["epochs"] for part in late.values()])
-        learned, capped = trained < LEARNED, epochs >= CAP
+        capped, unlearned = (
+            np.concatenate([part["epochs"] >= CAP for part in some.values()]) for some in (late, early)
+        )
+        learned = trained < LEARNED
         gains = {n: Interval.of(100 * paired(late[n], early[n], "accuracy")) for n in JOINT_SAMPLES}
         differences = ", ".join(f"{gain} at {n}" for n, gain in gains.items())
         detail = (
-            f"auxiliary training loss when the main task is learned, n = 20, 100, 1000 (a guess: {GUESS:.2f}). Trained "
-            f"until both are: {learned.sum()} of {len(trained)} networks learned it, {(capped & ~learned).sum()} "
-            f"reached the cap of {CAP} epochs, largest loss {trained.max():.2f}. Main accuracy gained by it: "
+            f"auxiliary training loss when the main task is learned, n = 20, 100, 1000 (a guess: {GUESS:.2f}); "
+            f"{unlearned.sum()} of {len(unlearned)} reached the cap of {CAP} epochs before. Trained until both are: "
+            f"{learned.sum()} of {len(trained)} networks learned it, {(capped & ~learned).sum()} reached the cap, "
+            f"largest loss {trained.max():.2f}. Main accuracy gained by it: "
             f"{differences} points; {min(len(part) for part in late.values())} seeds"
         )
         holds = all(left[n] > UNLEARNED for n in FEW) and bool(np.all(learned | capped) and np.isfinite(trained).all())

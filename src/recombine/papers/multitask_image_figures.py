@@ -80,8 +80,9 @@ def _say_accuracy(table: Table) -> str:
 
 def _layers_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["rescaling"].table
-    sizes = tuple(name for name in SIZES if name in rows.columns)
-    return over_seeds(rows.where(rows["layer"] != ""), ("network", "factor", "layer"), sizes)
+    rows = rows.where(rows["layer"] != "")
+    sizes = tuple(name for name in SIZES if name in rows.columns and np.isfinite(rows[name]).all())
+    return over_seeds(rows, ("network", "factor", "layer"), sizes)
 
 
 def _draw_layers(canvas: Canvas, table: Table) -> None:
