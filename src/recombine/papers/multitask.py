@@ -159,7 +159,9 @@ RESCALED = {"methods": ["pt+ft", "stl"], "n": ALL_SAMPLES, "factors": [0.125, 0.
 
 def _photographs() -> list[dict[str, Any]]:
     """Multi-task training ends when both tasks are learned or, as published, when the main one is ("main")."""
-    joint = [{"methods": ["mtl"], "mtl n": [n], "stop rule": rule} for rule in ("both", "main") for n in SOME_SAMPLES]
+    joint = [
+        {"methods": ["mtl"], "mtl n": [n], "stop rule": rule} for rule in ("both", "main") for n in SOME_SAMPLES
+    ]
     return [
         {**PHOTOGRAPHS, "network": network, "half": network == "vit", "seeds": [seed], **part}
         for part in (RESCALED, *joint)
