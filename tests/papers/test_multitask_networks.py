@@ -47,7 +47,7 @@ def test_rescaled_networks_lie_on_their_prediction() -> None:
     setting = {**PLAIN, "active": [5], "places": ["inside"], "scalings": [1.0, 0.3], "methods": ["pt+ft"]}
     rows = as_table(nested_networks(unit(**setting)))
     assert rows["loss"] == pytest.approx(rows["theory"], rel=0.05)
-    assert PAPER.claim("21").read(rows).verdict is Standing.HOLDS
+    assert PAPER.claim("21b").read(rows).verdict is Standing.HOLDS
 
 
 def test_students_learn_and_known_features_help() -> None:
@@ -60,41 +60,6 @@ def test_students_learn_and_known_features_help() -> None:
     assert np.all(rows["best"] <= rows["loss"])
     for number in ("13a", "13b", "13c"):
         assert PAPER.claim(number).read(rows).verdict is Standing.NOT_RUN, "20 units say nothing about 1000"
-
-
-def test_claims_on_students_read_rows_of_the_published_size() -> None:
-    published = {"0.9 x 6": {256: (4.2e-6, 5.1e-3)}, "1 x 6": {16: (0.089, 0.020), 128: (6.1e-5, 7.1e-4)}}
-    listed = [
-        {"n": n, "width": 1000, "correlation": name, "method": method, "seed": 0, "loss": loss}
-        for name, samples in published.items()
-        for n, losses in samples.items()
-        for method, loss in zip(("pt+ft", "mtl"), losses, strict=True)
-    ]
-    rows = as_table(listed)
-    swapped = as_table([{**row, "method": "mtl" if row["method"] == "pt+ft" else "pt+ft"} for row in listed])
-    for number in ("13a", "13b", "13c"):
-        assert PAPER.claim(number).read(rows).verdict is Standing.HOLDS
-        assert PAPER.claim(number).read(swapped).verdict is Standing.FAILS
-
-
-def test_claims_on_units_and_magnitudes_read_rows_of_the_published_size() -> None:
-    losses = {("pt+ft", 1.0): (2.3e-6, 2.2e-4), ("pt+ft", 10.0): (3.7e-6, 6.2e-7), ("mtl", 1.0): (4.4e-4, 8.2e-5)}
-    listed = [
-        {"n": 64, "width": 1000, "units": count, "cosine": 1.0, "scaling": scaling, "method": method, "loss": loss}
-        for (method, scaling), ends in losses.items()
-        for count, loss in enumerate(np.geomspace(*ends, 6), start=1)
-    ]
-    flipped = [{**row, "units": 7 - row["units"]} for row in listed]
-    for number in ("14a", "14b", "14c"):
-        assert PAPER.claim(number).read(as_table(listed)).verdict is Standing.HOLDS
-        assert PAPER.claim(number).read(as_table(flipped)).verdict is Standing.FAILS
-    sized = [
-        {"n": n, "width": 1000, "cosine": 0.9, "magnitude": size, "method": method, "loss": loss}
-        for n, method, size, loss in ((32, "stl", 1.0, 0.18), (32, "stl", 0.01, 2e-5), (128, "pt+ft", 1.0, 0.0023))
-    ]
-    for loss, verdict in ((2e-6, Standing.HOLDS), (1e-7, Standing.FAILS)):
-        last = {**sized[-1], "magnitude": 0.01, "loss": loss}
-        assert PAPER.claim("20").read(as_table([*sized, last])).verdict is verdict
 
 
 def test_sweeps_of_units_and_magnitudes_have_a_row_a_network() -> None:
@@ -124,26 +89,8 @@ def test_rescaling_has_a_row_a_network_and_layer() -> None:
     assert sorted(set(looked["layer"].tolist())) == ["readout", "stage1", "stage2", "stem"]
     assert len(rows) == 4 + 1 + 1
     assert np.all((looked["ENSD"] > 0) & (looked["PR before"] >= 1))
-    for number in ("15a", "15b", "16b"):
+    for number in ("15a", "15b", "16b", "23a", "23b"):
         assert PAPER.claim(number).read(rows).verdict is Standing.NOT_RUN, "digits say nothing about photographs"
-
-
-def test_claims_on_photographs_are_paired_and_need_seeds() -> None:
-    listed = [
-        {"images": "cifar100", "network": "resnet", "method": "pt+ft", "n": n, "factor": factor, "seed": seed}
-        | {"accuracy": 0.6 + 0.1 * seed + 0.03 * (factor < 1), "layer": "stage4"}
-        | {"PR before": 6.9, "PR after": 2.0 if factor < 1 else 6.7, "ENSD": 2.4 if factor < 1 else 6.7}
-        for n in (10, 1000)
-        for factor in (0.125, 1.0)
-        for seed in (0, 1, 2)
-    ]
-    rows = as_table(listed)
-    assert PAPER.claim("15a").read(rows).value == "+3.0, +3.0"
-    assert PAPER.claim("15a").read(rows).verdict is Standing.HOLDS
-    assert PAPER.claim("16b").read(rows).verdict is Standing.HOLDS
-    assert PAPER.claim("15a").read(rows.where(rows["seed"] < 2)).verdict is Standing.NOT_RUN
-    worse = as_table([{**row, "accuracy": row["accuracy"] - 0.05 * (row["factor"] < 1)} for row in listed])
-    assert PAPER.claim("15a").read(worse).verdict is Standing.FAILS
 
 
 def test_missing_photographs_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:

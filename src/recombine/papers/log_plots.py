@@ -10,6 +10,12 @@ from recombine.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+#: Dashes and marks in the order of the colour cycle, told apart in grey as well.
+DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
+MARKS = "osD^"
 
 
 def palette() -> list[str]:
@@ -51,10 +57,10 @@ def powers_of_ten(axes: Axes, *names: str, ticks: int = 7) -> None:
 
 
 def counts(axes: Axes, values: list[int]) -> None:
-    """Make the x axis logarithmic with ticks at whole numbers, as many as fit."""
-    shown = values if len(values) < 5 else values[::2]
+    """Make the x axis logarithmic with ticks at whole numbers, as many of them written as fit."""
+    every = 1 if len(values) < 5 else 2
     axes.set_xscale("log")
-    axes.set_xticks(shown, [f"{value}" for value in shown])
+    axes.set_xticks(values, [f"{value}" if place % every == 0 else "" for place, value in enumerate(values)])
     axes.xaxis.minorticks_off()
 
 
@@ -89,10 +95,18 @@ def ribbon(axes: Axes, table: Table, across: str, value: str, label: str, **styl
     axes.fill_between(x, 10 ** (y - half), 10 ** (y + half), color=drawn.get_color(), alpha=0.15, lw=0)
 
 
-def points(axes: Axes, table: Table, across: str, value: str, colour: Any, marker: str = "o") -> None:
+def points(
+    axes: Axes, table: Table, across: str, value: str, colour: Any, marker: str = "o", *, filled: bool = True
+) -> None:
     """Draw mean logarithms with error bars on a logarithmic axis."""
     half = np.nan_to_num(table[f"{value} 2se"])
     middle = table[value]
     bars = [10**middle - 10 ** (middle - half), 10 ** (middle + half) - 10**middle]
     style: dict[str, Any] = {"linestyle": "", "color": colour, "marker": marker, "capsize": 3, "markersize": 7}
-    axes.errorbar(table[across], 10**middle, bars, markerfacecolor="none", markeredgewidth=1.6, **style)
+    face = colour if filled else "none"
+    axes.errorbar(table[across], 10**middle, bars, markerfacecolor=face, markeredgewidth=1.6, **style)
+
+
+def grown(canvas: Figure, rows: int) -> None:
+    """Make room for so many rows of panels on a canvas that was planned for one."""
+    canvas.set_figheight(canvas.get_figheight() * (0.25 + 0.75 * rows))

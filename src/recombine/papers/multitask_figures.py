@@ -10,19 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.log_plots import by_samples, counts, logarithms, palette, points, powers_of_ten, ribbon
+from recombine.papers.log_plots import (
+    DASHES,
+    MARKS,
+    by_samples,
+    counts,
+    logarithms,
+    palette,
+    points,
+    powers_of_ten,
+    ribbon,
+)
+from recombine.papers.multitask_readings import METHODS
+from recombine.papers.multitask_relu_figures import BANDS, RELU_FIGURES
 from recombine.papers.over_seeds import over_seeds
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, as_table, matching
 from recombine.tables import Table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
-
-#: Lines in the order of the colour cycle, told apart in grey as well.
-DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
-#: Method -> words, in the order of the colour cycle.
-METHODS = {"pt+ft": "PT+FT", "stl": "single task", "mtl": "MTL", "pt+ft probe": "linear probe"}
 
 
 # ---------------------------------------------------------------------------- penalties
@@ -31,8 +39,13 @@ SHOWN = ("MTL", "PT+FT, k = B/2", "PT+FT, k = B", "ReLU, cosine 1", "ReLU, cosin
 
 
 def _penalties_table(results: Mapping[str, Evidence]) -> Table:
+    """Penalties have units of their own: what tells them apart is how a price changes with B."""
     rows = results["penalties"].table
-    return rows.where(np.isin(rows["penalty"], SHOWN))
+    rows = rows.where(np.isin(rows["penalty"], SHOWN))
+    unknown = {name: matching(rows, penalty=name) for name in SHOWN}
+    first = {name: float(line["price"][line["ratio"].argmin()]) for name, line in unknown.items()}
+    relative = rows["price"] / np.array([first[name] for name in rows["penalty"].tolist()])
+    return Table({**{name: rows[name] for name in rows.columns}, "relative price": relative})
 
 
 def _draw_penalties(canvas: Canvas, table: Table) -> None:
@@ -42,9 +55,9 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
     for name in SHOWN:
         line = matching(table, penalty=name)
         label = names.get(name, name.replace(", cosine", ",\ncosine"))
-        for axes, column in zip(panels, ("price", "order"), strict=True):
+        for axes, column in zip(panels, ("relative price", "order"), strict=True):
             axes.plot(line["ratio"], line[column], label=label, markevery=0.12)
-    panels[0].set(ylabel="price of a coefficient of 1", title="Penalty")
+    panels[0].set(ylabel="price / price at B = 0.0001", title="Penalty")
     powers_of_ten(panels[0], "x", "y")
     panels[1].set(ylabel="order of the penalty", title="Order", ylim=(0, 2.08))
     panels[1].axhline(1, color="0.6", linewidth=0.8, linestyle="-", marker="")
@@ -55,9 +68,46 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
 
 
 def _say_penalties(table: Table) -> str:
-    at = [matching(table, penalty=name) for name in ("PT+FT, k = B/2", "MTL")]
-    tuned, joint = (float(rows["order"][np.argmin(np.abs(np.log10(rows["ratio"]) + 3))]) for rows in at)
-    return f"Price and order by size of the known feature; the order at B = 0.001: PT+FT {tuned:.3f}, MTL {joint:.3f}."
+    at = [matching(table, penalty=name) for name in ("PT+FT, k = B/2", "PT+FT, k = B", "MTL")]
+    orders = [float(rows["order"][np.argmin(np.abs(np.log10(rows["ratio"]) + 3))]) for rows in at]
+    return (
+        f"Price and order by size of the known feature; the order at B = 0.001: PT+FT {orders[0]:.3f} ({orders[1]:.3f} "
+        f"in the published form), MTL {orders[2]:.3f}."
+    )
+
+
+# ---------------------------------------------------------------------------- theory and networks together
+
+#: Theory for the seeds of the networks beside it; NaN where theory does not speak for them.
+SAME = "theory of these seeds"
+
+
+def _with_networks(theory: Table, networks: Table | None, keys: tuple[str, ...], column: str) -> Table:
+    """Return means of theory's lines, and of networks that reached a training loss of 1e-10 and those that did not."""
+    lines = over_seeds(logarithms(theory, column), keys, (column,)).rows()
+    listed = [{"source": "theory", "reached 1e-10": True, **row, SAME: np.nan} for row in lines]
+    if networks is not None:
+        seen = over_seeds(networks, (*keys, "stopped"), (column, SAME)).rows()
+        listed += [
+            {"source": "trained", "reached 1e-10": row["stopped"], **{name: row[name] for name in keys}}
+            | {name: row[name] for name in (column, f"{column} 2se", "n", SAME)}
+            for row in seen
+        ]
+    return as_table(listed)
+
+
+def _marks(axes: Axes, line: Table, seen: Table, across: str, column: str, style: tuple[Any, str]) -> None:
+    """Draw networks, filled where they learned; a short bar is theory for their seeds where the line has others."""
+    colour, marker = style
+    for learned in (True, False):
+        chosen = matching(seen, **{"reached 1e-10": learned})
+        if len(chosen):
+            points(axes, chosen, across, column, colour, marker, filled=learned)
+    for row in seen.rows():
+        whole = matching(line, **{across: row[across], "n": row["n"]})
+        if not len(whole) and np.isfinite(row[SAME]):
+            bar: dict[str, Any] = {"marker": "_", "markersize": 17, "markeredgewidth": 1.6, "linestyle": ""}
+            axes.plot([row[across]], [10 ** row[SAME]], color=colour, **bar)
 
 
 # ---------------------------------------------------------------------------- test loss by samples
@@ -65,18 +115,19 @@ def _say_penalties(table: Table) -> str:
 
 def _samples_table(results: Mapping[str, Evidence]) -> Table:
     theory = matching(results["overlap"].table, form="exact")
-    theory = theory.where(np.isin(theory["method"], list(METHODS)) & (theory["method"] != "mtl"))
-    keys = ("overlap", "method", "samples")
-    listed = [{"source": "theory", **row} for row in over_seeds(by_samples(logarithms(theory)), keys, ("loss",)).rows()]
+    theory = by_samples(theory.where(np.isin(theory["method"], list(METHODS)) & (theory["method"] != "mtl")))
+    trained = None
     if "overlap-networks" in results:
-        trained = by_samples(results["overlap-networks"].table)
-        listed += [{"source": "trained", **row} for row in over_seeds(logarithms(trained), keys, ("loss",)).rows()]
-    return as_table(listed)
+        rows = by_samples(results["overlap-networks"].table)
+        # The least group norm does not speak for networks without weight decay.
+        foretold = np.where(rows["method"] == "mtl", np.nan, rows["theory"])
+        trained = logarithms(logarithms(Table({**{name: rows[name] for name in rows.columns}, SAME: foretold}), SAME))
+    return _with_networks(theory, trained, ("overlap", "method", "samples"), "loss")
 
 
 def _draw_samples(canvas: Canvas, table: Table) -> None:
     overlaps = sorted(set(table["overlap"].tolist()), reverse=True)
-    panels = canvas.subplots(1, len(overlaps), sharex=True, sharey=True)
+    panels = np.atleast_1d(canvas.subplots(1, len(overlaps), sharex=True, sharey=True))
     canvas.subplots_adjust(left=0.085, right=0.985, top=0.79, bottom=0.16, wspace=0.08)
     for axes, shared in zip(panels, overlaps, strict=True):
         for place, (method, word) in enumerate(METHODS.items()):
@@ -85,22 +136,24 @@ def _draw_samples(canvas: Canvas, table: Table) -> None:
             if len(line):
                 ribbon(axes, line, "samples", "loss", word, color=colour, marker="", linestyle=DASHES[place])
             seen = matching(table, source="trained", overlap=shared, method=method)
-            if len(seen):
-                points(axes, seen, "samples", "loss", colour, "osD^"[place])
+            _marks(axes, line, seen, "samples", "loss", (colour, MARKS[place]))
         axes.set(title=f"{shared} of 40 shared", xlabel="main-task samples")
         powers_of_ten(axes, "y")
         counts(axes, sorted(set(table["samples"].tolist())))
     panels[0].set_ylabel("test loss")
-    _legend(canvas)
+    _legend(canvas, table)
 
 
-def _legend(canvas: Canvas) -> None:
+def _legend(canvas: Canvas, table: Table) -> None:
+    """Promise a line or a mark only where there is one."""
     from matplotlib.lines import Line2D
 
-    marks = [
-        Line2D([], [], color=colour, linestyle=dash, marker=marker, markerfacecolor="none", label=word)
-        for word, colour, dash, marker in zip(METHODS.values(), palette(), DASHES, "osD^", strict=False)
-    ]
+    marks = []
+    for word, method, colour, dash, marker in zip(METHODS.values(), METHODS, palette(), DASHES, MARKS, strict=False):
+        drawn = [bool(len(matching(table, source=source, method=method))) for source in ("theory", "trained")]
+        style: dict[str, Any] = {"linestyle": dash if drawn[0] else "", "marker": marker if drawn[1] else ""}
+        if any(drawn):
+            marks.append(Line2D([], [], color=colour, label=word, **style))
     canvas.legend(handles=marks, frameon=False, fontsize=11.5, loc="upper left", ncols=4, bbox_to_anchor=(0.07, 1.0))
 
 
@@ -117,15 +170,14 @@ def _say_samples(table: Table) -> str:
 
 
 def _nested_table(results: Mapping[str, Evidence]) -> Table:
-    keys = ("place", "scaling", "active")
-    theory = logarithms(matching(results["nested"].table, n=64, method="pt+ft"), "relative loss")
-    listed = [{"source": "theory", **row} for row in over_seeds(theory, keys, ("relative loss",)).rows()]
+    theory = matching(results["nested"].table, n=64, method="pt+ft")
+    keys, trained = ("place", "scaling", "active"), None
     if "nested-networks" in results:
         rows = matching(results["nested-networks"].table, n=64, method="pt+ft")
-        relative = Table({**{name: rows[name] for name in keys}, "relative loss": rows["loss"] / rows["power"]})
-        seen = over_seeds(logarithms(relative, "relative loss"), keys, ("relative loss",))
-        listed += [{"source": "trained", **row} for row in seen.rows()]
-    return as_table(listed)
+        relative = {"relative loss": rows["loss"] / rows["power"], SAME: rows["theory"] / rows["power"]}
+        plain = {name: rows[name] for name in (*keys, "stopped")}
+        trained = logarithms(logarithms(Table({**plain, **relative}), "relative loss"), SAME)
+    return _with_networks(theory, trained, keys, "relative loss")
 
 
 def _draw_nested(canvas: Canvas, table: Table) -> None:
@@ -136,13 +188,12 @@ def _draw_nested(canvas: Canvas, table: Table) -> None:
     scalings = sorted(set(table["scaling"].tolist()), reverse=True)
     for axes, place in zip(panels, ("inside", "outside"), strict=True):
         for number, m in enumerate(scalings):
-            colour = colormaps["viridis"](number / max(1, len(scalings) - 0.6))
+            colour = colormaps["viridis"](0.72 * number / max(1, len(scalings) - 1))
             dash = DASHES[number % 4]
             line = matching(table, source="theory", place=place, scaling=m)
             ribbon(axes, line, "active", "relative loss", f"m = {m:g}", color=colour, marker="", linestyle=dash)
             seen = matching(table, source="trained", place=place, scaling=m)
-            if len(seen):
-                points(axes, seen, "active", "relative loss", colour, "osD^"[number % 4])
+            _marks(axes, line, seen, "active", "relative loss", (colour, MARKS[number % 4]))
         word = "known" if place == "inside" else "new"
         axes.set(title=f"All features {word}", xlabel="features of the main task, k")
         powers_of_ten(axes, "y")
@@ -163,19 +214,24 @@ def _say_nested(table: Table) -> str:
 
 
 def _group_table(results: Mapping[str, Evidence]) -> Table:
-    return results["group-norm"].table
+    """Random starts have no size of their own: their number is not one."""
+    rows = results["group-norm"].table
+    size = np.where(rows["route"] == "gradient flow", rows["start"], np.nan)
+    return Table({"route": rows["route"], "weights at the start": size, "group norm": rows["group norm"]})
 
 
 def _draw_group(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
-    canvas.subplots_adjust(left=0.1, right=0.97, top=0.95, bottom=0.18)
+    canvas.subplots_adjust(left=0.1, right=0.96, top=0.95, bottom=0.18)
     flow = matching(table, route="gradient flow")
-    axes.plot(flow["start"], flow["group norm"], label="gradient flow, no decay")
+    axes.plot(flow["weights at the start"], flow["group norm"], label="gradient flow, no decay")
     least = float(matching(table, route="cone program")["group norm"][0])
     axes.axhline(least, color="0.3", linestyle=":", marker="", label=f"least group norm, {least:.4f}")
     decay = matching(table, route="weight decay")["group norm"]
-    axes.plot(np.full(len(decay), 1e-6), decay, linestyle="", marker="D", label="vanishing weight decay")
-    axes.set(xlabel="size of all weights at the start", ylabel="group norm of the solution")
+    # At the margin: these starts are random, not small.
+    style: dict[str, Any] = {"linestyle": "", "marker": "D", "clip_on": False, "transform": axes.get_yaxis_transform()}
+    axes.plot(np.ones(len(decay)), decay, label=f"vanishing weight decay, {len(decay)} random starts", **style)
+    axes.set(xlabel="size of all weights before gradient flow", ylabel="group norm of the solution")
     powers_of_ten(axes, "x")
     axes.invert_xaxis()
     axes.legend(frameon=False, fontsize=11.5, loc="upper left")
@@ -186,52 +242,17 @@ def _say_group(table: Table) -> str:
     return f"Flow from smaller weights ends at larger group norms, {last:.4f} in the end; weight decay at the least."
 
 
-# ---------------------------------------------------------------------------- ReLU students
-
-
-def _relu_table(results: Mapping[str, Evidence]) -> Table:
-    rows = results["relu-correlation"].table
-    rows = rows.where(np.isin(rows["method"], list(METHODS)))
-    return over_seeds(by_samples(logarithms(rows)), ("correlation", "method", "samples"), ("loss",))
-
-
-def _draw_relu(canvas: Canvas, table: Table) -> None:
-    names = list(dict.fromkeys(table["correlation"].tolist()))
-    rows, columns = -(-len(names) // 3), min(3, len(names))
-    panels = np.atleast_1d(canvas.subplots(rows, columns, sharex=True, sharey=True)).ravel()
-    canvas.subplots_adjust(
-        left=0.09, right=0.985, top=0.82 if rows == 1 else 0.88, bottom=0.15, wspace=0.08, hspace=0.3
-    )
-    for axes, name in zip(panels, names, strict=False):
-        for place, (method, word) in enumerate(METHODS.items()):
-            line = matching(table, correlation=name, method=method)
-            if len(line):
-                style = {"color": palette()[place], "marker": "osD^"[place], "linestyle": DASHES[place]}
-                ribbon(axes, line, "samples", "loss", word, **style)
-        axes.set(title=f"cosines {name}", xlabel="main-task samples")
-        powers_of_ten(axes, "y")
-        counts(axes, sorted(set(table["samples"].tolist())))
-    panels[0].set_ylabel("test loss")
-    handles, labels = panels[0].get_legend_handles_labels()
-    canvas.legend(handles, labels, frameon=False, fontsize=11.5, loc="upper left", ncols=4, bbox_to_anchor=(0.07, 1.0))
-
-
-def _say_relu(table: Table) -> str:
-    same = matching(table, correlation="1 x 6", samples=16)
-    found = {row["method"]: 10 ** row["loss"] for row in same.rows()}
-    return (
-        f"Test loss by samples and method; with the same features and 16 samples MTL has {found['mtl']:.3f} and "
-        f"PT+FT {found['pt+ft']:.3f}."
-    )
-
-
-BANDS = "Bands and bars: two standard errors over seeds (n in the table), of logarithms."
+NETWORKS = (
+    "Filled marks: networks trained to a loss of 1e-10, final test loss; open marks: those that reached the most steps "
+    "before; short bars: theory for the seeds of a mark, where the line has others."
+)
 FIGURES = (
     Plot(
         "penalties",
         "What a known feature costs",
-        "Price and order of each penalty for a coefficient of one, by the size B that the feature has in the auxiliary "
-        "task. Order 2 is ridge, order 1 lasso; order and feature dependence add to one.",
+        "Price (over that of a feature which is hardly known) and order of each penalty for a coefficient of one, by "
+        "the size B that the feature has in the auxiliary task. Order 2 is ridge, order 1 lasso; order and feature "
+        "dependence, the slope of the price, add to one.",
         ("multitask/5a", "multitask/5b", "multitask/6"),
         ("penalties",),
         _penalties_table,
@@ -242,32 +263,34 @@ FIGURES = (
     Plot(
         "samples",
         "Test loss by samples",
-        "1000 inputs; each task uses 40 of them. Lines: theory. Marks: networks trained by gradient descent, final "
-        f"test loss. {BANDS}",
+        f"1000 inputs; each task uses 40 of them. Lines: theory; for MTL there is none. {NETWORKS} {BANDS}",
         ("multitask/9a", "multitask/9b", "multitask/10", "multitask/18"),
         ("overlap",),
         _samples_table,
         _draw_samples,
         _say_samples,
         height=350,
+        optional=("overlap-networks",),
     ),
     Plot(
         "nested",
         "Nested feature selection",
         "PT+FT with 64 samples; hidden weights are multiplied by m before finetuning, readouts start at 0.001 m. "
-        f"Lines: theory. Marks: trained networks, at quick scale of one seed. {BANDS}",
-        ("multitask/11", "multitask/12a", "multitask/12b"),
+        "Coefficients of the main task are 1/k, of the auxiliary one 1/sqrt(40), as in the published data. Lines: "
+        f"theory. {NETWORKS} {BANDS}",
+        ("multitask/11", "multitask/12a", "multitask/12b", "multitask/21a", "multitask/21b"),
         ("nested",),
         _nested_table,
         _draw_nested,
         _say_nested,
         height=350,
+        optional=("nested-networks",),
     ),
     Plot(
         "group-norm",
         "Where multi-task training ends",
-        "Two tasks of six inputs (P2). Weight decay leads to the least group norm from six random starts, gradient "
-        "flow from small weights without decay leads away from it.",
+        "Two tasks of six inputs (P2). Weight decay leads to the least group norm from every random start (diamonds at "
+        "the margin, one upon the other), gradient flow from small weights without decay leads away from it.",
         ("multitask/8a", "multitask/8b"),
         ("group-norm",),
         _group_table,
@@ -275,15 +298,5 @@ FIGURES = (
         _say_group,
         height=300,
     ),
-    Plot(
-        "relu",
-        "ReLU students",
-        f"Test loss by samples and by how the main teacher's units relate to the auxiliary teacher's. {BANDS}",
-        ("multitask/13a", "multitask/13b", "multitask/13c"),
-        ("relu-correlation",),
-        _relu_table,
-        _draw_relu,
-        _say_relu,
-        height=350,
-    ),
+    *RELU_FIGURES,
 )

@@ -1,79 +1,100 @@
-"""Multi-task learning and pretraining: what rescaling does to networks on CIFAR-100, and what shared dimensions are."""
+"""Multi-task learning and pretraining: what rescaling does to networks on CIFAR-100, and what shared dimensions are.
+
+Three seeds of fifty are too few for a verdict at every number of samples, so gains are averaged over all of them within
+a seed, and a t-interval over seeds decides. These rules were fixed before there were results.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from recombine.papers.claims import Check, Claim, Outcome
+from recombine.arrays import FloatArray
+from recombine.papers.claims import Check, Outcome, Standing
+from recombine.papers.multitask_readings import FEWEST_SEEDS, Interval, claim, needed, one_a_network, paired
+from recombine.papers.over_seeds import MissingNetworksError
 from recombine.papers.results import matching
 from recombine.tables import Table
 
-FEWEST_SEEDS = 3
+#: The published grid.
+SAMPLES, FACTORS = (10, 20, 50, 100, 200, 500, 1000), (0.125, 0.25, 0.5, 1.0, 2.0)
+#: ENSD must be so many times that of the same layer with its neurons permuted to speak for known features.
+ABOVE_CHANCE = 1.5
+#: Samples at which multi-task networks were trained with both stop rules, and those of them that are few.
+JOINT_SAMPLES, FEW = (20, 100, 1000), (20, 100)
+#: Loss of a guess among 98 classes; above UNLEARNED a task counts as not learned, below LEARNED as learned.
+GUESS, UNLEARNED, LEARNED = float(np.log(98)), 3.0, 0.02
 
 
-def _cifar(rows: Table, network: str) -> Table:
-    """One row a network: those with layers have several."""
-    chosen = matching(rows, images="cifar100", network=network, method="pt+ft")
-    seen: set[tuple[int, float, int]] = set()
-    first = []
-    for row in chosen.rows():
-        key = (row["n"], row["factor"], row["seed"])
-        first.append(key not in seen)
-        seen.add(key)
-    return chosen.where(np.array(first, dtype=bool))
+def _photographs(rows: Table, network: str, **values: object) -> Table:
+    chosen = matching(rows, images="cifar100", network=network, **values)
+    if len(set(chosen["seed"].tolist())) < FEWEST_SEEDS:
+        needs = f"needs {network} networks on CIFAR-100 with at least {FEWEST_SEEDS} seeds"
+        raise MissingNetworksError(f"{needs}: run with --scale full --device cuda")
+    return chosen
 
 
-def _gains(rows: Table, better: float, worse: float) -> dict[int, tuple[float, float, int]]:
-    """Samples -> mean paired gain in points, its standard error, and the number of seeds."""
-    gains = {}
-    for n in sorted(set(rows["n"].tolist())):
+def _gains(rows: Table, better: float, worse: float) -> FloatArray:
+    """Return paired gains in accuracy, in points (seeds, samples), at all the published numbers of samples."""
+    columns = []
+    for n in SAMPLES:
         one, two = (matching(rows, n=n, factor=factor) for factor in (better, worse))
-        both = sorted(set(one["seed"].tolist()) & set(two["seed"].tolist()))
-        pairs = [float(matching(one, seed=s)["accuracy"][0] - matching(two, seed=s)["accuracy"][0]) for s in both]
-        if pairs:
-            spread = np.std(pairs, ddof=1) / len(pairs) ** 0.5 if len(pairs) > 1 else np.nan
-            gains[n] = (100 * float(np.mean(pairs)), 100 * float(spread), len(pairs))
-    return gains
+        columns.append(100 * paired(one, two, "accuracy"))
+    if len({len(column) for column in columns}) > 1:
+        raise MissingNetworksError("some seeds lack some numbers of samples")
+    return np.stack(columns, axis=1)
+
+
+def _decided(value: str, gain: Interval, least: float, detail: str) -> Outcome:
+    """Judge a gain that should be above ``least``: it holds if clearly positive, fails if clearly too small."""
+    if gain.mean > least and gain.low > 0:
+        return Outcome(value, Standing.HOLDS, detail)
+    if gain.high < least or not np.isfinite(gain.mean):
+        return Outcome(value, Standing.FAILS, detail)
+    return Outcome(value, Standing.NOT_RUN, f"too few seeds to tell; {detail}")
 
 
 def _resnet(rows: Table) -> Outcome:
-    gains = _gains(_cifar(rows, "resnet"), 0.125, 1.0)
-    seeds = min((count for _, _, count in gains.values()), default=0)
-    if seeds < FEWEST_SEEDS:
-        return Outcome.not_run(f"needs ResNets on CIFAR-100 with at least {FEWEST_SEEDS} seeds; there are {seeds}")
-    value = ", ".join(f"{gain:+.1f}" for gain, _, _ in gains.values())
-    error = max(error for _, error, _ in gains.values())
-    detail = f"points at n = {', '.join(map(str, gains))}; {seeds} seeds, largest standard error {error:.1f}"
-    return Outcome.of(value, all(gain > 1 for gain, _, _ in gains.values()), detail)
+    gains = _gains(_photographs(one_a_network(rows), "resnet", method="pt+ft"), 0.125, 1.0)
+    pooled = Interval.of(gains.mean(1))
+    spread = np.std(gains, axis=0, ddof=1) / len(gains) ** 0.5
+    listed = ", ".join(
+        f"{gain:+.1f} ± {error:.1f} at {n}" for n, gain, error in zip(SAMPLES, gains.mean(0), spread, strict=True)
+    )
+    return _decided(str(pooled), pooled, 1.0, f"points, {len(gains)} seeds; by samples, with standard errors: {listed}")
 
 
 def _vit(rows: Table) -> Outcome:
-    chosen = _cifar(rows, "vit")
-    others = [factor for factor in sorted(set(chosen["factor"].tolist())) if factor != 1.0]
-    found = {factor: _gains(chosen, 1.0, factor) for factor in others}
-    seeds = min((count for gains in found.values() for _, _, count in gains.values()), default=0)
-    if seeds < FEWEST_SEEDS:
-        return Outcome.not_run(f"needs ViTs on CIFAR-100 with at least {FEWEST_SEEDS} seeds; there are {seeds}")
-    least = {factor: min(gain for gain, _, _ in gains.values()) for factor, gains in found.items()}
-    value = ", ".join(f"{gain:+.1f} over {factor:g}" for factor, gain in least.items())
-    return Outcome.of(value, min(least.values()) > 0, f"smallest gain of s = 1 in points over n; {seeds} seeds")
+    chosen = _photographs(one_a_network(rows), "vit", method="pt+ft")
+    gains = {factor: _gains(chosen, 1.0, factor) for factor in FACTORS if factor != 1.0}
+    pooled = {factor: Interval.of(gain.mean(1)) for factor, gain in gains.items()}
+    value = ", ".join(f"{gain} over {factor:g}" for factor, gain in pooled.items())
+    least = ", ".join(f"{gain.mean(0).min():+.1f}" for gain in gains.values())
+    seeds = min(len(gain) for gain in gains.values())
+    # The factor that is hardest to tell from s = 1 decides.
+    hardest = min(pooled.values(), key=lambda gain: gain.low)
+    beaten = next((gain for gain in pooled.values() if gain.high < 0 or np.isnan(gain.mean)), hardest)
+    return _decided(value, beaten, 0.0, f"gain of s = 1 in points, {seeds} seeds; smallest at any n: {least}")
 
 
 def _nested_signature(rows: Table) -> Outcome:
-    chosen = matching(rows, images="cifar100", network="resnet", layer="stage4")
-    seeds = len(set(chosen["seed"].tolist()))
-    if seeds < FEWEST_SEEDS:
-        return Outcome.not_run(f"needs ResNets on CIFAR-100 with at least {FEWEST_SEEDS} seeds; there are {seeds}")
-    factors = sorted(set(chosen["factor"].tolist()))
-    means = {
-        f: {c: float(matching(chosen, factor=f)[c].mean()) for c in ("PR before", "PR after", "ENSD")} for f in factors
+    chosen = _photographs(rows, "resnet", layer="stage4")
+    parts = {factor: needed(chosen, FEWEST_SEEDS, factor=factor) for factor in FACTORS}
+    sizes = {
+        factor: [float(part[name].mean()) for name in ("PR before", "PR after", "ENSD")]
+        for factor, part in parts.items()
     }
-    shared = {f: mean["ENSD"] / mean["PR after"] for f, mean in means.items()}
-    left = {f: mean["PR after"] / mean["PR before"] for f, mean in means.items()}
-    holds = all(0.95 <= value <= 1.35 for value in shared.values()) and left[1.0] > 0.9 and left[min(factors)] < 0.5
-    low, high = min(shared.values()), max(shared.values())
-    detail = f"PR after / before at s = 1 and {min(factors):g}; ENSD / PR after {low:.2f} to {high:.2f}; {seeds} seeds"
-    return Outcome.of(f"{left[1.0]:.2f}, {left[min(factors)]:.2f}", holds, detail)
+    left = {factor: after / before for factor, (before, after, _) in sizes.items()}
+    shared = [both / after for _, after, both in sizes.values()]
+    value = f"{left[1.0]:.2f}, {left[0.125]:.2f}"
+    detail = f"PR after / before at s = 1 and 0.125; ENSD / PR after {np.min(shared):.2f} to {np.max(shared):.2f}"
+    detail += f"; {min(len(part) for part in parts.values())} seeds"
+    if "chance" not in rows.columns or not np.isfinite(chosen["chance"]).all():
+        without = "the ENSD of permuted neurons was not recorded, without which a high ENSD says nothing"
+        return Outcome(value, Standing.NOT_RUN, f"{detail}; {without}")
+    over = np.concatenate([part["ENSD"] / part["chance"] for part in parts.values()])
+    detail += f"; ENSD / chance (neurons permuted) {over.min():.2f} to {over.max():.2f} over s and seeds"
+    published = all(0.95 <= ratio <= 1.35 for ratio in shared) and left[1.0] > 0.9 and left[0.125] < 0.5
+    return Outcome.of(value, published and bool(np.all(over > ABOVE_CHANCE)), detail)
 
 
 def _identities(rows: Table) -> Outcome:
@@ -82,30 +103,56 @@ def _identities(rows: Table) -> Outcome:
     return Outcome.of(f"{worst:.0e}", worst < 1e-9 and moved > 1e-3, detail)
 
 
-def _claim(number: str, statement: str, source: str, expected: str, tolerance: str, name: str, check: Check) -> Claim:
-    return Claim(f"multitask/{number}", statement, source, expected, tolerance, name, check)
+def _stop_rule(network: str) -> Check:
+    def check(rows: Table) -> Outcome:
+        joint = _photographs(one_a_network(rows), network, method="mtl")
+        early, late = ({n: _joint(joint, n, rule) for n in JOINT_SAMPLES} for rule in ("main", "both"))
+        left = {n: float(part["auxiliary loss"].mean()) for n, part in early.items()}
+        both = matching(joint, stop_rule="both")
+        learned, longest = both["auxiliary loss"] < LEARNED, both["epochs"].max()
+        gains = {n: Interval.of(100 * paired(late[n], early[n], "accuracy")) for n in JOINT_SAMPLES}
+        detail = (
+            f"auxiliary training loss at the end, n = 20, 100, 1000 (a guess: {GUESS:.2f}; main task learned by "
+            f"{_learned(early)}). Trained until both are learned: {learned.sum()} of {len(both)} networks learned the "
+            f"auxiliary task, the others ran for {longest} epochs, largest loss {both['auxiliary loss'].max():.2f}. "
+            f"Main accuracy gained: {', '.join(f'{gain} at {n}' for n, gain in gains.items())} points"
+        )
+        ended = np.isfinite(both["auxiliary loss"]) & (learned | (both["epochs"] == longest))
+        holds = all(left[n] > UNLEARNED for n in FEW) and bool(ended.all())
+        return Outcome.of(", ".join(f"{loss:.2f}" for loss in left.values()), holds, detail)
+
+    return check
+
+
+def _learned(parts: dict[int, Table]) -> str:
+    losses = np.concatenate([part["train loss"] for part in parts.values()])
+    return f"{(losses < LEARNED).sum()} of {len(losses)} networks"
+
+
+def _joint(rows: Table, n: int, rule: str) -> Table:
+    return needed(rows, FEWEST_SEEDS, n=n, stop_rule=rule)
 
 
 CLAIMS = (
-    _claim(
+    claim(
         "15a",
         "ResNet-18 on CIFAR-100: finetuning from an eighth of the pretrained weights beats plain finetuning.",
-        "Fig. CIFAR-100",
-        "+7.4, +10.5, +6.6, +3.8, +2.5, +2.4, +1.7 points",
-        "> +1 at every n",
+        "data of Fig. CIFAR-100",
+        "+5.0 points over n (+7.4, +10.5, +6.6, +3.8, +2.5, +2.4, +1.7)",
+        "mean over n above +1 and its lower 95% bound over seeds above 0; fails if the upper one is below +1",
         "rescaling",
         _resnet,
     ),
-    _claim(
+    claim(
         "15b",
         "ViT on CIFAR-100: no rescaling beats plain finetuning.",
-        "Fig. CIFAR-100",
+        "data of Fig. CIFAR-100",
         "s = 1 best at every n",
-        "none",
+        "lower 95% bound of the mean gain over n above 0 for every other s; fails if an upper one is below 0",
         "rescaling",
         _vit,
     ),
-    _claim(
+    claim(
         "16a",
         "ENSD of a representation with itself is its PR; it is symmetric and blind to scale and to a common rotation.",
         "definition",
@@ -114,13 +161,31 @@ CLAIMS = (
         "dimensions",
         _identities,
     ),
-    _claim(
+    claim(
         "16b",
         "ResNet-18: from rescaled weights the last stage keeps few dimensions, and those were there before (nested).",
-        "Fig. ENSD",
+        "data of Fig. ENSD",
         "0.98, 0.30; ENSD / PR 0.95 to 1.35",
-        "> 0.9, < 0.5",
+        f"> 0.9, < 0.5; ENSD above {ABOVE_CHANCE:g} times that of permuted neurons in every seed",
         "rescaling",
         _nested_signature,
+    ),
+    claim(
+        "23a",
+        "Multi-task training of ResNet-18 that ends when the main task is learned leaves the auxiliary one unlearned.",
+        "ours, on the stop rule of the code",
+        f"near a guess, {GUESS:.2f}",
+        f"above {UNLEARNED:g} at n = 20 and 100; trained until both are learned, below {LEARNED:g} or no epochs left",
+        "rescaling",
+        _stop_rule("resnet"),
+    ),
+    claim(
+        "23b",
+        "Multi-task training of ViT that ends when the main task is learned leaves the auxiliary one unlearned.",
+        "ours, on the stop rule of the code",
+        f"near a guess, {GUESS:.2f}",
+        f"above {UNLEARNED:g} at n = 20 and 100; trained until both are learned, below {LEARNED:g} or no epochs left",
+        "rescaling",
+        _stop_rule("vit"),
     ),
 )

@@ -3,108 +3,134 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.log_plots import by_samples, counts
-from recombine.papers.over_seeds import band, over_seeds
+from recombine.papers.log_plots import by_samples, counts, grown
+from recombine.papers.multitask_readings import one_a_network
+from recombine.papers.over_seeds import over_seeds
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, matching
 from recombine.tables import Table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 NETWORKS = {"resnet": "ResNet-18", "vit": "ViT", "small resnet": "small ResNet, digits"}
 
-#: Methods other than PT+FT: what a legend calls them, and how to find them.
-OTHERS: dict[str, dict[str, str]] = {
-    "MTL, both learned": {"method": "mtl", "stop rule": "both"},
-    "MTL, published stop": {"method": "mtl", "stop rule": "main"},
-    "single task": {"method": "stl"},
+#: Methods other than PT+FT: how to find them, and how to draw them so that they are not taken for one of its factors.
+OTHERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    "MTL, both learned": ({"method": "mtl", "stop rule": "both"}, {"marker": "D", "linestyle": "-"}),
+    "MTL, published stop": ({"method": "mtl", "stop rule": "main"}, {"marker": "^", "linestyle": (0, (6, 2))}),
+    "single task": ({"method": "stl"}, {"marker": "o", "linestyle": ":"}),
 }
-
-
-def _distinct(rows: Table) -> Table:
-    """Keep one row a network: those with layers have several."""
-    keys = [tuple(row[k] for k in ("network", "method", "stop rule", "n", "factor", "seed")) for row in rows.rows()]
-    return rows.where(np.array([key not in keys[:place] for place, key in enumerate(keys)], dtype=bool))
+#: What is shown of a layer, in words; chance is not in results from before it was recorded.
+SIZES = {"PR before": "PR before", "PR after": "PR after", "ENSD": "ENSD of both", "chance": "ENSD, neurons permuted"}
 
 
 def _accuracy_table(results: Mapping[str, Evidence]) -> Table:
-    rows = by_samples(_distinct(results["rescaling"].table))
-    return over_seeds(rows, ("network", "method", "stop rule", "factor", "samples"), ("accuracy",))
+    rows = by_samples(one_a_network(results["rescaling"].table))
+    percent = Table({**{name: rows[name] for name in rows.columns}, "accuracy": 100 * rows["accuracy"]})
+    return over_seeds(percent, ("network", "method", "stop rule", "factor", "samples"), ("accuracy",))
+
+
+def _networks(table: Table) -> list[str]:
+    return [name for name in NETWORKS if name in table["network"]]
+
+
+def _line(axes: Axes, table: Table, label: str, **style: Any) -> None:
+    """Draw mean accuracies, with a band where three seeds or more give one a meaning."""
+    order = np.argsort(table["samples"])
+    x, middle, half = (table[name][order] for name in ("samples", "accuracy", "accuracy 2se"))
+    (drawn,) = axes.plot(x, middle, label=label, **style)
+    half = np.where(table["n"][order] > 2, half, np.nan)
+    axes.fill_between(x, middle - half, np.minimum(middle + half, 100), color=drawn.get_color(), alpha=0.13, lw=0)
 
 
 def _draw_accuracy(canvas: Canvas, table: Table) -> None:
-    names = [name for name in NETWORKS if name in table["network"]]
+    names = _networks(table)
     panels = np.atleast_1d(canvas.subplots(1, len(names), sharey=True))
-    canvas.subplots_adjust(left=0.085, right=0.8, top=0.9, bottom=0.17, wspace=0.08)
+    canvas.subplots_adjust(left=0.085, right=0.77, top=0.9, bottom=0.17, wspace=0.08)
     for axes, name in zip(panels, names, strict=True):
         chosen = matching(table, network=name)
         for factor in sorted(set(matching(chosen, method="pt+ft")["factor"].tolist()), reverse=True):
-            band(axes, matching(chosen, method="pt+ft", factor=factor), "samples", "accuracy", f"PT+FT, s = {factor:g}")
-        for word, values in OTHERS.items():
+            _line(axes, matching(chosen, method="pt+ft", factor=factor), f"PT+FT, s = {factor:g}")
+        for word, (values, style) in OTHERS.items():
             line = matching(chosen, **values)
             if len(line):
-                band(axes, line, "samples", "accuracy", word)
+                _line(axes, line, word, color="0.5", markerfacecolor="none", **style)
         axes.set(title=NETWORKS[name], xlabel="main-task samples")
-        axes.set_ylim(top=min(1.005, axes.get_ylim()[1]))
+        axes.set_ylim(top=min(100.5, axes.get_ylim()[1]))
         counts(axes, sorted(set(chosen["samples"].tolist())))
-    panels[0].set_ylabel("test accuracy")
+    panels[0].set_ylabel("test accuracy (%)")
     panels[-1].legend(frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=2.4)
 
 
 def _say_accuracy(table: Table) -> str:
-    most = table["samples"] == table["samples"].max()
-    best = table.where(most & (table["method"] == "pt+ft"))
-    top = int(best["accuracy"].argmax())
-    return (
-        f"Accuracy by samples, factor and method; with the most samples PT+FT is best at s = {best['factor'][top]:g}, "
-        f"with {best['accuracy'][top]:.0%}."
-    )
+    said = []
+    for name in _networks(table):
+        tuned = matching(table, network=name, method="pt+ft")
+        most = tuned.where(tuned["samples"] == tuned["samples"].max())
+        top = int(most["accuracy"].argmax())
+        said.append(f"{NETWORKS[name]} at s = {most['factor'][top]:g}, {most['accuracy'][top]:.0f}%")
+    return f"Accuracy by samples, factor and method; with the most samples PT+FT is best for {'; for '.join(said)}."
 
 
 def _layers_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["rescaling"].table
-    return over_seeds(
-        rows.where(rows["layer"] != ""), ("network", "factor", "layer"), ("PR before", "PR after", "ENSD")
-    )
+    rows = rows.where(rows["layer"] != "")
+    sizes = tuple(name for name in SIZES if name in rows.columns and np.isfinite(rows[name]).all())
+    return over_seeds(rows, ("network", "factor", "layer"), sizes)
 
 
 def _draw_layers(canvas: Canvas, table: Table) -> None:
-    name = next(name for name in NETWORKS if name in table["network"])
-    chosen = matching(table, network=name)
-    layers = list(dict.fromkeys(chosen["layer"].tolist()))
-    factors = sorted(set(chosen["factor"].tolist()))
-    panels = np.atleast_1d(canvas.subplots(1, len(factors), sharey=True))
-    canvas.subplots_adjust(left=0.07, right=0.985, top=0.79, bottom=0.22, wspace=0.08)
-    for axes, factor in zip(panels, factors, strict=True):
-        for column, word in (("PR before", "PR before"), ("PR after", "PR after"), ("ENSD", "ENSD of both")):
-            rows = matching(chosen, factor=factor)
-            half = np.nan_to_num(rows[f"{column} 2se"])
-            axes.errorbar(np.arange(len(rows)), rows[column], half, label=word, capsize=3)
-        axes.set(title=f"s = {factor:g}")
-        axes.set_xticks(np.arange(len(layers)), layers, rotation=40, ha="right")
-    panels[0].set_ylabel("dimensions")
-    handles, labels = panels[0].get_legend_handles_labels()
-    canvas.legend(handles, labels, frameon=False, fontsize=11.5, ncols=3, loc="upper left", bbox_to_anchor=(0.05, 1.0))
+    names = _networks(table)
+    factors = sorted(set(table["factor"].tolist()))
+    grown(canvas, len(names))
+    panels = canvas.subplots(len(names), len(factors), sharey="row", sharex="row", squeeze=False)
+    space: dict[str, float] = {"top": 0.79, "bottom": 0.22} if len(names) == 1 else {"top": 0.9, "bottom": 0.12}
+    canvas.subplots_adjust(left=0.09, right=0.985, wspace=0.08, hspace=0.55, **space)
+    for row, name in zip(panels, names, strict=True):
+        for axes, factor in zip(row, factors, strict=True):
+            chosen = matching(table, network=name, factor=factor)
+            _sizes(axes, chosen)
+            axes.set(title=f"s = {factor:g}")
+            axes.set_xticks(np.arange(len(chosen)), chosen["layer"].tolist(), rotation=55, ha="right", fontsize=10)
+        row[0].set_ylabel(f"dimensions\n{NETWORKS[name]}")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    canvas.legend(handles, labels, frameon=False, fontsize=11.5, ncols=4, loc="upper left", bbox_to_anchor=(0.05, 1.0))
+
+
+def _sizes(axes: Axes, rows: Table) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    for column, word in SIZES.items():
+        if column in rows.columns:
+            middle, half = rows[column], np.nan_to_num(rows[f"{column} 2se"])
+            below = np.minimum(half, 0.9 * middle)  # an error bar must not leave a logarithmic axis
+            axes.errorbar(np.arange(len(rows)), middle, [below, half], label=word, capsize=2.5, markersize=4)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.minorticks_off()
 
 
 def _say_layers(table: Table) -> str:
-    low = float(table["factor"].min())
-    rows = matching(table, factor=low)
-    return f"Participation ratio before and after finetuning and ENSD in {len(rows)} layers, from s = {low:g} up."
+    low, names = float(table["factor"].min()), _networks(table)
+    listed = " and ".join(f"{len(matching(table, factor=low, network=name))} of {NETWORKS[name]}" for name in names)
+    return f"Participation ratio before and after finetuning and ENSD by layer ({listed}), from s = {low:g} up."
 
 
 IMAGE_FIGURES = (
     Plot(
         "rescaling",
         "Rescaling before finetuning",
-        "Two classes are learned after, or along with, all others; s multiplies every pretrained parameter. Mean and "
-        "two standard errors over seeds, final accuracy.",
-        ("multitask/15a", "multitask/15b"),
+        "Two classes are learned after, or along with, all others; s multiplies every pretrained parameter. MTL ends "
+        "when both tasks are learned or, as published, when the main one is. Final accuracy, mean and two standard "
+        "errors over n seeds; no bands for fewer than three.",
+        ("multitask/15a", "multitask/15b", "multitask/23a", "multitask/23b"),
         ("rescaling",),
         _accuracy_table,
         _draw_accuracy,
@@ -115,7 +141,8 @@ IMAGE_FIGURES = (
         "layers",
         "Dimensions before and after finetuning",
         "Participation ratio and effective number of shared dimensions, not centred, on the main task's training "
-        "images. Nested: fewer dimensions after than before, and shared. Mean and two standard errors over seeds.",
+        "images. Nested: fewer dimensions after than before, and shared; ENSD counts as far as it exceeds that of "
+        "permuted neurons. Mean and two standard errors over n seeds.",
         ("multitask/16b",),
         ("rescaling",),
         _layers_table,

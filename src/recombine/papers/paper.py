@@ -32,7 +32,7 @@ class Plot:
     claims : tuple of str
         Ids of the claims it supports; the report shows it with the first of them.
     experiments : tuple of str
-        Experiments without which there is nothing to draw. Others may be used when they have results.
+        Experiments without which there is nothing to draw.
     table : callable
         Results by experiment name -> the numbers shown.
     draw : callable
@@ -41,6 +41,8 @@ class Plot:
         Table -> the figure in a sentence, for those who do not see it.
     height : int
         In pixels.
+    optional : tuple of str
+        Experiments that are shown as well when they have results.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Plot:
     draw: Callable[[Canvas, Table], None]
     alternative: Callable[[Table], str]
     height: int = 340
+    optional: tuple[str, ...] = ()
 
     def drawable(self, results: Mapping[str, Evidence]) -> bool:
         """Say whether the experiments it needs have results."""

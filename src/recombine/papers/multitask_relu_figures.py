@@ -1,0 +1,214 @@
+"""Multi-task learning and pretraining: figures of ReLU students."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.papers.log_plots import (
+    DASHES,
+    MARKS,
+    by_samples,
+    counts,
+    grown,
+    logarithms,
+    palette,
+    power,
+    powers_of_ten,
+    ribbon,
+)
+from recombine.papers.multitask_readings import METHODS
+from recombine.papers.over_seeds import over_seeds
+from recombine.papers.paper import Plot
+from recombine.papers.results import Evidence, matching
+from recombine.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+BANDS = "Bands and bars: two standard errors over n seeds, of logarithms."
+
+
+# ---------------------------------------------------------------------------- correlated features
+
+
+def _relu_table(results: Mapping[str, Evidence]) -> Table:
+    rows = results["relu-correlation"].table
+    rows = rows.where(np.isin(rows["method"], list(METHODS)))
+    return over_seeds(by_samples(logarithms(rows)), ("correlation", "method", "samples"), ("loss",))
+
+
+def _draw_relu(canvas: Canvas, table: Table) -> None:
+    names = list(dict.fromkeys(table["correlation"].tolist()))
+    rows, columns = -(-len(names) // 3), min(3, len(names))
+    grown(canvas, rows)
+    panels = canvas.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    space: dict[str, float] = {"top": 0.8, "bottom": 0.16} if rows == 1 else {"top": 0.9, "bottom": 0.1}
+    canvas.subplots_adjust(left=0.09, right=0.985, wspace=0.08, hspace=0.22, **space)
+    for axes, name in zip(panels.flat, names, strict=False):
+        for place, (method, word) in enumerate(METHODS.items()):
+            line = matching(table, correlation=name, method=method)
+            if len(line):
+                style = {"color": palette()[place], "marker": MARKS[place], "linestyle": DASHES[place]}
+                ribbon(axes, line, "samples", "loss", word, **style)
+        axes.set(title=f"cosines {name}")
+        powers_of_ten(axes, "y")
+        counts(axes, sorted(set(table["samples"].tolist())))
+    _label(panels, "main-task samples", "test loss")
+    _legend_above(canvas, panels)
+
+
+def _label(panels: Any, x: str, y: str) -> None:
+    """Name the axes once a column and once a row."""
+    for axes in panels[-1]:
+        axes.set_xlabel(x)
+    for axes in panels[:, 0]:
+        axes.set_ylabel(y)
+
+
+def _legend_above(canvas: Canvas, panels: Any, columns: int = 4) -> None:
+    handles, labels = panels.flat[0].get_legend_handles_labels()
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": columns}
+    canvas.legend(handles, labels, frameon=False, fontsize=11.5, **place)
+
+
+def _say_relu(table: Table) -> str:
+    same = matching(table, correlation="1 x 6", samples=16)
+    found = {row["method"]: 10 ** row["loss"] for row in same.rows()}
+    return (
+        f"Test loss by samples and method; with the same features and 16 samples MTL has {found['mtl']:.3f} and "
+        f"PT+FT {found['pt+ft']:.3f}."
+    )
+
+
+# ---------------------------------------------------------------------------- number of units
+
+#: Methods that know no scaling, in words; PT+FT has a line for each.
+UNSCALED = {"mtl": "MTL", "stl": "single task"}
+
+
+def _units_table(results: Mapping[str, Evidence]) -> Table:
+    rows = by_samples(logarithms(results["relu-units"].table))
+    return over_seeds(rows, ("samples", "cosine", "method", "scaling", "units"), ("loss",))
+
+
+def _draw_units(canvas: Canvas, table: Table) -> None:
+    samples, cosines = (sorted(set(table[name].tolist()), reverse=True) for name in ("samples", "cosine"))
+    grown(canvas, len(samples))
+    panels = canvas.subplots(len(samples), len(cosines), sharex=True, sharey=True, squeeze=False)
+    space: dict[str, float] = {"top": 0.88, "bottom": 0.17} if len(samples) == 1 else {"top": 0.94, "bottom": 0.1}
+    canvas.subplots_adjust(left=0.09, right=0.79, wspace=0.08, hspace=0.22, **space)
+    for row, n in enumerate(samples):
+        for column, cosine in enumerate(cosines):
+            axes = panels[row, column]
+            _units_lines(axes, matching(table, samples=n, cosine=cosine))
+            axes.set(title=f"{'Known' if cosine == 1 else 'New'} units, {n} samples")
+            axes.set_xticks(sorted(set(table["units"].tolist())))
+            powers_of_ten(axes, "y")
+    _label(panels, "units of the main teacher", "test loss")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    canvas.legend(handles, labels, frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(0.795, space["top"]))
+
+
+def _units_lines(axes: Any, table: Table) -> None:
+    from matplotlib import colormaps
+
+    scalings = sorted(set(matching(table, method="pt+ft")["scaling"].tolist()), reverse=True)
+    for place, m in enumerate(scalings):
+        colour = colormaps["viridis"](0.72 * place / max(1, len(scalings) - 1))
+        style: dict[str, Any] = {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
+        ribbon(axes, matching(table, method="pt+ft", scaling=m), "units", "loss", f"PT+FT, {power(m)} x", **style)
+    for (method, word), dash, marker in zip(UNSCALED.items(), ("-", ":"), "Px", strict=True):
+        line = matching(table, method=method)
+        if len(line):
+            ribbon(axes, line, "units", "loss", word, color="0.45", linestyle=dash, marker=marker)
+
+
+def _say_units(table: Table) -> str:
+    top = matching(table, method="pt+ft", scaling=1.0, cosine=1.0, samples=int(table["samples"].max()))
+    few, many = (10 ** float(matching(top, units=count)["loss"][0]) for count in (1, 6))
+    return f"Test loss by number of units; PT+FT has {few:.0e} with one known unit and {many:.0e} with six."
+
+
+# ---------------------------------------------------------------------------- magnitude of the main task
+
+
+def _magnitude_table(results: Mapping[str, Evidence]) -> Table:
+    """Losses over the power of the targets: those of small targets are small whatever is learned."""
+    rows = results["relu-magnitude"].table
+    columns = {name: rows[name] for name in rows.columns}
+    relative = logarithms(Table({**columns, "relative loss": rows["loss"] / rows["power"]}), "relative loss")
+    return over_seeds(by_samples(relative), ("samples", "method", "cosine", "magnitude"), ("relative loss",))
+
+
+def _draw_magnitude(canvas: Canvas, table: Table) -> None:
+    from matplotlib import colormaps
+
+    samples = sorted(set(table["samples"].tolist()))
+    panels = canvas.subplots(1, len(samples), sharex=True, sharey=True, squeeze=False)
+    canvas.subplots_adjust(left=0.09, right=0.79, top=0.9, bottom=0.17, wspace=0.08)
+    cosines = sorted(set(table["cosine"].tolist()), reverse=True)
+    for axes, n in zip(panels.flat, samples, strict=True):
+        for place, cosine in enumerate(cosines):
+            colour = colormaps["viridis"](0.72 * place / max(1, len(cosines) - 1))
+            line = matching(table, samples=n, method="pt+ft", cosine=cosine)
+            style: dict[str, Any] = {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
+            ribbon(axes, line, "magnitude", "relative loss", f"PT+FT, cosine {cosine:g}", **style)
+        alone = matching(table, samples=n, method="stl", cosine=cosines[-1])
+        if len(alone):
+            ribbon(axes, alone, "magnitude", "relative loss", "single task", color="0.45", linestyle=":", marker="x")
+        axes.set(title=f"{n} samples")
+        powers_of_ten(axes, "x", "y")
+    _label(panels, "magnitude of the main task", "test loss / power of targets")
+    panels[0, -1].legend(frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=2.4)
+
+
+def _say_magnitude(table: Table) -> str:
+    tuned = matching(table, method="pt+ft", cosine=0.9, samples=int(table["samples"].max()))
+    ends = [10 ** float(tuned["relative loss"][tuned["magnitude"].argsort()[place]]) for place in (-1, 0)]
+    return (
+        "Test loss over power by magnitude of the main task; with features of cosine 0.9 PT+FT leaves "
+        f"{ends[0]:.1e} at the largest and {ends[1]:.1e} at the smallest."
+    )
+
+
+RELU_FIGURES = (
+    Plot(
+        "relu",
+        "ReLU students",
+        f"Test loss by samples and by how the main teacher's units relate to the auxiliary teacher's. {BANDS}",
+        ("multitask/13a", "multitask/13b", "multitask/13c"),
+        ("relu-correlation",),
+        _relu_table,
+        _draw_relu,
+        _say_relu,
+        height=350,
+    ),
+    Plot(
+        "relu-units",
+        "Few of the known units",
+        "Test loss of ReLU students by how many units the main teacher has, all of them known from the auxiliary "
+        "teacher or all new; pretrained weights times a factor before finetuning. Main readouts are 1 / units, so that "
+        f"the power of the targets falls with them, as published. {BANDS}",
+        ("multitask/14a", "multitask/14b", "multitask/14c"),
+        ("relu-units",),
+        _units_table,
+        _draw_units,
+        _say_units,
+        height=330,
+    ),
+    Plot(
+        "relu-magnitude",
+        "Correlated features and the size of the task",
+        "Test loss of ReLU students over the power of the targets, by cosine of the main teacher's units with the "
+        f"auxiliary teacher's and by the factor on the main targets. {BANDS}",
+        ("multitask/20",),
+        ("relu-magnitude",),
+        _magnitude_table,
+        _draw_magnitude,
+        _say_magnitude,
+        height=350,
+    ),
+)
