@@ -89,7 +89,7 @@ def test_rescaling_has_a_row_a_network_and_layer() -> None:
     assert sorted(set(looked["layer"].tolist())) == ["readout", "stage1", "stage2", "stem"]
     assert len(rows) == 4 + 1 + 1
     assert np.all((looked["ENSD"] > 0) & (looked["PR before"] >= 1))
-    for number in ("15a", "15b", "16b", "23a", "23b"):
+    for number in ("15a", "15b", "16b", "16c", "23a", "23b"):
         assert PAPER.claim(number).read(rows).verdict is Standing.NOT_RUN, "digits say nothing about photographs"
 
 

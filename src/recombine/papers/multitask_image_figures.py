@@ -143,7 +143,7 @@ IMAGE_FIGURES = (
         "Participation ratio and effective number of shared dimensions, not centred, on the main task's training "
         "images. Nested: fewer dimensions after than before, and shared; ENSD counts as far as it exceeds that of "
         "permuted neurons. Mean and two standard errors over n seeds.",
-        ("multitask/16b",),
+        ("multitask/16b", "multitask/16c"),
         ("rescaling",),
         _layers_table,
         _draw_layers,
