@@ -331,7 +331,7 @@ def test_figures_tell_their_lines_apart(name: str) -> None:
 
 def test_every_network_and_every_student_is_shown() -> None:
     titles = [axes.get_title(loc="left") for axes in figure("rescaling").draw().axes]
-    assert titles == ["ResNet-18", "ViT"]
+    assert titles == ["ResNet-18", "gain over s = 1", "ViT", "gain over s = 1"]
     named = [axes.get_ylabel() for axes in figure("layers").draw().axes if axes.get_ylabel()]
     assert named == ["dimensions\nResNet-18", "dimensions\nViT"]
     assert len(figure("relu").draw().axes) == len(CORRELATIONS)

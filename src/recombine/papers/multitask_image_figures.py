@@ -32,40 +32,72 @@ SIZES = {"PR before": "PR before", "PR after": "PR after", "ENSD": "ENSD of both
 
 def _accuracy_table(results: Mapping[str, Evidence]) -> Table:
     rows = by_samples(one_a_network(results["rescaling"].table))
-    percent = Table({**{name: rows[name] for name in rows.columns}, "accuracy": 100 * rows["accuracy"]})
-    return over_seeds(percent, ("network", "method", "stop rule", "factor", "samples"), ("accuracy",))
+    keys = list(zip(rows["network"].tolist(), rows["samples"].tolist(), rows["seed"].tolist(), strict=True))
+    plain = (rows["method"] == "pt+ft") & (rows["factor"] == 1.0)
+    start = {key: value for key, value, chosen in zip(keys, rows["accuracy"], plain, strict=True) if chosen}
+    gain = rows["accuracy"] - np.array([start.get(key, np.nan) for key in keys])
+    columns = {name: rows[name] for name in rows.columns}
+    percent = Table({**columns, "accuracy": 100 * rows["accuracy"], "gain": 100 * gain})
+    return over_seeds(percent, ("network", "method", "stop rule", "factor", "samples"), ("accuracy", "gain"))
 
 
 def _networks(table: Table) -> list[str]:
     return [name for name in NETWORKS if name in table["network"]]
 
 
-def _line(axes: Axes, table: Table, label: str, **style: Any) -> None:
-    """Draw mean accuracies, with a band where three seeds or more give one a meaning."""
-    order = np.argsort(table["samples"])
-    x, middle, half = (table[name][order] for name in ("samples", "accuracy", "accuracy 2se"))
-    (drawn,) = axes.plot(x, middle, label=label, **style)
-    half = np.where(table["n"][order] > 2, half, np.nan)
-    axes.fill_between(x, middle - half, np.minimum(middle + half, 100), color=drawn.get_color(), alpha=0.13, lw=0)
-
-
 def _draw_accuracy(canvas: Canvas, table: Table) -> None:
     names = _networks(table)
-    panels = np.atleast_1d(canvas.subplots(1, len(names), sharey=True))
-    canvas.subplots_adjust(left=0.085, right=0.77, top=0.9, bottom=0.17, wspace=0.08)
-    for axes, name in zip(panels, names, strict=True):
+    grown(canvas, len(names))
+    panels = canvas.subplots(len(names), 2, squeeze=False, sharex=True)
+    space: dict[str, float] = {"top": 0.9, "bottom": 0.17} if len(names) == 1 else {"top": 0.95, "bottom": 0.09}
+    canvas.subplots_adjust(left=0.085, right=0.775, wspace=0.24, hspace=0.2, **space)
+    for (means, gains), name in zip(panels, names, strict=True):
         chosen = matching(table, network=name)
-        for factor in sorted(set(matching(chosen, method="pt+ft")["factor"].tolist()), reverse=True):
-            _line(axes, matching(chosen, method="pt+ft", factor=factor), f"PT+FT, s = {factor:g}")
-        for word, (values, style) in OTHERS.items():
-            line = matching(chosen, **values)
-            if len(line):
-                _line(axes, line, word, color="0.5", markerfacecolor="none", **style)
-        axes.set(title=NETWORKS[name], xlabel="main-task samples")
-        axes.set_ylim(top=min(100.5, axes.get_ylim()[1]))
-        counts(axes, sorted(set(chosen["samples"].tolist())))
-    panels[0].set_ylabel("test accuracy (%)")
-    panels[-1].legend(frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=2.4)
+        _draw_means(means, chosen)
+        _draw_gains(gains, matching(chosen, method="pt+ft"))
+        means.set(title=NETWORKS[name], ylabel="test accuracy (%)")
+        gains.set(title="gain over s = 1", ylabel="points")
+    for axes in panels[-1]:
+        axes.set_xlabel("main-task samples")
+        counts(axes, sorted(set(table["samples"].tolist())))
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    panels[0, 1].legend(
+        handles, labels, frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(1.0, 1.04), handlelength=2.4
+    )
+
+
+def _draw_means(axes: Axes, table: Table) -> None:
+    for factor in _factors(table):
+        line = matching(table, method="pt+ft", factor=factor)
+        axes.plot(*_sorted(line, "accuracy"), label=f"PT+FT, s = {factor:g}")
+    for word, (values, style) in OTHERS.items():
+        line = matching(table, **values)
+        if len(line):
+            axes.plot(*_sorted(line, "accuracy"), label=word, color="0.5", markerfacecolor="none", **style)
+
+
+def _draw_gains(axes: Axes, table: Table) -> None:
+    """Differences within a seed: accuracies of different seeds are of different classes and vary far more."""
+    factors = _factors(table)
+    for place, factor in enumerate(factors):
+        line = matching(table, factor=factor)
+        x, middle = _sorted(line, "gain")
+        _, half = _sorted(line, "gain 2se")
+        shift = 1.035 ** (place - len(factors) // 2)
+        if factor == 1.0:
+            axes.plot([], [])  # each factor keeps the look it has on the left
+        else:
+            axes.errorbar(x * shift, middle, half if line["n"].min() > 2 else None, capsize=2, elinewidth=1)
+    axes.axhline(0, color="0.4", lw=1)
+
+
+def _factors(table: Table) -> list[float]:
+    return sorted(set(matching(table, method="pt+ft")["factor"].tolist()), reverse=True)
+
+
+def _sorted(line: Table, name: str) -> tuple[Any, Any]:
+    order = np.argsort(line["samples"])
+    return line["samples"][order].astype(float), line[name][order]
 
 
 def _say_accuracy(table: Table) -> str:
@@ -128,8 +160,9 @@ IMAGE_FIGURES = (
         "rescaling",
         "Rescaling before finetuning",
         "Two classes are learned after, or along with, all others; s multiplies every pretrained parameter. MTL ends "
-        "when both tasks are learned or, as published, when the main one is. Final accuracy, mean and two standard "
-        "errors over n seeds; no bands for fewer than three.",
+        "when both tasks are learned or, as published, when the main one is. Left: final accuracy, mean over n seeds. "
+        "Right: what rescaling gains over plain finetuning, within a seed; mean and, from three seeds on, two standard "
+        "errors.",
         ("multitask/15a", "multitask/15b", "multitask/23a", "multitask/23b"),
         ("rescaling",),
         _accuracy_table,
