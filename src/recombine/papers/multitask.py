@@ -172,7 +172,7 @@ EPOCHS: dict[str, dict[str, Any]] = {
 ALL_SAMPLES, SOME_SAMPLES = [10, 20, 50, 100, 200, 500, 1000], [20, 100, 1000]
 RESCALED: dict[str, Any] = {"methods": ["pt+ft", "stl"], "n": ALL_SAMPLES, "factors": [0.125, 0.25, 0.5, 1.0, 2.0]}
 #: Multi-task training ends when both tasks are learned, each step counting the same, or as published: when the main one
-#: is ("main"), a step of the auxiliary task having the weight n / 49,000 that makes its epoch count as much as main's.
+#: is ("main"), steps of the auxiliary task having the small weight that makes its epoch count as much as main's.
 JOINT: tuple[dict[str, Any], ...] = ({"stop rule": "both", "auxiliary weight": 1.0}, {"stop rule": "main"})
 
 
