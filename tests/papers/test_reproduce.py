@@ -224,6 +224,14 @@ class TestCommands:
         state = from_results(PAPER, spoiled(folder, tmp_path), only=["12"])
         assert remarks(state)[0].startswith("✗ 12: ")
 
+    def test_remarks_give_each_reason_not_to_have_run_once(self) -> None:
+        state = from_results(PAPER, COMMITTED)
+        lacking = [claim.number for claim in state.claims if state.outcomes[claim.id].verdict is Standing.NOT_RUN]
+        lines = [line for line in remarks(state) if line.startswith("○")]
+        assert len(lacking) >= len(lines) > 0
+        for number in lacking:
+            assert sum(number in line.split(":")[0] for line in lines) == 1
+
 
 def test_the_page_gives_each_experiment_its_own_versions() -> None:
     text = paper_page(from_results(PAPER, COMMITTED))

@@ -100,7 +100,7 @@ def rescale_and_finetune(
     layers: Sequence[str] = (),
     test: Samples | None = None,
     recipe: Recipe | None = None,
-    centred: bool = False,
+    centred: bool = True,
 ) -> list[Finetuned]:
     """Finetune copies of a pretrained model from rescaled weights, and diagnose each layer.
 
@@ -120,7 +120,8 @@ def rescale_and_finetune(
     recipe : Recipe, optional
         Optimiser, batch, epochs, stop, outputs and seed; the same for every factor.
     centred : bool
-        Whether the mean activation is taken away before dimensions are counted.
+        Whether the mean activation is taken away before dimensions are counted. Published numbers are not centred; but
+        behind a ReLU all layers share a mean, which then counts as reuse.
 
     Returns
     -------

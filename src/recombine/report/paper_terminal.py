@@ -64,14 +64,16 @@ def tally(outcomes: Iterable[Outcome]) -> str:
 
 
 def remarks(state: Reproduction) -> list[str]:
-    """Return one line for every claim that fails or contradicts the paper, with what was found."""
-    outcomes = state.outcomes
+    """Return a line for every claim that fails or contradicts the paper, and for every reason why some were not run."""
     spoken = (Standing.FAILS, Standing.CONTRADICTS)
-    return [
-        f"{outcomes[claim.id].verdict.symbol} {claim.number}: {outcomes[claim.id].detail}"
-        for claim in state.claims
-        if outcomes[claim.id].verdict in spoken
-    ]
+    lines, lacking = [], dict[str, list[str]]()
+    for claim in state.claims:
+        outcome = state.outcomes[claim.id]
+        if outcome.verdict in spoken:
+            lines.append(f"{outcome.verdict.symbol} {claim.number}: {outcome.detail}")
+        elif outcome.verdict is Standing.NOT_RUN and outcome.detail:
+            lacking.setdefault(outcome.detail, []).append(claim.number)
+    return lines + [f"{Standing.NOT_RUN.symbol} {', '.join(numbers)}: {why}" for why, numbers in lacking.items()]
 
 
 def paper_lines(paper: Paper, state: Reproduction) -> list[str]:
