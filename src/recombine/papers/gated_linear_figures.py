@@ -55,6 +55,7 @@ def _draw_toy(canvas: Canvas, table: Table) -> None:
             style: dict[str, Any] = {"markerfacecolor": face, "markeredgecolor": "black", "markersize": 7}
             place.plot(chosen[:, 0], chosen[:, 1], linestyle="", marker=marker, **style)
         place.set(title=title, xlabel="x1", aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
+        place.set_xticks([-1, -0.5, 0, 0.5, 1])
         place.grid(visible=False)
     axes[0].set_ylabel("x2")
 

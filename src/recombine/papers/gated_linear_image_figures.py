@@ -11,6 +11,7 @@ from recombine.papers.over_seeds import over_seeds
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, as_table, matching
 from recombine.tables import Table
+from recombine.worlds.sources import SOURCES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -151,7 +152,7 @@ def _say_units(table: Table) -> str:
 
 
 def _where(table: Table) -> str:
-    return f"{table['images'][0]}, {table['samples'].min()} training images"
+    return f"{SOURCES[table['images'][0]].title}, {table['samples'].min()} training images"
 
 
 def _say_bits(table: Table) -> str:
