@@ -153,3 +153,21 @@ class Claim:
             return Outcome.not_run(f"no results of {self.experiment!r}")
         evidence = results[self.experiment]
         return replace(self.read(evidence.table), scale=evidence.extent)
+
+
+def claims_of(paper: str) -> Callable[[str, str, str, str, str, str, Check], Claim]:
+    """Return what makes the claims of a paper: number, statement, source, expected, tolerance, experiment and check.
+
+    Examples
+    --------
+    >>> claim = claims_of("demo")
+    >>> claim("4b", "margins are positive", "ours", "> 0", "none", "margins", lambda rows: Outcome.not_run("")).id
+    'demo/4b'
+    """
+
+    def claim(
+        number: str, statement: str, source: str, expected: str, tolerance: str, experiment: str, check: Check
+    ) -> Claim:
+        return Claim(f"{paper}/{number}", statement, source, expected, tolerance, experiment, check)
+
+    return claim

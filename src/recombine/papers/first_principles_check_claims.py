@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.papers.claims import Check, Claim, Outcome
+from recombine.papers.claims import Outcome, claims_of
 from recombine.papers.first_principles_pictures import CELLS, unpacked
 from recombine.papers.first_principles_readings import length
 from recombine.papers.first_principles_supports import GAP, anchor
@@ -138,8 +138,7 @@ def _conditions(rows: Table) -> Outcome:
     return Outcome.of(f"{', '.join(missing)}; {', '.join(unseen)}", holds, "; ".join(parts))
 
 
-def _claim(number: str, statement: str, source: str, expected: str, tolerance: str, name: str, check: Check) -> Claim:
-    return Claim(f"first-principles/{number}", statement, source, expected, tolerance, name, check)
+_claim = claims_of("first-principles")
 
 
 CLAIMS = (

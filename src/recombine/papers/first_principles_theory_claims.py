@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.papers.claims import Check, Claim, Outcome
+from recombine.papers.claims import Outcome, claims_of
 from recombine.papers.results import matching
 from recombine.tables import Table
 
@@ -163,8 +163,7 @@ def _simulation(rows: Table) -> Outcome:
     return Outcome.of(f"blockwise {apart:.4f}", bool(apart > 0.99 and worse), detail)
 
 
-def _claim(number: str, statement: str, source: str, expected: str, tolerance: str, name: str, check: Check) -> Claim:
-    return Claim(f"first-principles/{number}", statement, source, expected, tolerance, name, check)
+_claim = claims_of("first-principles")
 
 
 CLAIMS = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from recombine.arrays import FloatArray
-from recombine.papers.claims import Check, Claim
+from recombine.papers.claims import claims_of
 from recombine.papers.results import matching
 from recombine.tables import Table
 
@@ -79,6 +79,4 @@ def several(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
-def claim(number: str, statement: str, source: str, expected: str, tolerance: str, name: str, check: Check) -> Claim:
-    """Return a claim of this paper."""
-    return Claim(f"forced-rendering/{number}", statement, source, expected, tolerance, name, check)
+claim = claims_of("forced-rendering")

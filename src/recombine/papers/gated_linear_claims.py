@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.nets.gated_flow import LARGEST_MARGIN
-from recombine.papers.claims import Check, Claim, Outcome
+from recombine.papers.claims import Outcome, claims_of
 from recombine.papers.over_seeds import MissingNetworksError, judged
 from recombine.papers.results import matching
 from recombine.tables import Table
@@ -221,15 +221,7 @@ def _approaches(rows: Table) -> dict[tuple[float, int], tuple[float, float]]:
     return found
 
 
-def claim(number: str, statement: str, source: str, expected: str, tolerance: str, name: str, check: Check) -> Claim:
-    """Return a claim of this paper by its number.
-
-    Examples
-    --------
-    >>> claim("0", "nothing", "ours", "0", "0", "flow", lambda rows: Outcome.not_run("")).id
-    'gated-linear/0'
-    """
-    return Claim(f"gated-linear/{number}", statement, source, expected, tolerance, name, check)
+claim = claims_of("gated-linear")
 
 
 CLAIMS = (

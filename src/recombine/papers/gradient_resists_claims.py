@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from recombine.arrays import BoolArray, IntArray
-from recombine.papers.claims import Claim, Outcome
+from recombine.papers.claims import Outcome, claims_of
 from recombine.papers.gradient_resists_theory import held_out_information
 from recombine.papers.over_seeds import MissingNetworksError, Sample, counted, judged, sample
 from recombine.papers.results import matching
@@ -213,8 +211,7 @@ def _counterexample(rows: Table) -> Outcome:
     return Outcome.of(value, True, detail)
 
 
-def _claim(number: str, statement: str, source: str, expected: str, tolerance: str, reads: str, check: Any) -> Claim:
-    return Claim(f"gradient-resists/{number}", statement, source, expected, tolerance, reads, check)
+_claim = claims_of("gradient-resists")
 
 
 CLAIMS = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.papers.claims import Check, Claim, Outcome
+from recombine.papers.claims import Outcome, claims_of
 from recombine.papers.kernel_theory_kernels import CONTROL
 from recombine.papers.results import matching
 from recombine.tables import Table
@@ -152,8 +152,7 @@ def _substitution(rows: Table) -> Outcome:
     return Outcome.of(f"{least:.3f} to {most:.3f}", impossible and least > 0.5 and most < 1, detail)
 
 
-def _claim(number: str, statement: str, source: str, expected: str, tolerance: str, name: str, check: Check) -> Claim:
-    return Claim(f"kernel-theory/{number}", statement, source, expected, tolerance, name, check)
+_claim = claims_of("kernel-theory")
 
 
 CLAIMS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recombine.papers.claims import Check, Claim, Outcome
+from recombine.papers.claims import Outcome, claims_of
 from recombine.papers.kernel_theory_networks import FITTED
 from recombine.papers.results import matching
 from recombine.tables import Table
@@ -121,8 +121,7 @@ def _deep_equivalence(rows: Table) -> Outcome:
     return Outcome.of(f"{min(means.values()):.0%}", min(means.values()) >= 0.95, f"{len(last)} networks; {detail}")
 
 
-def _claim(number: str, statement: str, source: str, expected: str, tolerance: str, name: str, check: Check) -> Claim:
-    return Claim(f"kernel-theory/{number}", statement, source, expected, tolerance, name, check)
+_claim = claims_of("kernel-theory")
 
 
 CLAIMS = (
