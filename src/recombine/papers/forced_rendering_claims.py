@@ -23,10 +23,10 @@ from recombine.papers.forced_rendering_reading import (
     codes_of,
     mean,
     paper_size,
-    several,
     words,
     worst,
 )
+from recombine.papers.over_seeds import several
 from recombine.papers.results import matching
 from recombine.tables import Table
 

@@ -68,15 +68,4 @@ def all_of(conditions: Iterable[bool]) -> bool:
     return bool(met) and all(met)
 
 
-def several(count: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> several(1, "network"), several(5, "pixel MLP")
-    ('1 network', '5 pixel MLPs')
-    """
-    return f"{count} {noun}{'s' if count != 1 else ''}"
-
-
 claim = claims_of("forced-rendering")

@@ -16,11 +16,11 @@ from recombine.papers.forced_rendering_reading import (
     codes_of,
     mean,
     paper_size,
-    several,
     words,
     worst,
 )
 from recombine.papers.forced_rendering_remedies import exponent, margin, needed
+from recombine.papers.over_seeds import several
 from recombine.papers.results import matching
 from recombine.tables import Table
 

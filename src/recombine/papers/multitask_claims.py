@@ -10,7 +10,8 @@ import numpy as np
 
 from recombine.arrays import FloatArray
 from recombine.papers.claims import Check, Outcome
-from recombine.papers.multitask_readings import FEWEST_SEEDS, claim, mean_of, needed, plural
+from recombine.papers.multitask_readings import FEWEST_SEEDS, claim, mean_of, needed
+from recombine.papers.over_seeds import several
 from recombine.papers.results import matching
 from recombine.tables import Table
 
@@ -30,7 +31,7 @@ def _flow(kind: str, starts: int) -> Check:
     def check(rows: Table) -> Outcome:
         chosen = needed(rows, starts, kind=kind)
         worst = float(chosen["difference"].max())
-        detail = f"{plural(len(chosen), 'start')} of the weights; largest difference of a coefficient"
+        detail = f"{several(len(chosen), 'start')} of the weights; largest difference of a coefficient"
         return Outcome.of(f"{worst:.1e}", worst < 1e-8, detail)
 
     return check

@@ -9,8 +9,8 @@ import numpy as np
 
 from recombine.arrays import FloatArray
 from recombine.papers.claims import Check, Outcome
-from recombine.papers.multitask_readings import FEWEST_SEEDS, claim, mean_of, needed, paired, plural
-from recombine.papers.over_seeds import MissingNetworksError
+from recombine.papers.multitask_readings import FEWEST_SEEDS, claim, mean_of, needed, paired
+from recombine.papers.over_seeds import MissingNetworksError, several
 from recombine.papers.results import matching
 from recombine.tables import Table
 
@@ -20,8 +20,8 @@ def _joint(rows: Table) -> Outcome:
     more = paired(chosen, needed(rows, n=64, overlap=40, method="pt+ft"), "loss", least=1)
     found = float(chosen["loss"].mean())
     detail = (
-        f"{plural(len(chosen), 'seed')}, {chosen['steps'].max():,} steps, training loss up to "
-        f"{chosen['train loss'].max():.0e}; above PT+FT in {(more > 0).sum()} of {plural(len(more), 'seed')}"
+        f"{several(len(chosen), 'seed')}, {chosen['steps'].max():,} steps, training loss up to "
+        f"{chosen['train loss'].max():.0e}; above PT+FT in {(more > 0).sum()} of {several(len(more), 'seed')}"
     )
     return Outcome.of(f"{found:.1e}", 1e-4 < found < 1e-2 and bool(np.all(more > 0)), detail)
 
@@ -40,7 +40,7 @@ def _best_or_final(rows: Table) -> Outcome:
     chosen = needed(rows, n=16, overlap=0, method="pt+ft")
     final, best = float(chosen["loss"].mean()), float(chosen["best"].mean())
     detail = (
-        f"{plural(len(chosen), 'seed')}. Published losses are the least over training; with 16 samples and no feature "
+        f"{several(len(chosen), 'seed')}. Published losses are the least over training; with 16 samples and no feature "
         "in common that is the loss of the untrained network, 1, whatever the method"
     )
     return Outcome.of(f"{final:.2f}, {best:.2f}", final > 1.5 * best and abs(best - 1) < 0.05, detail)
@@ -105,7 +105,7 @@ def _rescaled(place: str) -> Check:
 def _group_norm_misses(rows: Table) -> Outcome:
     chosen = needed(rows, n=64, overlap=40, method="mtl")
     trained, theory = float(chosen["loss"].mean()), float(chosen["theory"].mean())
-    detail = f"{plural(len(chosen), 'seed')}; least group norm and networks trained from weights of 1e-3 without decay"
+    detail = f"{several(len(chosen), 'seed')}; least group norm and networks trained from weights of 1e-3 without decay"
     return Outcome.of(f"{theory:.2f}, {trained:.1e}", theory > 10 * trained, detail)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from recombine.arrays import FloatArray
 from recombine.papers.claims import Check, Claim, Outcome
-from recombine.papers.over_seeds import MissingNetworksError, judged
+from recombine.papers.over_seeds import MissingNetworksError, judged, several
 from recombine.papers.results import matching
 from recombine.tables import Table
 
@@ -41,17 +41,6 @@ def claim(number: str, statement: str, source: str, expected: str, tolerance: st
     return Claim(f"multitask/{number}", statement, source, expected, tolerance, name, guarded)
 
 
-def plural(count: int, noun: str) -> str:
-    """Count things.
-
-    Examples
-    --------
-    >>> plural(1, "seed"), plural(3, "seed")
-    ('1 seed', '3 seeds')
-    """
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
 def needed(rows: Table, least: int = 1, **values: Any) -> Table:
     """Return the rows of a condition; where there are fewer than ``least``, the claim is not run.
 
@@ -68,7 +57,7 @@ def needed(rows: Table, least: int = 1, **values: Any) -> Table:
     if len(chosen) < least:
         words = ", ".join(f"{name.replace('_', ' ')} = {value}" for name, value in values.items())
         about = f" with {words}" if words else ""
-        raise MissingNetworksError(f"needs {plural(least, 'row')}{about}; there are {len(chosen)}")
+        raise MissingNetworksError(f"needs {several(least, 'row')}{about}; there are {len(chosen)}")
     return chosen
 
 
@@ -94,7 +83,7 @@ def paired(first: Table, second: Table, column: str, least: int = FEWEST_SEEDS) 
     """
     both = sorted(set(first["seed"].tolist()) & set(second["seed"].tolist()))
     if len(both) < least:
-        raise MissingNetworksError(f"needs {plural(least, 'seed')} of both kinds; there are {len(both)}")
+        raise MissingNetworksError(f"needs {several(least, 'seed')} of both kinds; there are {len(both)}")
     one, two = (np.array([matching(rows, seed=seed)[column].mean() for seed in both]) for rows in (first, second))
     return np.asarray(one - two)
 

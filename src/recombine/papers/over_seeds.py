@@ -81,6 +81,17 @@ def counted(samples: Iterable[Sample]) -> str:
     return f"{number} network{'s' if max(counts) > 1 else ''} a condition"
 
 
+def several(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> several(1, "network"), several(5, "pixel MLP")
+    ('1 network', '5 pixel MLPs')
+    """
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
 def over_seeds(rows: Table, keys: tuple[str, ...], values: tuple[str, ...]) -> Table:
     """Return one row for each combination of ``keys``: mean and two standard errors of ``values``, and n.
 
