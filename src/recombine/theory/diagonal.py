@@ -175,8 +175,8 @@ class Potential:
         gamma : float
             What both readouts are set to after pretraining.
         form : {"exact", "symmetric"}
-            The protocol as it is trained, or the published k = m^2 |B| + gamma^2 with beta0 = 0, which is that of a
-            network with both paths at sqrt|B| and has twice the exact k where B is large.
+            The protocol as it is trained, or the published ``k = m^2 |B| + gamma^2`` with beta0 = 0, which is that of a
+            network with both paths at ``sqrt|B|`` and has twice the exact k where B is large.
 
         Examples
         --------
