@@ -5,7 +5,7 @@
 1. The test loss of a finetuned network: the dual Newton solver, beside gradient descent on the same network to a
    training loss of 1e-10 as in the paper (float32, rate 0.1, hand-written steps: faster than autograd).
 2. Time per network and step: autograd on one network at a time, beside 64 networks as columns. The losses are compared.
-3. With ``--study``, the whole published study, 5,544 runs, by theory: how long it takes.
+3. With ``--study``, the whole published study by theory, 4,824 predictions: how long it takes.
 
 ``--quick`` trains fewer steps and scales up.
 """

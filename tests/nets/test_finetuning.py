@@ -153,7 +153,7 @@ def test_bad_input_is_named(model: ResNet18, samples: tuple) -> None:
         rescale_and_finetune(model, (samples[0], samples[1][:3]))
     with pytest.raises(InputError, match="at least two"):
         rescale_and_finetune(nn.Sequential(nn.Flatten(), nn.Linear(64, 2)), (samples[0][:1], samples[1][:1]))
-    with pytest.raises(InputError, match=r"a list of numbers, \[0.5\]"):
+    with pytest.raises(InputError, match="give a list of numbers"):
         rescale_and_finetune(model, samples, factors=0.5)
     with pytest.raises(InputError, match=r"\['stem'\]"):
         rescale_and_finetune(model, samples, layers="stem")
@@ -164,3 +164,25 @@ def test_bad_input_is_named(model: ResNet18, samples: tuple) -> None:
         rescale_and_finetune(model, samples, layers=["readout"], recipe=Recipe(epochs=1))
     with pytest.raises(InputError, match="do not fill"):
         SmallViT(side=30)
+
+
+def test_factors_start_alike_so_that_a_factor_of_one_is_the_limit_of_others(model: ResNet18, samples: tuple) -> None:
+    shifted = (2 * samples[0] + 3, samples[1])
+    recipe = Recipe(fast, epochs=2, outputs=(0, 2))
+    near = {
+        kind: [
+            torch.cat([buffer.double().flatten() for buffer in one.model.buffers()])
+            for one in rescale_and_finetune(
+                model, shifted, factors=(1.0, 1 + 1e-6), test=shifted, recipe=recipe, statistics=kind
+            )
+        ]
+        for kind in ("all", "rescaled", "none")
+    }
+    assert torch.allclose(*near["all"], rtol=1e-3, atol=1e-4)
+    assert torch.allclose(*near["none"], rtol=1e-3, atol=1e-4)
+    assert not torch.allclose(*near["rescaled"], rtol=1e-2, atol=1e-2)
+    with pytest.raises(InputError, match="did you mean 'rescaled'"):
+        rescale_and_finetune(model, samples, statistics="rescale")
+    for factors in ((), ("a",), (None,)):
+        with pytest.raises(InputError, match="factor"):
+            rescale_and_finetune(model, samples, factors=factors)

@@ -140,7 +140,8 @@ def _named(model: nn.Module, layers: Sequence[str]) -> dict[str, nn.Module]:
     named = dict(model.named_modules())
     for name in layers:
         if name not in named:
-            raise InputError(f"layer {name!r} is not in the model;{near_miss(name, named)} Layers: {listing(named)}")
+            others = [other for other in named if other]
+            raise InputError(f"layer {name!r} is not in the model;{near_miss(name, others)} Layers: {listing(others)}")
     return {name: named[name] for name in layers}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,11 +17,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recombine.errors import InputError
+from recombine.errors import InputError, listing, near_miss
 from recombine.measures.dimensionality import Reuse, feature_reuse
 from recombine.nets.activations import batch_norms, evaluating, layer_activations, pieces
 from recombine.nets.task_samples import Samples
 from recombine.nets.task_training import Recipe, train
+
+#: Factors for which running statistics are set anew before finetuning.
+STATISTICS = ("all", "rescaled", "none")
 
 
 def rescaled(model: nn.Module, factor: float) -> nn.Module:
@@ -32,9 +36,9 @@ def rescaled(model: nn.Module, factor: float) -> nn.Module:
     >>> bool((rescaled(model, 0.5).weight == model.weight / 2).all())
     True
     """
-    if not 0 < factor < math.inf:
+    if isinstance(factor, str) or not isinstance(factor, numbers.Real) or not 0 < factor < math.inf:
         raise InputError(
-            f"factor is {factor}; give a number above 0, below 1 to make pretrained features easier to drop"
+            f"factor is {factor!r}; give a number above 0, below 1 to make pretrained features easier to drop"
         )
     scaled = copy.deepcopy(model)
     with torch.no_grad():
@@ -101,6 +105,7 @@ def rescale_and_finetune(
     test: Samples | None = None,
     recipe: Recipe | None = None,
     centred: bool = True,
+    statistics: str = "all",
 ) -> list[Finetuned]:
     """Finetune copies of a pretrained model from rescaled weights, and diagnose each layer.
 
@@ -111,8 +116,7 @@ def rescale_and_finetune(
     samples : pair of Tensor
         Inputs (N, ...) and labels (N,) of the new task.
     factors : sequence of float
-        What all parameters, also frozen ones, are multiplied by; 1 is plain finetuning. Otherwise running statistics of
-        batch normalisation, which no longer fit, are first set to those of the samples.
+        What all parameters, also frozen ones, are multiplied by; 1 is plain finetuning.
     layers : sequence of str
         Layers to diagnose, on these samples.
     test : pair of Tensor, optional
@@ -122,6 +126,10 @@ def rescale_and_finetune(
     centred : bool
         Whether the mean activation is taken away before dimensions are counted. Published numbers are not centred; but
         behind a ReLU all layers share a mean, which then counts as reuse.
+    statistics : {"all", "rescaled", "none"}
+        Where running statistics of batch normalisation are set to those of the samples before finetuning. After
+        rescaling they no longer fit; after few steps they still are those of pretraining, so that factors are only
+        compared fairly if all of them start alike ("all"). "rescaled" leaves those of factor 1 as they are.
 
     Returns
     -------
@@ -138,8 +146,12 @@ def rescale_and_finetune(
     >>> [(one.factor, one.reuse["1"].regime) for one in found]
     [(1.0, 'lazy'), (0.25, 'lazy')]
     """
-    if np.ndim(factors) != 1:
-        raise InputError(f"factors is {factors}; give a list of numbers, [{factors}]")
+    if np.ndim(factors) != 1 or not len(factors):
+        raise InputError(f"factors is {factors!r}; give a list of numbers, such as [1.0, 0.25]")
+    if statistics not in STATISTICS:
+        raise InputError(
+            f"statistics is {statistics!r};{near_miss(statistics, STATISTICS)} Choices: {listing(STATISTICS)}"
+        )
     recipe = recipe or Recipe()
     inputs, labels = recipe.fitting(model, samples)
     if len(inputs) < 2:
@@ -147,7 +159,7 @@ def rescale_and_finetune(
     found = []
     for factor in factors:
         scaled = rescaled(model, factor)
-        if factor != 1:
+        if statistics == "all" or (statistics == "rescaled" and factor != 1):
             recalibrate(scaled, inputs)
         before = layer_activations(scaled, inputs, layers)
         losses, accuracies = train(scaled, (inputs, labels), recipe, test)

@@ -160,6 +160,7 @@ def _finetuned(unit: Unit, seed: int, tasks: TwoTasks) -> Rows:
             test=tasks.test,
             recipe=recipe,
             centred=False,
+            statistics="rescaled",
         )
         for one in tuned:
             about = _about(setting, "pt+ft", n, one.factor, seed, one.losses, one.accuracies, before[-1])
