@@ -144,7 +144,8 @@ def _networks(unit: Unit, students: Sequence[Student], method: str, pretrained: 
     samples = [_samples(student, n, setting["auxiliary samples"] if joint else 0) for student in students]
     inputs, targets = (np.stack(part) for part in zip(*samples, strict=True))
     steps = setting["mtl steps"] if joint else setting["steps"]
-    return _train(unit, start, names, inputs, targets, steps, _watched(students, unit.device))
+    rate = setting.get("mtl rate", setting["rate"]) if joint else setting["rate"]
+    return _train(unit, start, names, inputs, targets, steps, rate, _watched(students, unit.device))
 
 
 def _samples(student: Student, n: int, auxiliary: int) -> tuple[FloatArray, FloatArray]:
@@ -164,13 +165,14 @@ def _train(
     inputs: FloatArray,
     targets: FloatArray,
     steps: int,
+    rate: float,
     watch: Callable[..., Tensor] | None = None,
 ) -> Trained:
     """Train networks, and again with a tenth of the rate, as published, where they diverge."""
     from recombine.nets.ensemble import Ensemble
 
     setting, batch = unit.setting, unit.setting["batch"]
-    rates = np.full(len(seeds), setting["rate"])
+    rates = np.full(len(seeds), rate)
     record = sorted({0, *np.geomspace(10, steps, RECORDS).astype(int).tolist()}) if watch is not None else []
     ensemble = Ensemble(start, seeds, scale=setting["scale"], device=unit.device)
     for _ in range(4):
@@ -202,7 +204,7 @@ def _pretrained(unit: Unit, students: Sequence[Student]) -> dict[int, Tensors]:
     )
     targets = np.stack([teacher(X) for teacher, X in zip(teachers.values(), inputs, strict=True)])
     plain = ReluStudent(DIMENSION, setting["width"])
-    trained = _train(unit, plain, list(teachers), inputs, targets, setting["pretraining steps"])
+    trained = _train(unit, plain, list(teachers), inputs, targets, setting["pretraining steps"], setting["rate"])
     return {
         seed: {name: tensor[place] for name, tensor in trained.parameters.items()}
         for place, seed in enumerate(teachers)
