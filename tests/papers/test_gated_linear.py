@@ -284,7 +284,8 @@ def test_panels_hold_all_their_lines_and_labels(full: Reproduction, name: str) -
     for axes in canvas.axes:
         drawn = [line.get_ydata() for line in axes.lines if len(line.get_xdata()) > 1]
         assert max(np.max(values) for values in drawn) <= axes.get_ylim()[1]
-        assert axes.get_xaxis().label.get_window_extent().width <= axes.get_window_extent().width
+        # A browser draws the text of an SVG with a font of its own, a quarter wider than this one.
+        assert 1.25 * axes.get_xaxis().label.get_window_extent().width <= axes.get_window_extent().width
 
 
 def test_figures_are_drawn_with_their_tables(stored: Reproduction) -> None:
