@@ -276,6 +276,27 @@ def test_bad_input_is_named(change, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"norm": "forzen"}, "did you mean 'frozen'"), ({"ids": np.full((16, 2), 2)}, "context 2 of unit 0")],
+)
+def test_a_typo_in_norm_or_gates_is_not_hidden_by_labels(change, words):
+    given = problem("toy")
+    settings = {"ids": given.ids, "norm": "frozen"} | change
+    with pytest.raises(InputError, match=words):
+        largest_margin(given.X, [7] * 16, settings["ids"], contexts=2, norm=settings["norm"])
+
+
+@pytest.mark.parametrize("kind", [bool, int, float])
+def test_labels_can_be_false_and_true(kind):
+    given = problem("toy")
+    signs, truth = (
+        largest_margin(given.X, y, given.ids, contexts=2) for y in (given.y, (np.asarray(given.y) > 0).astype(kind))
+    )
+    assert truth.norm == signs.norm
+    assert np.array_equal(truth.zeta, signs.zeta)
+
+
 @given(seed=st.integers(0, 1000), size=st.integers(1, 30))
 def test_pivoting_meets_the_optimality_conditions(seed, size):
     rng = np.random.default_rng(seed)

@@ -38,6 +38,11 @@ def stored() -> Reproduction:
     return from_results(PAPER, RESULTS, scale="quick")
 
 
+@pytest.fixture(scope="module")
+def full() -> Reproduction:
+    return from_results(PAPER, RESULTS, scale="full")
+
+
 #: What is published about MNIST is not refuted by digits; of the flows on G1 three in ten are still above 12.
 ELSEWHERE = {"18": Standing.NOT_RUN, "8b": Standing.FAILS}
 
@@ -234,6 +239,53 @@ def test_what_was_not_run_is_not_judged(stored: Reproduction) -> None:
     assert judged("11b", matching(shallow, bits=2)).verdict is Standing.NOT_RUN
     relu = stored.results["relu"].table
     assert judged("15", matching(relu, units=20)).verdict is Standing.NOT_RUN
+
+
+def test_gates_are_compared_with_the_networks_they_are_from(full: Reproduction) -> None:
+    relu = full.results["relu"].table
+    outcome = judged("15", relu)
+    assert outcome.value == "24.4% against 10.0% of the same networks"
+    assert "26.1% against 11.4% with 500 samples (6 networks)" in outcome.detail
+    # Networks that are not separable by their gates have no part in it.
+    gates = matching(relu, classifier="gates only", momentum=0.9)
+    apart = gates.where(np.isfinite(gates["error"]))
+    keys = set(zip(*(apart[name].tolist() for name in ("units", "samples", "seed")), strict=True))
+    rows = zip(*(relu[name].tolist() for name in ("units", "samples", "seed")), strict=True)
+    others = np.array([row not in keys for row in rows])
+    columns = {name: relu[name] for name in relu.columns}
+    worse = {name: columns[name] + 0.1 * others for name in ("error", "network error")}
+    assert judged("15", Table(columns | worse)).value == outcome.value
+
+
+def test_details_say_what_is_left_out_and_what_a_mean_hides(full: Reproduction) -> None:
+    details = {number: full.outcomes[f"gated-linear/{number}"].detail for number in ("8c", "9b", "12", "13a", "14")}
+    assert "from 100 on margin^-0.02 to -0.33 against -0.28 to -1.02" in details["8c"]
+    assert "1000" in PAPER.claim("8c").statement + PAPER.claim("8c").tolerance
+    assert "12 of the networks do not separate their training samples" in details["9b"]
+    assert "1 a unit +1.22 ± 0.23" in details["12"]
+    assert "2 a unit +0.18 ± 0.32" in details["12"]
+    assert "at 500 samples -0.56 ± 0.48" in details["12"]
+    assert "36.3% with 1000, 31.6% with 2000" in details["13a"]
+    assert "24 of 27 networks with 20 to 100 units; left out are 3" in details["14"]
+
+
+def test_lines_of_the_relu_figure_are_of_the_same_networks(full: Reproduction) -> None:
+    plot = next(plot for plot in PAPER.figures if plot.name == "relu")
+    table = PaperFigure(plot, full.results).table
+    assert set(table["n"].tolist()) == {3}
+    assert set(table["units"].tolist()) == {20, 50, 100, 500, 1000}
+
+
+@pytest.mark.parametrize("name", ["units", "bits"])
+def test_panels_hold_all_their_lines_and_labels(full: Reproduction, name: str) -> None:
+    plot = next(plot for plot in PAPER.figures if plot.name == name)
+    canvas = PaperFigure(plot, full.results)._draw()
+    canvas.canvas.draw()
+    for axes in canvas.axes:
+        drawn = [line.get_ydata() for line in axes.lines if len(line.get_xdata()) > 1]
+        assert max(np.max(values) for values in drawn) <= axes.get_ylim()[1]
+        # A browser draws the text of an SVG with a font of its own, a quarter wider than this one.
+        assert 1.25 * axes.get_xaxis().label.get_window_extent().width <= axes.get_window_extent().width
 
 
 def test_figures_are_drawn_with_their_tables(stored: Reproduction) -> None:

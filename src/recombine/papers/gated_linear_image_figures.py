@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.papers.gated_linear_judging import RELU_KINDS, complete
 from recombine.papers.over_seeds import over_seeds
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, as_table, matching
@@ -96,8 +97,8 @@ def _draw_pair(left: Axes, right: Axes, table: Table, key: str, names: tuple[str
     right.errorbar([], [], [])
     _lines(right, table, key, "inconsistency", names[1:])
     _controls(right, table, key, names[1], lost)
-    left.set(ylabel="error (%)", ylim=(0, None))
-    right.set(ylabel="differs from the network (%)", ylim=(0, None))
+    left.set_ylabel("error (%)")
+    right.set_ylabel("differs from the network (%)")
     if key == "units":
         ticks = np.unique(table[key]).tolist()
         for place in (left, right):
@@ -120,6 +121,8 @@ def _draw_units(canvas: Canvas, table: Table) -> None:
             place.set_title(f"{word} thresholds ({_where(table)})", fontsize=11, loc="left")
     for place in axes[1]:
         place.set_xlabel("hidden units")
+        # Only now, as panels of a column share their limits.
+        place.set_ylim(0, None)
     _legend(canvas, *axes[0])
 
 
@@ -135,11 +138,12 @@ def _legend(canvas: Canvas, *axes: Axes) -> None:
 
 def _draw_bits(canvas: Canvas, table: Table) -> None:
     left, right = canvas.subplots(1, 2)
-    canvas.subplots_adjust(left=0.08, right=0.985, top=0.86, bottom=0.14, wspace=0.2)
+    canvas.subplots_adjust(left=0.08, right=0.985, top=0.8, bottom=0.14, wspace=0.2)
     _draw_pair(left, right, table, "bits", ("network", "one-layer"))
     _legend(canvas, left, right)
     for place in (left, right):
-        place.set_xlabel(f"hyperplanes s, 2^s contexts ({_where(table)})")
+        place.set(xlabel="hyperplanes s (2^s contexts)", ylim=(0, None))
+        place.set_title(f"median thresholds ({_where(table)})", fontsize=11, loc="left")
 
 
 def _say_units(table: Table) -> str:
@@ -203,9 +207,10 @@ def _say_scatter(table: Table) -> str:
 
 
 def _relu_table(results: Mapping[str, Evidence]) -> Table:
-    rows = matching(results["relu"].table, momentum=0.9)
-    rows = rows.where(np.isfinite(rows["error"]))
-    few = matching(rows, samples=int(rows["samples"].min()))
+    """Means over seeds, for sizes at which no network lacks a limit: else lines would be of different networks."""
+    rows = _smallest(matching(results["relu"].table, momentum=0.9))
+    units = complete(rows, RELU_KINDS, by=("units",))["units"]
+    few = rows.where(np.isin(rows["units"], units) & np.isfinite(rows["error"]))
     keys = ("images", "samples", "units", "classifier")
     columns = {name: few[name] for name in keys}
     percent = {name: 100 * few[name] for name in ("error", "inconsistency")}
@@ -215,7 +220,7 @@ def _relu_table(results: Mapping[str, Evidence]) -> Table:
 def _draw_relu(canvas: Canvas, table: Table) -> None:
     left, right = canvas.subplots(1, 2)
     canvas.subplots_adjust(left=0.08, right=0.985, top=0.88, bottom=0.14, wspace=0.2)
-    kinds = ("network", "hidden layer", "learned contexts", "random contexts", "gates only")
+    kinds = (*RELU_KINDS, "gates only")
     for place, column in ((left, "error"), (right, "inconsistency")):
         for kind in kinds:
             line = matching(table, classifier=kind)
@@ -292,7 +297,8 @@ FIGURES = (
     Plot(
         "relu",
         "ReLU networks, and limits that are given more or less of them",
-        f"Momentum 0.9. {_SEEDS}",
+        "Momentum 0.9. Sizes at which some network has no hard margin by its hidden layer, learned or random contexts "
+        f"are left out; gates alone are shown where they separate the samples. {_SEEDS}",
         ("gated-linear/14", "gated-linear/15"),
         ("relu",),
         _relu_table,

@@ -20,6 +20,26 @@ from recombine.tables import Table
 ROW = ("layers", "units", "bits", "thresholds", "samples", "momentum", "seed", "classifier")
 
 
+#: Classifiers of a ReLU network that are compared with each other: itself, and limits that are given parts of it.
+RELU_KINDS = ("network", "hidden layer", "learned contexts", "random contexts")
+
+
+def complete(rows: Table, kinds: tuple[str, ...], by: tuple[str, ...] = ("units", "samples", "seed")) -> Table:
+    """Return those of ``kinds`` for networks, named by ``by``, for which every one of them has a hard margin.
+
+    Examples
+    --------
+    >>> about = {"units": [10, 10, 20, 20], "samples": [200] * 4, "seed": [1] * 4}
+    >>> rows = Table(about | {"classifier": ["network", "limit"] * 2, "error": [0.1, float("nan"), 0.1, 0.2]})
+    >>> complete(rows, ("network", "limit"))["units"].tolist()
+    [20, 20]
+    """
+    rows = rows.where(np.isin(rows["classifier"], kinds))
+    keys = list(zip(*(rows[name].tolist() for name in by), strict=True))
+    lacking = {key for key, error in zip(keys, rows["error"].tolist(), strict=True) if not np.isfinite(error)}
+    return rows.where(np.array([key not in lacking for key in keys], dtype=bool))
+
+
 def percent(rows: Table, column: str, **condition: Any) -> float:
     """Return the mean of a column over a condition, in percent; classifiers without a hard margin do not count.
 

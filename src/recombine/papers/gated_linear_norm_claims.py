@@ -33,9 +33,11 @@ def _plain_norm(rows: Table) -> Outcome:
     closer, further = (int((sign * pairs[:, 1] < sign * pairs[:, 0]).sum()) for sign in (1, -1))
     value = f"{zeta:.1f}% against {group:.1f}% with the group norm"
     wrong = paired(slow, "inconsistency", "classifier", "group", "published group")[:, 1].mean()
+    short = int((matching(slow, classifier="network")["margin"] <= 0).sum())
     detail = (
         f"two layers, momentum 0: L2 on zeta is closer to {closer} of {len(pairs)} networks and further from {further}"
-        f", {change(pairs)} (two standard errors); groups of the wrong rows {wrong:.1f}%{_with_momentum(two)}"
+        f", {change(pairs)} (two standard errors); groups of the wrong rows {wrong:.1f}%; {short} of the networks "
+        f"do not separate their training samples{_with_momentum(two)}"
     )
     return verdict(rows, value, zeta <= group, zeta <= group, detail)
 

@@ -102,8 +102,7 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
     recombine.errors.InputError: norm 'grup' is not known; did you mean 'group'? Norms: group, effective, zeta,
         one-layer, frozen, published group, published effective
     """
-    if norm not in NORMS:
-        raise InputError(f"norm {norm!r} is not known;{near_miss(norm, NORMS)} Norms: {listing(NORMS)}")
+    check_norm(norm)
     rows = as_ids(ids, contexts)
     if norm == "one-layer":
         known = np.unique(rows, axis=0)
@@ -113,6 +112,17 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
             raise InputError(f"frozen gates are 0 or 1, but there are {contexts} contexts; give 2")
         return Gating(norm, 2, np.arange(rows.shape[1]), transform=np.eye(2 * rows.shape[1])[:, 1::2])
     return _by_unit(norm, rows.shape[1], contexts)
+
+
+def check_norm(norm: str) -> None:
+    """Refuse a norm that is not one of `NORMS`.
+
+    Examples
+    --------
+    >>> check_norm("zeta")
+    """
+    if norm not in NORMS:
+        raise InputError(f"norm {norm!r} is not known;{near_miss(norm, NORMS)} Norms: {listing(NORMS)}")
 
 
 def _by_unit(norm: str, units: int, contexts: int) -> Gating:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from recombine.arrays import BoolArray, FloatArray, IntArray, affordable, as_count, as_numbers, as_positive
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated_contexts import as_points
-from recombine.theory.gated_features import Gating, as_ids, gating_for
+from recombine.theory.gated_features import Gating, as_ids, check_norm, gating_for
 from recombine.theory.gated_machine import Machine, NotSeparableError, UndecidedError, certificate, machine_for
 
 #: A unit is tight when its constraint is within this of one.
@@ -124,7 +124,7 @@ def largest_margin(
     X : array (n, d)
         Inputs; append a column of ones for a bias in every context.
     y : array (n,)
-        Labels -1 and +1.
+        Labels -1 and +1, or False and True (0 and 1).
     ids : array of int (n, H)
         Context of each unit, e.g. from `HalfSpaces.ids`; gates 0 or 1 for frozen ReLU units.
     contexts : int
@@ -160,6 +160,7 @@ def largest_margin(
     >>> round(found.norm, 6), found.gap < 1e-8, found.tight.tolist()
     (1.414214, True, [True, True])
     """
+    check_norm(norm)
     points, signs, rows = as_problem(X, y, ids, contexts)
     tolerance, most = as_positive(tolerance, "tolerance"), as_count(most, "most")
     affordable("the kernel of the samples", len(points), len(points))
@@ -189,7 +190,7 @@ def as_problem(
         ...
     recombine.errors.InputError: 2 inputs, 2 labels and 1 contexts; give as many of each
     """
-    points, signs, rows = as_points(X), as_signs(y), as_ids(ids, contexts)
+    points, rows, signs = as_points(X), as_ids(ids, contexts), as_signs(y)
     if not len(points) == len(signs) == len(rows) or not len(points):
         raise InputError(f"{len(points)} inputs, {len(signs)} labels and {len(rows)} contexts; give as many of each")
     largest = float(np.abs(points).max())
@@ -199,21 +200,26 @@ def as_problem(
 
 
 def as_signs(y: npt.ArrayLike) -> FloatArray:
-    """Return labels as floats -1 and +1, or say which one is not.
+    """Return labels -1 and +1, or False and True (0 and 1), as floats -1 and +1, or say which one is neither.
 
     Examples
     --------
-    >>> as_signs([0, 1])
+    >>> as_signs([False, True]).tolist()
+    [-1.0, 1.0]
+    >>> as_signs([1, -1, 0])
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: label 0 is 0.0; labels are -1 and +1
+    recombine.errors.InputError: label 2 is 0.0; labels are -1 and +1, or False and True
     """
     signs = as_numbers(y, "labels").astype(np.float64)
     if signs.ndim != 1:
         raise InputError(f"labels have shape {signs.shape}; give one a sample")
+    # Both of them, so that labels of one class alone are not guessed.
+    if set(signs.tolist()) == {0.0, 1.0}:
+        return 2 * signs - 1
     wrong = np.flatnonzero(np.abs(signs) != 1)
     if len(wrong):
-        raise InputError(f"label {wrong[0]} is {signs[wrong[0]]}; labels are -1 and +1")
+        raise InputError(f"label {wrong[0]} is {signs[wrong[0]]}; labels are -1 and +1, or False and True")
     return signs
 
 
