@@ -330,6 +330,27 @@ def test_figures_tell_their_lines_apart(name: str) -> None:
         assert len(looks) == len(named)
 
 
+@pytest.mark.parametrize(
+    ("name", "experiment", "column"),
+    [
+        ("relu", "relu-correlation", "correlation"),
+        ("relu", "relu-correlation", "method"),
+        ("relu-units", "relu-units", "units"),
+        ("relu-units", "relu-units", "method"),
+        ("relu-magnitude", "relu-magnitude", "cosine"),
+        ("rescaling", "rescaling", "network"),
+    ],
+)
+def test_figures_of_runs_that_were_stopped_early_can_be_drawn(name: str, experiment: str, column: str) -> None:
+    plot, results = next(plot for plot in PAPER.figures if plot.name == name), made_up()
+    rows = results[experiment].table
+    for value in sorted(set(rows[column].tolist())):
+        part = rows.where(rows[column] == value)
+        drawn = PaperFigure(plot, {**results, experiment: evidence(experiment, "full", part)})
+        assert drawn.alternative.endswith(".")
+        assert drawn.draw().axes
+
+
 def test_every_network_and_every_student_is_shown() -> None:
     titles = [axes.get_title(loc="left") for axes in figure("rescaling").draw().axes]
     assert titles == ["ResNet-18", "gain over s = 1", "ViT", "gain over s = 1"]

@@ -54,6 +54,10 @@ def powers_of_ten(axes: Axes, *names: str, ticks: int = 7) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: power(value)))
         axis.set_minor_formatter(NullFormatter())
         axis.minorticks_off()
+        low, high = (float(np.log10(end)) for end in getattr(axes, f"get_{name}lim")())
+        if np.floor(high) < np.ceil(low):
+            # No power of ten in sight: both neighbours, or the axis would have no number.
+            getattr(axes, f"set_{name}lim")(10 ** np.floor(low), 10 ** np.ceil(high))
 
 
 def counts(axes: Axes, values: list[int]) -> None:

@@ -20,7 +20,7 @@ from recombine.papers.log_plots import (
     ribbon,
 )
 from recombine.papers.multitask_readings import METHODS
-from recombine.papers.over_seeds import over_seeds
+from recombine.papers.over_seeds import over_seeds, several
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence, matching
 from recombine.tables import Table
@@ -75,12 +75,15 @@ def _legend_above(canvas: Canvas, panels: Any, columns: int = 4) -> None:
 
 
 def _say_relu(table: Table) -> str:
-    same = matching(table, correlation="1 x 6", samples=16)
-    found = {row["method"]: 10 ** row["loss"] for row in same.rows()}
-    return (
-        f"Test loss by samples and method; with the same features and 16 samples MTL has {found['mtl']:.3f} and "
-        f"PT+FT {found['pt+ft']:.3f}."
-    )
+    """Compare MTL and PT+FT at the first condition that has both; runs that were stopped early may lack some."""
+    for row in matching(table, method="mtl").rows():
+        tuned = matching(table, method="pt+ft", correlation=row["correlation"], samples=row["samples"])
+        if len(tuned):
+            return (
+                f"Test loss by samples and method; with cosines {row['correlation']} and {row['samples']} samples MTL "
+                f"has {10 ** row['loss']:.1e} and PT+FT {10 ** float(tuned['loss'][0]):.1e}."
+            )
+    return "Test loss by samples and method."
 
 
 # ---------------------------------------------------------------------------- number of units
@@ -128,8 +131,13 @@ def _units_lines(axes: Any, table: Table) -> None:
 
 def _say_units(table: Table) -> str:
     top = matching(table, method="pt+ft", scaling=1.0, cosine=1.0, samples=int(table["samples"].max()))
-    few, many = (10 ** float(matching(top, units=count)["loss"][0]) for count in (1, 6))
-    return f"Test loss by number of units; PT+FT has {few:.0e} with one known unit and {many:.0e} with six."
+    if not len(top):
+        return "Test loss by number of units."
+    few, many = int(top["units"].argmin()), int(top["units"].argmax())
+    ends = [
+        f"{10 ** float(top['loss'][at]):.0e} with {several(int(top['units'][at]), 'known unit')}" for at in (few, many)
+    ]
+    return f"Test loss by number of units; PT+FT has {' and '.join(dict.fromkeys(ends))}."
 
 
 # ---------------------------------------------------------------------------- magnitude of the main task
@@ -167,6 +175,8 @@ def _draw_magnitude(canvas: Canvas, table: Table) -> None:
 
 def _say_magnitude(table: Table) -> str:
     tuned = matching(table, method="pt+ft", cosine=0.9, samples=int(table["samples"].max()))
+    if not len(tuned):
+        return "Test loss over power by magnitude of the main task."
     ends = [10 ** float(tuned["relative loss"][tuned["magnitude"].argsort()[place]]) for place in (-1, 0)]
     return (
         "Test loss over power by magnitude of the main task; with features of cosine 0.9 PT+FT leaves "
