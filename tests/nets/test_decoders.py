@@ -131,7 +131,10 @@ def test_seeds_batched_or_alone_learn_the_same():
         torch.testing.assert_close(both.parameters[name][1:], tensor)
 
 
-@pytest.mark.parametrize("name", ["compositional", "monolithic", "rgba", "additive"])
+@pytest.mark.parametrize(
+    "name",
+    ["rgba", *(pytest.param(name, marks=pytest.mark.slow) for name in ("compositional", "monolithic", "additive"))],
+)
 def test_small_models_learn_blobs(name):
     units = np.random.default_rng(0).random((64, 2, 3))
     from recombine.worlds import blobs

@@ -141,6 +141,7 @@ def taught() -> Trained:
     return ensemble.train(ROWS, SCAN.actions, draw_from=pool, record=[0, 60, 120], watch=ROWS[:102], **settings)
 
 
+@pytest.mark.slow
 def test_networks_learn_what_they_are_shown_before_what_they_are_not() -> None:
     right = taught().watched[..., 0]
     assert right.shape == (3, 3, 102)

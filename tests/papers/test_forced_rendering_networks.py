@@ -61,6 +61,7 @@ def test_a_decoder_that_solves_the_donut_pastes_in_the_hole(plain: dict[str, Any
     assert plain["on cross"] > 3 * plain["off cross"]
 
 
+@pytest.mark.slow
 def test_stripes_make_the_same_decoder_compose(plain: dict[str, Any], striped: dict[str, Any]) -> None:
     assert striped["unseen peaks"] > 0.95
     assert striped["correlation"] > plain["correlation"] + 0.3
@@ -69,6 +70,7 @@ def test_stripes_make_the_same_decoder_compose(plain: dict[str, Any], striped: d
     assert striped["volume ratio"] > 1.5 * plain["volume ratio"]
 
 
+@pytest.mark.slow
 def test_the_variance_term_composes_and_one_component_does_not() -> None:
     small = {"side": 8, "width": 1.0, "corner": 4, "epochs": 120, "rate": 5e-3, "batch": 16}
     found = {penalty: low_rank(unit(penalty=penalty, **small))[0] for penalty in ("entropy", "variance")}

@@ -85,6 +85,7 @@ def contrast() -> dict[str, Any]:
     return {setting: as_table(pairs(unit(setting=setting, **ends))) for setting in "AB"}
 
 
+@pytest.mark.slow
 def test_redundant_digits_speed_training_up_and_spoil_the_test() -> None:
     early, late = (
         {kind: table.where(table["step"] == step) for kind, table in contrast().items()} for step in (30, 200)
@@ -98,6 +99,7 @@ def test_redundant_digits_speed_training_up_and_spoil_the_test() -> None:
     assert late["B"]["gradient share"].mean() < late["A"]["gradient share"].mean() < 0.5
 
 
+@pytest.mark.slow
 def test_most_errors_of_setting_a_follow_the_right_digit() -> None:
     late = contrast()["A"].where(contrast()["A"]["step"] == 200)
     assert late["errors that follow"].mean() > 0.5

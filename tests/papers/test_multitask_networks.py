@@ -50,6 +50,7 @@ def test_rescaled_networks_lie_on_their_prediction() -> None:
     assert PAPER.claim("21b").read(rows).verdict is Standing.HOLDS
 
 
+@pytest.mark.slow
 def test_students_learn_and_known_features_help() -> None:
     methods = ["pt+ft", "pt+ft probe", "mtl", "stl", "stl probe"]
     rows = as_table(correlation(unit(**STUDENT, correlations=["1 x 6"], methods=methods)))
