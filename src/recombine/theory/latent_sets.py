@@ -81,6 +81,15 @@ class Support(ABC):
         """Return what is left of the support's parts when those vanish that hold a coordinate in a range."""
         return self
 
+    def _drawn_with(self, slot: int, value: npt.ArrayLike, count: int, seed: Seed) -> FloatArray:
+        """Draw points and give one slot its value: anchors, where slots do not depend on each other."""
+        chosen = as_value(value, self.dimensions)
+        if not self.has_value(slot, chosen)[0]:
+            raise self._no_anchor(slot, chosen)
+        anchors = self.sample(count, seed)
+        anchors[:, slot] = chosen
+        return anchors
+
     def _no_anchor(self, slot: int, value: FloatArray) -> InputError:
         return InputError(
             f"slot {slot} never takes the value {says(value)} in this support, so it has no anchors there; "
@@ -130,12 +139,7 @@ class Box(Support):
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw the other slots uniformly."""
-        chosen = as_value(value, self.dimensions)
-        if not self.has_value(slot, chosen)[0]:
-            raise self._no_anchor(slot, chosen)
-        anchors = self.sample(count, seed)
-        anchors[:, slot] = chosen
-        return anchors
+        return self._drawn_with(slot, value, count, seed)
 
     def has_slices(self, slot: int) -> bool:
         """Every slot moves on its own."""
@@ -187,12 +191,7 @@ class Recombined(Support):
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw the other slots, each from a point of its own."""
-        chosen = as_value(value, self.dimensions)
-        if not self.has_value(slot, chosen)[0]:
-            raise self._no_anchor(slot, chosen)
-        anchors = self.sample(count, seed)
-        anchors[:, slot] = chosen
-        return anchors
+        return self._drawn_with(slot, value, count, seed)
 
     def has_slices(self, slot: int) -> bool:
         """A slot moves on its own if its values are connected."""
