@@ -150,7 +150,7 @@ NETWORK_EXPERIMENTS = (
         f"{NAME}/nested-networks",
         networks.nested_networks,
         quick=[_nested_runs(64, 0, 40_000, active=[5, 40], scalings=[1.0, 0.1], methods=["pt+ft"])],
-        # From rescaled weights, known features are learned last: most networks need more than 100,000 steps.
+        # From rescaled weights, few known features are learned last: 100,000 steps are not nearly enough.
         full=[_nested_runs(n, seed, 500_000, **{"mtl steps": 100_000}) for n in SAMPLES for seed in SEEDS],
     ),
     Experiment(

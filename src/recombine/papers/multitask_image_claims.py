@@ -1,7 +1,7 @@
 """Multi-task learning and pretraining: what rescaling does to networks on CIFAR-100, and what shared dimensions are.
 
 Three seeds of fifty are too few for a verdict at every number of samples, so gains are averaged over all of them within
-a seed, and a t-interval over seeds decides. These rules were fixed before there were results.
+a seed, and a t-interval over seeds decides. This rule was fixed before there were results.
 """
 
 from __future__ import annotations
