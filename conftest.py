@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from importlib.util import find_spec
 
 HAS_TORCH = find_spec("torch") is not None
@@ -31,6 +32,12 @@ collect_ignore_glob = [
     *([] if find_spec("clarabel") else NEED_CLARABEL),
     *([] if find_spec("triton") else NEED_TRITON),
 ]
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C work in tests that are about it: shells ignore it in what they start in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header() -> str:
