@@ -166,6 +166,16 @@ def test_bad_input_is_named(model: ResNet18, samples: tuple) -> None:
         SmallViT(side=30)
 
 
+def test_a_token_is_a_patch_in_the_order_of_unfold() -> None:
+    torch.manual_seed(0)
+    model, images = SmallViT(depth=1), torch.randn(3, 3, 32, 32)
+    patches = nn.functional.unfold(images, 4, stride=4).transpose(1, 2)
+    tokens = torch.cat([model.token.expand(3, -1, -1), model.embed(patches)], dim=1) + model.positions
+    assert model(images).flatten().tolist() == pytest.approx(
+        model.readout(model.blocks(tokens)[:, 0]).flatten().tolist(), abs=1e-5
+    )
+
+
 def test_factors_start_alike_so_that_a_factor_of_one_is_the_limit_of_others(model: ResNet18, samples: tuple) -> None:
     shifted = (2 * samples[0] + 3, samples[1])
     recipe = Recipe(fast, epochs=2, outputs=(0, 2))

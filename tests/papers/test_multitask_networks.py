@@ -94,6 +94,18 @@ def test_rescaling_has_a_row_a_network_and_layer() -> None:
         assert PAPER.claim(number).read(rows).verdict is Standing.NOT_RUN, "digits say nothing about photographs"
 
 
+def test_recalibrated_networks_differ_from_published_ones_in_what_plain_finetuning_starts_from() -> None:
+    short = {"images": "digits", "network": "small resnet", "n": [20], "factors": [0.5, 1.0], "stop rule": ""}
+    short |= {"epochs": 2, "pretraining epochs": 1, "stop": 0.01, "rate": 0.02}
+    rows = as_table(rescaling(unit(**short, methods=["pt+ft", "pt+ft recalibrated"], seeds=[0])))
+    for factor, alike in ((0.5, True), (1.0, False)):
+        plain, anew = (
+            matching(rows, method=method, factor=factor, layer="stage2") for method in ("pt+ft", "pt+ft recalibrated")
+        )
+        assert (plain["accuracy"][0] == anew["accuracy"][0]) == alike
+        assert anew["PR before"][0] > plain["PR before"][0], "without the mean, activity has more dimensions"
+
+
 def test_missing_photographs_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     monkeypatch.setenv("RECOMBINE_DATA", str(tmp_path))
     with pytest.raises(InputError, match="CIFAR-100"):

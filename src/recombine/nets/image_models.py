@@ -142,7 +142,8 @@ class SmallViT(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         """Map (B, channels, side, side) to logits (B, classes)."""
         # (B, channels, rows, patch, columns, patch) to a patch a token; functional.unfold goes image by image.
-        grid = images.unflatten(3, (-1, self.patch)).unflatten(2, (-1, self.patch))
+        batch, channels, side, _ = images.shape
+        grid = images.reshape(batch, channels, side // self.patch, self.patch, side // self.patch, self.patch)
         patches = grid.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
         tokens = torch.cat([self.token.expand(len(images), -1, -1), self.embed(patches)], dim=1) + self.positions
         logits: Tensor = self.readout(self.blocks(tokens)[:, 0])

@@ -18,16 +18,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-NETWORKS = {"resnet": "ResNet-18", "vit": "ViT", "small resnet": "small ResNet, digits"}
+NETWORKS = {"resnet": "ResNet-18", "resnet centred": "ResNet-18, centred", "vit": "ViT"}
+NETWORKS |= {"small resnet": "small ResNet, digits"}
 
 #: Methods other than PT+FT: how to find them, and how to draw them so that they are not taken for one of its factors.
-OTHERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "s = 1, new statistics": (
+        {"method": "pt+ft recalibrated", "factor": 1.0},
+        {"marker": "x", "linestyle": (0, (1, 1))},
+    ),
     "MTL, both learned": ({"method": "mtl", "stop rule": "both"}, {"marker": "D", "linestyle": "-"}),
     "MTL, published stop": ({"method": "mtl", "stop rule": "main"}, {"marker": "^", "linestyle": (0, (6, 2))}),
     "single task": ({"method": "stl"}, {"marker": "o", "linestyle": ":"}),
 }
 #: What is shown of a layer, in words; chance is not in results from before it was recorded.
 SIZES = {"PR before": "PR before", "PR after": "PR after", "ENSD": "ENSD of both", "chance": "ENSD, neurons permuted"}
+#: Fewer shared dimensions than this are none; they are left out.
+FEWEST_DIMENSIONS = 0.003
 
 
 def _accuracy_table(results: Mapping[str, Evidence]) -> Table:
@@ -73,6 +80,7 @@ def _draw_means(axes: Axes, table: Table) -> None:
     for word, (values, style) in OTHERS.items():
         line = matching(table, **values)
         if len(line):
+            line = line.where(line["n"] == line["n"].max())
             axes.plot(*_sorted(line, "accuracy"), label=word, color="0.5", markerfacecolor="none", **style)
 
 
@@ -114,7 +122,10 @@ def _layers_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["rescaling"].table
     rows = rows.where(rows["layer"] != "")
     sizes = tuple(name for name in SIZES if name in rows.columns and np.isfinite(rows[name]).all())
-    return over_seeds(rows, ("network", "factor", "layer"), sizes)
+    columns = {name: rows[name] for name in rows.columns}
+    centred = np.where(rows["method"] == "pt+ft recalibrated", " centred", "")
+    named = Table({**columns, "network": np.char.add(rows["network"].astype(str), centred)})
+    return over_seeds(named, ("network", "factor", "layer"), sizes)
 
 
 def _draw_layers(canvas: Canvas, table: Table) -> None:
@@ -122,29 +133,44 @@ def _draw_layers(canvas: Canvas, table: Table) -> None:
     factors = sorted(set(table["factor"].tolist()))
     grown(canvas, len(names))
     panels = canvas.subplots(len(names), len(factors), sharey="row", sharex="row", squeeze=False)
-    space: dict[str, float] = {"top": 0.79, "bottom": 0.22} if len(names) == 1 else {"top": 0.9, "bottom": 0.12}
-    canvas.subplots_adjust(left=0.09, right=0.985, wspace=0.08, hspace=0.55, **space)
+    tall = canvas.get_figheight()
+    space = {"top": 1 - 0.82 / tall, "bottom": 0.86 / tall, "hspace": 0.52}
+    canvas.subplots_adjust(left=0.1, right=0.985, wspace=0.08, **space)
     for row, name in zip(panels, names, strict=True):
+        chosen = matching(table, network=name)
         for axes, factor in zip(row, factors, strict=True):
-            chosen = matching(table, network=name, factor=factor)
-            _sizes(axes, chosen)
-            axes.set(title=f"s = {factor:g}")
-            axes.set_xticks(np.arange(len(chosen)), chosen["layer"].tolist(), rotation=55, ha="right", fontsize=10)
-        row[0].set_ylabel(f"dimensions\n{NETWORKS[name]}")
+            _sizes(axes, matching(chosen, factor=factor), factor)
+        row[0].set_ylabel(f"dimensions\n{NETWORKS[name]}", visible=True)
+        _count_dimensions(row[0])
     handles, labels = panels[0, 0].get_legend_handles_labels()
     canvas.legend(handles, labels, frameon=False, fontsize=11.5, ncols=4, loc="upper left", bbox_to_anchor=(0.05, 1.0))
 
 
-def _sizes(axes: Axes, rows: Table) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator
-
+def _sizes(axes: Axes, rows: Table, factor: float) -> None:
+    """Draw what is known of the layers; a factor that this network was not finetuned from has an empty panel."""
+    if not len(rows):
+        axes.spines[:].set_visible(False)
+        axes.tick_params(bottom=False, left=False, labelbottom=False)
+        axes.grid(visible=False)
+        return
+    axes.set(title=f"s = {factor:g}")
+    axes.set_xticks(np.arange(len(rows)), rows["layer"].tolist(), rotation=55, ha="right", fontsize=10)
     for column, word in SIZES.items():
         if column in rows.columns:
             middle, half = rows[column], np.nan_to_num(rows[f"{column} 2se"])
             below = np.minimum(half, 0.9 * middle)  # an error bar must not leave a logarithmic axis
-            axes.errorbar(np.arange(len(rows)), middle, [below, half], label=word, capsize=2.5, markersize=4)
+            shown = np.where(middle > FEWEST_DIMENSIONS, middle, np.nan)
+            axes.errorbar(np.arange(len(rows)), shown, [below, half], label=word, capsize=2.5, markersize=4)
+
+
+def _count_dimensions(axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
     axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+    low, high = axes.get_ylim()
+    axes.set_ylim(max(low, FEWEST_DIMENSIONS), high)
+    wide = high / max(low, FEWEST_DIMENSIONS) > 3000
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0), numticks=12))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.minorticks_off()
 
@@ -162,8 +188,8 @@ IMAGE_FIGURES = (
         "Two classes are learned after, or along with, all others; s multiplies every pretrained parameter. MTL ends "
         "when both tasks are learned or, as published, when the main one is. Left: final accuracy, mean over n seeds. "
         "Right: what rescaling gains over plain finetuning, within a seed; mean and, from three seeds on, two standard "
-        "errors.",
-        ("multitask/15a", "multitask/15b", "multitask/23a", "multitask/23b"),
+        "errors. Grey points that lack seeds which others of their line have are left out.",
+        ("multitask/15a", "multitask/15b", "multitask/15c", "multitask/23a", "multitask/23b"),
         ("rescaling",),
         _accuracy_table,
         _draw_accuracy,
@@ -173,10 +199,11 @@ IMAGE_FIGURES = (
     Plot(
         "layers",
         "Dimensions before and after finetuning",
-        "Participation ratio and effective number of shared dimensions, not centred, on the main task's training "
-        "images. Nested: fewer dimensions after than before, and shared; ENSD counts as far as it exceeds that of "
-        "permuted neurons. Mean and two standard errors over n seeds.",
-        ("multitask/16b", "multitask/16c"),
+        "Participation ratio and effective number of shared dimensions, not centred unless the name says so, on the "
+        "main task's training images. Nested: fewer dimensions after than before, and shared; ENSD counts as far as it "
+        "exceeds that of permuted neurons. Mean and two standard errors over n seeds; values below "
+        f"{FEWEST_DIMENSIONS:g} are left out.",
+        ("multitask/16b", "multitask/16c", "multitask/16d"),
         ("rescaling",),
         _layers_table,
         _draw_layers,

@@ -16,6 +16,8 @@ from recombine.tables import Table
 
 #: So many features are few of the forty known ones.
 FEW_FEATURES = 10
+#: Training loss at which published students stop.
+STUDENTS_STOP = 1e-8
 
 
 def _joint(rows: Table) -> Outcome:
@@ -134,12 +136,22 @@ def _ratio(correlation: str, n: int, better: str, worse: str, least: float) -> C
     def check(rows: Table) -> Outcome:
         chosen = _students(rows, correlation=correlation, n=n)
         losses = [mean_of(chosen, "loss", FEWEST_SEEDS, method=name) for name in (better, worse)]
-        seeds = len(matching(chosen, method=better))
+        best = [mean_of(chosen, "best", FEWEST_SEEDS, method=name) for name in (better, worse)]
+        ahead = paired(matching(chosen, method=worse), matching(chosen, method=better), "loss") > 0
         words = {"pt+ft": "PT+FT", "mtl": "MTL"}
-        detail = f"{words[better]}, {words[worse]}; {seeds} seeds; ratio {losses[1] / losses[0]:.1f}"
+        detail = f"{words[better]}, {words[worse]}; better in {ahead.sum()} of {len(ahead)} seeds; ratio "
+        detail += f"{losses[1] / losses[0]:.1f}, of the least losses over training {best[1] / best[0]:.1f}. "
+        detail += _settled(chosen)
         return Outcome.of(", ".join(f"{loss:.1e}" for loss in losses), losses[1] > least * losses[0], detail)
 
     return check
+
+
+def _settled(rows: Table) -> str:
+    """Say how many multi-task students came to an end: at a rate of 1, few samples leave them restless."""
+    joint = matching(rows, method="mtl")
+    reached = int((joint["train loss"] < STUDENTS_STOP).sum())
+    return f"{reached} of {len(joint)} MTL students reached a training loss of {STUDENTS_STOP:.0e}"
 
 
 def _by_units(method: str, scaling: float, holds: Callable[[FloatArray], bool]) -> Check:
