@@ -122,15 +122,15 @@ def _flow_ends(rows: Table) -> Outcome:
     off = _off(chosen)
     middle, largest = float(np.median(off)), float(off.max())
     each = [
-        f"m = {m:g}: {np.expm1(_off(part).max()):.0e}, within 5% of its end from time {np.median(part['settled']):.0e} "
-        f"on in the middle"
+        f"{np.expm1(_off(part).max()):.0e} and {np.median(part['settled']):.0e} for m = {m:g}"
         for m, part in parts.items()
     ]
-    sizes = " and ".join(f"{size}" for size in sorted(set(chosen["dimension"].tolist())))
+    sizes = " and ".join(str(size) for size in sorted(set(chosen["dimension"].tolist())))
     detail = (
-        f"median and largest of {several(len(chosen), 'network')} of {sizes} inputs; largest at {'; '.join(each)}; "
+        f"median and largest of {several(len(chosen), 'network')} of {sizes} inputs; largest, and time (rate x steps) "
     )
-    detail += f"what flow conserves drifted by at most {chosen['drift'].max():.0e} of itself"
+    detail += f"from which on half are within 5% of their end: {', '.join(each)}; up x down, which flow conserves, "
+    detail += f"drifted by at most {chosen['drift'].max():.0e} of itself"
     value = f"{np.expm1(middle):.0e}, {np.expm1(largest):.0e}"
     return Outcome.of(value, middle < np.log(1.05) and largest < np.log(2), detail)
 
