@@ -103,8 +103,9 @@ def stiff_flow(
 ) -> FlowEnd:
     """Integrate gradient flow on the mean squared error until all samples are fitted.
 
-    Coefficients are then as close to their end as the residual says, up to a factor that depends on the inputs alone:
-    however unequal the weights, weighted pseudo-inverses of a matrix are bounded (Stewart 1989).
+    Weights that hardly change any more take coefficients to an end that is as close as the residual says, up to a
+    factor that depends on the inputs alone: however unequal the weights, weighted pseudo-inverses of a matrix are
+    bounded (Stewart 1989).
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ def stiff_flow(
     aim, error = real(residual, "residual", above=0), real(precision, "precision", least=1e-12)
     solver = BDF(network.velocity, 0.0, weights, LATEST, rtol=error, atol=SMALLEST_WEIGHT, jac=network.jacobian)
     times, path = [0.0], [network.beta(weights)]
-    while (reached := network.residual(path[-1])) > aim:
+    while not (reached := network.residual(path[-1])) <= aim:
         solver.step()
         times.append(float(solver.t))
         path.append(network.beta(solver.y))
