@@ -10,7 +10,7 @@ pytest.importorskip("clarabel")
 
 from recombine.errors import InputError
 from recombine.papers import Standing, find
-from recombine.papers.multitask_networks import nested_networks, overlap_networks
+from recombine.papers.multitask_networks import nested_flow, nested_networks, overlap_networks
 from recombine.papers.multitask_relu import correlation, magnitude, units
 from recombine.papers.multitask_rescaling import TwoTasks, needs_images, rescaling
 from recombine.papers.results import as_table, matching
@@ -48,6 +48,18 @@ def test_rescaled_networks_lie_on_their_prediction() -> None:
     rows = as_table(nested_networks(unit(**setting)))
     assert rows["loss"] == pytest.approx(rows["theory"], rel=0.05)
     assert PAPER.claim("21b").read(rows).verdict is Standing.HOLDS
+
+
+def test_flow_from_weights_scaled_down_ends_at_its_prediction() -> None:
+    setting = {"n": 16, "dimension": 100, "active": [5], "places": ["inside"], "scalings": [0.1, 0.01, 0.001]}
+    rows = as_table(nested_flow(unit(**setting, methods=["pt+ft"], precision=1e-6, seeds=[0])))
+    assert rows["loss"] == pytest.approx(rows["theory"], rel=1e-3)
+    assert np.all(rows["train loss"] < 1e-3 * rows["theory"])
+    assert np.all(rows["drift"] < 1e-3)
+    assert np.all((rows["settled"] > 0) & (rows["settled"] < rows["time"]))
+    assert PAPER.claim("21c").read(rows).verdict is Standing.HOLDS
+    short = rows.where(rows["scaling"] != 0.01)
+    assert PAPER.claim("21c").read(short).verdict is Standing.NOT_RUN
 
 
 @pytest.mark.slow

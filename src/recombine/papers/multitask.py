@@ -63,6 +63,12 @@ def _nested_runs(n: int, seed: int, steps: int, **chosen: Any) -> dict[str, Any]
     return {**about, "dtype": "float32", "steps": steps, "mtl steps": steps, **chosen}
 
 
+def _flow_runs(seed: int, **size: int) -> dict[str, Any]:
+    """Few known features from weights scaled down: those that gradient descent is too slow for."""
+    about = {"active": [5, 10], "places": ["inside"], "scalings": SCALINGS[1:], "methods": ["pt+ft"]}
+    return {**size, **about, "precision": 1e-6, "seeds": [seed]}
+
+
 ALONE = ["pt+ft", "stl"]
 QUICK_OVERLAP = [
     *(_overlap_runs(16, [40, 0], ALONE, seed, 40_000) for seed in (0, 1, 2)),
@@ -146,6 +152,12 @@ NETWORK_EXPERIMENTS = (
         quick=[_nested_runs(64, 0, 40_000, active=[5, 40], scalings=[1.0, 0.1], methods=["pt+ft"])],
         # From rescaled weights, few known features are learned last: 100,000 steps are not nearly enough.
         full=[_nested_runs(n, seed, 500_000, **{"mtl steps": 100_000}) for n in SAMPLES for seed in SEEDS],
+    ),
+    Experiment(
+        f"{NAME}/nested-flow",
+        networks.nested_flow,
+        quick=[_flow_runs(0, n=32, dimension=200)],
+        full=[_flow_runs(seed, n=64, dimension=1000) for seed in SEEDS],
     ),
     Experiment(
         f"{NAME}/relu-correlation",

@@ -278,7 +278,7 @@ FIGURES = (
         "PT+FT with 64 samples; hidden weights are multiplied by m before finetuning, readouts start at 0.001 m. "
         "Coefficients of the main task are 1/k, of the auxiliary one 1/sqrt(40), as in the published data. Lines: "
         f"theory. {NETWORKS} {BANDS}",
-        ("multitask/11", "multitask/12a", "multitask/12b", "multitask/21a", "multitask/21b", "multitask/21c"),
+        ("multitask/11", "multitask/12a", "multitask/12b", "multitask/21a", "multitask/21b"),
         ("nested",),
         _nested_table,
         _draw_nested,

@@ -18,6 +18,10 @@ from recombine.tables import Table
 FEW_FEATURES = 10
 #: Training loss at which published students stop.
 STUDENTS_STOP = 1e-8
+#: Scalings at which gradient descent is too slow for few features, so that flow is integrated.
+FLOW_SCALINGS = (0.1, 0.01, 0.001)
+#: Where flow has ended: largest deviation from a target, relative to the largest target.
+FITTED = 1e-10
 
 
 def _joint(rows: Table) -> Outcome:
@@ -95,14 +99,14 @@ def _alone(rows: Table) -> Outcome:
     return _foretold(rows.where(rows["method"] != "mtl"))
 
 
-def _rescaled(place: str, slow: bool = False) -> Check:
-    """Of known features from rescaled weights, few are learned last: they are judged by themselves."""
+def _rescaled(place: str) -> Check:
+    """Of known features from rescaled weights, few are learned last: of these the flow is integrated."""
 
     def check(rows: Table) -> Outcome:
         chosen = needed(rows.where(np.isfinite(rows["scaling"])), place=place, method="pt+ft")
         if place == "inside":
             few = (chosen["scaling"] < 1) & (chosen["active"] <= FEW_FEATURES)
-            chosen = needed(chosen.where(few if slow else ~few))
+            chosen = needed(chosen.where(~few))
         for m in sorted(set(chosen["scaling"].tolist())):
             if not matching(chosen, scaling=m)["stopped"].any():
                 left = _left_out(chosen.where(~chosen["stopped"]))
@@ -110,6 +114,27 @@ def _rescaled(place: str, slow: bool = False) -> Check:
         return _foretold(chosen)
 
     return check
+
+
+def _flow_ends(rows: Table) -> Outcome:
+    """Compare where gradient flow ended with theory, all scalings together; details tell them apart."""
+    ended = rows.where((rows["residual"] < FITTED) & (rows["active"] <= FEW_FEATURES))
+    chosen = needed(ended, place="inside", method="pt+ft")
+    parts = {m: needed(chosen, scaling=m) for m in FLOW_SCALINGS}
+    off = _off(chosen)
+    middle, largest = float(np.median(off)), float(off.max())
+    each = [
+        f"{np.expm1(_off(part).max()):.0e} and {np.median(part['settled']):.0e} for m = {m:g}"
+        for m, part in parts.items()
+    ]
+    sizes = " and ".join(str(size) for size in sorted(set(chosen["dimension"].tolist())))
+    detail = (
+        f"median and largest of {several(len(chosen), 'network')} of {sizes} inputs; largest, and time (rate x steps) "
+    )
+    detail += f"from which on half are within 5% of their end: {', '.join(each)}; up x down, which flow conserves, "
+    detail += f"drifted by at most {chosen['drift'].max():.0e} of itself"
+    value = f"{np.expm1(middle):.0e}, {np.expm1(largest):.0e}"
+    return Outcome.of(value, middle < np.log(1.05) and largest < np.log(2), detail)
 
 
 def _group_norm_misses(rows: Table) -> Outcome:
@@ -315,11 +340,11 @@ CLAIMS = (
     ),
     claim(
         "21c",
-        "Theory foretells those that select few known features (5 or 10) from rescaled weights: the same.",
+        "Theory foretells where gradient flow ends for networks that select few known features (5 or 10): the same.",
         "ours",
         "0",
-        "5%; factor 2; each scaling has networks that reached 1e-10",
-        "nested-networks",
-        _rescaled("inside", slow=True),
+        "5%; factor 2; each scaling has networks whose flow ended",
+        "nested-flow",
+        _flow_ends,
     ),
 )

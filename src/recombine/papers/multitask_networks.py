@@ -1,7 +1,7 @@
 """Multi-task learning and pretraining, diagonal linear networks trained by gradient descent, next to their prediction.
 
-Networks of one seed and number of samples share their inputs and train as columns of one matrix. Torch is imported when
-a unit runs.
+Networks of one seed and number of samples share their inputs and train as columns of one matrix. Where gradient descent
+would take too long, gradient flow is integrated instead. Torch is imported when a unit runs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from recombine.papers.multitask_theory import Rows, Start, nested_starts
 from recombine.runs.experiment import Unit
 from recombine.theory.diagonal import pretrained_weights
 from recombine.theory.diagonal_generalization import predict_generalization
+from recombine.theory.stiff_flow import FlowEnd, stiff_flow
 from recombine.worlds.teachers import LinearTeachers, linear_teachers, sphere_inputs
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 AUXILIARY_SAMPLES = 1024
 #: Samples up to which multi-task networks get a prediction.
 LARGEST_CONES = 128
+#: A loss within this of its end has settled.
+SETTLED = 0.05
 #: One network: what it is, its teachers, its method, and its weights at the start.
 Case = tuple[dict[str, Any], LinearTeachers, str, Start]
 
@@ -51,11 +54,36 @@ def _nested_cases(setting: Any, seed: int) -> list[Case]:
     for active in setting["active"]:
         for place in setting["places"]:
             shared = active if place == "inside" else 0
-            pair = linear_teachers(seed, main=active, shared=shared, magnitude=1 / active)
+            inputs = setting.get("dimension", 1000)
+            pair = linear_teachers(seed, dimension=inputs, main=active, shared=shared, magnitude=1 / active)
             for method, scaling, start in nested_starts(setting["scalings"], "mtl" in setting["methods"]):
                 if method in setting["methods"]:
                     cases.append(({"active": active, "place": place, "scaling": scaling}, pair, method, start))
     return cases
+
+
+def nested_flow(unit: Unit) -> Rows:
+    """Integrate gradient flow of pretrained networks from rescaled weights until it has ended: a row a network."""
+    n, inputs, rows = unit.setting["n"], unit.setting["dimension"], []
+    for seed in unit.seeds:
+        X = sphere_inputs(seed, "main inputs", n, inputs)
+        for about, pair, method, start in _nested_cases(unit.setting, seed):
+            end = stiff_flow(X, X @ pair.main, start_of(pair, method, **start), precision=unit.setting["precision"])
+            losses = np.sum((end.path - pair.main) ** 2, axis=1)
+            rows.append(
+                {"n": n, "dimension": inputs, **about, "method": method, "seed": seed, "power": pair.power}
+                | {"train loss": float(np.mean((X @ (end.beta - pair.main)) ** 2)), "residual": end.residual}
+                | {"loss": float(losses[-1]), "theory": _theory(X, pair, method, start)}
+                | {"time": float(end.times[-1]), "settled": _settled(end, losses), "drift": end.drift}
+                | {"steps": len(end.times) - 1}
+            )
+    return rows
+
+
+def _settled(end: FlowEnd, losses: FloatArray) -> float:
+    """Return the time from which on the test loss is as good as its end."""
+    far = np.flatnonzero(np.abs(losses - losses[-1]) > SETTLED * losses[-1])
+    return float(end.times[far[-1] + 1]) if len(far) else 0.0
 
 
 def _trained(unit: Unit, seed: int, cases: list[Case]) -> Rows:
