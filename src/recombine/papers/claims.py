@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError, RecombineError
@@ -135,7 +136,7 @@ class Claim:
     @property
     def place(self) -> tuple[int, str]:
         """What to sort by: 2a before 2b before 10."""
-        digits = self.number.rstrip("abcd")
+        digits = self.number.rstrip(ascii_lowercase)
         return int(digits), self.number.removeprefix(digits)
 
     def read(self, rows: Table) -> Outcome:

@@ -99,6 +99,21 @@ def _correlation_grid(student: dict[str, Any], samples: list[int], names: list[s
     ]
 
 
+#: At the published rate few multi-task students with few samples come to rest.
+SLOW = [
+    {
+        "n": n,
+        "correlations": ["1 x 6"],
+        "methods": ["slow mtl"],
+        **PUBLISHED_RATES,
+        "slow mtl rate": 0.3,
+        "seeds": SEEDS,
+    }
+    | {"mtl steps": 300_000}
+    for n in (16, 128)
+]
+
+
 def _units_grid() -> list[dict[str, Any]]:
     """Scaling concerns pretrained weights alone, so that the other methods are trained once."""
     about: dict[str, Any] = {"units": [1, 2, 3, 4, 5, 6], "cosines": [0.0, 1.0], **STUDENT, "rate": 0.1, "seeds": SEEDS}
@@ -163,7 +178,7 @@ NETWORK_EXPERIMENTS = (
         f"{NAME}/relu-correlation",
         relu.correlation,
         quick=_correlation_grid(SMALL, [16, 64], ["1 x 6", "0.9 x 6"], SEEDS[:2]),
-        full=_correlation_grid(PUBLISHED_RATES, SAMPLES, list(relu.CORRELATIONS), SEEDS),
+        full=[*_correlation_grid(PUBLISHED_RATES, SAMPLES, list(relu.CORRELATIONS), SEEDS), *SLOW],
     ),
     Experiment(f"{NAME}/relu-units", relu.units, quick=[QUICK_UNITS], full=_units_grid()),
     Experiment(f"{NAME}/relu-magnitude", relu.magnitude, quick=[QUICK_MAGNITUDES], full=_magnitude_grid()),

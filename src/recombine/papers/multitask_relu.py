@@ -35,6 +35,8 @@ CORRELATIONS: dict[str, tuple[float, ...]] = {
     "0 x 6": (0.0,) * 6,
 }
 DIMENSION = 15
+#: Methods that train on both tasks: at the published rate, and at a lower one.
+JOINT = ("mtl", "slow mtl")
 #: Ridge penalties of the probes.
 RIDGES = np.logspace(-5, 10, 100)
 #: Looks at the test loss on the way, and test inputs of a look.
@@ -132,7 +134,7 @@ def _networks(unit: Unit, students: Sequence[Student], method: str, pretrained: 
     from recombine.nets.students import Continued, ReluStudent
 
     setting = unit.setting
-    n, joint = setting["n"], method == "mtl"
+    n, joint = setting["n"], method in JOINT
     plain = ReluStudent(DIMENSION, setting["width"], tasks=2 if joint else 1)
     names = tuple(range(len(students)))
     drawn = [plain.initial(student.seed, setting["scale"]) for student in students]
@@ -144,7 +146,7 @@ def _networks(unit: Unit, students: Sequence[Student], method: str, pretrained: 
     samples = [_samples(student, n, setting["auxiliary samples"] if joint else 0) for student in students]
     inputs, targets = (np.stack(part) for part in zip(*samples, strict=True))
     steps = setting["mtl steps"] if joint else setting["steps"]
-    rate = setting.get("mtl rate", setting["rate"]) if joint else setting["rate"]
+    rate = setting.get(f"{method} rate", setting["rate"])
     return _train(unit, start, names, inputs, targets, steps, rate, _watched(students, unit.device))
 
 
