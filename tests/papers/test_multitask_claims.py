@@ -189,8 +189,9 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "11": (("scaling", 0.01), ("active", 40)),
     "12a": (("scaling", 0.01), ("scaling", 0.1), ("place", "inside")),
     "12b": (("scaling", 0.01), ("place", "outside")),
-    "13a": (("method", "mtl"),),
-    "14a": (("units", 3),),
+    **dict.fromkeys(("13a", "13b", "13c"), (("method", "mtl"), ("method", "pt+ft"), ("seed", 2))),
+    **dict.fromkeys(("13d", "13e"), (("method", "slow mtl"), ("method", "pt+ft"), ("seed", 2))),
+    **dict.fromkeys(("14a", "14b", "14c"), (("units", 3), ("n", 64), ("cosine", 1.0), ("seed", 2))),
     "15a": (("n", 50), ("factor", 0.125), ("seed", 2)),
     "15b": (("n", 50), ("factor", 0.25), ("seed", 2)),
     "15c": (("method", "pt+ft recalibrated"), ("factor", 0.125), ("seed", 2)),
@@ -245,6 +246,62 @@ def test_claims_on_students_turn_with_their_rows(number: str) -> None:
     }[number[:2]]
     assert verdict(number, bent(rows, **turned)) is Standing.FAILS
     assert verdict(number, bent(rows, width=lambda rows: rows["width"] // 10)) is Standing.NOT_RUN
+
+
+#: Claim -> which rows it rests on.
+RESTS_ON: dict[str, Callable[[Table], Any]] = {
+    **{
+        number: lambda rows, name=name, n=n, kind=kind: (
+            (rows["correlation"] == name) & (rows["n"] == n) & np.isin(rows["method"], ["pt+ft", kind])
+        )
+        for number, name, n, kind in (
+            ("13a", "0.9 x 6", 256, "mtl"),
+            ("13b", "1 x 6", 16, "mtl"),
+            ("13c", "1 x 6", 128, "mtl"),
+            ("13d", "1 x 6", 16, "slow mtl"),
+            ("13e", "1 x 6", 128, "slow mtl"),
+        )
+    },
+    **{
+        number: lambda rows, method=method, m=m: (
+            (rows["n"] == 64) & (rows["cosine"] == 1) & (rows["method"] == method) & (rows["scaling"] == m)
+        )
+        for number, method, m in (("14a", "pt+ft", 1.0), ("14b", "pt+ft", 10.0), ("14c", "mtl", 1.0))
+    },
+    "20": lambda rows: (
+        (rows["cosine"] == 0.9)
+        & np.isin(rows["magnitude"], [0.01, 1.0])
+        & (((rows["n"] == 128) & (rows["method"] == "pt+ft")) | ((rows["n"] == 32) & (rows["method"] == "stl")))
+    ),
+    "21a": lambda rows: rows["place"] == "outside",
+    "21b": lambda rows: (rows["place"] == "inside") & ((rows["scaling"] == 1) | (rows["active"] > 10)),
+}
+
+
+@pytest.mark.parametrize("number", RESTS_ON)
+def test_claims_rest_on_the_rows_they_name_and_on_no_others(number: str) -> None:
+    rows = table_of(number)
+    own, flat = RESTS_ON[number](rows), 5.0 * rows["theory"] if number.startswith("21") else 1.0
+    assert 0 < own.sum() < len(rows)
+    assert verdict(number, bent(rows, loss=lambda rows: np.where(own, flat, rows["loss"]))) is Standing.FAILS
+    assert verdict(number, bent(rows, loss=lambda rows: np.where(own, rows["loss"], flat))) is Standing.HOLDS
+
+
+def test_few_known_features_at_their_own_scale_count_as_well() -> None:
+    few = (table_of("21b")["place"] == "inside") & (table_of("21b")["scaling"] == 1) & (table_of("21b")["active"] == 5)
+    rows = bent(table_of("21b"), loss=lambda rows: np.where(few, 5 * rows["theory"], rows["loss"]))
+    assert verdict("21b", rows) is Standing.FAILS
+
+
+def test_students_that_never_came_to_rest_are_no_control() -> None:
+    rows = bent(table_of("13e"), train_loss=lambda rows: np.where(rows["seed"] == 1, 1e-3, rows["train loss"]))
+    assert verdict("13e", rows) is Standing.NOT_RUN
+    assert verdict("13c", rows) is Standing.HOLDS
+
+
+def test_seeds_that_differ_between_numbers_of_samples_are_not_paired() -> None:
+    rows = bent(table_of("15a"), seed=lambda rows: rows["seed"] + 5 * (rows["n"] == 50))
+    assert verdict("15a", rows) is Standing.NOT_RUN
 
 
 def test_falling_losses_fall_not_only_at_the_ends() -> None:
@@ -363,7 +420,9 @@ def test_the_end_of_flow_is_judged_by_its_middle_and_its_worst_network() -> None
     one = {"loss": lambda rows: rows["loss"] * (1 + 2 * (np.arange(len(rows)) == 0))}
     all_of_them = {"loss": lambda rows: 1.06 * rows["theory"]}
     assert [verdict("21c", bent(rows, **turned)) for turned in (one, all_of_them)] == [Standing.FAILS] * 2
-    halted = {"residual": lambda rows: np.where(rows["scaling"] == 0.01, 1e-6, rows["residual"])}
+    halted = {
+        "residual": lambda rows: np.where((rows["scaling"] == 0.01) & (rows["seed"] == 0), 1e-6, rows["residual"])
+    }
     assert verdict("21c", bent(rows, **halted)) is Standing.NOT_RUN
 
 

@@ -35,13 +35,10 @@ def _photographs(rows: Table, network: str, **values: object) -> Table:
 
 def _gains(rows: Table, better: float, worse: float) -> FloatArray:
     """Return paired gains in accuracy, in points (seeds, samples), at all the published numbers of samples."""
-    columns = []
-    for n in SAMPLES:
-        one, two = (matching(rows, n=n, factor=factor) for factor in (better, worse))
-        columns.append(100 * paired(one, two, "accuracy"))
-    if len({len(column) for column in columns}) > 1:
+    pairs = [[matching(rows, n=n, factor=factor) for factor in (better, worse)] for n in SAMPLES]
+    if len({frozenset(part["seed"].tolist()) for pair in pairs for part in pair}) > 1:
         raise MissingNetworksError("some seeds lack some numbers of samples")
-    return np.stack(columns, axis=1)
+    return np.stack([100 * paired(one, two, "accuracy") for one, two in pairs], axis=1)
 
 
 def _decided(value: str, gain: Interval, least: float, detail: str) -> Outcome:
@@ -98,11 +95,16 @@ def _nested_signature(rows: Table) -> Outcome:
     return Outcome.of(f"{left[1.0]:.2f}, {left[0.125]:.2f}", holds, detail)
 
 
+def _over_chance(parts: dict[float, Table]) -> FloatArray:
+    """Return ENSD over that of shuffled neurons, for every network."""
+    if not all("chance" in part.columns and np.isfinite(part["chance"]).all() for part in parts.values()):
+        raise MissingNetworksError("the ENSD of shuffled neurons was not recorded; run it again")
+    return np.concatenate([part["ENSD"] / part["chance"] for part in parts.values()])
+
+
 def _above_chance(rows: Table) -> Outcome:
     parts = _last_stage(rows)
-    if "chance" not in rows.columns or not all(np.isfinite(part["chance"]).all() for part in parts.values()):
-        raise MissingNetworksError("the ENSD of permuted neurons was not recorded; run it again")
-    over = np.concatenate([part["ENSD"] / part["chance"] for part in parts.values()])
+    over = _over_chance(parts)
     same = np.concatenate([parts[factor]["ENSD"] / parts[factor]["chance"] for factor in (1.0, 2.0)])
     detail = (
         f"ENSD over that of shuffled neurons, {len(over)} networks; at s = 1 and 2, where the stage hardly changes, "
@@ -114,7 +116,7 @@ def _above_chance(rows: Table) -> Outcome:
 
 def _centred(rows: Table) -> Outcome:
     parts = _last_stage(rows, "pt+ft recalibrated", (0.125, 1.0))
-    over = np.concatenate([part["ENSD"] / part["chance"] for part in parts.values()])
+    over = _over_chance(parts)
     left = {factor: float((part["PR after"] / part["PR before"]).mean()) for factor, part in parts.items()}
     sizes = [float(parts[0.125][name].mean()) for name in ("PR before", "PR after", "ENSD", "chance")]
     detail = (
@@ -235,7 +237,7 @@ CLAIMS = (
     ),
     claim(
         "16d",
-        "Centred, ENSD does tell them apart, and the few dimensions that the last stage keeps are known ones.",
+        "Centred, ENSD does tell them apart: what little the last stage keeps lies where its activity varied before.",
         "ours, a control of 16b",
         f"more than {ABOVE_CHANCE:g} times; PR after / before < 0.5",
         "in every network; at s = 0.125",

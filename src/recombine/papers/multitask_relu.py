@@ -36,7 +36,7 @@ CORRELATIONS: dict[str, tuple[float, ...]] = {
 }
 DIMENSION = 15
 #: Methods that train on both tasks: at the published rate, and at a lower one.
-JOINT = ("mtl", "slow mtl")
+BOTH_TASKS = ("mtl", "slow mtl")
 #: Ridge penalties of the probes.
 RIDGES = np.logspace(-5, 10, 100)
 #: Looks at the test loss on the way, and test inputs of a look.
@@ -134,7 +134,7 @@ def _networks(unit: Unit, students: Sequence[Student], method: str, pretrained: 
     from recombine.nets.students import Continued, ReluStudent
 
     setting = unit.setting
-    n, joint = setting["n"], method in JOINT
+    n, joint = setting["n"], method in BOTH_TASKS
     plain = ReluStudent(DIMENSION, setting["width"], tasks=2 if joint else 1)
     names = tuple(range(len(students)))
     drawn = [plain.initial(student.seed, setting["scale"]) for student in students]
@@ -238,7 +238,7 @@ def _watched(students: Sequence[Student], device: str) -> Callable[..., Tensor]:
 
 
 def _scores(students: Sequence[Student], trained: Trained) -> Rows:
-    """Return train and test loss of each student; the best test loss is that of the record with the lowest."""
+    """Return train and test loss of each student; the best is the lowest of the last and of those on the way."""
     rows: Rows = []
     watched = trained.watched
     for place, student in enumerate(students):

@@ -23,7 +23,7 @@ from recombine.theory.options import real, reals, samples
 
 #: Errors of a step are relative to each weight down to this size: small weights count, for they may grow.
 SMALLEST_WEIGHT = 1e-30
-#: Steps, and time, at which to give up; of the equations of later steps, rounding would leave only the Jacobian.
+#: Steps, and time, at which to give up: implicit steps that are longer still are lost in rounding.
 MOST_STEPS, LATEST = 5000, 1e14
 
 
@@ -125,20 +125,21 @@ def stiff_flow(
     array([0.3333, 0.6667, 0.6667])
     """
     from scipy.integrate import BDF
+    from threadpoolctl import threadpool_limits
 
     X, y, weights = _checked(inputs, targets, start)
     network = _Network(X, y, X.T @ X * (2 / len(y)))
     aim, error = real(residual, "residual", above=0), real(precision, "precision", least=1e-12)
-    solver = BDF(network.velocity, 0.0, weights, LATEST, rtol=error, atol=SMALLEST_WEIGHT, jac=network.jacobian)
     times, path = [0.0], [network.beta(weights)]
-    while not (reached := network.residual(path[-1])) <= aim:
-        solver.step()
-        times.append(float(solver.t))
-        path.append(network.beta(solver.y))
-        if solver.status != "running" or len(path) > MOST_STEPS:
-            raise SolverError(
-                f"gradient flow is still {reached:.1e} from the targets at time {solver.t:.1e}; can they be reached?"
-            )
+    with threadpool_limits(1):  # networks run side by side in processes
+        solver = BDF(network.velocity, 0.0, weights, LATEST, rtol=error, atol=SMALLEST_WEIGHT, jac=network.jacobian)
+        while not (reached := network.residual(path[-1])) <= aim:
+            if solver.status != "running" or len(path) > MOST_STEPS:
+                where = f"{reached:.1e} from the targets at time {solver.t:.1e}"
+                raise SolverError(f"gradient flow is still {where}; can they be reached?")
+            solver.step()
+            times.append(float(solver.t))
+            path.append(network.beta(solver.y))
     up, down = np.split(solver.y, 2)
     return FlowEnd(up, down, np.array(times), np.array(path), reached, _drift(weights, solver.y))
 
@@ -152,6 +153,8 @@ def _drift(before: FloatArray, after: FloatArray) -> float:
 def _checked(
     inputs: npt.ArrayLike, targets: npt.ArrayLike, start: tuple[npt.ArrayLike, npt.ArrayLike]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    if len(start) != 2:
+        raise InputError(f"start has {len(start)} parts; give two arrays, up and down")
     up, down = (reals(part, name) for part, name in zip(start, ("up", "down"), strict=True))
     X, y = samples(inputs, targets)
     if up.shape != X.shape[1:] or down.shape != up.shape:
