@@ -32,7 +32,7 @@ OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "single task": ({"method": "stl"}, {"marker": "o", "linestyle": ":"}),
 }
 #: What is shown of a layer, in words; chance is not in results from before it was recorded.
-SIZES = {"PR before": "PR before", "PR after": "PR after", "ENSD": "ENSD of both", "chance": "ENSD, neurons permuted"}
+SIZES = {"PR before": "PR before", "PR after": "PR after", "ENSD": "ENSD of both", "chance": "ENSD, neurons shuffled"}
 #: Fewer shared dimensions than this are none; they are left out.
 FEWEST_DIMENSIONS = 0.003
 
@@ -201,7 +201,7 @@ IMAGE_FIGURES = (
         "Dimensions before and after finetuning",
         "Participation ratio and effective number of shared dimensions, not centred unless the name says so, on the "
         "main task's training images. Nested: fewer dimensions after than before, and shared; ENSD counts as far as it "
-        "exceeds that of permuted neurons. Mean and two standard errors over n seeds; values below "
+        "exceeds that of shuffled neurons. Mean and two standard errors over n seeds; values below "
         f"{FEWEST_DIMENSIONS:g} are left out.",
         ("multitask/16b", "multitask/16c", "multitask/16d"),
         ("rescaling",),

@@ -169,7 +169,16 @@ def _draw_magnitude(canvas: Canvas, table: Table) -> None:
             ribbon(axes, line, "magnitude", "relative loss", f"PT+FT, cosine {cosine:g}", **style)
         alone = matching(table, samples=n, method="stl", cosine=cosines[-1])
         if len(alone):
-            ribbon(axes, alone, "magnitude", "relative loss", "single task", color="0.45", linestyle=":", marker="x")
+            ribbon(
+                axes,
+                alone,
+                "magnitude",
+                "relative loss",
+                f"single task, cosine {cosines[-1]:g}",
+                color="0.45",
+                linestyle=":",
+                marker="x",
+            )
         axes.set(title=f"{n} samples")
         powers_of_ten(axes, "x", "y")
     _label(panels, "magnitude of the main task", "test loss / power of targets")
@@ -192,7 +201,8 @@ RELU_FIGURES = (
         "relu",
         "ReLU students",
         "Test loss by samples and by how the main teacher's units relate to the auxiliary teacher's. MTL learns at the "
-        f"published rate of 1 unless it says otherwise. {BANDS}",
+        "published rate of 1 unless it says otherwise; with up to 128 samples few of these students come to rest. "
+        f"{BANDS}",
         ("multitask/13a", "multitask/13b", "multitask/13c", "multitask/13d", "multitask/13e"),
         ("relu-correlation",),
         _relu_table,
