@@ -194,7 +194,7 @@ def _save(state: Reproduction, folder: Path) -> None:
 
     for evidence in state.results.values():
         save(folder, state.paper.name, evidence)
-    print(f"{len(state.results)} results written to {folder / state.paper.name}", file=sys.stderr)
+    print(f"{plural(len(state.results), 'result')} written to {folder / state.paper.name}", file=sys.stderr)
 
 
 def _draw(state: Reproduction, folder: Path) -> str:
