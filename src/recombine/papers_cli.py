@@ -63,7 +63,7 @@ def reproduce(
     from_results: Annotated[
         bool, typer.Option("--from-results", help="Judge the results at hand instead of running anything.")
     ] = False,
-    only: Annotated[list[str] | None, typer.Option(help="Only this claim; may be repeated.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Only these claims: 13a,13b; may be repeated.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report with figures to this file.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write every figure as SVG into this folder.")] = None,
     save: Annotated[bool, typer.Option("--save", help="Write what was run to the results folder.")] = False,
@@ -78,16 +78,20 @@ def reproduce(
 
     chosen = find(paper)
     _check(scale, html, force, figures)
-    chosen.chosen(only or ())
+    only = _numbers(only or [])
+    chosen.chosen(only)
     folder = results or default_folder()
     if from_results:
         if store != STORE:
             raise InputError("--from-results reads results and no store; leave out --store, or --from-results")
+        if save:
+            raise InputError("--from-results runs nothing that --save could write; leave out one of the two")
         if not folder.is_dir():
             raise InputError(
-                f"{folder} is no folder of results; name one with --results, or run without --from-results"
+                f"{folder.resolve()} is no folder of results; go to a clone of recombine, which has one, "
+                "or name one with --results, or run without --from-results"
             )
-        state = judged(chosen, folder, scale=scale, only=only or ())
+        state = judged(chosen, folder, scale=scale, only=only)
     else:
         _check_device(device)
         options: dict[str, Any] = {
@@ -98,7 +102,7 @@ def reproduce(
             "store": store,
             "minutes": minutes,
         }
-        state = _run(chosen, scale or "quick", only or [], options)
+        state = _run(chosen, scale or "quick", only, options)
         if save:
             _save(state, folder)
     say(_rendered(state))
@@ -108,8 +112,13 @@ def reproduce(
         html.write_text(paper_page(state, command=" ".join(["recombine", *sys.argv[1:]])), encoding="utf-8")
         say(f"report written to {html.resolve()}\n")
     if figures is not None:
-        say(f"{plural(_draw(state, figures), 'figure')} written to {figures.resolve()}\n")
+        say(_draw(state, figures) + "\n")
     raise typer.Exit(1 if state.failed else 0)
+
+
+def _numbers(only: list[str]) -> list[str]:
+    """Split numbers of claims at commas; ids and numbers are in lower case."""
+    return [name.strip().lower() for text in only for name in text.strip(", ").split(",")]
 
 
 def _check(scale: str | None, html: Path | None, force: bool, figures: Path | None) -> None:
@@ -142,9 +151,10 @@ def _check_device(device: str) -> None:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).partition("\n")[0]
-        raise InputError(
-            f"--device {device} cannot be used ({reason}); use cpu, or cuda where there is a GPU"
-        ) from None
+        # Where it does not know the word, torch lists every kind of device there ever was.
+        unknown = "device string" in reason.lower()
+        why = "is not a device" if unknown else f"cannot be used ({reason})"
+        raise InputError(f"--device {device} {why}; use cpu, or where there is a GPU cuda or cuda:1") from None
 
 
 def _run(paper: Any, scale: str, only: list[str], options: dict[str, Any]) -> Reproduction:
@@ -184,17 +194,27 @@ def _save(state: Reproduction, folder: Path) -> None:
 
     for evidence in state.results.values():
         save(folder, state.paper.name, evidence)
-    print(f"{len(state.results)} results written to {folder / state.paper.name}", file=sys.stderr)
+    print(f"{plural(len(state.results), 'result')} written to {folder / state.paper.name}", file=sys.stderr)
 
 
-def _draw(state: Reproduction, folder: Path) -> int:
+def _draw(state: Reproduction, folder: Path) -> str:
+    """Write the figures that can be drawn, and say how many, or why none."""
     from recombine.report.paper_figure import PaperFigure
 
     plots = [plot for plot in state.paper.figures if plot.drawable(state.results)]
+    if not plots:
+        return f"no figure written: {_why_none(state)}"
     folder.mkdir(parents=True, exist_ok=True)
     for plot in plots:
         PaperFigure(plot, state.results).save(folder / f"{plot.name}.svg")
-    return len(plots)
+    return f"{plural(len(plots), 'figure')} written to {folder.resolve()}"
+
+
+def _why_none(state: Reproduction) -> str:
+    shown = {claim.id for claim in state.claims}
+    wanted = {name for plot in state.paper.figures if shown & set(plot.claims) for name in plot.experiments}
+    lacking = sorted(wanted - set(state.results))
+    return f"there are no results of {listing(lacking)}" if lacking else "no figure shows these claims"
 
 
 @contextmanager
@@ -220,7 +240,7 @@ def _live() -> Iterator[Watch | None]:
 
 def _rendered(state: Reproduction) -> str:
     """Return the table of claims, what stands out, and the tally, as text for standard output."""
-    from recombine.report.paper_terminal import claim_grid, remarks, tally
+    from recombine.report.paper_terminal import claim_grid, legend, remarks, tally
 
     def draw(console: Console) -> None:
         console.print(f"[bold]{state.paper.name}[/bold]  {state.paper.title} ({state.paper.citation})\n")
@@ -229,5 +249,7 @@ def _rendered(state: Reproduction) -> str:
         for line in remarks(state):
             console.print(line, markup=False)
         console.print(f"{plural(len(state.claims), 'claim')}: {tally(state.outcomes.values())}", markup=False)
+        if words := legend(state):
+            console.print(words, markup=False)
 
     return captured(draw, plain_width=160)

@@ -7,17 +7,19 @@ import shutil
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 import typer
+from markupsafe import escape
 from typer.testing import CliRunner
 
 from recombine import papers_cli
 from recombine.errors import InputError, RecombineError
-from recombine.papers import Paper, Standing, available, find
+from recombine.papers import Claim, Outcome, Paper, Standing, available, find
 from recombine.papers.reproduce import Reproduction, from_results, needed, reproduce
 from recombine.papers.results import Evidence, save
 from recombine.report.paper_page import paper_page
-from recombine.report.paper_terminal import remarks
+from recombine.report.paper_terminal import legend, remarks
 from recombine.runs.executors import make_executor
 from recombine.runs.pool import LocalExecutor
 from recombine.runs.store import Store
@@ -140,6 +142,34 @@ def test_a_figure_moves_to_the_first_claim_that_is_shown(folder: Path) -> None:
     assert paper_page(from_results(PAPER, folder, only=["12"])).count("<svg") == 0
 
 
+def test_the_page_says_what_is_claimed_and_what_its_words_mean_before_the_numbers() -> None:
+    text = paper_page(from_results(PAPER, COMMITTED, only=["12"]))
+    assert "1 claim: 1 holds." in text
+    answer, overview = text.split('<section id="overview">')
+    for standing in Standing:
+        assert str(escape(standing.meaning)) in answer
+    assert "run and stored by itself" in answer
+    assert str(escape(PAPER.claim("12").statement)) in overview.split("</table>")[0]
+
+
+def test_a_tolerance_is_shown_where_there_is_one() -> None:
+    bare, loose = (next(claim for claim in PAPER.claims if (claim.tolerance == "none") is no) for no in (True, False))
+    assert "tolerance:" not in paper_page(Reproduction(PAPER, [bare], {}))
+    assert f"(tolerance: {escape(loose.tolerance)})" in paper_page(Reproduction(PAPER, [loose], {}))
+
+
+def test_the_legend_explains_the_words_that_stand_in_the_table(folder: Path, tmp_path: Path) -> None:
+    assert legend(from_results(PAPER, folder, only=["12", "24"])) == ""
+    assert legend(from_results(PAPER, spoiled(folder, tmp_path), only=["12"])) == "✗ misses its tolerance"
+    whole = from_results(PAPER, folder).results["by-depth"]
+    half = Evidence(whole.table, msgspec.structs.replace(whole.provenance, planned=99))
+    kinds = [Outcome("1", kind) for kind in Standing]
+    claims = [Claim(f"demo/{i}", "", "", "", "none", "half", lambda _, kind=kind: kind) for i, kind in enumerate(kinds)]
+    every = legend(Reproduction(PAPER, claims, {"half": half}))
+    assert [part.split()[0] for part in every.split("; ")] == ["✗", "≠", "○", "unit:"]
+    assert len(every) <= 160
+
+
 class TestCommands:
     def test_ctrl_c_ends_the_workers_at_once_and_says_how_to_go_on(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -167,6 +197,34 @@ class TestCommands:
 
     def test_a_number_stands_for_all_its_parts(self) -> None:
         assert [claim.number for claim in PAPER.chosen(["13", "9b", "9"])] == ["13a", "13b", "9b", "9a"]
+
+    def test_claims_are_named_with_commas_and_in_any_case(self, folder: Path) -> None:
+        words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder), "--only")
+        assert "3 claims:" in run(*words, "13A, 13b,", "--only", "Kernel-Theory/12")[1]
+        with pytest.raises(InputError, match="'' is not a claim"):
+            run(*words, ",")
+
+    def test_without_a_figure_it_says_why(self, folder: Path, tmp_path: Path) -> None:
+        shown = {claim for plot in PAPER.figures for claim in plot.claims}
+        bare = next(claim for claim in PAPER.claims if claim.id not in shown)
+        lacking = next(plot for plot in PAPER.figures if not plot.drawable(from_results(PAPER, folder).results))
+        words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder))
+        words += ("--figures", str(tmp_path / "none"), "--only")
+        assert "no figure written: no figure shows these claims" in run(*words, bare.number)[1]
+        assert "no figure written: there are no results of" in run(*words, lacking.claims[0])[1]
+        assert not (tmp_path / "none").exists()
+
+    def test_a_device_torch_does_not_know_gets_no_lecture(self) -> None:
+        pytest.importorskip("torch")
+        with pytest.raises(InputError, match=r"^--device gpu is not a device; use cpu, or .* cuda or cuda:1$"):
+            run("reproduce", "kernel-theory", "--only", "12", "--device", "gpu")
+
+    def test_a_missing_folder_of_results_is_named_in_full(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(InputError, match=rf"^{re.escape(str(tmp_path / 'results'))} is no folder .* clone"):
+            run("reproduce", "kernel-theory", "--from-results", "--results", "results")
 
     def test_papers_lists_what_is_established(self, folder: Path) -> None:
         code, text = run("papers", "--results", str(folder))
@@ -214,6 +272,7 @@ class TestCommands:
             (("kernel-theory", "--executor", "ray", "--only", "12"), "executor 'ray' is unknown"),
             (("kernel-theory", "--figures", __file__), "is a file; name a folder"),
             (("kernel-theory", "--from-results", "--store", "nowhere"), "leave out --store"),
+            (("kernel-theory", "--from-results", "--save"), "nothing that --save could write"),
         ],
     )
     def test_bad_input_is_refused_before_anything_runs(self, words: tuple[str, ...], message: str) -> None:

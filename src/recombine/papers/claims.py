@@ -41,9 +41,9 @@ class Standing(StrEnum):
         """The word in a sentence."""
         return {
             "holds": "what we measured agrees with the statement, within the tolerance it names",
-            "fails": "what we measured disagrees with the statement, and we cannot say that the statement is wrong",
+            "fails": "what we measured misses the claim's tolerance, and we cannot say that the statement is wrong",
             "contradicts": "our measurement is solid and differs from the published statement; the text says how",
-            "not run": "no experiment that could decide it has been run, so nothing is said",
+            "not run": "nothing that was run decides it",
         }[self.value]
 
 

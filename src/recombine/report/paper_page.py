@@ -10,7 +10,8 @@ from recombine.papers.paper import Plot
 from recombine.papers.reproduce import Reproduction
 from recombine.report.page import _environment
 from recombine.report.paper_figure import PaperFigure
-from recombine.report.paper_terminal import tally
+from recombine.report.paper_terminal import UNIT, tally
+from recombine.report.wording import plural
 
 
 def paper_page(state: Reproduction, command: str | None = None) -> str:
@@ -30,15 +31,15 @@ def paper_page(state: Reproduction, command: str | None = None) -> str:
     >>> text.startswith("<!doctype html>"), "not run" in text
     (True, True)
     """
-    outcomes = state.outcomes
     text: str = (
         _environment()
         .get_template("paper.html.j2")
         .render(
             paper=state.paper,
-            tally=tally(outcomes.values()),
+            summary=f"{plural(len(state.claims), 'claim')}: {tally(state.outcomes.values())}",
             items=_items(state),
             standings=list(Standing),
+            unit=UNIT,
             sources=[state.results[name].provenance for name in sorted(state.results)],
             versions=_versions(state),
             command=command,

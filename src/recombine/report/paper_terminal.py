@@ -15,6 +15,9 @@ from recombine.papers.reproduce import Reproduction
 #: Colour supports the symbol, it never replaces it.
 STYLES = {Standing.HOLDS: "green", Standing.FAILS: "bold red", Standing.CONTRADICTS: "yellow", Standing.NOT_RUN: "dim"}
 
+#: What is counted where a grid was run in part.
+UNIT = "a part of an experiment that is run and stored by itself"
+
 
 def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool = False) -> Grid:
     """Return the table of claims; ``brief`` leaves out the statements, so that a live table fits a screen."""
@@ -74,6 +77,26 @@ def remarks(state: Reproduction) -> list[str]:
         elif outcome.verdict is Standing.NOT_RUN and outcome.detail:
             lacking.setdefault(outcome.detail, []).append(claim.number)
     return lines + [f"{Standing.NOT_RUN.symbol} {', '.join(numbers)}: {why}" for why, numbers in lacking.items()]
+
+
+def legend(state: Reproduction) -> str:
+    """Return in one line what the marks and words of the table mean, of those that stand in it and need saying.
+
+    Examples
+    --------
+    >>> from recombine.papers import find
+    >>> legend(Reproduction(find("kernel-theory"), find("kernel-theory").chosen(["4"]), {}))
+    '○ nothing that was run decides it'
+    """
+    outcomes = state.outcomes.values()
+    words = {
+        Standing.FAILS: "misses its tolerance",
+        Standing.CONTRADICTS: "solid, and not as published",
+        Standing.NOT_RUN: "nothing that was run decides it",
+    }
+    found = {outcome.verdict for outcome in outcomes}
+    lines = [f"{kind.symbol} {text}" for kind, text in words.items() if kind in found]
+    return "; ".join(lines + [f"unit: {UNIT}"] * any("units" in outcome.scale for outcome in outcomes))
 
 
 def paper_lines(paper: Paper, state: Reproduction) -> list[str]:
