@@ -75,6 +75,9 @@ def recalibrate(model: nn.Module, inputs: Tensor) -> None:
 class Finetuned:
     """A finetuned model, how it got there, and what became of its features.
 
+    Regimes mean something only if the model learned: one whose loss did not fall kept its features for want of a reason
+    to change them and is called lazy, so compare ``losses[-1]`` with ``losses[0]`` first.
+
     Attributes
     ----------
     factor : float
