@@ -75,8 +75,8 @@ def recalibrate(model: nn.Module, inputs: Tensor) -> None:
 class Finetuned:
     """A finetuned model, how it got there, and what became of its features.
 
-    Regimes mean something only if the model learned: one whose loss did not fall kept its features for want of a reason
-    to change them and is called lazy, so compare ``losses[-1]`` with ``losses[0]`` first.
+    Regimes mean something only if the loss fell: a model that learned nothing also kept its features and may be called
+    lazy, so look at ``losses[-1]`` first.
 
     Attributes
     ----------
