@@ -257,7 +257,12 @@ def test_a_penalty_that_leaves_too_few_coordinates_is_not_blamed_on_the_samples(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"auxiliary": np.full(6, np.nan)}, "auxiliary are not all finite"),
+        ({"auxiliary": np.full(6, np.nan)}, "coefficients of auxiliary are not all finite"),
+        ({"teacher": np.full(6, np.nan)}, "coefficients of teacher are not all finite"),
+        ({"teacher": 1e200 * B}, r"coefficients of teacher reach 1e\+200"),
+        ({"inputs": 1e200 * X}, r"inputs reach .*e\+199, so that powers of them overflow"),
+        ({"inputs": 1e-200 * X}, r"inputs reach .*e-201, .* rescale"),
+        ({"inputs": 0 * X}, "inputs are all zero"),
         ({"auxiliary": ["a"] * 6}, "auxiliary are not real numbers"),
         ({"auxiliary": np.ones(5)}, "auxiliary has shape"),
         ({"alpha": np.nan}, "alpha is nan"),
@@ -273,6 +278,18 @@ def test_every_method_refuses_the_same_things(method: str, change: dict[str, obj
     given = {"inputs": X, "teacher": B, "auxiliary": B} | change
     with pytest.raises(InputError, match=words):
         predict_generalization(**given, method=method)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scale", [1e-29, 1e29])
+@pytest.mark.parametrize("method", ["stl", "stl probe", "pt+ft", "pt+ft probe"])
+def test_the_unit_of_inputs_does_not_matter(method: str, scale: float) -> None:
+    plain, scaled = (predict_generalization(c * X, B, method=method, auxiliary=B) for c in (1.0, scale))
+    assert scaled.test_loss == pytest.approx(plain.test_loss, rel=1e-6, abs=1e-12)
+
+
+def test_a_prediction_is_printed_without_its_coefficients() -> None:
+    found = predict_generalization(X, B, method="stl probe")
+    assert repr(found) == f"Prediction(method='stl probe', test_loss={found.test_loss!r})"
 
 
 class TestGroupNorm:

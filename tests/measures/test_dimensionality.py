@@ -79,6 +79,14 @@ def test_bad_input_is_named() -> None:
         ensd(X1, X2[:4], centred=False)
     with pytest.raises(InputError, match="shared='samples'"):
         ensd(X1, X2[:, :3], centred=False)
+    with pytest.raises(InputError, match=r"^before has 5 features and after 3; .* ensd\(\.\.\., shared='samples'\)"):
+        feature_reuse(X1, X2[:, :3], centred=False)
+    with pytest.raises(InputError, match=r"^before has 8 samples and after 4"):
+        feature_reuse(X1, X2[:4], centred=False)
+    with pytest.raises(InputError, match="centred is 'no'; give True or False"):
+        feature_reuse(X1, X2, centred="no")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="activations 'after' are all zero"):
+        feature_reuse(X1, 0 * X2, centred=False)
     with pytest.raises(InputError, match="did you mean 'features'"):
         ensd(X1, X2, centred=False, shared="feature")
     with pytest.raises(InputError, match="all zero after centring"):
@@ -114,3 +122,26 @@ def test_dimensions_do_not_depend_on_scale(scale: float) -> None:
     X = np.random.default_rng(0).standard_normal((8, 5))
     assert participation_ratio(scale * X, centred=False) == pytest.approx(participation_ratio(X, centred=False))
     assert ensd(scale * X, X, centred=True) == pytest.approx(participation_ratio(X, centred=True))
+
+
+@pytest.mark.parametrize(("samples", "features"), [(1, 30), (2, 30), (40, 1)])
+@pytest.mark.parametrize("kept", [True, False])
+def test_too_few_samples_or_neurons_bear_no_verdict(samples: int, features: int, kept: bool) -> None:
+    first, second = np.random.default_rng(0).standard_normal((2, samples, features))
+    assert feature_reuse(first, first if kept else second, centred=False).regime == "undecided"
+
+
+def test_what_is_not_shared_is_new_whether_or_not_chance_would_share_as_much() -> None:
+    first, second = np.random.default_rng(0).standard_normal((2, 20, 30))
+    found = feature_reuse(first, second, centred=False)
+    assert found.chance == pytest.approx(found.shared, rel=0.1)
+    assert found.shared < 0.5 * found.after
+    assert found.regime == "new"
+
+
+def test_chance_is_not_asked_where_half_of_all_dimensions_were_in_use() -> None:
+    first, second = np.random.default_rng(0).standard_normal((2, 200, 30))
+    found = feature_reuse(first, second, centred=False)
+    assert found.before > 15
+    assert found.chance > 0.8 * found.shared
+    assert found.regime == "lazy"

@@ -160,7 +160,7 @@ def test_bad_input_is_named(model: ResNet18, samples: tuple) -> None:
     with torch.no_grad():
         model.readout.weight.zero_()
         model.readout.bias.zero_()
-    with pytest.raises(InputError, match="layer 'readout': activations are all zero"):
+    with pytest.raises(InputError, match="layer 'readout': activations 'before' are all zero"):
         rescale_and_finetune(model, samples, layers=["readout"], recipe=Recipe(epochs=1))
     with pytest.raises(InputError, match="do not fill"):
         SmallViT(side=30)

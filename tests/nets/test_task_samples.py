@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 from recombine.errors import InputError
 from recombine.nets.task_samples import fitting, trainable
@@ -68,6 +69,8 @@ def test_frozen_parameters_are_left_out() -> None:
         ((X[:0], LABELS[:0]), "at least one"),
         ((X, LABELS, LABELS), "not a pair"),
         ((["a"], LABELS), "not a pair"),
+        (DataLoader(TensorDataset(X, LABELS)), "data are a DataLoader; give two tensors"),
+        (TensorDataset(X[:2], LABELS[:2]), "data are a Dataset; give two tensors"),
         ((X.log(), LABELS), "not finite"),
         ((X[:, :3], LABELS), r"cannot take inputs that are torch.float32 of shape \(6, 3\)"),
         ((X.long(), LABELS), "cannot take inputs that are torch.int64"),

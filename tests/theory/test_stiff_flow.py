@@ -82,8 +82,37 @@ def test_targets_that_are_fitted_already_take_no_step() -> None:
 
 @pytest.mark.parametrize("inputs", [np.zeros((2, 2)), np.ones((2, 2))])
 def test_targets_out_of_reach_are_told(inputs: FloatArray) -> None:
-    with pytest.raises(SolverError, match="can they be reached"):
+    with pytest.raises(InputError, match="the targets cannot be reached: no coefficients of the 2 inputs"):
         stiff_flow(inputs, [1.0, 2.0], (np.ones(2), np.ones(2)))
+
+
+def test_targets_out_of_reach_of_the_weights_that_move_are_told() -> None:
+    start = np.array([0.0, 0.1])
+    with pytest.raises(InputError, match="no coefficients of the 1 inputs whose weights are not zero"):
+        stiff_flow(np.eye(2), [1.0, 1.0], (start, start))
+    with pytest.raises(InputError, match="all weights are zero at the start"):
+        stiff_flow(np.eye(2), [1.0, 1.0], (0 * start, 0 * start))
+    with pytest.raises(SolverError, match="can they be reached from such a start"):
+        stiff_flow([[1.0]], [1.0], ([0.0], [1.0]))
+
+
+def test_repeated_samples_that_agree_are_fitted() -> None:
+    once, twice = (
+        stiff_flow(*samples, (np.ones(6), np.ones(6))) for samples in ((X, Y), (X[[0, 1, 2] * 2], Y[[0, 1, 2] * 2]))
+    )
+    assert twice.beta == pytest.approx(once.beta, abs=1e-5)
+
+
+@pytest.mark.parametrize(("inputs", "size"), [(1e29, 1.0), (1e-3, 1.0), (1.0, 1e14)])
+def test_units_of_inputs_and_weights_do_not_matter(inputs: float, size: float) -> None:
+    plain = stiff_flow(X, Y, (np.ones(6), np.ones(6)))
+    scaled = stiff_flow(inputs * X, inputs * size**2 * Y, (np.full(6, size), np.full(6, size)))
+    assert scaled.beta / size**2 == pytest.approx(plain.beta, abs=1e-4)
+
+
+def test_an_end_is_printed_without_its_path() -> None:
+    end = stiff_flow(X, Y, (np.ones(6), np.ones(6)))
+    assert repr(end) == f"FlowEnd(residual={end.residual!r}, drift={end.drift!r})"
 
 
 @pytest.mark.parametrize(
@@ -91,11 +120,23 @@ def test_targets_out_of_reach_are_told(inputs: FloatArray) -> None:
     [
         ((np.ones(5), np.ones(6)), {}, r"up has shape \(5,\)"),
         ((np.ones(6), np.ones((6, 1))), {}, r"down \(6, 1\)"),
-        ((np.ones(6), np.full(6, np.nan)), {}, "down"),
+        ((np.ones(6), np.full(6, np.nan)), {}, "weights down are not all finite"),
+        ((np.full(6, 1e200), np.ones(6)), {}, r"weights up reach 1e\+200"),
+        (0.1, {}, "start is a float; give a pair"),
+        ((np.ones(6),), {}, "start is a tuple; give a pair"),
         ((np.ones(6), np.ones(6)), {"precision": 0.0}, "precision is 0.0"),
+        ((np.ones(6), np.ones(6)), {"precision": 1.0}, "precision is 1.0; .* of at most 0.01"),
         ((np.ones(6), np.ones(6)), {"residual": -1.0}, "residual is -1.0"),
+        ((np.ones(6), np.ones(6)), {"residual": 1e-20}, "residual is 1e-20; give a finite number of at least 1e-14"),
+        ((np.ones(6), np.ones(6)), {"residual": 2.0}, "residual is 2.0; .* below 1"),
     ],
 )
 def test_bad_input_is_named(start: tuple[FloatArray, FloatArray], options: dict[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         stiff_flow(X, Y, start, **options)
+
+
+@pytest.mark.parametrize(("inputs", "targets", "name"), [(1e150 * X, Y, "inputs"), (X, 1e200 * Y, "targets")])
+def test_numbers_whose_powers_overflow_are_named(inputs: FloatArray, targets: FloatArray, name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} reach .* rescale"):
+        stiff_flow(inputs, targets, (np.ones(6), np.ones(6)))

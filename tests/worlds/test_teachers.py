@@ -46,6 +46,10 @@ def test_relu_teachers_have_unit_rows_and_the_wanted_cosines() -> None:
 def test_bad_input_is_named() -> None:
     with pytest.raises(InputError, match="do not fit into 50"):
         linear_teachers(0, dimension=50, active=40, main=40, shared=0)
+    with pytest.raises(InputError, match=r"shared is 11, .* share at most 10"):
+        linear_teachers(0, main=10, shared=11)
+    with pytest.raises(InputError, match=r"shared is 6, .* share at most 5"):
+        linear_teachers(0, active=5, shared=6)
     with pytest.raises(InputError, match="do not fit 6 units"):
         relu_teachers(0, [1.0] * 7)
     with pytest.raises(InputError, match="purpose 'train' is unknown"):

@@ -23,8 +23,10 @@ SHARED = ("features", "samples")
 REDUCED = 0.75
 #: and has kept to known dimensions if at least this share of those it uses was there before.
 REUSED = 0.5
-#: Nothing can be said if shuffled neurons share so large a part of what the real ones share.
+#: Nothing can be said if shuffled neurons share so large a part of what the real ones share,
 UNCLEAR = 0.8
+#: or with fewer samples and neurons than these: they have one dimension or two whatever they learned.
+LEAST_SAMPLES, LEAST_FEATURES = 3, 2
 
 
 def participation_ratio(activations: Any, *, centred: bool) -> float:
@@ -41,8 +43,7 @@ def participation_ratio(activations: Any, *, centred: bool) -> float:
     >>> participation_ratio(np.eye(4), centred=False)
     4.0
     """
-    X = _prepared(activations, "activations", centred)
-    return float(np.sum(X**2) ** 2 / _overlap(X, X))
+    return _ratio(_prepared(activations, "activations", centred))
 
 
 def ensd(first: Any, second: Any, *, centred: bool, shared: str = "features") -> float:
@@ -66,19 +67,37 @@ def ensd(first: Any, second: Any, *, centred: bool, shared: str = "features") ->
     """
     if shared not in SHARED:
         raise InputError(f"shared is {shared!r};{near_miss(shared, SHARED)} Choices: {listing(SHARED)}")
-    X1, X2 = (_prepared(values, name, centred) for values, name in ((first, "first"), (second, "second")))
-    if len(X1) != len(X2):
-        raise InputError(f"first has {len(X1)} samples and second {len(X2)}; give activations of the same samples")
-    if shared == "features" and X1.shape != X2.shape:
-        raise InputError(
-            f"first has {X1.shape[1]} features and second {X2.shape[1]}; compare networks of different width with "
-            "shared='samples'"
-        )
+    X1, X2 = _pair(centred, shared, first=first, second=second)
     both = _overlap(X1, X2) if shared == "features" else _overlap(X1.T, X2.T)
+    return _shared(X1, X2, both)
+
+
+def _ratio(X: FloatArray) -> float:
+    return float(np.sum(X**2) ** 2 / _overlap(X, X))
+
+
+def _shared(X1: FloatArray, X2: FloatArray, both: float) -> float:
+    """Return the ENSD of which ``both`` is tr(C1 C2)."""
     return float(np.sum(X1**2) * np.sum(X2**2) * both / (_overlap(X1, X1) * _overlap(X2, X2)))
 
 
+def _pair(centred: bool, shared: str, **given: Any) -> tuple[FloatArray, FloatArray]:
+    """Return two representations of the same samples; messages call them what the caller does."""
+    first, second = given
+    X1, X2 = (_prepared(values, f"activations {name!r}", centred) for name, values in given.items())
+    if len(X1) != len(X2):
+        raise InputError(f"{first} has {len(X1)} samples and {second} {len(X2)}; give activations of the same samples")
+    if shared == "features" and X1.shape != X2.shape:
+        raise InputError(
+            f"{first} has {X1.shape[1]} features and {second} {X2.shape[1]}; compare networks of different width with "
+            "ensd(..., shared='samples')"
+        )
+    return X1, X2
+
+
 def _prepared(values: Any, name: str, centred: bool) -> FloatArray:
+    if not isinstance(centred, bool | np.bool_):
+        raise InputError(f"centred is {centred!r}; give True or False")
     array = as_numbers(values, name).astype(np.float64)
     if array.ndim < 2 or len(array) < 1:
         raise InputError(f"{name} have shape {array.shape}; give one row a sample")
@@ -116,8 +135,8 @@ class Reuse:
         large wherever activity is positive.
     regime : {"lazy", "nested", "new", "undecided"}
         Lazy: about as many dimensions as before, and the same. Nested: fewer, most of which were there before. New:
-        most of what is used now was not there before. Undecided: shuffled neurons share as much, so that this says
-        nothing; centring may help.
+        most of what is used now was not there before. Undecided: the numbers do not bear a verdict; centring may help.
+        `feature_reuse` has the thresholds.
 
     Examples
     --------
@@ -136,7 +155,23 @@ class Reuse:
 def feature_reuse(before: Any, after: Any, *, centred: bool) -> Reuse:
     """Compare activations (samples, features) of one layer before and after finetuning, on the same samples.
 
-    The signature of nested feature selection is a lower participation ratio of which ENSD shows that it is shared.
+    The signature of nested feature selection is a lower participation ratio of which ENSD shows that it is shared. The
+    first of these that holds is the regime:
+
+    1. "undecided" with fewer than three samples or two neurons;
+    2. "new" if shared < 0.5 after, whatever chance is;
+    3. "undecided" if chance > 0.8 shared, unless before is half the number of neurons or more: then most dimensions
+       that there are were in use, and unrelated activity shares them too, so that "lazy" is no proof of kept features;
+       compare shared with chance;
+    4. "nested" if after < 0.75 before;
+    5. "lazy".
+
+    Parameters
+    ----------
+    before, after : array or Tensor (N, ...)
+        Activations of the same samples in the same order; further axes of a sample are flattened.
+    centred : bool
+        Whether the mean over samples is taken away first. Behind a ReLU it counts as shared if it is not.
 
     Examples
     --------
@@ -145,11 +180,11 @@ def feature_reuse(before: Any, after: Any, *, centred: bool) -> Reuse:
     >>> feature_reuse(known, known + 0.05 * new, centred=False).regime
     'lazy'
     """
-    first, second = (participation_ratio(values, centred=centred) for values in (before, after))
-    shared = ensd(before, after, centred=centred)
-    X1, X2 = (_prepared(values, name, centred) for values, name in ((before, "before"), (after, "after")))
-    chance = _shuffled(X1, X2)
-    # Where nearly all dimensions there are were in use before, there is nothing new to tell apart from them.
+    X1, X2 = _pair(centred, "features", before=before, after=after)
+    first, second, shared, chance = _ratio(X1), _ratio(X2), _shared(X1, X2, _overlap(X1, X2)), _shuffled(X1, X2)
+    if len(X1) < LEAST_SAMPLES or X1.shape[1] < LEAST_FEATURES:
+        return Reuse(first, second, shared, chance, "undecided")
+    # Where most dimensions there are were in use before, there is little new to tell apart from them.
     telling = first >= REUSED * X1.shape[1] or chance <= UNCLEAR * shared
     return Reuse(first, second, shared, chance, _regime(first, second, shared, telling))
 
@@ -163,7 +198,7 @@ def _shuffled(X1: FloatArray, X2: FloatArray) -> float:
     traces = [float(np.sum(X**2)) for X in (X1, X2)]
     others = [float(np.sum(X.sum(axis=1) ** 2)) - trace for X, trace in zip((X1, X2), traces, strict=True)]
     both = np.prod(traces) / features + np.prod(others) / max(1, features * (features - 1))
-    return float(np.prod(traces) * both / (_overlap(X1, X1) * _overlap(X2, X2)))
+    return _shared(X1, X2, float(both))
 
 
 def _regime(before: float, after: float, shared: float, telling: bool) -> str:

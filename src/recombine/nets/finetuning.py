@@ -75,6 +75,9 @@ def recalibrate(model: nn.Module, inputs: Tensor) -> None:
 class Finetuned:
     """A finetuned model, how it got there, and what became of its features.
 
+    Regimes mean something only if the loss fell: a model that learned nothing also kept its features and may be called
+    lazy, so look at ``losses[-1]`` first.
+
     Attributes
     ----------
     factor : float

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset
 
 from recombine.errors import InputError
 from recombine.nets.activations import evaluating
@@ -82,6 +83,9 @@ def fitting(
 
 def _as_samples(samples: Any, name: str, parameter: Tensor) -> Samples:
     """Return a pair of tensors where a parameter is; inputs that are whole numbers stay so."""
+    if isinstance(samples, DataLoader | Dataset):
+        kind = "DataLoader" if isinstance(samples, DataLoader) else "Dataset"
+        raise InputError(f"{name} are a {kind}; give two tensors, all inputs (N, ...) and all labels (N,)")
     try:
         inputs, labels = (torch.as_tensor(part, device=parameter.device) for part in samples)
     except (TypeError, ValueError, RuntimeError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from recombine.errors import InputError
 from recombine.theory.diagonal import Potential, check_start, pretrained_weights
 from recombine.theory.group_interpolators import least_multitask
 from recombine.theory.interpolators import Interpolator, least_potential, least_squares_from
-from recombine.theory.options import known_or_refuse, reals
+from recombine.theory.options import known_or_refuse, moderate
 
 METHODS = ("stl", "stl probe", "pt+ft", "pt+ft probe", "mtl")
 
@@ -32,7 +32,7 @@ class Prediction:
 
     method: str
     test_loss: float
-    interpolator: Interpolator
+    interpolator: Interpolator = field(repr=False)
 
     @property
     def beta(self) -> FloatArray:
@@ -52,6 +52,10 @@ def predict_generalization(
     form: str = "exact",
 ) -> Prediction:
     """Return the test loss of a network trained to zero loss on ``inputs`` labelled by ``teacher``.
+
+    The test loss is |beta - teacher|^2: the mean squared error on new inputs of mean zero and unit covariance, whatever
+    ``inputs`` look like. On new inputs with second moments S (D, D) it is d' S d with d = beta - teacher; the result
+    has ``beta``.
 
     Parameters
     ----------
@@ -85,12 +89,14 @@ def predict_generalization(
     """
     known_or_refuse(method, "method", METHODS)
     check_start(alpha, scaling, gamma, form)
-    X, truth = reals(inputs, "inputs"), reals(teacher, "teacher")
+    X, truth = moderate(inputs, "inputs"), moderate(teacher, "coefficients of teacher")
     if X.ndim != 2 or truth.shape != X.shape[1:]:
         raise InputError(f"inputs have shape {X.shape} and teacher {truth.shape}; give (n, D) and (D,)")
+    if len(X) and not X.any():
+        raise InputError("inputs are all zero, so that nothing can be learned from them; give others")
     if auxiliary is None and not method.startswith("stl"):
         raise InputError(f"method {method!r} learns from an auxiliary task; give its coefficients as auxiliary (D,)")
-    B = np.zeros_like(truth) if auxiliary is None else reals(auxiliary, "auxiliary")
+    B = np.zeros_like(truth) if auxiliary is None else moderate(auxiliary, "coefficients of auxiliary")
     if B.shape != truth.shape:
         raise InputError(f"auxiliary has shape {B.shape} and teacher {truth.shape}; give one coefficient an input each")
     if method.startswith("stl"):

@@ -91,6 +91,27 @@ def reals(values: Any, name: str) -> FloatArray:
     return array
 
 
+def moderate(values: Any, name: str, most: float = 1e30) -> FloatArray:
+    """Return finite numbers whose largest is zero or from 1 / ``most`` to ``most``, so that it has powers.
+
+    Examples
+    --------
+    >>> moderate([1e200], "inputs")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: inputs reach 1e+200, so that powers of them overflow or vanish; rescale them: the
+        largest may be from 1e-30 to 1e+30
+    """
+    array = reals(values, name)
+    largest = float(np.abs(array).max(initial=0.0))
+    if largest and not 1 / most <= largest <= most:
+        raise InputError(
+            f"{name} reach {largest:.3g}, so that powers of them overflow or vanish; rescale them: the largest may be "
+            f"from {1 / most:g} to {most:g}"
+        )
+    return array
+
+
 def broadcast(**values: npt.ArrayLike) -> tuple[FloatArray, ...]:
     """Return finite numbers of one shape, each array repeated where another is longer.
 

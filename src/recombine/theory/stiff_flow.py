@@ -12,19 +12,21 @@ million times smaller, so explicit steps would have to be a million times too sh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.arrays import FloatArray
 from recombine.errors import InputError, SolverError
-from recombine.theory.options import real, reals, samples
+from recombine.theory.options import moderate, real, samples
 
 #: Errors of a step are relative to each weight down to this size: small weights count, for they may grow.
 SMALLEST_WEIGHT = 1e-30
 #: Steps, and time, at which to give up: implicit steps that are longer still are lost in rounding.
 MOST_STEPS, LATEST = 5000, 1e14
+#: Part of the targets, relative to the largest, that no coefficients fit: below it, rounding may be to blame.
+OUT_OF_REACH = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +47,10 @@ class FlowEnd:
         Largest relative change of up * down, which exact flow conserves.
     """
 
-    up: FloatArray
-    down: FloatArray
-    times: FloatArray
-    path: FloatArray
+    up: FloatArray = field(repr=False)
+    down: FloatArray = field(repr=False)
+    times: FloatArray = field(repr=False)
+    path: FloatArray = field(repr=False)
     residual: float
     drift: float
 
@@ -112,11 +114,12 @@ def stiff_flow(
     inputs : array (n, D)
     targets : array (n,)
     start : pair of arrays (D,)
-        Up and down at the start.
+        Up and down at the start. A weight of zero never moves, so they must not all be zero.
     residual : float
-        Largest deviation from a target, relative to the largest target, to stop at.
+        Largest deviation from a target, relative to the largest target, to stop at: below 1, and no less than 1e-14, as
+        rounding leaves that much.
     precision : float
-        Error of a step relative to every weight (backward differentiation of order 1 to 5).
+        Error of a step relative to every weight (backward differentiation of order 1 to 5), from 1e-12 to 0.01.
 
     Examples
     --------
@@ -129,14 +132,17 @@ def stiff_flow(
 
     X, y, weights = _checked(inputs, targets, start)
     network = _Network(X, y, X.T @ X * (2 / len(y)))
-    aim, error = real(residual, "residual", above=0), real(precision, "precision", least=1e-12)
+    aim = real(residual, "residual", least=1e-14, below=1)
+    error = real(precision, "precision", least=1e-12, most=1e-2)
+    if network.residual(network.beta(weights)) > aim:
+        _reachable(network, weights)
     times, path = [0.0], [network.beta(weights)]
     with threadpool_limits(1):  # networks run side by side in processes
         solver = BDF(network.velocity, 0.0, weights, LATEST, rtol=error, atol=SMALLEST_WEIGHT, jac=network.jacobian)
         while not (reached := network.residual(path[-1])) <= aim:
             if solver.status != "running" or len(path) > MOST_STEPS:
                 where = f"{reached:.1e} from the targets at time {solver.t:.1e}"
-                raise SolverError(f"gradient flow is still {where}; can they be reached?")
+                raise SolverError(f"gradient flow is still {where}; can they be reached from such a start?")
             solver.step()
             times.append(float(solver.t))
             path.append(network.beta(solver.y))
@@ -153,10 +159,27 @@ def _drift(before: FloatArray, after: FloatArray) -> float:
 def _checked(
     inputs: npt.ArrayLike, targets: npt.ArrayLike, start: tuple[npt.ArrayLike, npt.ArrayLike]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    if len(start) != 2:
-        raise InputError(f"start has {len(start)} parts; give two arrays, up and down")
-    up, down = (reals(part, name) for part, name in zip(start, ("up", "down"), strict=True))
-    X, y = samples(inputs, targets)
+    try:
+        first, second = start
+    except (TypeError, ValueError):
+        raise InputError(f"start is a {type(start).__name__}; give a pair of arrays (D,), up and down") from None
+    up, down = moderate(first, "weights up"), moderate(second, "weights down")
+    X, y = samples(moderate(inputs, "inputs"), moderate(targets, "targets"))
     if up.shape != X.shape[1:] or down.shape != up.shape:
         raise InputError(f"up has shape {up.shape} and down {down.shape}; give {X.shape[1:]} of both, one an input")
     return X, y, np.concatenate([up, down])
+
+
+def _reachable(network: _Network, weights: FloatArray) -> None:
+    """Raise if no coefficients fit the targets: a part of them is no combination of the inputs that can move."""
+    moving = np.any(np.split(weights, 2), axis=0)
+    if not moving.any():
+        raise InputError("all weights are zero at the start, where gradient flow stays for ever; give some a size")
+    basis, sizes, _ = np.linalg.svd(network.X[:, moving], full_matrices=False)
+    basis = basis[:, sizes > sizes[0] * max(network.X.shape) * np.finfo(float).eps]
+    missed = float(np.abs(network.y - basis @ (basis.T @ network.y)).max()) / float(np.abs(network.y).max() or 1.0)
+    if missed > OUT_OF_REACH:
+        raise InputError(
+            f"the targets cannot be reached: no coefficients of the {moving.sum()} inputs whose weights are not zero "
+            f"come closer than about {missed:.1e} of the largest; drop samples that contradict each other or add inputs"
+        )

@@ -100,7 +100,12 @@ def linear_teachers(
     for name, count in (("dimension", dimension), ("active", active), ("main", main)):
         whole(count, name, least=1)
     size = main**-0.5 if magnitude is None else real(magnitude, "magnitude")
-    if whole(shared, "shared", least=0) > min(active, main) or active + main - shared > dimension:
+    if whole(shared, "shared", least=0) > min(active, main):
+        raise InputError(
+            f"shared is {shared}, but the auxiliary task uses {active} coordinates (active) and the main one {main} "
+            f"(main); share at most {min(active, main)}"
+        )
+    if active + main - shared > dimension:
         raise InputError(
             f"{active} and {main} coordinates with {shared} in common do not fit into {dimension}; lower one of them"
         )
