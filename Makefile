@@ -24,8 +24,9 @@ help: ## Show this list
 demo: $(STAMP)-exact ## Audit the bundled flights table and write its report
 	$(BIN)/recombine demo $(ARGS)
 
+# A thread for each worker: more of them get in each other's way.
 test: $(STAMP)-$(TEST_EXTRAS) ## Run the tests (the slow ones too: ARGS="-m ''")
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
 check: $(STAMP)-$(CHECK_EXTRAS) ## Formatting, lint and types
 	$(BIN)/ruff format --check .
