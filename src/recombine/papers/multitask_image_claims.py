@@ -17,7 +17,7 @@ from recombine.tables import Table
 
 #: The published grid.
 SAMPLES, FACTORS = (10, 20, 50, 100, 200, 500, 1000), (0.125, 0.25, 0.5, 1.0, 2.0)
-#: ENSD must be so many times that of the same layer with its neurons permuted to speak for known features.
+#: ENSD must be so many times that of the same layer with its neurons shuffled to speak for known features.
 ABOVE_CHANCE = 1.5
 #: Samples at which multi-task networks were trained with both stop rules, and those of them that are few.
 JOINT_SAMPLES, FEW = (20, 100, 1000), (20, 100)

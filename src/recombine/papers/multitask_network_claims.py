@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from recombine.arrays import FloatArray
-from recombine.papers.claims import Check, Outcome, Standing
+from recombine.papers.claims import Check, Outcome
 from recombine.papers.multitask_readings import FEWEST_SEEDS, claim, mean_of, needed, paired
 from recombine.papers.over_seeds import MissingNetworksError, several
 from recombine.papers.results import matching
@@ -179,7 +179,7 @@ def _ratio(correlation: str, n: int, better: str, worse: str, least: float) -> C
         )
         value = ", ".join(f"{part['loss'].mean():.1e}" for part in (first, second))
         if np.all(ahead < 0):
-            return Outcome(value, Standing.CONTRADICTS, detail)
+            return Outcome.contradicting(value, detail)
         return Outcome.of(value, ratio > least, detail)
 
     return check

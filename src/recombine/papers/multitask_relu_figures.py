@@ -71,9 +71,9 @@ def _label(panels: Any, x: str, y: str) -> None:
         axes.set_ylabel(y)
 
 
-def _legend_above(canvas: Canvas, panels: Any, columns: int = 5) -> None:
+def _legend_above(canvas: Canvas, panels: Any) -> None:
     handles, labels = panels.flat[0].get_legend_handles_labels()
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": columns}
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": len(labels)}
     canvas.legend(handles, labels, frameon=False, fontsize=11.5, **place)
 
 

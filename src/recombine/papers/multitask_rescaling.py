@@ -97,9 +97,9 @@ def needs_images(units: Sequence[Unit]) -> None:
 def rescaling(unit: Unit) -> Rows:
     """Accuracy by method, samples and factor, and dimensions of each layer: a row a network and layer.
 
-    Layers are looked at for PT+FT with the most samples; other networks have one row, without a layer. "pt+ft" is as
-    published: plain finetuning starts from the batch-norm statistics of pretraining, and activations are not centred.
-    For "pt+ft recalibrated" statistics are set anew whatever the factor, and activations are centred.
+    Layers are looked at for PT+FT with the most samples; other networks have one row, without a layer. For "pt+ft",
+    as published, plain finetuning starts from the batch-norm statistics of pretraining, and activations are not
+    centred. For "pt+ft recalibrated" statistics are set anew whatever the factor, and activations are centred.
     """
     rows: Rows = []
     for seed in unit.seeds:
