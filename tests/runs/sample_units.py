@@ -26,7 +26,7 @@ def started() -> list[str]:
 
 
 def work(unit: Unit) -> Result:
-    """Do what the setting says: raise, hang or die; else return two rows and an array."""
+    """Do what the setting says: raise, hang, doze or die; else return two rows and an array."""
     before = started().count(unit.key)
     handle = os.open(os.environ[LOG], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(handle, f"{unit.key}\n".encode())
@@ -49,6 +49,8 @@ def make(trouble: str) -> None:
     if trouble == "hang":
         while True:
             time.sleep(0.01)
+    if trouble == "doze":
+        time.sleep(1.5)
     if trouble == "freeze":  # one call that nothing inside the process can interrupt
         time.sleep(60)
 

@@ -55,6 +55,50 @@ def test_a_dead_process_of_this_machine_is_recognised_at_once(claims: Claims) ->
     assert claim.losses == 1
 
 
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="a process of another system may not be seen to be dead"
+)
+def test_a_taker_killed_at_any_moment_leaves_nothing_to_wait_for(tmp_path: Path) -> None:
+    """Killed before its first look at the file system, its second, and so on, until it gets through."""
+    code = """
+import os, signal, sys
+from recombine.runs.claims import Claims, Path
+folder, moments = Path(sys.argv[1]), int(sys.argv[2])
+for moment in range(moments):
+    if os.fork():
+        os.wait()
+        continue
+    count = 0
+    def hook(event, arguments):
+        global count
+        count += event in ("open", "os.link", "os.mkdir", "os.remove", "os.scandir")
+        if count > moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(hook)
+    claim = Claims(folder / str(moment)).take("ab", "d1")
+    os._exit(claim is None)
+"""
+    moments = 24
+    subprocess.run([sys.executable, "-c", code, str(tmp_path), str(moments)], check=True)
+    held = [Claims(tmp_path / str(moment)).last_words("ab") is not None for moment in range(moments)]
+    # Some were killed before there was a claim and some after it.
+    assert held == sorted(held)
+    assert {False, True} == set(held)
+    for moment in range(moments):
+        assert Claims(tmp_path / str(moment)).take("ab", "d1") is not None
+
+
+def test_without_links_a_claim_is_still_exclusive(claims: Claims, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*paths: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert claims.take(KEY, "d1") is not None
+    assert claims.take(KEY, "d2") is None
+    assert (claims.last_words(KEY) or {})["driver"] == "d1"
+    assert [path.name for path in claims.folder.iterdir()] == [f"{KEY}.0"]
+
+
 def test_losses_and_last_words_count_under_one_driver_only(claims: Claims) -> None:
     path = foreign_claim(claims, age=10, driver="d1")
     path.write_text(json.dumps({**json.loads(path.read_text()), "losses": 2, "reason": "out of time"}))

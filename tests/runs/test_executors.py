@@ -6,7 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, wait
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -201,6 +201,40 @@ class TestDask(ProcessContract):
     @pytest.fixture
     def make(self, cluster: Executor) -> Executor:
         return cluster
+
+    def test_an_answer_that_cannot_be_fetched_is_looked_for_in_the_store(
+        self, cluster: DaskExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        fetch, calls = cluster._client._gather, []
+
+        async def fail_twice(*args: object, **options: object) -> object:
+            from distributed.comm.core import CommClosedError
+
+            calls.append(args)
+            if len(calls) <= 2:
+                raise CommClosedError("the worker is gone")
+            return await fetch(*args, **options)
+
+        monkeypatch.setattr(cluster._client, "_gather", fail_twice)
+        done = sweep(tmp_path / "s", cluster, 4)
+        assert (done.ran, len(calls), len(started())) == (4, 4, 4)
+
+    def test_a_call_that_the_cluster_drops_ends_as_broken(self, cluster: DaskExecutor) -> None:
+        future = cluster.submit(time.sleep, 1.0)
+        cluster._client.cancel([future.inner])
+        with pytest.raises(BrokenExecutor, match="Dask lost a call"):
+            future.result(timeout=20)
+
+    def test_a_call_taken_back_counts_as_done(self, cluster: DaskExecutor) -> None:
+        future = cluster.submit(time.sleep, 1.0)
+        assert future.cancel()
+        assert wait([future], timeout=20).not_done == set()
+        assert not cluster.submit(pow, 2, 3).exception(timeout=20)
+
+    def test_units_at_work_are_finished_when_the_time_is_up(self, cluster: DaskExecutor, tmp_path: Path) -> None:
+        done = sweep(tmp_path / "s", cluster, 8, dict.fromkeys(range(8), "doze"), seconds=1.0)
+        assert 1 <= done.ran == len(started()) < 8
+        assert (done.left, done.failures) == (8 - done.ran, ())
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from recombine.runs.experiment import Experiment, Unit, grid
 from recombine.runs.progress import Progress
 from recombine.runs.store import Store
 from recombine.runs.sweep import ExecutorError, run
+from recombine.runs.worker import Task, execute
 
 
 def test_a_unit_that_somebody_holds_is_waited_for(tmp_path: Path) -> None:
@@ -107,6 +111,78 @@ def test_an_interrupt_in_this_process_frees_the_unit(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Experiment("e", interrupt, grid(x=range(3)), []), "quick", store, "inline", progress=False)
     assert len(list(store.finished())) == 1
+    assert not store.claims.claimed()
+
+
+class Silent(Executor):
+    """Runs each call and loses its answer."""
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        fn(*args, **kwargs)
+        return Future()
+
+
+def test_units_whose_answers_are_lost_are_found_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_module, "SILENCE", 0.1)
+    done = run(experiment(3), "quick", tmp_path / "s", Silent(), progress=False)
+    assert (done.ran, done.complete, len(started())) == (3, True, 3)
+
+
+class Deserter(Executor):
+    """The first worker dies at work and nobody says so; later calls run here."""
+
+    def __init__(self) -> None:
+        self.dead = 0
+
+    def submit(self, fn: Any, /, task: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        if self.dead:
+            future.set_result(fn(task))
+            return future
+        self.dead += 1
+        code = "import sys; from recombine.runs.store import Store; Store(sys.argv[1]).claims.take(*sys.argv[2:])"
+        subprocess.run([sys.executable, "-c", code, str(task.store.folder), task.unit.key, task.driver], check=True)
+        return future
+
+
+def test_a_unit_whose_worker_is_gone_without_a_word_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_module, "SILENCE", 0.1)
+    done = run(experiment(2), "quick", tmp_path / "s", Deserter(), progress=False)
+    assert (done.ran, done.complete) == (2, True)
+    again = run(experiment(3), "quick", tmp_path / "s", Deserter(), progress=False, retries=0)
+    assert [failure.error for failure in again.failures] == ["its worker died: no answer came"]
+
+
+def test_a_unit_that_waits_in_a_queue_is_not_taken_for_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_module, "SILENCE", 0.05)
+    store = Store(tmp_path / "s")
+    for unit in experiment(3).units("quick"):
+        claim = store.claims.take(unit.key, "another")
+        assert claim is not None
+        # As if its holder, of another driver, had died: no news of this driver's attempt.
+        record = json.loads(claim.path.read_text())
+        claim.path.write_text(json.dumps({**record, "process": {**record["process"], "started": "0"}}))
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(time.sleep, 0.8)
+        done = run(experiment(3), "quick", store, pool, progress=False, retries=0)
+    assert (done.ran, done.failures) == (3, ())
+
+
+def test_a_unit_that_was_given_up_stays_so_when_it_is_asked_for_again(tmp_path: Path) -> None:
+    work, store = experiment(1), Store(tmp_path / "s")
+    unit = work.units("quick")[0]
+    code = "import sys; from recombine.runs.store import Store; Store(sys.argv[1]).claims.take(*sys.argv[2:])"
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", code, str(store.folder), unit.key, "d1"], check=True)
+    answers = [execute(Task(work, unit, store, "d1", losses=1)) for _ in range(2)]
+    assert [(answer.status, answer.final, answer.error) for answer in answers] == [
+        ("failed", True, "its worker died (2 in a row)")
+    ] * 2
+    assert not started()
+    # Another driver knows nothing of it, and tidies up.
+    assert execute(Task(work, unit, store, "d2", losses=1)).status == "done"
     assert not store.claims.claimed()
 
 

@@ -100,14 +100,20 @@ class Claims:
 
     def _create(self, claim: Claim, driver: str) -> bool:
         self.folder.mkdir(parents=True, exist_ok=True)
+        record = {"token": claim.token, "driver": driver, "losses": claim.losses, "process": process_identity()}
+        draft = self.folder / f".draft-{claim.token}"
+        draft.write_text(json.dumps(record), encoding="utf-8")
+        # There at once and whole, and only if it is not there yet: a taker that dies in between leaves no claim that
+        # says nothing about its holder, for which everybody would have to wait until it is stale.
         try:
-            handle = os.open(claim.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+            os.link(draft, claim.path)
+            return True
         except FileExistsError:
             return False
-        record = {"token": claim.token, "driver": driver, "losses": claim.losses, "process": process_identity()}
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(record, file)
-        return True
+        except OSError:  # a file system without links
+            return _create_in_place(claim.path, record)
+        finally:
+            draft.unlink(missing_ok=True)
 
     def held(self, key: str) -> bool:
         """Return whether somebody alive holds the claim on a unit."""
@@ -132,6 +138,10 @@ class Claims:
         for path in self._files(key):
             if _generation(path) <= claim.generation:
                 path.unlink(missing_ok=True)
+
+    def withdraw(self, claim: Claim) -> None:
+        """Give a claim back and leave those of the dead before it: the next holder is to know of them."""
+        claim.path.unlink(missing_ok=True)
 
     def clear(self, key: str) -> None:
         """Remove every claim on a finished unit."""
@@ -249,6 +259,16 @@ def _machine() -> str:
     with contextlib.suppress(OSError):
         parts.append(os.readlink("/proc/self/ns/pid"))
     return "/".join(parts)
+
+
+def _create_in_place(path: Path, record: dict[str, Any]) -> bool:
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+    except FileExistsError:
+        return False
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(record, file)
+    return True
 
 
 def _generation(path: Path) -> int:

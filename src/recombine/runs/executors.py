@@ -7,7 +7,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, InvalidStateError
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, InvalidStateError
 from concurrent.futures import wait as wait_for
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from recombine.runs.pool import LocalExecutor
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Seconds without a single worker after which a cluster of our own counts as lost.
+#: Seconds without a single worker after which a cluster of our own counts as lost, and that an answer may take to come.
 PATIENCE = 10
 LOST = "all workers of the Dask cluster are gone"
 
@@ -93,14 +93,19 @@ class InlineExecutor(Executor):
 
 
 class _Passed(Future[T]):
-    """Stands for a future of the cluster, which alone can say that its call was cancelled in time."""
+    """Stands for a future of the cluster, which is told when nobody waits for it any more."""
 
-    inner: Future[T] | None = None
+    inner: Any = None
 
     def cancel(self) -> bool:
-        """Cancel the call on the cluster if it has not begun."""
+        """Take the call back, unless its answer is on the way. Dask cannot stop what runs; it forgets it."""
         inner = self.inner
-        return inner is not None and inner.cancel() and super().cancel()
+        if inner is None or inner.done() or not super().cancel():
+            return False
+        # Waiters do not count a future as done before this.
+        self.set_running_or_notify_cancel()
+        inner.cancel()
+        return True
 
 
 class DaskExecutor(Executor):
@@ -129,8 +134,6 @@ class DaskExecutor(Executor):
             self._client = connect(self._cluster or address)
         except (OSError, ValueError) as error:
             raise InputError(f"no Dask scheduler answers at {address}: {error}; start one or leave it out") from None
-        # Two attempts at one unit are the same call; a pure task would be answered from the first.
-        self._executor = self._client.get_executor(pure=False)
         self._pending: set[_Passed[Any]] = set()
         self._broken = threading.Event()
         if self._cluster is not None:
@@ -148,22 +151,20 @@ class DaskExecutor(Executor):
             raise BrokenExecutor(LOST)
         outer: _Passed[T] = _Passed()
         self._pending.add(outer)
-        outer.inner = self._executor.submit(fn, *args, **kwargs)
+        # Two attempts at one unit are the same call; a pure task would be answered from the first.
+        outer.inner = self._client.submit(fn, *args, pure=False, **kwargs)
+        # Dask's own executor leaves a future open for good when fetching the answer fails.
         outer.inner.add_done_callback(partial(self._pass_on, outer))
         return outer
 
-    def _pass_on(self, outer: _Passed[Any], inner: Future[Any]) -> None:
+    def _pass_on(self, outer: _Passed[Any], inner: Any) -> None:
         self._pending.discard(outer)
         # While somebody holds on to an answer, Dask computes it again when the worker that has it dies.
         outer.inner = None
+        value, error = _fetched(inner)
         # It may have been given up, or cancelled, in the meantime.
         with contextlib.suppress(InvalidStateError):
-            if inner.cancelled():
-                outer.cancel()
-            elif (error := inner.exception()) is not None:
-                outer.set_exception(error)
-            else:
-                outer.set_result(inner.result())
+            outer.set_result(value) if error is None else outer.set_exception(error)
 
     def _watch(self) -> None:
         """Give up when all workers of our own cluster are gone: Dask does not always start them again."""
@@ -184,10 +185,22 @@ class DaskExecutor(Executor):
         if wait and not cancel_futures:
             wait_for(list(self._pending))
         self._broken.set()
-        self._executor.shutdown(wait=wait and not cancel_futures)
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
+
+
+def _fetched(inner: Any) -> tuple[Any, Exception | None]:
+    """Return the answer of a Dask future that is done, or what went wrong with the call or on the way here."""
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    try:
+        return inner.result(timeout=PATIENCE), None
+    except (CancelledError, TimeoutError, CommClosedError, KilledWorker) as error:
+        return None, BrokenExecutor(f"Dask lost a call ({type(error).__name__}: {error})")
+    except Exception as error:
+        return None, error
 
 
 class SlurmExecutor(Executor):

@@ -24,6 +24,8 @@ from recombine.runs.worker import Answer, Task, execute
 BARREN_BREAKS = 10
 #: Seconds between two looks at units that another driver holds, and at the executor.
 TICK = 0.2
+#: Seconds between two looks for units that have ended without an answer; two looks in a row must find one so.
+SILENCE = 30.0
 
 
 @dataclass(frozen=True)
@@ -239,8 +241,9 @@ class _Driver:
         self._running: dict[Future[Answer], Unit] = {}
         self._waiting: list[Unit] = []
         self._attempts: Counter[str] = Counter()
+        self._silent: set[Future[Answer]] = set()
         self._barren = 0
-        self._start = self._looked = time.monotonic()
+        self._start = self._looked = self._listened = time.monotonic()
         self._end = float("inf") if seconds is None else self._start + seconds
 
     def work(self) -> None:
@@ -256,6 +259,7 @@ class _Driver:
                         self._let_go()
                     self._submit()
                     self._settle()
+                    self._recover()
                     self._wake()
                     self._show()
         except BaseException:
@@ -272,7 +276,11 @@ class _Driver:
         """Drop everything that is not running yet."""
         self._pending.clear()
         self._waiting.clear()
-        self._running = {future: unit for future, unit in self._running.items() if not future.cancel()}
+        # Not every executor knows what it has begun; a claim does.
+        at_work = self._store.claims.held
+        self._running = {
+            future: unit for future, unit in self._running.items() if at_work(unit.key) or not future.cancel()
+        }
 
     def _submit(self) -> None:
         limit = self._source.in_flight
@@ -300,6 +308,25 @@ class _Driver:
                 broken = self._lost(unit, error) or broken
         if broken is not None:
             self._count_barren(broken)
+
+    def _recover(self) -> None:
+        """Take back the units that are finished, or whose worker is gone, and for which no answer has come."""
+        now = time.monotonic()
+        # Each look costs a few file operations a unit: with many units, look less often.
+        if now - self._listened < max(SILENCE, 0.1 * len(self._running)):
+            return
+        self._listened = now
+        silent = {future for future, unit in self._running.items() if self._ended(unit)}
+        for future in silent & self._silent:
+            unit = self._running.pop(future)
+            future.cancel()
+            self._lost(unit, BrokenExecutor("no answer came"))
+        self._silent = silent
+
+    def _ended(self, unit: Unit) -> bool:
+        words = self._store.claims.last_words(unit.key) or {}
+        begun = words.get("driver") == self._task.driver
+        return self._store.has(unit.key) or (begun and not self._store.claims.held(unit.key))
 
     def _judge(self, unit: Unit, answer: Answer) -> None:
         if answer.status == "failed":
@@ -352,7 +379,6 @@ class _Driver:
     def _wake(self) -> None:
         """Look after the units that somebody else had claimed."""
         now = time.monotonic()
-        # Each look costs a few file operations a unit: with many units, look less often.
         if now - self._looked < max(TICK, 0.01 * len(self._waiting)):
             return
         self._looked = now

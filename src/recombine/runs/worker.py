@@ -105,14 +105,13 @@ def execute(task: Task) -> Answer:
     claim = store.claims.take(key, task.driver)
     if claim is None:
         return Answer("busy")
+    if claim.losses > task.losses and not store.has(key):
+        # An answer can be lost with its worker, and is then asked for again: it must be the same.
+        store.claims.withdraw(claim)
+        return Answer("failed", error=claim.reason or f"its worker died ({claim.losses} in a row)", final=True)
     try:
         # Again, now that nobody else can start: it may have been finished between the look and the claim.
-        if store.has(key):
-            return Answer("found")
-        if claim.losses > task.losses:
-            error = claim.reason or f"its worker died ({claim.losses} in a row)"
-            return Answer("failed", error=error, final=True)
-        return _attempt(task, claim)
+        return Answer("found") if store.has(key) else _attempt(task, claim)
     finally:
         store.claims.release(claim)
 
