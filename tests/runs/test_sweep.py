@@ -128,6 +128,12 @@ def test_units_whose_answers_are_lost_are_found_in_the_store(tmp_path: Path, mon
     assert (done.ran, done.complete, len(started())) == (3, True, 3)
 
 
+def claim_and_die(store: Store, unit: Unit, driver: str) -> None:
+    """Begin a unit in a process that ends at once."""
+    code = "import sys; from recombine.runs.store import Store; Store(sys.argv[1]).claims.take(*sys.argv[2:])"
+    subprocess.run([sys.executable, "-c", code, str(store.folder), unit.key, driver], check=True)
+
+
 class Deserter(Executor):
     """The first worker dies at work and nobody says so; later calls run here."""
 
@@ -140,8 +146,7 @@ class Deserter(Executor):
             future.set_result(fn(task))
             return future
         self.dead += 1
-        code = "import sys; from recombine.runs.store import Store; Store(sys.argv[1]).claims.take(*sys.argv[2:])"
-        subprocess.run([sys.executable, "-c", code, str(task.store.folder), task.unit.key, task.driver], check=True)
+        claim_and_die(task.store, task.unit, task.driver)
         return future
 
 
@@ -173,9 +178,8 @@ def test_a_unit_that_waits_in_a_queue_is_not_taken_for_lost(tmp_path: Path, monk
 def test_a_unit_that_was_given_up_stays_so_when_it_is_asked_for_again(tmp_path: Path) -> None:
     work, store = experiment(1), Store(tmp_path / "s")
     unit = work.units("quick")[0]
-    code = "import sys; from recombine.runs.store import Store; Store(sys.argv[1]).claims.take(*sys.argv[2:])"
     for _ in range(2):
-        subprocess.run([sys.executable, "-c", code, str(store.folder), unit.key, "d1"], check=True)
+        claim_and_die(store, unit, "d1")
     answers = [execute(Task(work, unit, store, "d1", losses=1)) for _ in range(2)]
     assert [(answer.status, answer.final, answer.error) for answer in answers] == [
         ("failed", True, "its worker died (2 in a row)")
