@@ -1,4 +1,4 @@
-"""What all tests share: one hypothesis profile and small tables on disk."""
+"""What all tests share: hypothesis profiles and small tables on disk."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A deadline would measure how busy the machine is, not the code.
-settings.register_profile("recombine", deadline=None, max_examples=50)
+# A deadline would measure how busy the machine is, not the code. The same examples in every run: what fails after a
+# change fails because of it. `--hypothesis-profile=search` looks for new ones.
+settings.register_profile("recombine", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("search", deadline=None, max_examples=500)
 settings.load_profile("recombine")
 
 
