@@ -10,6 +10,7 @@ from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, wa
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from sample_units import started
 
 from recombine.errors import InputError
 from recombine.runs import executors
+from recombine.runs import sweep as sweep_module
 from recombine.runs.collect import collect
 from recombine.runs.executors import DaskExecutor, InlineExecutor, SlurmExecutor, make_executor
 from recombine.runs.pool import THREAD_VARIABLES, LocalExecutor
@@ -231,10 +233,13 @@ class TestDask(ProcessContract):
         assert wait([future], timeout=20).not_done == set()
         assert not cluster.submit(pow, 2, 3).exception(timeout=20)
 
-    def test_units_at_work_are_finished_when_the_time_is_up(self, cluster: DaskExecutor, tmp_path: Path) -> None:
-        cluster._client.wait_for_workers(2, timeout=60)
-        done = sweep(tmp_path / "s", cluster, 8, dict.fromkeys(range(8), "doze"), seconds=1.0)
-        # A unit that begins in the very moment may be cut off.
+    def test_units_at_work_are_finished_when_the_time_is_up(
+        self, cluster: DaskExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # The time is up as soon as a unit has begun, however slow the machine is.
+        clock = SimpleNamespace(monotonic=lambda: time.monotonic() + (1000 if started() else 0), sleep=time.sleep)
+        monkeypatch.setattr(sweep_module, "time", clock)
+        done = sweep(tmp_path / "s", cluster, 8, dict.fromkeys(range(8), "doze"), seconds=500)
         assert 1 <= done.ran <= len(started()) < 8
         assert (done.left, done.failures) == (8 - done.ran, ())
 
