@@ -23,6 +23,9 @@ T = TypeVar("T")
 PATIENCE = 10
 LOST = "all workers of the Dask cluster are gone"
 
+#: What Dask's client raises when its scheduler is gone, and after it has closed.
+DISCONNECTED = (OSError, ValueError, RuntimeError, AttributeError)
+
 NAMES = ("inline", "local", "dask", "slurm")
 
 
@@ -142,17 +145,23 @@ class DaskExecutor(Executor):
     @property
     def in_flight(self) -> int:
         """How many tasks keep every worker busy."""
-        threads: dict[str, int] = self._client.nthreads()
+        try:
+            threads: dict[str, int] = self._client.nthreads()
+        except DISCONNECTED:
+            return 1
         return 2 * max(sum(threads.values()), 1)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Send a call to the cluster."""
-        if self._broken.is_set():
+        if self._broken.is_set() or self._client.status == "closed":
             raise BrokenExecutor(LOST)
         outer: _Passed[T] = _Passed()
-        self._pending.add(outer)
         # Two attempts at one unit are the same call; a pure task would be answered from the first.
         outer.inner = self._client.submit(fn, *args, pure=False, **kwargs)
+        self._pending.add(outer)
+        if self._broken.is_set():
+            # Those who wait have been told; this one came too late to be among them.
+            self._give_up()
         # Dask's own executor leaves a future open for good when fetching the answer fails.
         outer.inner.add_done_callback(partial(self._pass_on, outer))
         return outer
@@ -171,23 +180,32 @@ class DaskExecutor(Executor):
         alone = 0
         while not self._broken.wait(1.0):
             try:
-                alone = 0 if self._client.nthreads() else alone + 1
-            except (OSError, ValueError, RuntimeError, AttributeError):
-                return
+                there = bool(self._client.nthreads())
+            except DISCONNECTED:
+                there = False
+            alone = 0 if there else alone + 1
             if alone >= PATIENCE:
                 self._broken.set()
-                for outer in list(self._pending):
-                    with contextlib.suppress(InvalidStateError):
-                        outer.set_exception(BrokenExecutor(LOST))
+                self._give_up()
+
+    def _give_up(self) -> None:
+        for outer in list(self._pending):
+            self._pending.discard(outer)
+            with contextlib.suppress(InvalidStateError):
+                outer.set_exception(BrokenExecutor(LOST))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster; stop it if it was started here."""
         if wait and not cancel_futures:
             wait_for(list(self._pending))
         self._broken.set()
-        self._client.close()
-        if self._cluster is not None:
-            self._cluster.close()
+        try:
+            self._client.close()
+        finally:
+            # The loop that would have passed answers on has stopped.
+            self._give_up()
+            if self._cluster is not None:
+                self._cluster.close()
 
 
 def _fetched(inner: Any) -> tuple[Any, Exception | None]:
@@ -282,7 +300,10 @@ class SlurmExecutor(Executor):
 def _settled(future: Future[Any], job: Any) -> bool:
     """Hand a job's outcome to its future; return whether there is nothing left to watch."""
     if future.cancelled():
-        job.cancel(check=False)
+        with contextlib.suppress(OSError):
+            job.cancel(check=False)
+        # Waiters do not count a future as done before this.
+        future.set_running_or_notify_cancel()
         return True
     try:
         if not job.done():
