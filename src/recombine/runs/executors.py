@@ -19,9 +19,10 @@ from recombine.runs.pool import LocalExecutor
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Seconds without a single worker after which a cluster of our own counts as lost, and that an answer may take to come.
+#: Seconds without a scheduler, or without a single worker of our own, after which a cluster counts as lost, and that an
+#: answer may take to come.
 PATIENCE = 10
-LOST = "all workers of the Dask cluster are gone"
+LOST = "the scheduler or all workers of the Dask cluster are gone"
 
 #: What Dask's client raises when its scheduler is gone, and after it has closed.
 DISCONNECTED = (OSError, ValueError, RuntimeError, AttributeError)
@@ -107,7 +108,9 @@ class _Passed(Future[T]):
             return False
         # Waiters do not count a future as done before this.
         self.set_running_or_notify_cancel()
-        inner.cancel()
+        # A client that has lost its scheduler has forgotten the call already.
+        with contextlib.suppress(Exception):
+            inner.cancel()
         return True
 
 
@@ -139,8 +142,7 @@ class DaskExecutor(Executor):
             raise InputError(f"no Dask scheduler answers at {address}: {error}; start one or leave it out") from None
         self._pending: set[_Passed[Any]] = set()
         self._broken = threading.Event()
-        if self._cluster is not None:
-            threading.Thread(target=self._watch, name="dask-watcher", daemon=True).start()
+        threading.Thread(target=self._watch, name="dask-watcher", daemon=True).start()
 
     @property
     def in_flight(self) -> int:
@@ -176,17 +178,22 @@ class DaskExecutor(Executor):
             outer.set_result(value) if error is None else outer.set_exception(error)
 
     def _watch(self) -> None:
-        """Give up when all workers of our own cluster are gone: Dask does not always start them again."""
+        """Give up when the scheduler is gone, or every worker of our own: Dask does not always start them again."""
         alone = 0
         while not self._broken.wait(1.0):
-            try:
-                there = bool(self._client.nthreads())
-            except DISCONNECTED:
-                there = False
-            alone = 0 if there else alone + 1
+            alone = 0 if self._connected() else alone + 1
             if alone >= PATIENCE:
                 self._broken.set()
                 self._give_up()
+
+    def _connected(self) -> bool:
+        # What is sent while the client tries to connect again is not answered if it never does.
+        if self._client.status != "running":
+            return False
+        try:
+            return self._cluster is None or bool(self._client.nthreads())
+        except DISCONNECTED:
+            return False
 
     def _give_up(self) -> None:
         for outer in list(self._pending):
@@ -199,13 +206,13 @@ class DaskExecutor(Executor):
         if wait and not cancel_futures:
             wait_for(list(self._pending))
         self._broken.set()
-        try:
-            self._client.close()
-        finally:
-            # The loop that would have passed answers on has stopped.
-            self._give_up()
-            if self._cluster is not None:
-                self._cluster.close()
+        # What is left of a lost cluster may not close in time; that is no news to anybody.
+        with contextlib.suppress(*DISCONNECTED):
+            self._client.close(timeout=PATIENCE)
+        # The loop that would have passed answers on has stopped.
+        self._give_up()
+        if self._cluster is not None:
+            self._cluster.close()
 
 
 def _fetched(inner: Any) -> tuple[Any, Exception | None]:
