@@ -55,6 +55,16 @@ def make(trouble: str) -> None:
         time.sleep(60)
 
 
+def die_before_a_child(stay: Path) -> None:
+    """Die and leave a child that holds on to all open files as long as there is a file ``stay``."""
+    if os.fork():
+        os.kill(os.getpid(), signal.SIGKILL)
+    end = time.monotonic() + 60
+    while stay.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    os._exit(0)
+
+
 def experiment(count: int, trouble: dict[int, str] | None = None) -> Experiment:
     settings: list[dict[str, Any]] = [{"x": x} for x in range(count)]
     for x, word in (trouble or {}).items():

@@ -99,6 +99,18 @@ def test_without_links_a_claim_is_still_exclusive(claims: Claims, monkeypatch: p
     assert [path.name for path in claims.folder.iterdir()] == [f"{KEY}.0"]
 
 
+def test_a_link_whose_answer_was_lost_on_the_way_is_ones_own(claims: Claims, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = os.link
+
+    def twice(source: Path, target: Path) -> None:
+        link(source, target)
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", twice)
+    assert claims.take(KEY, "d1") is not None
+    assert claims.take(KEY, "d2") is None
+
+
 def test_losses_and_last_words_count_under_one_driver_only(claims: Claims) -> None:
     path = foreign_claim(claims, age=10, driver="d1")
     path.write_text(json.dumps({**json.loads(path.read_text()), "losses": 2, "reason": "out of time"}))

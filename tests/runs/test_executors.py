@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -77,8 +78,8 @@ class ProcessContract(ExecutorContract):
 
     def test_a_unit_that_kills_its_worker_is_tried_again_and_then_given_up(self, make: Make, tmp_path: Path) -> None:
         done = sweep(tmp_path / "s", make, 3, {0: "die", 1: "die once"}, retries=1)
-        # A Dask worker takes answers that nobody has fetched along when it dies; such a unit is found in the store.
-        assert done.ran + done.found == 2
+        # A Dask worker takes answers that nobody has fetched along when it dies; such a unit counts all the same.
+        assert (done.ran, done.found) == (2, 0)
         (failure,) = done.failures
         assert failure.unit.setting["x"] == 0
         assert "died" in failure.error
@@ -114,16 +115,27 @@ class TestLocal(ProcessContract):
         with LocalExecutor(2) as executor:
             dying = executor.submit(sample_units.make, "die")
             living = [executor.submit(pow, 2, n) for n in range(6)]
-            assert type(dying.exception()).__name__ == "BrokenProcessPool"
-            assert [future.result() for future in living] == [1, 2, 4, 8, 16, 32]
+            assert type(dying.exception(timeout=60)).__name__ == "BrokenProcessPool"
+            assert [future.result(timeout=60) for future in living] == [1, 2, 4, 8, 16, 32]
 
     def test_an_idle_worker_that_died_is_replaced(self) -> None:
         with LocalExecutor(1) as executor:
-            executor.submit(os.getpid).result()
+            executor.submit(os.getpid).result(timeout=60)
             (pid,) = executor.pids()
             os.kill(pid, 9)
             time.sleep(0.2)
-            assert executor.submit(os.getpid).result() not in (pid, os.getpid())
+            assert executor.submit(os.getpid).result(timeout=60) not in (pid, os.getpid())
+
+    def test_a_death_is_noticed_though_a_child_holds_the_pipe(self, tmp_path: Path) -> None:
+        stay = tmp_path / "stay"
+        stay.touch()
+        with LocalExecutor(1) as executor:
+            dying = executor.submit(sample_units.die_before_a_child, stay)
+            try:
+                assert type(dying.exception(timeout=15)).__name__ == "BrokenProcessPool"
+            finally:
+                stay.unlink()
+            assert executor.submit(pow, 2, 3).result(timeout=60) == 8
 
     def test_errors_come_back_as_they_are(self) -> None:
         with LocalExecutor(1) as executor:
@@ -144,6 +156,18 @@ class TestLocal(ProcessContract):
             assert executor.submit(sample_units.torch_threads).result() == 1
 
 
+def fail_once(ask: Callable[[], dict[str, int]]) -> Callable[[], dict[str, int]]:
+    calls: list[float] = []
+
+    def answer() -> dict[str, int]:
+        calls.append(time.monotonic())
+        if len(calls) == 1:
+            raise OSError("no answer")
+        return ask()
+
+    return answer
+
+
 class TestLostCluster:
     def test_a_cluster_without_workers_is_made_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Dask starts workers again that died, but not always: then somebody has to notice."""
@@ -155,6 +179,8 @@ class TestLostCluster:
             made.append(DaskExecutor(workers=1))
             if len(made) == 1:
                 made[0]._client.retire_workers()
+                # Nor may one look that fails end the watch.
+                monkeypatch.setattr(made[0]._client, "nthreads", fail_once(made[0]._client.nthreads))
             return made[-1]
 
         done = sweep(tmp_path / "s", make, 2)
@@ -188,6 +214,18 @@ class TestSlurm(ProcessContract):
         # How long submitit looks for the result of a dead job, for the sake of slow network folders.
         monkeypatch.setattr(submitit.Job, "_results_timeout_s", 0.2)
         return partial(SlurmExecutor, 2, folder=tmp_path / "logs", cluster="local", poll=0.05, timeout_min=1)
+
+
+class StrangeJob:
+    def cancel(self, *, check: bool) -> None:
+        raise OSError("no such command: scancel")
+
+
+def test_a_job_taken_back_counts_as_done() -> None:
+    future: Future[int] = Future()
+    assert future.cancel()
+    assert executors._settled(future, StrangeJob())
+    assert wait([future], timeout=0).not_done == set()
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +264,25 @@ class TestDask(ProcessContract):
         cluster._client.cancel([future.inner])
         with pytest.raises(BrokenExecutor, match="Dask lost a call"):
             future.result(timeout=20)
+
+    def test_a_call_that_cannot_be_sent_is_not_waited_for(self, cluster: DaskExecutor) -> None:
+        with pytest.raises(Exception, match="serialize"):
+            cluster.submit(time.sleep, threading.Lock())
+        assert not cluster._pending
+
+    def test_a_call_to_a_scheduler_that_is_gone_ends_as_broken(
+        self, cluster: DaskExecutor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(executors, "PATIENCE", 1)
+        with make_executor("dask", address=cluster._cluster.scheduler_address) as executor:
+            assert isinstance(executor, DaskExecutor)
+            with monkeypatch.context() as patch:
+                # So it stays while the client tries to connect again.
+                patch.setattr(executor._client, "status", "connecting")
+                with pytest.raises(BrokenExecutor, match="scheduler"):
+                    executor.submit(pow, 2, 3).result(timeout=20)
+            with pytest.raises(BrokenExecutor, match="scheduler"):
+                executor.submit(pow, 2, 3)
 
     def test_a_call_taken_back_counts_as_done(self, cluster: DaskExecutor) -> None:
         future = cluster.submit(time.sleep, 1.0)

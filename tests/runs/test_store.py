@@ -216,6 +216,6 @@ def test_every_result_says_where_it_comes_from(store: Store) -> None:
     run(experiment, "quick", store, "inline", progress=False)
     unit = experiment.units("quick")[0]
     document = json.loads((store.path(unit.key) / "result.json").read_text(encoding="utf-8"))
-    expected = {*driver_record(), *worker_record("cpu"), "setting", "seeds", "finished", "wall_seconds"}
+    expected = {*driver_record(), *worker_record("cpu"), "driver", "setting", "seeds", "finished", "wall_seconds"}
     assert set(document["record"]) == expected
     assert document["record"]["seeds"] == list(unit.seeds)

@@ -128,10 +128,57 @@ def test_units_whose_answers_are_lost_are_found_in_the_store(tmp_path: Path, mon
     assert (done.ran, done.complete, len(started())) == (3, True, 3)
 
 
+def test_answers_on_the_way_when_the_time_is_up_count(tmp_path: Path) -> None:
+    done = run(experiment(3), "quick", tmp_path / "s", Silent(), progress=False, seconds=0.2)
+    assert (done.ran, done.left) == (3, 0)
+
+
+class Overtaken(Executor):
+    """Another driver finishes each unit while it waits for its turn."""
+
+    def submit(self, fn: Any, /, task: Any) -> Future[Any]:
+        execute(replace(task, driver="another"))
+        return Future()
+
+
+def test_units_that_another_driver_finished_are_not_counted_as_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_module, "SILENCE", 0.1)
+    done = run(experiment(3), "quick", tmp_path / "s", Overtaken(), progress=False)
+    assert (done.ran, done.found) == (0, 3)
+
+
+class Withdrawn(ThreadPoolExecutor):
+    """The first call is taken back before it begins, as when an executor is closed."""
+
+    first = True
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if not self.first:
+            return super().submit(fn, *args, **kwargs)
+        self.first = False
+        future: Future[Any] = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+def test_a_unit_taken_back_before_it_began_has_not_failed(tmp_path: Path) -> None:
+    with Withdrawn(1) as pool:
+        done = run(experiment(2), "quick", tmp_path / "s", pool, progress=False, retries=0)
+    assert (done.ran, done.failures) == (2, ())
+
+
+def test_a_unit_that_exits_has_failed(tmp_path: Path) -> None:
+    done = run(Experiment("e", lambda unit: sys.exit(3), grid(x=[1]), []), "quick", tmp_path / "s", "inline")
+    assert [(failure.error, failure.attempts) for failure in done.failures] == [("SystemExit: 3", 2)]
+
+
 def claim_and_die(store: Store, unit: Unit, driver: str) -> None:
     """Begin a unit in a process that ends at once."""
     code = "import sys; from recombine.runs.store import Store; Store(sys.argv[1]).claims.take(*sys.argv[2:])"
-    subprocess.run([sys.executable, "-c", code, str(store.folder), unit.key, driver], check=True)
+    subprocess.run([sys.executable, "-c", code, str(store.folder), unit.key, driver], check=True, timeout=60)
 
 
 class Deserter(Executor):
@@ -158,6 +205,30 @@ def test_a_unit_whose_worker_is_gone_without_a_word_is_tried_again(
     assert (done.ran, done.complete) == (2, True)
     again = run(experiment(3), "quick", tmp_path / "s", Deserter(), progress=False, retries=0)
     assert [failure.error for failure in again.failures] == ["its worker died: no answer came"]
+
+
+class Crowded(ThreadPoolExecutor):
+    """The first worker dies at work; the next attempt has to wait for its turn."""
+
+    dead = False
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self.dead:
+            return super().submit(fn, *args, **kwargs)
+        self.dead = True
+        (task,) = args
+        claim_and_die(task.store, task.unit, task.driver)
+        super().submit(time.sleep, 0.8)
+        future: Future[Any] = Future()
+        future.set_exception(BrokenExecutor("killed"))
+        return future
+
+
+def test_a_death_counts_once_while_the_next_attempt_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep_module, "SILENCE", 0.05)
+    with Crowded(1) as pool:
+        done = run(experiment(2), "quick", tmp_path / "s", pool, progress=False, retries=1)
+    assert (done.ran, done.failures) == (2, ())
 
 
 def test_a_unit_that_waits_in_a_queue_is_not_taken_for_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,8 @@ class Claims:
             os.link(draft, claim.path)
             return True
         except FileExistsError:
-            return False
+            # A network file system may make the link, lose the answer, ask again and find what it has made itself.
+            return draft.stat().st_nlink > 1
         except OSError:  # a file system without links
             return _create_in_place(claim.path, record)
         finally:

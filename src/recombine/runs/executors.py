@@ -19,9 +19,13 @@ from recombine.runs.pool import LocalExecutor
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Seconds without a single worker after which a cluster of our own counts as lost, and that an answer may take to come.
+#: Seconds without a scheduler, or without a single worker of our own, after which a cluster counts as lost, and that an
+#: answer may take to come.
 PATIENCE = 10
-LOST = "all workers of the Dask cluster are gone"
+LOST = "the scheduler or all workers of the Dask cluster are gone"
+
+#: What Dask's client raises when its scheduler is gone, and after it has closed.
+DISCONNECTED = (OSError, ValueError, RuntimeError, AttributeError)
 
 NAMES = ("inline", "local", "dask", "slurm")
 
@@ -104,7 +108,9 @@ class _Passed(Future[T]):
             return False
         # Waiters do not count a future as done before this.
         self.set_running_or_notify_cancel()
-        inner.cancel()
+        # A client that has lost its scheduler has forgotten the call already.
+        with contextlib.suppress(Exception):
+            inner.cancel()
         return True
 
 
@@ -136,23 +142,28 @@ class DaskExecutor(Executor):
             raise InputError(f"no Dask scheduler answers at {address}: {error}; start one or leave it out") from None
         self._pending: set[_Passed[Any]] = set()
         self._broken = threading.Event()
-        if self._cluster is not None:
-            threading.Thread(target=self._watch, name="dask-watcher", daemon=True).start()
+        threading.Thread(target=self._watch, name="dask-watcher", daemon=True).start()
 
     @property
     def in_flight(self) -> int:
         """How many tasks keep every worker busy."""
-        threads: dict[str, int] = self._client.nthreads()
+        try:
+            threads: dict[str, int] = self._client.nthreads()
+        except DISCONNECTED:
+            return 1
         return 2 * max(sum(threads.values()), 1)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Send a call to the cluster."""
-        if self._broken.is_set():
+        if self._broken.is_set() or self._client.status == "closed":
             raise BrokenExecutor(LOST)
         outer: _Passed[T] = _Passed()
-        self._pending.add(outer)
         # Two attempts at one unit are the same call; a pure task would be answered from the first.
         outer.inner = self._client.submit(fn, *args, pure=False, **kwargs)
+        self._pending.add(outer)
+        if self._broken.is_set():
+            # Those who wait have been told; this one came too late to be among them.
+            self._give_up()
         # Dask's own executor leaves a future open for good when fetching the answer fails.
         outer.inner.add_done_callback(partial(self._pass_on, outer))
         return outer
@@ -167,25 +178,39 @@ class DaskExecutor(Executor):
             outer.set_result(value) if error is None else outer.set_exception(error)
 
     def _watch(self) -> None:
-        """Give up when all workers of our own cluster are gone: Dask does not always start them again."""
+        """Give up when the scheduler is gone, or every worker of our own: Dask does not always start them again."""
         alone = 0
         while not self._broken.wait(1.0):
-            try:
-                alone = 0 if self._client.nthreads() else alone + 1
-            except (OSError, ValueError, RuntimeError, AttributeError):
-                return
+            alone = 0 if self._connected() else alone + 1
             if alone >= PATIENCE:
                 self._broken.set()
-                for outer in list(self._pending):
-                    with contextlib.suppress(InvalidStateError):
-                        outer.set_exception(BrokenExecutor(LOST))
+                self._give_up()
+
+    def _connected(self) -> bool:
+        # What is sent while the client tries to connect again is not answered if it never does.
+        if self._client.status != "running":
+            return False
+        try:
+            return self._cluster is None or bool(self._client.nthreads())
+        except DISCONNECTED:
+            return False
+
+    def _give_up(self) -> None:
+        for outer in list(self._pending):
+            self._pending.discard(outer)
+            with contextlib.suppress(InvalidStateError):
+                outer.set_exception(BrokenExecutor(LOST))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster; stop it if it was started here."""
         if wait and not cancel_futures:
             wait_for(list(self._pending))
         self._broken.set()
-        self._client.close()
+        # What is left of a lost cluster may not close in time; that is no news to anybody.
+        with contextlib.suppress(*DISCONNECTED):
+            self._client.close(timeout=PATIENCE)
+        # The loop that would have passed answers on has stopped.
+        self._give_up()
         if self._cluster is not None:
             self._cluster.close()
 
@@ -282,7 +307,10 @@ class SlurmExecutor(Executor):
 def _settled(future: Future[Any], job: Any) -> bool:
     """Hand a job's outcome to its future; return whether there is nothing left to watch."""
     if future.cancelled():
-        job.cancel(check=False)
+        with contextlib.suppress(OSError):
+            job.cancel(check=False)
+        # Waiters do not count a future as done before this.
+        future.set_running_or_notify_cancel()
         return True
     try:
         if not job.done():

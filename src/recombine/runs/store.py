@@ -170,6 +170,13 @@ class Store:
             self.quarantine(key, str(error))
             return None
 
+    def record(self, key: str) -> dict[str, Any]:
+        """Return what produced a finished run, unchecked; empty where nothing can be read."""
+        try:
+            return dict(_read_json(self.path(key) / RESULT)["record"])
+        except (CorruptRunError, LookupError, TypeError, ValueError):
+            return {}
+
     def lacking(self, units: Sequence[Unit]) -> list[Unit]:
         """Return the units without a finished run that passes the check, in their order."""
         return [unit for unit in units if self.read(unit.key) is None]

@@ -6,16 +6,18 @@ import secrets
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from dataclasses import dataclass, replace
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from recombine.errors import InputError, RecombineError
 from recombine.runs.executors import InlineExecutor, make_executor
 from recombine.runs.experiment import Experiment, Unit
 from recombine.runs.interrupts import interrupts_wait
-from recombine.runs.progress import Progress, duration
+from recombine.runs.outcome import Failure, Sweep
+from recombine.runs.progress import Progress
 from recombine.runs.provenance import driver_record
 from recombine.runs.store import Store
 from recombine.runs.worker import Answer, Task, execute
@@ -26,71 +28,6 @@ BARREN_BREAKS = 10
 TICK = 0.2
 #: Seconds between two looks for units that have ended without an answer; two looks in a row must find one so.
 SILENCE = 30.0
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A unit that was given up.
-
-    Parameters
-    ----------
-    unit : Unit
-    error : str
-        One line.
-    details : str
-        The traceback, where there is one.
-    attempts : int
-    """
-
-    unit: Unit
-    error: str
-    details: str
-    attempts: int
-
-    def __str__(self) -> str:
-        return f"{self.unit.setting}: {self.error} (attempts: {self.attempts})"
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """What a call of `run` did.
-
-    Parameters
-    ----------
-    experiment : str
-    scale : str
-    total : int
-        Units of the scale.
-    ran : int
-        Units finished by this call.
-    found : int
-        Units that were finished before, or by another driver meanwhile.
-    failures : tuple of Failure
-    seconds : float
-    """
-
-    experiment: str
-    scale: str
-    total: int
-    ran: int
-    found: int
-    failures: tuple[Failure, ...]
-    seconds: float
-
-    @property
-    def left(self) -> int:
-        """Units that were never started because the time was up."""
-        return self.total - self.ran - self.found - len(self.failures)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every unit is finished."""
-        return self.ran + self.found == self.total
-
-    def __str__(self) -> str:
-        head = f"{self.experiment} ({self.scale}): {self.ran} of {self.total} units run in {duration(self.seconds)}"
-        head += f", {self.found} found" if self.found else ""
-        return "\n".join([head, *(f"failed: {failure}" for failure in self.failures)])
 
 
 class ExecutorError(RecombineError):
@@ -242,6 +179,7 @@ class _Driver:
         self._waiting: list[Unit] = []
         self._attempts: Counter[str] = Counter()
         self._silent: set[Future[Answer]] = set()
+        self._mourned: set[str] = set()
         self._barren = 0
         self._start = self._looked = self._listened = time.monotonic()
         self._end = float("inf") if seconds is None else self._start + seconds
@@ -277,10 +215,11 @@ class _Driver:
         self._pending.clear()
         self._waiting.clear()
         # Not every executor knows what it has begun; a claim does.
-        at_work = self._store.claims.held
-        self._running = {
-            future: unit for future, unit in self._running.items() if at_work(unit.key) or not future.cancel()
-        }
+        for future, unit in list(self._running.items()):
+            if not self._store.claims.held(unit.key) and future.cancel():
+                del self._running[future]
+                if self._store.has(unit.key):
+                    self._finish(unit)
 
     def _submit(self) -> None:
         limit = self._source.in_flight
@@ -324,9 +263,14 @@ class _Driver:
         self._silent = silent
 
     def _ended(self, unit: Unit) -> bool:
-        words = self._store.claims.last_words(unit.key) or {}
-        begun = words.get("driver") == self._task.driver
+        begun = self._begun(unit) is not None
         return self._store.has(unit.key) or (begun and not self._store.claims.held(unit.key))
+
+    def _begun(self, unit: Unit) -> dict[str, Any] | None:
+        """Return the claim of the last worker of this driver, unless its death has been counted before."""
+        words = self._store.claims.last_words(unit.key) or {}
+        mine = words.get("driver") == self._task.driver and words.get("token") not in self._mourned
+        return words if mine else None
 
     def _judge(self, unit: Unit, answer: Answer) -> None:
         if answer.status == "failed":
@@ -336,19 +280,22 @@ class _Driver:
         else:
             self._finish(unit, ran=answer.status == "done")
 
-    def _finish(self, unit: Unit, *, ran: bool) -> None:
+    def _finish(self, unit: Unit, *, ran: bool = False) -> None:
+        # A unit found in the store is one of this driver's all the same if only its answer was lost.
+        ran = ran or self._store.record(unit.key).get("driver") == self._task.driver
         self.ran += ran
         self.found += not ran
         self._store.clear_failure(unit.key)
 
     def _lost(self, unit: Unit, error: BaseException) -> BaseException | None:
         """Deal with a unit whose worker did not answer; return the error if the unit had not even begun."""
-        words = self._store.claims.last_words(unit.key)
+        words = self._begun(unit)
         if self._store.has(unit.key):
-            self._finish(unit, ran=True)
-        elif words is not None and words.get("driver") == self._task.driver:
+            self._finish(unit)
+        elif words is not None:
+            self._mourned.add(words["token"])
             self._retry(unit, words.get("reason") or f"its worker died: {error}", "")
-        elif isinstance(error, BrokenExecutor):
+        elif isinstance(error, BrokenExecutor | CancelledError):
             self._pending.append(unit)
             return error
         else:
@@ -385,7 +332,7 @@ class _Driver:
         waiting, self._waiting = self._waiting, []
         for unit in waiting:
             if self._store.has(unit.key):
-                self._finish(unit, ran=False)
+                self._finish(unit)
             elif self._store.claims.held(unit.key):
                 self._waiting.append(unit)
             else:

@@ -119,16 +119,20 @@ def execute(task: Task) -> Answer:
 def _attempt(task: Task, claim: Claim) -> Answer:
     start = time.perf_counter()
     try:
-        with heartbeat(claim, task.store.stale_after / 8), _deadline(task, claim):
-            rows = task.experiment.function(task.experiment.ready(task.unit))
-        seconds = time.perf_counter() - start
-        fresh = task.store.write(task.unit, rows, _record(task, seconds), claim)
+        with heartbeat(claim, task.store.stale_after / 8):
+            with _deadline(task, claim):
+                rows = task.experiment.function(task.experiment.ready(task.unit))
+            seconds = time.perf_counter() - start
+            fresh = task.store.write(task.unit, rows, _record(task, seconds), claim)
         return Answer("done" if fresh else "found", seconds)
     except TimeIsUpError:
         return Answer("failed", task.timeout or 0.0, f"ran past its limit of {task.timeout:g} s")
     except ModuleNotFoundError as error:
         return Answer("failed", 0.0, str(missing_package(error)), traceback.format_exc(), final=True)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # A unit that calls sys.exit fails like any other: it must not end its worker, and be begun anew for ever.
         text = f"{type(error).__name__}: {error}"
         seconds = time.perf_counter() - start
         return Answer("failed", seconds, text, traceback.format_exc(), final=isinstance(error, InputError))
@@ -138,6 +142,7 @@ def _record(task: Task, seconds: float) -> dict[str, Any]:
     return {
         **task.record,
         **worker_record(task.unit.device),
+        "driver": task.driver,
         "setting": task.unit.setting,
         "seeds": list(task.unit.seeds),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -151,18 +156,21 @@ def _deadline(task: Task, claim: Claim) -> Iterator[None]:
     if task.timeout is None:
         yield
         return
-    over, sent = threading.Event(), threading.Event()
+    # Freeing a lock is a single step. The exception may arrive in the middle of setting an event, and leave it locked.
+    over, sent = threading.Lock(), threading.Event()
+    over.acquire()
     timer = threading.Thread(target=_watch, args=(task, claim, over, sent, threading.get_ident()), daemon=True)
-    timer.start()
     try:
+        timer.start()
         yield
     finally:
         # The exception is sent at most once, but may arrive as late as here: hence the second try.
         try:
-            over.set()
+            over.release()
             timer.join()
         finally:
-            over.set()
+            if over.locked():
+                over.release()
             timer.join()
             # Sent and not yet arrived, it would hit whatever runs next. Taking back what was never sent is not free: it
             # leaves the interpreter looking out for it at every call.
@@ -170,14 +178,15 @@ def _deadline(task: Task, claim: Claim) -> Iterator[None]:
                 _raise_in(threading.get_ident(), None)
 
 
-def _watch(task: Task, claim: Claim, over: threading.Event, sent: threading.Event, thread: int) -> None:
-    if over.wait(task.timeout):
+def _watch(task: Task, claim: Claim, over: threading.Lock, sent: threading.Event, thread: int) -> None:
+    if over.acquire(timeout=task.timeout or 0.0):
         return
     sent.set()
     _raise_in(thread, TimeIsUpError)
-    if over.wait(task.grace) or process_identity() == task.home:
+    if over.acquire(timeout=max(task.grace, 0.0)) or process_identity() == task.home:
         return
-    claim.note(f"ran past its limit of {task.timeout:g} s and did not stop")
+    with contextlib.suppress(OSError):
+        claim.note(f"ran past its limit of {task.timeout:g} s and did not stop")
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -1,0 +1,110 @@
+"""A unit against the clock: whatever happens at the last moment, its watcher ends and the next unit is left alone."""
+
+from __future__ import annotations
+
+import dis
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from sample_units import experiment
+
+from recombine.runs import worker
+from recombine.runs.claims import Claim
+from recombine.runs.experiment import Rows, Unit
+from recombine.runs.store import Store
+from recombine.runs.worker import Task, TimeIsUpError, execute
+
+
+def task(store: Store, **options: Any) -> Task:
+    work = experiment(1)
+    return Task(work, work.units("quick")[0], store, "d1", **options)
+
+
+class Interruption:
+    """Raises in the traced thread, once, at one of the moments after the time was up at which Python would do so.
+
+    It does so at the start of a function, after a call and on the way back in a loop.
+    """
+
+    def __init__(self, moment: int) -> None:
+        self.left = moment
+        self.possible = False
+        self.sent = threading.Event()
+        self.arrived = False
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> Interruption | None:
+        if frame.f_code.co_filename not in (worker.__file__, threading.__file__):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and self.possible and not self.arrived and self.sent.is_set():
+            self.left -= 1
+            if self.left < 0:
+                self.arrived = True
+                raise TimeIsUpError
+        name = dis.opname[frame.f_code.co_code[frame.f_lasti]] if event == "opcode" else ""
+        self.possible = name.startswith(("CALL", "RESUME", "JUMP_BACKWARD"))
+        return self
+
+
+def test_an_interruption_at_any_moment_ends_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside of the standard library's locks too."""
+    store = Store(tmp_path / "s")
+    unit = task(store, timeout=0.001, grace=60)
+    claim = store.claims.take("ab", "d1")
+
+    def attempt(interruption: Interruption) -> None:
+        monkeypatch.setattr(worker, "_raise_in", lambda thread, error: error and interruption.sent.set())
+        sys.settrace(interruption)
+        try:
+            with worker._deadline(unit, claim):
+                while not interruption.sent.is_set():
+                    time.sleep(0.001)
+        except TimeIsUpError:
+            pass
+        finally:
+            sys.settrace(None)
+
+    moments = 0
+    while True:
+        interruption = Interruption(moments)
+        thread = threading.Thread(target=attempt, args=[interruption], daemon=True)
+        before = threading.active_count()
+        thread.start()
+        thread.join(5)
+        assert not thread.is_alive(), f"stuck when interrupted at instruction {moments}"
+        assert threading.active_count() <= before, f"the watcher stayed when interrupted at instruction {moments}"
+        if not interruption.arrived:
+            break
+        moments += 1
+    assert moments >= 5
+
+
+class SlowStore(Store):
+    def write(self, unit: Unit, rows: Rows, record: Mapping[str, Any], claim: Claim | None = None) -> bool:
+        assert claim is not None
+        before = claim.path.stat().st_mtime_ns
+        time.sleep(0.3)
+        assert claim.path.stat().st_mtime_ns > before, "the claim looks abandoned to other hosts"
+        return super().write(unit, rows, record, claim)
+
+
+def test_the_heart_beats_while_a_result_is_written(tmp_path: Path) -> None:
+    assert execute(task(SlowStore(tmp_path / "s", stale_after=0.2))).error == ""
+
+
+def test_a_frozen_unit_is_killed_though_nothing_can_be_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed: list[int] = []
+    monkeypatch.setattr(worker.os, "kill", lambda pid, sign: killed.append(sign))
+    claim = Claim(tmp_path / "no such folder" / "ab.0", 0, "t", 0)
+    over = threading.Lock()
+    over.acquire()
+    unit = task(Store(tmp_path / "s"), timeout=0.01, grace=0.0, home={})
+    monkeypatch.setattr(worker, "_raise_in", lambda thread, error: None)
+    worker._watch(unit, claim, over, threading.Event(), threading.get_ident())
+    assert killed == [worker.signal.SIGKILL]
