@@ -139,9 +139,20 @@ def test_what_is_not_shared_is_new_whether_or_not_chance_would_share_as_much() -
     assert found.regime == "new"
 
 
-def test_chance_is_not_asked_where_half_of_all_dimensions_were_in_use() -> None:
-    first, second = np.random.default_rng(0).standard_normal((2, 200, 30))
-    found = feature_reuse(first, second, centred=False)
-    assert found.before > 15
-    assert found.chance > 0.8 * found.shared
-    assert found.regime == "lazy"
+@pytest.mark.parametrize(("samples", "features"), [(200, 30), (500, 20), (2000, 128)])
+@pytest.mark.parametrize("centred", [True, False])
+def test_where_all_dimensions_were_in_use_only_activity_itself_can_tell(
+    samples: int, features: int, centred: bool
+) -> None:
+    first, second = np.random.default_rng(0).standard_normal((2, samples, features))
+    unrelated, kept = (feature_reuse(first, after, centred=centred) for after in (second, 3 * first + second))
+    for found in (unrelated, kept):
+        assert found.before > features / 2
+        assert found.chance > 0.8 * found.shared
+    assert (unrelated.regime, kept.regime) == ("undecided", "lazy")
+
+
+def test_a_mean_that_activity_has_in_common_is_no_proof_that_it_stayed() -> None:
+    first, second = np.abs(np.random.default_rng(0).standard_normal((2, 300, 40)))
+    assert feature_reuse(first, second, centred=False).regime == "undecided"
+    assert feature_reuse(np.ones((300, 40)), second, centred=False).regime == "undecided"

@@ -25,6 +25,8 @@ REDUCED = 0.75
 REUSED = 0.5
 #: Nothing can be said if shuffled neurons share so large a part of what the real ones share,
 UNCLEAR = 0.8
+#: unless activity itself has stayed: its correlation with what it was before;
+STAYED = 0.5
 #: or with fewer samples and neurons than these: they have one dimension or two whatever they learned.
 LEAST_SAMPLES, LEAST_FEATURES = 3, 2
 
@@ -160,9 +162,9 @@ def feature_reuse(before: Any, after: Any, *, centred: bool) -> Reuse:
 
     1. "undecided" with fewer than three samples or two neurons;
     2. "new" if shared < 0.5 after, whatever chance is;
-    3. "undecided" if chance > 0.8 shared, unless before is half the number of neurons or more: then most dimensions
-       that there are were in use, and unrelated activity shares them too, so that "lazy" is no proof of kept features;
-       compare shared with chance;
+    3. "undecided" if chance > 0.8 shared, unless activity itself has stayed: its correlation with that before, over
+       all samples and neurons, each neuron's mean taken away, is at least 0.5. Where most dimensions that there are
+       were in use before, unrelated activity shares them too, and only this can tell;
     4. "nested" if after < 0.75 before;
     5. "lazy".
 
@@ -184,9 +186,15 @@ def feature_reuse(before: Any, after: Any, *, centred: bool) -> Reuse:
     first, second, shared, chance = _ratio(X1), _ratio(X2), _shared(X1, X2, _overlap(X1, X2)), _shuffled(X1, X2)
     if len(X1) < LEAST_SAMPLES or X1.shape[1] < LEAST_FEATURES:
         return Reuse(first, second, shared, chance, "undecided")
-    # Where most dimensions there are were in use before, there is little new to tell apart from them.
-    telling = first >= REUSED * X1.shape[1] or chance <= UNCLEAR * shared
+    telling = chance <= UNCLEAR * shared or _correlation(X1, X2) >= STAYED
     return Reuse(first, second, shared, chance, _regime(first, second, shared, telling))
+
+
+def _correlation(X1: FloatArray, X2: FloatArray) -> float:
+    """Return the correlation of two (N, F) over all samples and features, without the mean of each feature."""
+    first, second = X1 - X1.mean(axis=0), X2 - X2.mean(axis=0)
+    size = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return float(np.sum(first * second)) / size if size > 0 else 0.0
 
 
 def _shuffled(X1: FloatArray, X2: FloatArray) -> float:

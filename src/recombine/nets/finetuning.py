@@ -89,7 +89,8 @@ class Finetuned:
     accuracies : list of float
         On the test samples after each epoch; empty without any.
     reuse : dict of str to Reuse
-        Layer -> its dimensions before and after, and the regime they speak for.
+        Layer -> its dimensions before and after finetuning, and the regime they speak for. Before is the rescaled
+        network, so it differs by factor; see `rescale_and_finetune` on batch normalisation.
     """
 
     factor: float
@@ -121,7 +122,9 @@ def rescale_and_finetune(
     factors : sequence of float
         What all parameters, also frozen ones, are multiplied by; 1 is plain finetuning.
     layers : sequence of str
-        Layers to diagnose, on these samples.
+        Layers to diagnose, on these samples: their activity after rescaling, before and after finetuning. Batch
+        normalisation uses the statistics of the batch there, as in training and whatever ``statistics`` says; a hook on
+        a model in evaluation mode sees other numbers.
     test : pair of Tensor, optional
         Samples to report accuracy on.
     recipe : Recipe, optional
