@@ -18,6 +18,7 @@ from recombine.papers.multitask_figures import FIGURES
 from recombine.papers.multitask_image_claims import CLAIMS as IMAGE_CLAIMS
 from recombine.papers.multitask_image_figures import IMAGE_FIGURES
 from recombine.papers.multitask_network_claims import CLAIMS as NETWORK_CLAIMS
+from recombine.papers.multitask_student_claims import CLAIMS as STUDENT_CLAIMS
 from recombine.papers.paper import Paper
 from recombine.runs.experiment import Experiment
 
@@ -239,6 +240,8 @@ PAPER = Paper(
     title="Inductive biases of multi-task learning and finetuning: multiple regimes of feature reuse",
     citation="Lippl and Lindsey, NeurIPS 2024",
     experiments=(*THEORY_EXPERIMENTS, *NETWORK_EXPERIMENTS, *IMAGE_EXPERIMENTS),
-    claims=tuple(sorted((*THEORY_CLAIMS, *NETWORK_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: claim.place)),
+    claims=tuple(
+        sorted((*THEORY_CLAIMS, *NETWORK_CLAIMS, *STUDENT_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: claim.place)
+    ),
     figures=(*FIGURES, *IMAGE_FIGURES),
 )

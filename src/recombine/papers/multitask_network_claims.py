@@ -1,25 +1,18 @@
-"""Multi-task learning and pretraining: what trained networks should do, and whether theory foretells it."""
+"""Multi-task learning and pretraining: what diagonal networks should do, and whether theory foretells it."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from recombine.arrays import FloatArray
 from recombine.papers.claims import Check, Outcome
-from recombine.papers.multitask_readings import FEWEST_SEEDS, claim, mean_of, needed, paired
+from recombine.papers.multitask_readings import claim, needed, paired
 from recombine.papers.over_seeds import MissingNetworksError, several
 from recombine.papers.results import matching
 from recombine.tables import Table
 
 #: So many features are few of the forty known ones.
 FEW_FEATURES = 10
-#: Training loss at which published students stop.
-STUDENTS_STOP = 1e-8
-#: Method -> words for students.
-STUDENTS = {"pt+ft": "PT+FT", "mtl": "MTL", "slow mtl": "MTL at a rate of 0.3"}
 #: Scalings at which gradient descent is too slow for few features, so that flow is integrated.
 FLOW_SCALINGS = (0.1, 0.01, 0.001)
 #: Where flow has ended: largest deviation from a target, relative to the largest target.
@@ -147,81 +140,6 @@ def _group_norm_misses(rows: Table) -> Outcome:
     return Outcome.of(f"{theory:.2f}, {trained:.1e}", theory > 10 * trained, detail)
 
 
-# ---------------------------------------------------------------------------- ReLU students
-
-
-def _students(rows: Table, **values: Any) -> Table:
-    """Return students as wide as published ones; smaller ones, from larger weights, say nothing about them."""
-    wide = matching(rows.where(rows["width"] >= 1000), **values)
-    if len(set(wide["seed"].tolist())) < FEWEST_SEEDS:
-        words = " and ".join(f"{name} {value}" for name, value in values.items())
-        needs = f"needs students of 1000 units with {words} and at least {FEWEST_SEEDS} seeds"
-        raise MissingNetworksError(f"{needs}: run with --scale full --device cuda")
-    return wide
-
-
-def _ratio(correlation: str, n: int, better: str, worse: str, least: float) -> Check:
-    """Judge a ratio of mean losses; where the methods change places in every seed, the paper is contradicted."""
-
-    def check(rows: Table) -> Outcome:
-        chosen = _students(rows, correlation=correlation, n=n)
-        first, second = (_students(chosen, method=name) for name in (better, worse))
-        reached, joint = _at_rest(first, second)
-        if "slow mtl" in (better, worse) and reached < joint:
-            raise MissingNetworksError(f"only {reached} of {joint} students came to rest at a rate of 0.3")
-        ahead = paired(second, first, "loss")
-        ratio, best = (float(second[name].mean() / first[name].mean()) for name in ("loss", "best"))
-        detail = (
-            f"{STUDENTS[better]}, {STUDENTS[worse]}; better in {(ahead > 0).sum()} of {len(ahead)} seeds; ratio "
-            f"{ratio:.2g}, of the least losses over training {best:.2g}. {reached} of {joint} MTL students reached a "
-            f"training loss of {STUDENTS_STOP:.0e}"
-        )
-        value = ", ".join(f"{part['loss'].mean():.1e}" for part in (first, second))
-        if np.all(ahead < 0):
-            return Outcome.contradicting(value, detail)
-        return Outcome.of(value, ratio > least, detail)
-
-    return check
-
-
-def _at_rest(*parts: Table) -> tuple[int, int]:
-    """Count multi-task students that came to an end, and all: at a rate of 1, few samples leave them restless."""
-    (joint,) = (part for part in parts if part["method"][0] != "pt+ft")
-    return int((joint["train loss"] < STUDENTS_STOP).sum()), len(joint)
-
-
-def _by_units(method: str, scaling: float, holds: Callable[[FloatArray], bool]) -> Check:
-    def check(rows: Table) -> Outcome:
-        chosen = _students(rows, n=64, cosine=1.0, method=method, scaling=scaling)
-        losses = np.array([mean_of(chosen, "loss", FEWEST_SEEDS, units=units) for units in range(1, 7)])
-        detail = f"1 to 6 units; {len(chosen) // 6} seeds"
-        return Outcome.of(", ".join(f"{loss:.1e}" for loss in losses), bool(holds(losses)), detail)
-
-    return check
-
-
-def _rises(losses: FloatArray) -> bool:
-    return bool(losses[5] > 20 * losses[0])
-
-
-def _falls(losses: FloatArray) -> bool:
-    """Whether losses end lower and a line through their logarithms falls; they need not fall at each step."""
-    return bool(losses[5] < losses[0] and np.log(losses) @ (np.arange(6) - 2.5) < 0)
-
-
-def _magnitudes(rows: Table) -> Outcome:
-    ratios = {}
-    for size in (1.0, 0.01):
-        tuned = _students(rows, n=128, method="pt+ft", cosine=0.9, magnitude=size)
-        alone = _students(rows, n=32, method="stl", cosine=0.9, magnitude=size)
-        ratios[size] = float(tuned["loss"].mean() / alone["loss"].mean())
-    value = ", ".join(f"{ratio:.3f}" for ratio in ratios.values())
-    holds = ratios[1.0] < 0.05 and ratios[0.01] > 3 * ratios[1.0]
-    seeds = len(tuned)
-    detail = f"loss with 128 samples over STL's with 32, magnitude 1 and 0.01, cosine 0.9; {seeds} seeds"
-    return Outcome.of(value, holds, detail)
-
-
 CLAIMS = (
     claim(
         "9b",
@@ -240,78 +158,6 @@ CLAIMS = (
         "none",
         "overlap-networks",
         _hurts,
-    ),
-    claim(
-        "13a",
-        "With features correlated at 0.9 and 256 samples, PT+FT has less than a hundredth of MTL's loss.",
-        "data of Fig. ReLU correlation",
-        "4.2e-6, 5.1e-3; ratio > 100",
-        "none",
-        "relu-correlation",
-        _ratio("0.9 x 6", 256, "pt+ft", "mtl", 100),
-    ),
-    claim(
-        "13b",
-        "With the same features and 16 samples, MTL has less than a third of PT+FT's loss.",
-        "data of Fig. ReLU correlation",
-        "0.020, 0.089; ratio > 3",
-        "none",
-        "relu-correlation",
-        _ratio("1 x 6", 16, "mtl", "pt+ft", 3),
-    ),
-    claim(
-        "13c",
-        "With the same features and 128 samples, PT+FT has less than a fifth of MTL's loss.",
-        "data of Fig. ReLU correlation",
-        "6.1e-5, 7.1e-4; ratio > 5",
-        "none",
-        "relu-correlation",
-        _ratio("1 x 6", 128, "pt+ft", "mtl", 5),
-    ),
-    claim(
-        "13d",
-        "MTL that has come to rest, at a rate of 0.3, has less than a third of PT+FT's loss with 16 samples as in 13b.",
-        "ours, a control of 13b",
-        "ratio > 3",
-        "none",
-        "relu-correlation",
-        _ratio("1 x 6", 16, "slow mtl", "pt+ft", 3),
-    ),
-    claim(
-        "13e",
-        "PT+FT has less than a fifth of the loss of MTL that has come to rest, with 128 samples as in 13c.",
-        "ours, a control of 13c",
-        "ratio > 5",
-        "none",
-        "relu-correlation",
-        _ratio("1 x 6", 128, "pt+ft", "slow mtl", 5),
-    ),
-    claim(
-        "14a",
-        "PT+FT of ReLU networks prefers few of the known units: its error rises with their number.",
-        "data of Fig. ReLU units",
-        "2.3e-6 to 2.2e-4; at least 20-fold",
-        "none",
-        "relu-units",
-        _by_units("pt+ft", 1.0, _rises),
-    ),
-    claim(
-        "14b",
-        "With weights scaled up tenfold it does not: its error falls.",
-        "data of Fig. ReLU units",
-        "3.7e-6 to 6.2e-7",
-        "6 units below 1, and a line through the logarithms falls",
-        "relu-units",
-        _by_units("pt+ft", 10.0, _falls),
-    ),
-    claim(
-        "14c",
-        "Nor does MTL: its error falls.",
-        "data of Fig. ReLU units",
-        "4.4e-4 to 8.2e-5",
-        "6 units below 1, and a line through the logarithms falls",
-        "relu-units",
-        _by_units("mtl", 1.0, _falls),
     ),
     claim(
         "17",
@@ -339,15 +185,6 @@ CLAIMS = (
         "none",
         "overlap-networks",
         _group_norm_misses,
-    ),
-    claim(
-        "20",
-        "With 128 samples, correlated features help PT+FT only if the main task is as large as the auxiliary one.",
-        "data of Fig. ReLU magnitude",
-        "0.013, 0.107",
-        "< 0.05; at least 3-fold",
-        "relu-magnitude",
-        _magnitudes,
     ),
     claim(
         "21a",
