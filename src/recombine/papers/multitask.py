@@ -101,7 +101,7 @@ def _correlation_grid(student: dict[str, Any], samples: list[int], names: list[s
     ]
 
 
-#: At the published rate few multi-task students with few samples come to rest.
+#: At the published rate few multi-task students with few samples converge.
 SLOW = [
     {
         "n": n,

@@ -311,7 +311,7 @@ CLAIMS = (
     ),
     claim(
         "22",
-        "The published PT+FT penalty foretells a test loss that is far too low (64 samples, same 40 features).",
+        "The published PT+FT penalty predicts a test loss that is far too low (64 samples, same 40 features).",
         "ours",
         "ratio > 10",
         "none",

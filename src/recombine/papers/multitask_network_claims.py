@@ -1,4 +1,4 @@
-"""Multi-task learning and pretraining: what diagonal networks should do, and whether theory foretells it."""
+"""Multi-task learning and pretraining: what diagonal networks should do, and whether theory predicts it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _times(off: float) -> str:
     return f"{100 * np.expm1(off):.2g}%" if off < np.log(2) else f"{np.exp(off):.1f}-fold"
 
 
-def _foretold(rows: Table) -> Outcome:
+def _predicted(rows: Table) -> Outcome:
     """Compare networks that reached 1e-10 with theory; say which were left out, and how far off those are."""
     learned = needed(rows.where(rows["stopped"]))
     off = _off(learned)
@@ -91,7 +91,7 @@ def _left_out(rows: Table) -> str:
 
 
 def _alone(rows: Table) -> Outcome:
-    return _foretold(rows.where(rows["method"] != "mtl"))
+    return _predicted(rows.where(rows["method"] != "mtl"))
 
 
 def _rescaled(method: str, *places: str) -> Check:
@@ -106,7 +106,7 @@ def _rescaled(method: str, *places: str) -> Check:
             if not matching(chosen, scaling=m)["stopped"].any():
                 left = _left_out(chosen.where(~chosen["stopped"]))
                 raise MissingNetworksError(f"no network of scaling {m:g} reached a loss of 1e-10; left out: {left}")
-        return _foretold(chosen)
+        return _predicted(chosen)
 
     return check
 
@@ -170,7 +170,7 @@ CLAIMS = (
     ),
     claim(
         "18",
-        "Theory foretells the test loss of PT+FT and STL networks trained to 1e-10: median and largest difference.",
+        "Theory predicts the test loss of PT+FT and STL networks trained to 1e-10: median and largest difference.",
         "ours",
         "0",
         "5%; factor 2",
@@ -179,7 +179,7 @@ CLAIMS = (
     ),
     claim(
         "19",
-        "The least group norm does not foretell multi-task networks trained without decay: they do far better.",
+        "The least group norm does not predict multi-task networks trained without decay: they do far better.",
         "ours",
         "ratio > 10",
         "none",
@@ -188,7 +188,7 @@ CLAIMS = (
     ),
     claim(
         "21a",
-        "Theory foretells PT+FT networks that learn new features from rescaled weights: median and largest difference.",
+        "Theory predicts PT+FT networks that learn new features from rescaled weights: median and largest difference.",
         "ours",
         "0",
         "5%; factor 2; each scaling has networks that reached 1e-10",
@@ -197,7 +197,7 @@ CLAIMS = (
     ),
     claim(
         "21b",
-        "Theory foretells networks that learn known features, at m = 1 or 20 and more: median and largest difference.",
+        "Theory predicts networks that learn known features, at m = 1 or 20 and more: median and largest difference.",
         "ours",
         "0",
         "5%; factor 2; each scaling has networks that reached 1e-10",
@@ -206,7 +206,7 @@ CLAIMS = (
     ),
     claim(
         "21c",
-        "Theory foretells where flow that selects few known features (5 or 10) ends: median and largest difference.",
+        "Theory predicts where flow that selects few known features (5 or 10) ends: median and largest difference.",
         "ours",
         "0",
         "5%; factor 2",
@@ -215,7 +215,7 @@ CLAIMS = (
     ),
     claim(
         "21d",
-        "Theory foretells networks that learn a single task from rescaled weights: median and largest difference.",
+        "Theory predicts networks that learn a single task from rescaled weights: median and largest difference.",
         "ours",
         "0",
         "5%; factor 2; each scaling has networks that reached 1e-10",

@@ -38,9 +38,9 @@ def _ratio(correlation: str, n: int, better: str, worse: str, least: float) -> C
     def check(rows: Table) -> Outcome:
         chosen = _students(rows, correlation=correlation, n=n)
         first, second = (_students(chosen, method=name) for name in (better, worse))
-        reached, joint = _at_rest(first, second)
+        reached, joint = _converged(first, second)
         if "slow mtl" in (better, worse) and reached < joint:
-            raise MissingNetworksError(f"only {reached} of {joint} students came to rest at a rate of 0.3")
+            raise MissingNetworksError(f"only {reached} of {joint} students converged at a rate of 0.3")
         ahead = paired(second, first, "loss")
         ratio, best = (float(second[name].mean() / first[name].mean()) for name in ("loss", "best"))
         detail = (
@@ -56,8 +56,8 @@ def _ratio(correlation: str, n: int, better: str, worse: str, least: float) -> C
     return check
 
 
-def _at_rest(*parts: Table) -> tuple[int, int]:
-    """Count multi-task students that came to an end, and all: at a rate of 1, few samples leave them restless."""
+def _converged(*parts: Table) -> tuple[int, int]:
+    """Count multi-task students that converged, and all: at a rate of 1, few with few samples do."""
     (joint,) = (part for part in parts if part["method"][0] != "pt+ft")
     return int((joint["train loss"] < STUDENTS_STOP).sum()), len(joint)
 
@@ -143,7 +143,7 @@ CLAIMS = (
     ),
     claim(
         "13d",
-        "MTL that has come to rest, at a rate of 0.3, has less than a third of PT+FT's loss with 16 samples as in 13b.",
+        "MTL that has converged, at a rate of 0.3, has less than a third of PT+FT's loss with 16 samples as in 13b.",
         "ours, a control of 13b",
         "ratio > 3",
         "none",
@@ -152,7 +152,7 @@ CLAIMS = (
     ),
     claim(
         "13e",
-        "PT+FT has less than a fifth of the loss of MTL that has come to rest, with 128 samples as in 13c.",
+        "PT+FT has less than a fifth of the loss of MTL that has converged, with 128 samples as in 13c.",
         "ours, a control of 13c",
         "ratio > 5",
         "none",
