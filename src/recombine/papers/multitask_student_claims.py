@@ -20,6 +20,8 @@ STUDENTS_STOP = 1e-8
 STUDENTS = {"pt+ft": "PT+FT", "mtl": "MTL", "slow mtl": "MTL at a rate of 0.3"}
 #: Numbers of samples at which a linear probe of known features, and MTL beside a new one, are looked at.
 FEW_SAMPLES, SOME_SAMPLES = (16, 32, 64), (32, 64, 128, 256)
+#: Share of pairs of one seed in which a method must be ahead.
+NEARLY_ALL = 0.9
 
 
 def _students(rows: Table, **values: Any) -> Table:
@@ -95,7 +97,7 @@ def _magnitudes(rows: Table) -> Outcome:
 
 
 def _ahead(correlation: str, samples: tuple[int, ...], better: str, *others: str) -> Check:
-    """Ask whether a method has less loss than each of the others in every seed, at every number of samples."""
+    """Ask whether a method has less loss than each of the others, at each n and in nearly every seed."""
 
     def check(rows: Table) -> Outcome:
         ratios, leads = [], []
@@ -104,11 +106,12 @@ def _ahead(correlation: str, samples: tuple[int, ...], better: str, *others: str
             leads += [lead for part in rest for lead in paired(part, first, "loss")]
             ratios.append(min(float(part["loss"].mean()) for part in rest) / float(first["loss"].mean()))
         value = ", ".join(f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}" for ratio in ratios)
+        ahead = int(np.sum(np.array(leads) > 0))
         detail = (
             f"least mean loss of the others over its own with {', '.join(map(str, samples))} samples; ahead in "
-            f"{np.sum(np.array(leads) > 0)} of {len(leads)} pairs of one seed"
+            f"{ahead} of {len(leads)} pairs of one seed"
         )
-        return Outcome.of(value, bool(np.all(np.array(leads) > 0)), detail)
+        return Outcome.of(value, min(ratios) > 1 and ahead >= NEARLY_ALL * len(leads), detail)
 
     return check
 
@@ -197,19 +200,19 @@ CLAIMS = (
     ),
     claim(
         "24a",
-        "With the same features and up to 64 samples, a linear probe has less loss than PT+FT and MTL in every seed.",
-        "ours",
-        "above 1 in every seed",
-        "none",
+        "With the same features and up to 64 samples, a linear probe has far less loss than PT+FT and MTL.",
+        "data of Fig. ReLU correlation",
+        "650, 865, 329",
+        "above 1; ahead in nine of ten pairs of one seed",
         "relu-correlation",
         _ahead("1 x 6", FEW_SAMPLES, "pt+ft probe", "pt+ft", "mtl"),
     ),
     claim(
         "24b",
-        "With five known features and a new one, MTL has less loss than PT+FT in every seed from 32 to 256 samples.",
-        "ours",
-        "above 1 in every seed",
-        "none",
+        "With five known features and a new one, and 32 to 256 samples, MTL has less loss than PT+FT.",
+        "data of Fig. ReLU correlation",
+        "1.7, 4.9, 6.8, 2.8",
+        "above 1; ahead in nine of ten pairs of one seed",
         "relu-correlation",
         _ahead("1 x 5, 0", SOME_SAMPLES, "mtl", "pt+ft"),
     ),
