@@ -383,3 +383,16 @@ class TestGroupNorm:
 def test_bad_input_is_named(call: Callable[[], object], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
+
+
+def test_a_single_task_starts_from_scaled_hidden_weights_and_readouts_of_gamma() -> None:
+    teacher = np.arange(1.0, 7.0)
+    found = predict_generalization(X, teacher, method="stl", alpha=0.1, scaling=0.3, gamma=0.5)
+    alone = least_potential(X, X @ teacher, Potential.single_task(6, alpha=0.03, readout=0.5))
+    assert np.allclose(found.beta, alone.beta, atol=1e-12)
+    probes = [
+        predict_generalization(X, teacher, method="stl probe", alpha=alpha, scaling=scaling, gamma=gamma).beta
+        for alpha, scaling, gamma in ((1e-3, 1.0, 1e-3), (0.1, 0.3, 0.5))
+    ]
+    for beta in probes:
+        assert np.allclose(beta, np.linalg.pinv(X) @ X @ teacher, atol=1e-10)

@@ -72,8 +72,11 @@ def predict_generalization(
     alpha : float
         All weights before anything is trained.
     scaling, gamma : float
-        What hidden weights are multiplied by, and what readouts are set to, before the main task. "mtl" has no such
-        stage and its limit forgets how weights began, so it uses neither these nor ``alpha``.
+        What hidden weights are multiplied by, and what readouts are set to, before the main task: after pretraining,
+        and for "stl" before anything is trained, so that it starts from hidden weights ``scaling * alpha`` and readouts
+        ``gamma``; with ``gamma=alpha`` and no scaling all weights start at ``alpha``. "stl probe" trains readouts on
+        hidden weights that are all alike, so that it ends at the least squared coefficients whatever these numbers are.
+        "mtl" has no such stage and its limit forgets how weights began, so it uses neither these nor ``alpha``.
     form : {"exact", "symmetric"}
         See `Potential.finetuned`; only "pt+ft" uses it.
 
