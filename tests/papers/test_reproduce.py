@@ -198,6 +198,12 @@ class TestCommands:
     def test_a_number_stands_for_all_its_parts(self) -> None:
         assert [claim.number for claim in PAPER.chosen(["13", "9b", "9"])] == ["13a", "13b", "9b", "9a"]
 
+    @pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
+    def test_an_unknown_claim_is_told_every_known_one(self, paper: Paper) -> None:
+        with pytest.raises(InputError) as caught:
+            run("reproduce", paper.name, "--from-results", "--only", "99z")
+        assert str(caught.value).endswith(f"Claims: {', '.join(claim.number for claim in paper.claims)}")
+
     def test_claims_are_named_with_commas_and_in_any_case(self, folder: Path) -> None:
         words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder), "--only")
         assert "3 claims:" in run(*words, "13A, 13b,", "--only", "Kernel-Theory/12")[1]
