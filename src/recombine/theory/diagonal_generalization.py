@@ -25,7 +25,8 @@ class Prediction:
     ----------
     method : str
     test_loss : float
-        Mean squared error on new inputs whose coordinates have unit variance and no correlation: |beta - teacher|^2.
+        Mean squared error on new inputs whose coordinates have unit variance and no correlation:
+        ``|beta - teacher|^2``.
     interpolator : Interpolator
         The coefficients and how they were found.
     """
@@ -53,9 +54,9 @@ def predict_generalization(
 ) -> Prediction:
     """Return the test loss of a network trained to zero loss on ``inputs`` labelled by ``teacher``.
 
-    The test loss is |beta - teacher|^2: the mean squared error on new inputs of mean zero and unit covariance, whatever
-    ``inputs`` look like. On new inputs with second moments S (D, D) it is d' S d with d = beta - teacher; the result
-    has ``beta``.
+    The test loss is ``|beta - teacher|^2``: the mean squared error on new inputs of mean zero and unit covariance,
+    whatever ``inputs`` look like. On new inputs with second moments S (D, D) it is d' S d with d = beta - teacher; the
+    result has ``beta``.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def finetune_penalty(
 
 
 def multitask_penalty(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArray:
-    """Return what a coordinate costs next to an auxiliary task that uses it: sqrt(beta^2 + B^2) - |B|.
+    """Return what a coordinate costs next to an auxiliary task that uses it: ``sqrt(beta^2 + B^2) - |B|``.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def least_group_norm(inputs: Sequence[npt.ArrayLike], targets: Sequence[npt.Arra
 
 
 def least_multitask(inputs: npt.ArrayLike, targets: npt.ArrayLike, auxiliary: npt.ArrayLike) -> Interpolator:
-    """Return the interpolator of least sum_d sqrt(beta_d^2 + B_d^2) - |B_d|: the auxiliary task is pinned at B.
+    """Return the interpolator of least ``sum_d sqrt(beta_d^2 + B_d^2) - |B_d|``: the auxiliary task is pinned at B.
 
     Parameters
     ----------

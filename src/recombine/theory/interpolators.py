@@ -188,7 +188,7 @@ def _nearest(X: FloatArray, y: FloatArray, origin: FloatArray, spread: FloatArra
 
 
 def least_l1(inputs: npt.ArrayLike, targets: npt.ArrayLike, prices: npt.ArrayLike | None = None) -> Interpolator:
-    """Return the interpolator of least sum_d prices_d |beta_d|: the limit of small weights at the start.
+    """Return the interpolator of least ``sum_d prices_d |beta_d|``: the limit of small weights at the start.
 
     Parameters
     ----------

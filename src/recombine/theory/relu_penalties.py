@@ -15,7 +15,7 @@ from recombine.theory.options import bounded, broadcast, reals, whole
 
 
 def unit_norm(weights: npt.ArrayLike, readouts: npt.ArrayLike) -> np.float64:
-    """Return sum_h |w_h| |v_h| of weights (H, D) and readouts (H,) or (O, H): F1 of one output, group norm of more.
+    """Return ``sum_h |w_h| |v_h|`` of weights (H, D) and readouts (H,) or (O, H): F1 of one output, group norm of more.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def rotation_cost(
     Parameters
     ----------
     beta, auxiliary : array
-        Magnitude |v| |w| of the wanted unit and of the pretrained one, from 0 up; ``beta`` above 0.
+        Magnitude ``|v| |w|`` of the wanted unit and of the pretrained one, from 0 up; ``beta`` above 0.
     cosine : array
         Of the angle between their directions.
     readout : array
