@@ -32,7 +32,7 @@ def refuse_masked(values: Any, name: str) -> None:
         ...
     recombine.errors.InputError: inputs are masked at [0, 1]; replace or leave out what is missing
     """
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
         raise InputError(f"{name} are masked{f' at {place}' if place else ''}; replace or leave out what is missing")
 
