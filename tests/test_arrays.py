@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.arrays import LARGEST_LEVEL, as_cells, product_size, sizes_of
+from recombine.arrays import LARGEST_LEVEL, as_cells, as_numbers, product_size, sizes_of
+from recombine.design import Design
 from recombine.errors import InputError
+from recombine.measures.information import mutual_information
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.uint64, np.float32, np.float64])
@@ -38,11 +40,29 @@ def test_flags_are_codes() -> None:
         ([[0, 1e300]], r"seen\[0, 1\] is 1e\+300"),
         ([[0, 2**70]], "dtype object"),
         ([[0j, 1j]], "dtype complex128"),
+        (np.ma.masked_equal([[0, 1], [9, 0]], 9), r"seen are masked at \[1, 0\]; replace"),
     ],
 )
 def test_what_is_wrong_with_cells_is_said(cells: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         as_cells(cells, "seen")
+
+
+def test_masked_numbers_are_refused_and_a_mask_that_hides_nothing_is_not() -> None:
+    numbers = np.ma.masked_greater([[1.0, 2.0], [3.0, 4.0]], 9.0)
+    assert type(as_numbers(numbers, "inputs")) is np.ndarray
+    assert as_numbers(numbers, "inputs").tolist() == as_numbers(numbers.data, "inputs").tolist()
+    with pytest.raises(InputError, match=r"^inputs are masked at \[0, 1\]; replace or leave out what is missing$"):
+        as_numbers(np.ma.masked_equal(numbers, 2.0), "inputs")
+    with pytest.raises(InputError, match=r"^inputs are masked; "):
+        as_numbers(np.ma.masked, "inputs")
+
+
+def test_masked_outcomes_of_a_design_and_masked_codes_are_refused() -> None:
+    with pytest.raises(InputError, match=r"outcome are masked at \[2\]"):
+        Design.from_cells([[0, 0], [0, 1], [1, 0]], np.ma.masked_equal([1.0, 2.0, -9.0], -9.0))
+    with pytest.raises(InputError, match=r"masked at \[1\]"):
+        mutual_information(np.ma.masked_equal([0, 9, 1], 9), [0, 0, 1])
 
 
 def test_the_number_of_factors_is_checked() -> None:

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -290,8 +291,16 @@ def test_places_that_cannot_be_written_are_refused_before_the_work(run, table, t
     refused(run("audit", table, *FACTORS, "--html", table / "r.html"), "is not a folder")
     same = tmp_path / "out"
     refused(run("audit", table, *FACTORS, "--html", same, "--verdicts", same), "two outputs")
-    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    monkeypatch.setattr(tempfile, "TemporaryFile", unwilling)
     refused(run("audit", table, *FACTORS, "--html", tmp_path / "r.html"), "cannot be written")
+    same.touch()
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    refused(run("audit", table, *FACTORS, "--html", same, "--force"), "cannot be written")
+
+
+def unwilling(**_: object) -> None:
+    """Stand in for a file system that takes no files."""
+    raise PermissionError(13, "Permission denied")
 
 
 def test_an_error_of_the_file_system_is_one_line_too(run, table, tmp_path, monkeypatch):

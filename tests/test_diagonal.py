@@ -220,6 +220,18 @@ def test_rescaling_moves_a_pretrained_feature_from_lazy_to_nested_and_large_read
         (lambda: regime(np.ones(3), 1.0), "auxiliary is array"),
         (lambda: order(1.0, 1.0, "mlt"), "did you mean 'mtl'"),
         (lambda: regime(0.0, 1.0), "features that both tasks use"),
+        (
+            lambda: regime(1.0, 1.0, alpha=0.0, gamma=0.0),
+            "give gamma, or both alpha and scaling, above 0",
+        ),
+        (
+            lambda: regime(1.0, 1.0, scaling=0.0, gamma=0.0),
+            "give gamma, or both alpha and scaling, above 0",
+        ),
+        (lambda: order(1.0, 1.0, "mtl", scaling=-3.0), "scaling is -3.0; give a finite number of at least 0"),
+        (lambda: entropy(None), "ratio are not all finite"),
+        (lambda: entropy(np.nan), "ratio are not all finite"),
+        (lambda: entropy("a"), "ratio are not real numbers"),
     ],
 )
 def test_bad_input_is_named(call: object, words: str) -> None:

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+import recombine
+
 HEAVY = [
     "dask",
     "duckdb",
@@ -45,6 +47,17 @@ def loaded() -> set[str]:
 @pytest.mark.parametrize("module", HEAVY)
 def test_import_recombine_leaves_out(loaded: set[str], module: str) -> None:
     assert module not in loaded
+
+
+def test_names_that_are_imported_when_asked_for_are_listed_from_the_start() -> None:
+    code = "import recombine, sys; print(*dir(recombine)); assert 'sklearn' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    listed = done.stdout.split()
+    assert {"predict_generalization", "KernelRegressor", "probe", "inspect", "supports", "Design", "audit"} <= set(
+        listed
+    )
+    assert not {"Any", "TYPE_CHECKING", "annotations"} & set(listed)
+    assert all(hasattr(recombine, name) for name in listed)
 
 
 def test_import_recombine_brings_the_public_names(loaded: set[str]) -> None:

@@ -328,10 +328,12 @@ class TestGroupNorm:
         assert norms == pytest.approx([2.9149, 3.0782, 3.2024], abs=1e-4)
 
     def test_unreachable_targets_are_refused(self) -> None:
-        from recombine.theory.group_interpolators import least_multitask
+        from recombine.theory.group_interpolators import least_group_norm, least_multitask
 
-        with pytest.raises(SolverError, match="reachable"):
+        with pytest.raises(InputError, match="the targets cannot be reached: no coefficients of the 2 inputs come"):
             least_multitask([[1.0, 1.0], [1.0, 1.0]], [0.0, 1.0], [1.0, 0.0])
+        with pytest.raises(InputError, match="the targets of task 1 cannot be reached"):
+            least_group_norm([X, np.ones((7, 6))], [Y, np.arange(7.0)])
 
     def test_tasks_that_do_not_fit_are_named(self) -> None:
         from recombine.theory.group_interpolators import least_group_norm, least_multitask
@@ -362,9 +364,21 @@ class TestGroupNorm:
         (lambda: predict_generalization(X, B), InputError, "auxiliary"),
         (lambda: predict_generalization(X, B[:3]), InputError, "teacher"),
         (lambda: gradient_flow([(X, Y)], Weights.alike(5, 0.1)), InputError, r"give \(n, 5\)"),
-        (lambda: gradient_flow([(np.zeros((1, 2)), [1.0])], Weights.alike(2, 0.1)), SolverError, "reached"),
+        (
+            lambda: gradient_flow([(np.zeros((1, 2)), [1.0])], Weights.alike(2, 0.1)),
+            InputError,
+            "task 0 cannot be reached",
+        ),
+        (lambda: gradient_flow([(X.T, np.arange(6.0))], Weights.alike(3, 0.1)), InputError, "no coefficients of the 3"),
+        (lambda: gradient_flow([(X, Y)], Weights.alike(6, 0.0)), InputError, "all weights are zero at the start"),
+        (lambda: least_potential(X, Y, "P"), InputError, "potential is 'P'; give a Potential"),
         (lambda: least_l1(X, Y, np.ones(3)), InputError, "give 6 numbers"),
-        (lambda: least_l1(X, Y, -np.ones(6)), InputError, "above 0"),
+        (lambda: least_l1(X, Y, [1, 1, -2, 1, 1, 1]), InputError, r"^prices\[2\] is -2; give numbers above 0$"),
+        (
+            lambda: least_squares_from(X, Y, np.zeros(6), -np.eye(6)[1]),
+            InputError,
+            r"^weights\[1\] is -1; give numbers",
+        ),
         (lambda: least_l1(X, Y, np.full(6, np.nan)), InputError, "prices are not all finite"),
         (lambda: least_l1(3.0, [1.0]), InputError, "inputs have shape"),
         (lambda: least_squares_from(X, Y, 0.0, 1.0), InputError, "start has shape"),
@@ -383,3 +397,16 @@ class TestGroupNorm:
 def test_bad_input_is_named(call: Callable[[], object], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
+
+
+def test_a_single_task_starts_from_scaled_hidden_weights_and_readouts_of_gamma() -> None:
+    teacher = np.arange(1.0, 7.0)
+    found = predict_generalization(X, teacher, method="stl", alpha=0.1, scaling=0.3, gamma=0.5)
+    alone = least_potential(X, X @ teacher, Potential.single_task(6, alpha=0.03, readout=0.5))
+    assert np.allclose(found.beta, alone.beta, atol=1e-12)
+    probes = [
+        predict_generalization(X, teacher, method="stl probe", alpha=alpha, scaling=scaling, gamma=gamma).beta
+        for alpha, scaling, gamma in ((1e-3, 1.0, 1e-3), (0.1, 0.3, 0.5))
+    ]
+    for beta in probes:
+        assert np.allclose(beta, np.linalg.pinv(X) @ X @ teacher, atol=1e-10)

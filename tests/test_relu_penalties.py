@@ -75,8 +75,12 @@ def test_norms_of_networks_do_not_depend_on_how_a_unit_shares_its_scale() -> Non
 
 
 def test_bad_input_is_named() -> None:
-    with pytest.raises(InputError, match="beta must be above 0"):
+    with pytest.raises(InputError, match="beta is 0; give numbers above 0"):
         rotation_cost(0.0, 1.0, 1.0)
+    with pytest.raises(InputError, match=r"auxiliary\[1\] is -1; give numbers of at least 0"):
+        rotation_cost(1.0, [1.0, -1.0], 1.0)
+    with pytest.raises(InputError, match=r"cosine\[0\] is 1.5; give numbers of at least -1 and of at most 1"):
+        rotation_cost([1.0, 2.0], 1.0, 1.5)
     with pytest.raises(InputError, match="cannot be shared"):
         teachers_group_norm(3, 3, 4)
     with pytest.raises(InputError, match=r"\(H, D\)"):

@@ -58,6 +58,8 @@ _THEORY = {
     "refit": "refit",
     "sufficient_support": "support",
 }
+#: All names that are imported when first asked for.
+_LAZY = {*_THEORY, "compositions", "inspect", "probe", "supports"}
 
 
 def __getattr__(name: str) -> Any:
@@ -72,9 +74,14 @@ def __getattr__(name: str) -> Any:
         from recombine.report import inspect_terminal  # noqa: F401 - plugs its words into Inspection
 
         return inspect
-    if name in _THEORY or name in ("compositions", "supports"):
+    if name in _LAZY:
         from importlib import import_module
 
         module = import_module(f"recombine.theory.{_THEORY.get(name, name)}")
         return getattr(module, name) if name in _THEORY else module
     raise AttributeError(f"module 'recombine' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List names not asked for yet too, for completion, and leave out those that only annotations need."""
+    return sorted({*globals(), *_LAZY} - {"Any", "TYPE_CHECKING", "annotations"})

@@ -22,6 +22,21 @@ LARGEST_LEVEL = 2**40
 MOST_NUMBERS = 2**29
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise if a masked array hides some of its values, which NumPy would bring back without a word.
+
+    Examples
+    --------
+    >>> refuse_masked(np.ma.masked_equal([[1.0, -9.0]], -9.0), "inputs")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: inputs are masked at [0, 1]; replace or leave out what is missing
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        place = np.argwhere(np.ma.getmaskarray(values))[0].tolist()
+        raise InputError(f"{name} are masked{f' at {place}' if place else ''}; replace or leave out what is missing")
+
+
 def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = None) -> IntArray:
     """Return ``cells`` as an int64 array of shape (N, C), or say what is wrong with it.
 
@@ -34,6 +49,7 @@ def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = No
         ...
     recombine.errors.InputError: cells[0, 1] is -1; levels are integers from 0 up, so code each factor's levels first
     """
+    refuse_masked(cells, name)
     try:
         array = np.asarray(cells)
     except ValueError:
@@ -74,6 +90,7 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[np.floating]:
         ...
     recombine.errors.InputError: outputs are not real numbers in rows of equal length (dtype <U1); give such an array
     """
+    refuse_masked(values, name)
     # Known by its method, so that torch need not be there.
     if hasattr(values, "detach"):
         values = values.detach().cpu()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import typer
 
 from recombine import inspect_cli, papers_cli, probe_cli
 from recombine.errors import InputError, RecombineError, listing, near_miss
+from recombine.report.output_files import check_file
 from recombine.report.screen import say
 
 app = typer.Typer(
@@ -157,16 +157,9 @@ def _check_outputs(paths: Sequence[Path | None], table: Path, force: bool) -> No
     """Refuse before the work, not after it, to write where nothing may be written."""
     named = [path for path in paths if path is not None]
     for path in named:
-        if path.is_dir():
-            raise InputError(f"{path} is a folder; name a file in it")
         if path.exists() and path.resolve() == table.resolve():
             raise InputError(f"{path} is the table itself; choose another name for the output")
-        if path.exists() and not force:
-            raise InputError(f"{path} exists; choose another name, or allow overwriting with --force")
-        if not path.parent.is_dir():
-            raise InputError(f"{path.parent} is not a folder; create it or write elsewhere")
-        if not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise InputError(f"{path} cannot be written; choose a folder you can write to")
+        check_file(path, force)
     if len({path.resolve() for path in named}) < len(named):
         raise InputError(f"{named[0]} is named for two outputs; give each its own file")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray, IntArray, as_cells, sizes_of
+from recombine.arrays import BoolArray, FloatArray, IntArray, as_cells, refuse_masked, sizes_of
 from recombine.columns import Proposal, check_factor, profile, propose_factors
 from recombine.conjunctions import Conjunctions, canonical, distinct
 from recombine.errors import InputError, listing, near_miss
@@ -151,6 +151,7 @@ class Design:
         training = np.ones(len(codes), dtype=bool) if train is None else np.asarray(train, dtype=bool)
         if training.shape != (len(codes),):
             raise InputError(f"train must be {len(codes)} flags, one a row of cells")
+        refuse_masked(outcome, "outcome")
         values = None if outcome is None else np.asarray(outcome, dtype=float)
         if values is not None and (values.shape != (len(codes),) or not np.isfinite(values).all()):
             raise InputError(f"outcome must be {len(codes)} finite numbers, one a row of cells")

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recombine.errors import InputError, listing, near_miss
+from recombine.report.output_files import check_file, check_folder
 from recombine.report.screen import captured, say
 from recombine.report.wording import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from recombine.papers.paper import Paper
     from recombine.papers.reproduce import Reproduction, Watch
 
 #: Where finished units are kept unless --store says otherwise.
@@ -40,11 +42,15 @@ def papers(
     from recombine.report.paper_terminal import paper_lines
 
     folder = results or default_folder()
+    known = folder.is_dir()
+    if results is not None and not known:
+        raise InputError(_no_results(folder))
     if name is not None:
         say(_rendered(from_results(find(name), folder)))
-        return
-    for paper in available().values():
-        say("\n".join(paper_lines(paper, from_results(paper, folder))) + "\n")
+    for paper in available().values() if name is None else ():
+        say("\n".join(paper_lines(paper, from_results(paper, folder) if known else None)) + "\n")
+    if not known:
+        print(f"recombine: where claims stand is not known here: {_no_results(folder)}", file=sys.stderr)
 
 
 def reproduce(
@@ -69,7 +75,7 @@ def reproduce(
     save: Annotated[bool, typer.Option("--save", help="Write what was run to the results folder.")] = False,
     results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
     store: Annotated[Path, typer.Option(help="Folder of finished units; an interrupted run continues.")] = STORE,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing report.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing report and figures.")] = False,
 ) -> None:
     """Run a paper's experiments and check every claim; exit code 1 if one fails."""
     from recombine.papers import find
@@ -77,9 +83,11 @@ def reproduce(
     from recombine.papers.results import default_folder
 
     chosen = find(paper)
-    _check(scale, html, force, figures)
     only = _numbers(only or [])
     chosen.chosen(only)
+    _check(scale, html, force)
+    if figures is not None:
+        _check_figures(figures, chosen, only, force)
     folder = results or default_folder()
     if from_results:
         if store != STORE:
@@ -87,10 +95,7 @@ def reproduce(
         if save:
             raise InputError("--from-results runs nothing that --save could write; leave out one of the two")
         if not folder.is_dir():
-            raise InputError(
-                f"{folder.resolve()} is no folder of results; go to a clone of recombine, which has one, "
-                "or name one with --results, or run without --from-results"
-            )
+            raise InputError(f"{_no_results(folder)}, or run without --from-results")
         state = judged(chosen, folder, scale=scale, only=only)
     else:
         _check_device(device)
@@ -121,20 +126,31 @@ def _numbers(only: list[str]) -> list[str]:
     return [name.strip().lower() for text in only for name in text.strip(", ").split(",")]
 
 
-def _check(scale: str | None, html: Path | None, force: bool, figures: Path | None) -> None:
+def _no_results(folder: Path) -> str:
+    return (
+        f"{folder.resolve()} is no folder of results; go to a clone of recombine, which has one, "
+        "or name one with --results"
+    )
+
+
+def _check(scale: str | None, html: Path | None, force: bool) -> None:
     """Refuse before the work, not after it."""
     from recombine.runs.experiment import SCALES
 
     if scale is not None and scale not in SCALES:
         raise InputError(f"--scale {scale} is unknown;{near_miss(scale, SCALES)} Scales: {listing(SCALES)}")
-    if figures is not None and figures.exists() and not figures.is_dir():
-        raise InputError(f"--figures {figures} is a file; name a folder, which is made where it is missing")
-    if html is None:
-        return
-    if html.is_dir() or not html.parent.is_dir():
-        raise InputError(f"{html} cannot be written; name a file in a folder that exists")
-    if html.exists() and not force:
-        raise InputError(f"{html} exists; choose another name, or allow overwriting with --force")
+    if html is not None:
+        check_file(html, force)
+
+
+def _check_figures(folder: Path, paper: Paper, only: list[str], force: bool) -> None:
+    """Refuse a folder that takes no files, and to draw over a figure that is there."""
+    check_folder(folder, "--figures")
+    experiments = {claim.experiment for claim in paper.chosen(only)}
+    drawn = [plot for plot in paper.figures if not only or experiments.issuperset(plot.experiments)]
+    there = [path for plot in drawn if (path := folder / f"{plot.name}.svg").exists()]
+    if there and not force:
+        raise InputError(f"{there[0]} exists; choose another folder, or allow overwriting with --force")
 
 
 def _check_device(device: str) -> None:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import runpy
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -14,6 +21,7 @@ from recombine.theory.diagonal_flow import Weights, gradient_descent, gradient_f
 from recombine.theory.diagonal_generalization import predict_generalization
 from recombine.worlds.teachers import linear_teachers, sphere_inputs
 
+BENCHMARK = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "diagonal.py"), run_name="benchmark")
 SMALL = {"dimension": 60, "active": 6}
 
 
@@ -189,3 +197,29 @@ def test_networks_that_diverge_at_every_rate_end_in_an_error() -> None:
 def test_steps_are_counted_in_whole_looks() -> None:
     columns = single_task(np.eye(3), np.ones((3, 1)), START)
     assert train(columns, Schedule(rate=1e-6, steps=70)).steps.tolist() == [100]
+
+
+def test_training_cut_short_is_scaled_up_to_all_its_steps(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def cut(*_: object) -> SimpleNamespace:
+        time.sleep(0.1)
+        return SimpleNamespace(steps=[5000], stopped=[False], loss=[1e-6], test=[1e-4])
+
+    monkeypatch.setitem(BENCHMARK["main"].__globals__, "train", cut)
+    BENCHMARK["theory_beside_training"](5000)
+    text = capsys.readouterr().out
+    assert "time scaled up to the 62,800" in text
+    theory, training = (float(number) for number in re.findall(r"^(?:theory|gradient descent) +([\d.]+)", text, re.M))
+    assert training >= 0.1 * 62_800 / 5000
+    ratio = float(re.search(r"theory is ([\d,]+) times", text)[1].replace(",", ""))
+    assert ratio == pytest.approx(training / theory, rel=0.1)
+
+
+def test_the_study_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(BENCHMARK["main"].__globals__, "ProcessPoolExecutor", ThreadPoolExecutor)
+    monkeypatch.setitem(BENCHMARK["main"].__globals__, "_part", lambda _: (67, 30))
+    BENCHMARK["study"](1)
+    said = capsys.readouterr()
+    assert said.err.splitlines()[-1] == "72 of 72 parts of the study"
+    assert "4,824 predictions (2,160 cone programs)" in said.out

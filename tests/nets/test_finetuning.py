@@ -50,6 +50,14 @@ def test_every_parameter_is_scaled_and_statistics_are_not(model: ResNet18) -> No
     assert same(dict(model.named_buffers()), dict(scaled.named_buffers()))
 
 
+def test_inputs_that_cannot_be_used_leave_the_statistics_alone(model: ResNet18) -> None:
+    before = state(model)
+    with pytest.raises(InputError, match="inputs is 'x'; give a Tensor"):
+        recalibrate(model, "x")
+    assert same(before, state(model))
+    assert all(norm.momentum == 0.1 for norm in model.modules() if isinstance(norm, nn.BatchNorm2d))
+
+
 def test_recalibrated_statistics_are_those_of_the_samples(model: ResNet18, samples: tuple) -> None:
     scaled = rescaled(model, 0.125)
     recalibrate(scaled, samples[0])
@@ -145,6 +153,10 @@ def test_nothing_learned_is_nothing_changed(samples: tuple) -> None:
 
 
 def test_bad_input_is_named(model: ResNet18, samples: tuple) -> None:
+    with pytest.raises(InputError, match="recipe is 'adam'; give a Recipe"):
+        rescale_and_finetune(model, samples, recipe="adam")
+    with pytest.raises(InputError, match="the optimiser is 3; give an Optimizer"):
+        rescale_and_finetune(model, samples, recipe=Recipe(lambda _: 3))
     with pytest.raises(InputError, match="factor is 0"):
         rescaled(model, 0.0)
     with pytest.raises(InputError, match="factor is inf"):

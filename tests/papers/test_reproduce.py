@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import msgspec
@@ -198,6 +199,12 @@ class TestCommands:
     def test_a_number_stands_for_all_its_parts(self) -> None:
         assert [claim.number for claim in PAPER.chosen(["13", "9b", "9"])] == ["13a", "13b", "9b", "9a"]
 
+    @pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
+    def test_an_unknown_claim_is_told_every_known_one(self, paper: Paper) -> None:
+        with pytest.raises(InputError) as caught:
+            run("reproduce", paper.name, "--from-results", "--only", "99z")
+        assert str(caught.value).endswith(f"Claims: {', '.join(claim.number for claim in paper.claims)}")
+
     def test_claims_are_named_with_commas_and_in_any_case(self, folder: Path) -> None:
         words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder), "--only")
         assert "3 claims:" in run(*words, "13A, 13b,", "--only", "Kernel-Theory/12")[1]
@@ -235,6 +242,18 @@ class TestCommands:
         code, text = run("papers", "kernel-theory", "--results", str(folder))
         assert "13b" in text
 
+    def test_papers_says_where_there_are_no_results(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("recombine.papers.results.default_folder", lambda: tmp_path / "results")
+        words = f"{tmp_path / 'results'} is no folder of results; go to a clone"
+        code, text = run("papers")
+        assert code == 0
+        assert words in text
+        assert all(name in text for name in available())
+        assert "not run" not in text
+        assert words in run("papers", "kernel-theory")[1]
+        with pytest.raises(InputError, match=f"^{words}"):
+            run("papers", "--results", str(tmp_path / "results"))
+
     def test_from_results_exits_with_zero_or_one(self, folder: Path, tmp_path: Path) -> None:
         words = ("reproduce", "kernel-theory", "--from-results", "--results")
         code, text = run(*words, str(folder))
@@ -252,6 +271,34 @@ class TestCommands:
         assert [path.name for path in (tmp_path / "one").iterdir()] == ["kinds.svg"]
         assert (tmp_path / "one" / "kinds.svg").read_bytes() == (tmp_path / "two" / "kinds.svg").read_bytes()
 
+    def test_figures_are_not_drawn_over_without_force(self, folder: Path, tmp_path: Path) -> None:
+        words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder), "--figures", str(tmp_path))
+        precious = tmp_path / "kinds.svg"
+        precious.write_text("mine")
+        for only in ((), ("--only", "24")):
+            with pytest.raises(InputError, match=rf"^{precious} exists; choose another folder, .* with --force$"):
+                run(*words, *only)
+        assert precious.read_text() == "mine"
+        shown = next(plot for plot in PAPER.figures if plot.name == "kinds").claims
+        other = next(claim for claim in PAPER.claims if claim.id not in shown)
+        run(*words, "--only", other.number)
+        assert precious.read_text() == "mine"
+        run(*words, "--force")
+        assert precious.read_text().startswith("<?xml")
+
+    def test_folders_that_take_no_files_are_refused_before_any_work(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def unwilling(**_: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(tempfile, "TemporaryFile", unwilling)
+        store = ("--store", str(tmp_path / "store"), "--only", "12")
+        for option, name in (("--html", "report.html"), ("--figures", "new/figures")):
+            with pytest.raises(InputError, match=f"{name} cannot be written"):
+                run("reproduce", "kernel-theory", *store, option, str(tmp_path / name))
+        assert not any(tmp_path.iterdir())
+
     def test_a_run_writes_report_and_results(self, tmp_path: Path) -> None:
         page = tmp_path / "report.html"
         words = ("--executor", "inline", "--only", "12", "--save", "--results", str(tmp_path / "kept"))
@@ -268,7 +315,7 @@ class TestCommands:
             (("kernel-theori",), "did you mean 'kernel-theory'"),
             (("kernel-theory", "--scale", "fulll"), "did you mean 'full'"),
             (("kernel-theory", "--only", "99"), "'99' is not a claim"),
-            (("kernel-theory", "--html", "nowhere/report.html"), "cannot be written"),
+            (("kernel-theory", "--html", "nowhere/report.html"), "nowhere is not a folder"),
             (("kernel-theory", "--executor", "ray", "--only", "12"), "executor 'ray' is unknown"),
             (("kernel-theory", "--figures", __file__), "is a file; name a folder"),
             (("kernel-theory", "--from-results", "--store", "nowhere"), "leave out --store"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray, IntArray, product_size
+from recombine.arrays import BoolArray, FloatArray, IntArray, product_size, refuse_masked
 from recombine.conjunctions import distinct, mixed_radix
 from recombine.errors import InputError, listing
 
@@ -45,6 +45,7 @@ def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tup
     >>> np.bincount(codes).tolist(), note
     ([250, 250, 250, 250], 'yhat was cut into 4 bins of about equal counts')
     """
+    refuse_masked(values, name)
     column = np.asarray(values)
     if column.ndim != 1 or not len(column):
         raise InputError(f"{name} has shape {column.shape}; give one value a row, and at least one row")

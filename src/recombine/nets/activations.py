@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from recombine.errors import InputError, listing, near_miss
+from recombine.theory.options import of_kind
 
 #: Samples of one pass when nothing is learned.
 EVALUATED = 500
@@ -90,6 +91,7 @@ def pieces(model: nn.Module, inputs: Tensor) -> list[Tensor]:
     >>> [len(piece) for piece in pieces(nn.BatchNorm1d(2), torch.zeros(1001, 2))]
     [500, 501]
     """
+    of_kind(inputs, "inputs", Tensor)
     alone = len(inputs) % EVALUATED == 1 and bool(batch_norms(model))
     if not len(inputs) or (alone and len(inputs) == 1):
         raise InputError(

@@ -22,6 +22,7 @@ from recombine.measures.dimensionality import Reuse, feature_reuse
 from recombine.nets.activations import batch_norms, evaluating, layer_activations, pieces
 from recombine.nets.task_samples import Samples
 from recombine.nets.task_training import Recipe, train
+from recombine.theory.options import of_kind
 
 #: Factors for which running statistics are set anew before finetuning.
 STATISTICS = ("all", "rescaled", "none")
@@ -59,14 +60,14 @@ def recalibrate(model: nn.Module, inputs: Tensor) -> None:
     >>> model[0].running_mean.tolist(), model[0].momentum
     ([2.0], 0.1)
     """
-    norms = batch_norms(model)
+    batches, norms = pieces(model, inputs), batch_norms(model)
     momenta = [norm.momentum for norm in norms]
     for norm in norms:
         norm.reset_running_stats()
         norm.momentum = None  # averages over all batches
     with torch.no_grad(), evaluating(model, by_batch=True):
-        for piece in pieces(model, inputs):
-            model(piece)
+        for batch in batches:
+            model(batch)
     for norm, momentum in zip(norms, momenta, strict=True):
         norm.momentum = momentum
 
@@ -158,7 +159,8 @@ def rescale_and_finetune(
         raise InputError(
             f"statistics is {statistics!r};{near_miss(statistics, STATISTICS)} Choices: {listing(STATISTICS)}"
         )
-    recipe = recipe or Recipe()
+    recipe = Recipe() if recipe is None else recipe
+    of_kind(recipe, "recipe", Recipe)
     inputs, labels = recipe.fitting(model, samples)
     if len(inputs) < 2:
         raise InputError("there is one sample; give at least two")

@@ -16,6 +16,7 @@ from recombine.errors import InputError, SolverError
 from recombine.nets.activations import EVALUATED, batch_norms, evaluating
 from recombine.nets.graphs import ReplayedStep
 from recombine.nets.task_samples import Samples, fitting, trainable
+from recombine.theory.options import of_kind
 
 Optimisers = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 
@@ -126,6 +127,7 @@ class Task:
         weight: float = 1.0,
         test: Samples | None = None,
     ) -> None:
+        of_kind(optimiser, "the optimiser", torch.optim.Optimizer)
         self.model, self.optimiser, self.samples = model, optimiser, recipe.fitting(model, samples)
         self.test = None if test is None else recipe.fitting(model, test, "test samples")
         self.recipe, self.generator, self.weight = recipe, generator, weight

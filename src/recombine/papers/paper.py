@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, near_miss
 from recombine.papers.claims import Claim
 from recombine.papers.results import Evidence
 from recombine.tables import Table
@@ -105,7 +105,7 @@ class Paper:
                 return claim
         numbers = [claim.number for claim in self.claims]
         raise InputError(
-            f"{wanted!r} is not a claim of {self.name};{near_miss(wanted, numbers)} Claims: {listing(numbers, 40)}"
+            f"{wanted!r} is not a claim of {self.name};{near_miss(wanted, numbers)} Claims: {', '.join(numbers)}"
         )
 
     def chosen(self, only: Sequence[str] = ()) -> list[Claim]:

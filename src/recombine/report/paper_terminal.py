@@ -99,10 +99,10 @@ def legend(state: Reproduction) -> str:
     return "; ".join(lines + [f"unit: {UNIT}"] * any("units" in outcome.scale for outcome in outcomes))
 
 
-def paper_lines(paper: Paper, state: Reproduction) -> list[str]:
-    """Return a paper's name, title and where its claims stand at which scale."""
+def paper_lines(paper: Paper, state: Reproduction | None) -> list[str]:
+    """Return a paper's name, title and, where that is known, how its claims stand at which scale."""
     lines = [f"{paper.name}  {paper.title}", f"  {paper.citation}; {len(paper.claims)} claims"]
-    outcomes = state.outcomes.values()
+    outcomes = () if state is None else state.outcomes.values()
     for scale in ("full", "quick", ""):
         found = [outcome for outcome in outcomes if outcome.scale.partition(" ")[0] == scale]
         if found:

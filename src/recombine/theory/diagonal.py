@@ -34,7 +34,7 @@ def entropy(ratio: npt.ArrayLike) -> FloatArray:
     >>> [f"{value:.6g}" for value in entropy([0.0, 1e-8, 1.0])]
     ['0', '5e-17', '0.46716']
     """
-    z = np.abs(np.asarray(ratio, dtype=np.float64))
+    z = np.abs(reals(ratio, "ratio"))
     return np.asarray(z * np.arcsinh(z) - z * (z / (1 + np.hypot(1, z))))
 
 
@@ -110,7 +110,7 @@ class Potential:
             place = int(np.argmin(self.k))
             raise InputError(
                 f"coordinate {place} has k = {self.k[place]}; k must be positive, so start from weights that are not "
-                "all zero (alpha or gamma above 0)"
+                "all zero (gamma, or both alpha and scaling, above 0)"
             )
 
     @property

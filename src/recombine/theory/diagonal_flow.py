@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from recombine.arrays import FloatArray
 from recombine.errors import InputError, SolverError
-from recombine.theory.options import generator, real, reals, task_samples, whole
+from recombine.theory.options import generator, reachable, real, reals, task_samples, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +89,10 @@ def gradient_flow(tasks: Tasks, start: Weights, *, residual: float = 1e-13, prec
     from scipy.integrate import solve_ivp
 
     pairs = _checked(tasks, start)
+    if np.abs(_errors(start, pairs)).max() >= residual:
+        moving = np.asarray(start.hidden.any(axis=0) | start.readouts.any(axis=(0, 2)))
+        for place, (X, y) in enumerate(pairs):
+            reachable(X, y, moving, f" of task {place}")
     state, time, reached = start.flat, 1.0, np.inf
     for _ in range(60):
         piece = solve_ivp(

@@ -25,7 +25,8 @@ class Prediction:
     ----------
     method : str
     test_loss : float
-        Mean squared error on new inputs whose coordinates have unit variance and no correlation: |beta - teacher|^2.
+        Mean squared error on new inputs whose coordinates have unit variance and no correlation:
+        ``|beta - teacher|^2``.
     interpolator : Interpolator
         The coefficients and how they were found.
     """
@@ -53,9 +54,9 @@ def predict_generalization(
 ) -> Prediction:
     """Return the test loss of a network trained to zero loss on ``inputs`` labelled by ``teacher``.
 
-    The test loss is |beta - teacher|^2: the mean squared error on new inputs of mean zero and unit covariance, whatever
-    ``inputs`` look like. On new inputs with second moments S (D, D) it is d' S d with d = beta - teacher; the result
-    has ``beta``.
+    The test loss is ``|beta - teacher|^2``: the mean squared error on new inputs of mean zero and unit covariance,
+    whatever ``inputs`` look like. On new inputs with second moments S (D, D) it is d' S d with d = beta - teacher; the
+    result has ``beta``.
 
     Parameters
     ----------
@@ -72,8 +73,11 @@ def predict_generalization(
     alpha : float
         All weights before anything is trained.
     scaling, gamma : float
-        What hidden weights are multiplied by, and what readouts are set to, before the main task. "mtl" has no such
-        stage and its limit forgets how weights began, so it uses neither these nor ``alpha``.
+        What hidden weights are multiplied by, and what readouts are set to, before the main task: after pretraining,
+        and for "stl" before anything is trained, so that it starts from hidden weights ``scaling * alpha`` and readouts
+        ``gamma``; with ``gamma=alpha`` and no scaling all weights start at ``alpha``. "stl probe" trains readouts on
+        hidden weights that are all alike, so that it ends at the least squared coefficients whatever these numbers are.
+        "mtl" has no such stage and its limit forgets how weights began, so it uses neither these nor ``alpha``.
     form : {"exact", "symmetric"}
         See `Potential.finetuned`; only "pt+ft" uses it.
 

@@ -8,13 +8,14 @@ has order + feature dependence = 1: a learner can favour few features or known o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.arrays import FloatArray
 from recombine.errors import InputError
-from recombine.theory.diagonal import Potential, bend, entropy
+from recombine.theory.diagonal import bend, check_start, entropy
 from recombine.theory.options import broadcast, known_or_refuse, real
 
 #: Methods whose price of a feature depends on what an auxiliary task has used.
@@ -50,7 +51,7 @@ def finetune_penalty(
 
 
 def multitask_penalty(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArray:
-    """Return what a coordinate costs next to an auxiliary task that uses it: sqrt(beta^2 + B^2) - |B|.
+    """Return what a coordinate costs next to an auxiliary task that uses it: ``sqrt(beta^2 + B^2) - |B|``.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def order(
     >>> round(float(order(1.0, 1.0, "mtl")), 4)
     1.7071
     """
-    if _multitask(method, beta):
+    if _multitask(method, beta, alpha, scaling, gamma, form):
         return np.asarray(1 + _share(beta, auxiliary))
     _, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
     return np.asarray(1 + _excess(ratio))
@@ -116,7 +117,7 @@ def feature_dependence(
     >>> float((order(1.0, 0.001, **start) + feature_dependence(1.0, 0.001, **start)).round(6))
     1.000151
     """
-    if _multitask(method, beta):
+    if _multitask(method, beta, alpha, scaling, gamma, form):
         return np.asarray(-_share(beta, auxiliary))
     k, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
     flat = np.divide(bend(0.0, alpha, scaling, gamma, form), k, out=np.zeros_like(k), where=k > 0)
@@ -125,9 +126,10 @@ def feature_dependence(
     return np.asarray(0.0 - moves * _excess(ratio))
 
 
-def _multitask(method: str, beta: npt.ArrayLike) -> bool:
-    """Say which formula is wanted, once it is clear that there is a slope to speak of."""
+def _multitask(method: str, beta: npt.ArrayLike, *start: Any) -> bool:
+    """Say which formula is wanted, once it is clear that there is a slope to speak of and what is given has a sense."""
     known_or_refuse(method, "method", AUXILIARY_METHODS)
+    check_start(*start)
     if not np.all(beta):
         raise InputError("beta is 0 somewhere, where logarithms have no slope; give coefficients other than 0")
     return method == "mtl"
@@ -207,9 +209,14 @@ def regime(auxiliary: float, beta: float, *, alpha: float = 1e-3, scaling: float
     """
     if not real(beta, "beta") or not real(auxiliary, "auxiliary"):
         raise InputError(f"beta is {beta} and auxiliary {auxiliary}; regimes are about features that both tasks use")
-    potential = Potential.finetuned([abs(auxiliary), 0.0], alpha, scaling, gamma)
-    known, new = (float(k) for k in potential.k)
-    price = _slope(abs(beta) / potential.k)
+    k = bend([auxiliary, 0.0], alpha, scaling, gamma)
+    if not k.all():
+        raise InputError(
+            f"alpha is {alpha}, scaling {scaling} and gamma {gamma}, so that weights of a new feature are zero and it "
+            "can never be learned; give gamma, or both alpha and scaling, above 0"
+        )
+    known, new = (float(each) for each in k)
+    price = _slope(abs(beta) / k)
     found = float(order(beta, auxiliary, alpha=alpha, scaling=scaling, gamma=gamma))
     ratio = float(price[1] / price[0])
     name = "lazy" if found > LAZY_ORDER else "nested" if ratio >= RICH_RATIO else "rich"

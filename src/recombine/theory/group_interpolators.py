@@ -15,7 +15,7 @@ from recombine.arrays import BoolArray, FloatArray, IntArray
 from recombine.errors import InputError, SolverError
 from recombine.theory.diagonal_regimes import multitask_penalty
 from recombine.theory.interpolators import Interpolator
-from recombine.theory.options import reals, samples, task_samples
+from recombine.theory.options import reachable, reals, samples, task_samples
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix, csr_matrix
@@ -50,7 +50,7 @@ def least_group_norm(inputs: Sequence[npt.ArrayLike], targets: Sequence[npt.Arra
 
 
 def least_multitask(inputs: npt.ArrayLike, targets: npt.ArrayLike, auxiliary: npt.ArrayLike) -> Interpolator:
-    """Return the interpolator of least sum_d sqrt(beta_d^2 + B_d^2) - |B_d|: the auxiliary task is pinned at B.
+    """Return the interpolator of least ``sum_d sqrt(beta_d^2 + B_d^2) - |B_d|``: the auxiliary task is pinned at B.
 
     Parameters
     ----------
@@ -123,6 +123,8 @@ def _program(blocks: list[FloatArray], values: list[FloatArray], pinned: FloatAr
     missing = [np.abs(X @ b - y).max() for X, b, y in zip(blocks, beta, values, strict=True)]
     residual = float(max(missing) / (max(np.abs(y).max() for y in values) or 1.0))
     if "Solved" not in str(answer.status) or residual > WORST:
+        for place, (X, y) in enumerate(zip(blocks, values, strict=True)):
+            reachable(X, y, of=f" of task {place}" if tasks > 1 else "")
         raise SolverError(f"clarabel ended with {answer.status} (residual {residual:.1e}); are the targets reachable?")
     total = np.sqrt((beta**2).sum(axis=0) + pinned**2).sum()
     return Interpolator(beta.T.copy(), float(total), residual, int(answer.iterations), route)

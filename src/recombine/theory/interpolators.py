@@ -15,7 +15,7 @@ import numpy.typing as npt
 from recombine.arrays import FloatArray
 from recombine.errors import InputError, SolverError
 from recombine.theory.diagonal import Potential
-from recombine.theory.options import reals, samples
+from recombine.theory.options import bounded, of_kind, reals, samples
 
 #: Largest residual of an answer, relative to the largest target: of Newton steps, and of the closed form.
 RESIDUAL, CLOSED_RESIDUAL = 1e-10, 1e-8
@@ -65,6 +65,7 @@ def least_potential(inputs: npt.ArrayLike, targets: npt.ArrayLike, potential: Po
     >>> least_potential(X, y, Potential.single_task(3, alpha=1e-6)).beta.round(4)
     array([0.  , 0.75, 0.75])
     """
+    of_kind(potential, "potential", Potential)
     X, y = _checked(inputs, targets, len(potential.k))
     if not y.any() and not potential.start.any():
         return Interpolator(np.zeros(X.shape[1]), 0.0, 0.0, 0, "dual Newton")
@@ -159,11 +160,9 @@ def least_squares_from(
     >>> least_squares_from([[1.0, 1.0]], [3.0], start=[0.0, 0.0], weights=[2.0, 1.0]).beta
     array([2., 1.])
     """
-    origin, spread = reals(start, "start"), reals(weights, "weights")
-    if origin.ndim != 1 or spread.shape != origin.shape or (spread < 0).any():
-        raise InputError(
-            f"start has shape {origin.shape} and weights {spread.shape}; give (D,) of both, and no weight below 0"
-        )
+    origin, spread = reals(start, "start"), bounded(reals(weights, "weights"), "weights", least=0)
+    if origin.ndim != 1 or spread.shape != origin.shape:
+        raise InputError(f"start has shape {origin.shape} and weights {spread.shape}; give (D,) of both")
     X, y = _checked(inputs, targets, len(origin))
     beta, residual = _nearest(X, y, origin, spread)
     if not residual < CLOSED_RESIDUAL:
@@ -189,7 +188,7 @@ def _nearest(X: FloatArray, y: FloatArray, origin: FloatArray, spread: FloatArra
 
 
 def least_l1(inputs: npt.ArrayLike, targets: npt.ArrayLike, prices: npt.ArrayLike | None = None) -> Interpolator:
-    """Return the interpolator of least sum_d prices_d |beta_d|: the limit of small weights at the start.
+    """Return the interpolator of least ``sum_d prices_d |beta_d|``: the limit of small weights at the start.
 
     Parameters
     ----------
@@ -207,8 +206,8 @@ def least_l1(inputs: npt.ArrayLike, targets: npt.ArrayLike, prices: npt.ArrayLik
 
     X, y = _checked(inputs, targets)
     width = X.shape[1]
-    cost = np.ones(width) if prices is None else reals(prices, "prices")
-    if cost.shape != (width,) or not (cost > 0).all():
+    cost = np.ones(width) if prices is None else bounded(reals(prices, "prices"), "prices", above=0)
+    if cost.shape != (width,):
         raise InputError(f"prices have shape {cost.shape}; give {width} numbers above 0, one a coefficient")
     found = linprog(np.r_[cost, cost], A_eq=np.hstack([X, -X]), b_eq=y, bounds=(0, None), method="highs")
     if found.x is None or found.fun is None:

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, as_numbers
+from recombine.arrays import BoolArray, FloatArray, as_numbers
 from recombine.errors import InputError, listing, near_miss
+
+#: Part of the targets, relative to the largest, that no coefficients fit: below it, rounding may be to blame.
+OUT_OF_REACH = 1e-9
 
 
 def whole(number: Any, name: str, least: int = 1) -> int:
@@ -52,10 +55,49 @@ def real(
     """
     known = isinstance(number, Real) and not isinstance(number, bool) and np.isfinite(float(number))
     if not (known and above < float(number) < below and least <= float(number) <= most):
-        bounds = (("above", above), ("of at least", least), ("below", below), ("of at most", most))
-        limits = " and ".join(f"{word} {limit:g}" for word, limit in bounds if np.isfinite(limit))
+        limits = _limits(above=above, of_at_least=least, below=below, of_at_most=most)
         raise InputError(f"{name} is {number!r}; give a finite number {limits}".rstrip())
     return float(number)
+
+
+def bounded(
+    array: FloatArray, name: str, *, above: float = -np.inf, least: float = -np.inf, most: float = np.inf
+) -> FloatArray:
+    """Return numbers as they are if all of them are above one and not beyond two others, or name the first that is not.
+
+    Examples
+    --------
+    >>> bounded(np.array([1.0, -2.0]), "prices", above=0)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: prices[1] is -2; give numbers above 0
+    """
+    wrong = ~((array > above) & (array >= least) & (array <= most))
+    if wrong.any():
+        place = np.argwhere(wrong)[0].tolist()
+        limits = _limits(above=above, of_at_least=least, of_at_most=most)
+        raise InputError(f"{name}{place or ''} is {array[tuple(place)]:g}; give numbers {limits}")
+    return array
+
+
+def _limits(**bounds: float) -> str:
+    """Return finite bounds in words, each after its name."""
+    return " and ".join(f"{name.replace('_', ' ')} {bound:g}" for name, bound in bounds.items() if np.isfinite(bound))
+
+
+def of_kind(value: Any, name: str, kind: type) -> None:
+    """Raise unless ``value`` is of a kind.
+
+    Examples
+    --------
+    >>> of_kind("adam", "recipe", dict)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: recipe is 'adam'; give a dict
+    """
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOaeio" else "a"
+        raise InputError(f"{name} is {value!r}; give {article} {kind.__name__}")
 
 
 def known_or_refuse(word: Any, name: str, choices: Sequence[str]) -> None:
@@ -172,6 +214,39 @@ def task_samples(
     if not pairs:
         raise InputError("no task was given; give inputs (n, D) and targets (n,) of at least one")
     return pairs
+
+
+def reachable(inputs: FloatArray, targets: FloatArray, moving: BoolArray | None = None, of: str = "") -> None:
+    """Raise if no coefficients fit targets (n,): a part of them is no combination of columns of inputs (n, D).
+
+    Parameters
+    ----------
+    inputs, targets : array (n, D) and (n,)
+    moving : array of bool (D,), optional
+        Which coefficients training can change, where some start from weights that are zero; all if not given.
+    of : str
+        Whose targets, for the message.
+
+    Examples
+    --------
+    >>> reachable(np.ones((2, 1)), np.array([1.0, 2.0]), of=" of task 0")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: the targets of task 0 cannot be reached: no coefficients of the 1 inputs come closer
+        than about 2.5e-01 of the largest; drop samples that contradict each other or add inputs
+    """
+    which = "" if moving is None else " whose weights are not zero"
+    columns = inputs if moving is None else inputs[:, moving]
+    if not columns.shape[1]:
+        raise InputError("all weights are zero at the start, where gradient flow stays for ever; give some a size")
+    basis, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    basis = basis[:, sizes > sizes[0] * max(inputs.shape) * np.finfo(float).eps]
+    missed = float(np.abs(targets - basis @ (basis.T @ targets)).max()) / float(np.abs(targets).max() or 1.0)
+    if missed > OUT_OF_REACH:
+        raise InputError(
+            f"the targets{of} cannot be reached: no coefficients of the {columns.shape[1]} inputs{which} "
+            f"come closer than about {missed:.1e} of the largest; drop samples that contradict each other or add inputs"
+        )
 
 
 def generator(seed: Any) -> np.random.Generator:

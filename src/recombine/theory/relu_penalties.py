@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from recombine.arrays import FloatArray
 from recombine.errors import InputError
-from recombine.theory.options import broadcast, reals, whole
+from recombine.theory.options import bounded, broadcast, reals, whole
 
 
 def unit_norm(weights: npt.ArrayLike, readouts: npt.ArrayLike) -> np.float64:
-    """Return sum_h |w_h| |v_h| of weights (H, D) and readouts (H,) or (O, H): F1 of one output, group norm of more.
+    """Return ``sum_h |w_h| |v_h|`` of weights (H, D) and readouts (H,) or (O, H): F1 of one output, group norm of more.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def rotation_cost(
     Parameters
     ----------
     beta, auxiliary : array
-        Magnitude |v| |w| of the wanted unit and of the pretrained one, from 0 up; ``beta`` above 0.
+        Magnitude ``|v| |w|`` of the wanted unit and of the pretrained one, from 0 up; ``beta`` above 0.
     cosine : array
         Of the angle between their directions.
     readout : array
@@ -66,9 +66,10 @@ def rotation_cost(
     array([0.66949963, 0.94021061, 3.        ])
     """
     arrays = broadcast(beta=beta, auxiliary=auxiliary, cosine=cosine, readout=readout)
+    bounded(arrays[0], "beta", above=0)
+    bounded(arrays[1], "auxiliary", least=0)
+    bounded(arrays[2], "cosine", least=-1, most=1)
     wanted, B, cos, v0 = (values.ravel() for values in arrays)
-    if (wanted <= 0).any() or (B < 0).any() or (np.abs(cos) > 1).any():
-        raise InputError("beta must be above 0, auxiliary from 0 up and cosine between -1 and 1")
     m0 = np.sqrt(B)
     roots = _quartic(-m0 * cos, v0 * wanted, -(wanted**2))
     with np.errstate(divide="ignore", invalid="ignore"):

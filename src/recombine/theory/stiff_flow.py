@@ -19,14 +19,12 @@ import numpy.typing as npt
 
 from recombine.arrays import FloatArray
 from recombine.errors import InputError, SolverError
-from recombine.theory.options import moderate, real, samples
+from recombine.theory.options import moderate, reachable, real, samples
 
 #: Errors of a step are relative to each weight down to this size: small weights count, for they may grow.
 SMALLEST_WEIGHT = 1e-30
 #: Steps, and time, at which to give up: implicit steps that are longer still are lost in rounding.
 MOST_STEPS, LATEST = 5000, 1e14
-#: Part of the targets, relative to the largest, that no coefficients fit: below it, rounding may be to blame.
-OUT_OF_REACH = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +133,7 @@ def stiff_flow(
     aim = real(residual, "residual", least=1e-14, below=1)
     error = real(precision, "precision", least=1e-12, most=1e-2)
     if network.residual(network.beta(weights)) > aim:
-        _reachable(network, weights)
+        reachable(X, y, np.any(np.split(weights, 2), axis=0))
     times, path = [0.0], [network.beta(weights)]
     with threadpool_limits(1):  # networks run side by side in processes
         solver = BDF(network.velocity, 0.0, weights, LATEST, rtol=error, atol=SMALLEST_WEIGHT, jac=network.jacobian)
@@ -168,18 +166,3 @@ def _checked(
     if up.shape != X.shape[1:] or down.shape != up.shape:
         raise InputError(f"up has shape {up.shape} and down {down.shape}; give {X.shape[1:]} of both, one an input")
     return X, y, np.concatenate([up, down])
-
-
-def _reachable(network: _Network, weights: FloatArray) -> None:
-    """Raise if no coefficients fit the targets: a part of them is no combination of the inputs that can move."""
-    moving = np.any(np.split(weights, 2), axis=0)
-    if not moving.any():
-        raise InputError("all weights are zero at the start, where gradient flow stays for ever; give some a size")
-    basis, sizes, _ = np.linalg.svd(network.X[:, moving], full_matrices=False)
-    basis = basis[:, sizes > sizes[0] * max(network.X.shape) * np.finfo(float).eps]
-    missed = float(np.abs(network.y - basis @ (basis.T @ network.y)).max()) / float(np.abs(network.y).max() or 1.0)
-    if missed > OUT_OF_REACH:
-        raise InputError(
-            f"the targets cannot be reached: no coefficients of the {moving.sum()} inputs whose weights are not zero "
-            f"come closer than about {missed:.1e} of the largest; drop samples that contradict each other or add inputs"
-        )

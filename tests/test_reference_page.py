@@ -1,0 +1,43 @@
+"""The reference page names what exists, and all that the theory of diagonal and ReLU networks offers."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[1] / "docs" / "reference.md").read_text(encoding="utf-8")
+NAMED = re.findall(r"^\.\. auto(?:function|class|exception):: (\S+)$", PAGE, re.MULTILINE)
+WHOLE = re.findall(r"^\.\. automodule:: (\S+)$", PAGE, re.MULTILINE)
+OFFERED = [
+    "recombine.theory.diagonal_generalization",
+    "recombine.theory.diagonal_regimes",
+    "recombine.theory.group_interpolators",
+    "recombine.theory.interpolators",
+    "recombine.theory.relu_penalties",
+    "recombine.theory.stiff_flow",
+    "recombine.worlds.teachers",
+]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_named_exists(name: str) -> None:
+    if name.startswith("recombine.nets."):
+        pytest.importorskip("torch")
+    module, _, member = (name if name.startswith("recombine.") else f"recombine.{name}").rpartition(".")
+    assert callable(getattr(import_module(module), member))
+
+
+@pytest.mark.parametrize("module", OFFERED)
+def test_what_there_is_is_named(module: str) -> None:
+    room = import_module(module)
+    public = [
+        name
+        for name, thing in vars(room).items()
+        if getattr(thing, "__module__", None) == module and not name.startswith("_") and inspect.getdoc(thing)
+    ]
+    assert public
+    assert module in WHOLE or {f"{module}.{name}" for name in public} <= set(NAMED)
