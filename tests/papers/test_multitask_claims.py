@@ -15,7 +15,7 @@ import pytest
 from recombine.papers import Standing, find
 from recombine.papers.multitask_readings import one_a_network
 from recombine.papers.multitask_relu import CORRELATIONS
-from recombine.papers.results import Evidence, Provenance, as_table, default_folder, load_all
+from recombine.papers.results import Evidence, Provenance, as_table, default_folder, load_all, matching
 from recombine.report.paper_figure import PaperFigure
 from recombine.tables import Table
 
@@ -489,14 +489,40 @@ def test_every_network_and_every_student_is_shown() -> None:
     assert {f"multitask/{number}" for number in ("14a", "14b", "14c", "20", "21b", "23a")} <= shown
 
 
-def test_marks_are_open_where_networks_did_not_learn_and_stand_beside_theory_of_their_seeds() -> None:
+def test_every_network_of_the_nested_study_has_a_mark_joined_to_theory_of_its_seed() -> None:
     table = figure("nested").table
-    late = table.where(~table["reached 1e-10"])
+    seen = matching(table, source="trained")
+    assert len(seen) == 2 * 4 * 5 * len(SEEDS)
+    late = seen.where(seen["reached 1e-10"] == 0)
     assert set(zip(late["scaling"].tolist(), late["active"].tolist(), strict=True)) == {(0.1, 5), (0.01, 5), (0.001, 5)}
     assert late["relative loss"] - late["theory of these seeds"] == pytest.approx(1, abs=1e-9), "ten times too large"
     lines = [line for axes in figure("nested").draw().axes for line in axes.get_lines()]
-    assert sum(line.get_marker() in "osD^" and line.get_markerfacecolor() == "none" for line in lines) == 3
-    assert sum(line.get_marker() == "_" and line.get_markersize() > 10 for line in lines) == 2 * 4 * 5
+    assert sum(line.get_marker() in tuple("osD^") for line in lines) == len(seen)
+    assert sum(line.get_marker() in tuple("osD^") and line.get_markerfacecolor() == "none" for line in lines) == len(
+        late
+    )
+    assert sum(line.get_marker() == "_" for line in lines) == len(seen)
+
+
+def test_a_setting_of_which_some_seeds_learned_has_one_mark_half_full() -> None:
+    results = made_up()
+    rows = results["overlap-networks"].table
+    whole = (rows["method"] == "pt+ft") & (rows["overlap"] == 40)
+    few = whole & (rows["n"] == rows["n"][whole].min())
+    some = bent(rows, stopped=lambda rows: np.where(few, rows["seed"] == rows["seed"].min(), True))
+    drawn = PaperFigure(figure("samples").plot, {**results, "overlap-networks": evidence("x", "full", some)})
+    seen = matching(drawn.table, source="trained", method="pt+ft", overlap=40)
+    assert sorted(seen["samples"].tolist()) == sorted(set(rows["n"][whole].tolist())), "one mark a setting"
+    assert seen["samples"][(seen["reached 1e-10"] > 0) & (seen["reached 1e-10"] < 1)].tolist() == [rows["n"][few][0]]
+    lines = [line for axes in drawn.draw().axes for line in axes.get_lines()]
+    assert sum(line.get_fillstyle() == "left" for line in lines) == 1
+
+
+@pytest.mark.parametrize("name", ["samples", "relu", "rescaling"])
+def test_every_number_of_samples_that_fits_is_written(name: str) -> None:
+    canvas = figure(name).draw()
+    written = [[label.get_text() for label in axes.get_xticklabels()] for axes in canvas.axes]
+    assert any({"32", "128"} <= set(labels) or {"20", "100", "500"} <= set(labels) for labels in written)
 
 
 def test_captions_name_the_scale_of_networks_as_well() -> None:
