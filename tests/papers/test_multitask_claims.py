@@ -481,12 +481,28 @@ def test_figures_of_runs_that_were_stopped_early_can_be_drawn(name: str, experim
 
 def test_every_network_and_every_student_is_shown() -> None:
     titles = [axes.get_title(loc="left") for axes in figure("rescaling").draw().axes]
-    assert titles == ["ResNet-18", "gain over s = 1", "ViT", "gain over s = 1"]
-    named = [axes.get_ylabel() for axes in figure("layers").draw().axes if axes.get_ylabel()]
-    assert named == ["dimensions\nResNet-18", "dimensions\nResNet-18, centred", "dimensions\nViT"]
+    assert titles == ["ResNet-18", "Gain over s = 1, points", "ViT", "Gain over s = 1, points"]
+    named = [axes.get_title(loc="left") for axes in figure("layers").draw().axes]
+    networks = ("ResNet-18", "ResNet-18, centred", "ViT")
+    assert named == [f"{name}, s = {factor}" for factor in ("1", "1/8") for name in networks], "and no empty panel"
     assert len(figure("relu").draw().axes) == len(CORRELATIONS)
     shown = {claim for plot in PAPER.figures for claim in plot.claims}
     assert {f"multitask/{number}" for number in ("14a", "14b", "14c", "20", "21b", "23a")} <= shown
+
+
+def test_gains_are_written_as_the_claims_have_them() -> None:
+    """From below: the control, then 1/8 to 2; the last column is what claims 15a, 15b and 15c judge."""
+    canvas, control, tuned = figure("rescaling").draw(), ["1/8*"], ["1/8", "1/4", "1/2", "2"]
+    for axes, factors in zip(canvas.axes[1::2], (control + tuned, tuned), strict=True):
+        assert [label.get_text() for label in axes.get_yticklabels()] == factors
+        assert [label.get_text() for label in axes.get_xticklabels()] == [*map(str, SAMPLES), "mean"]
+        assert len(axes.texts) == 2 * len(factors) * (len(SAMPLES) + 1)
+    table = matching(figure("rescaling").table, network="resnet", samples=0, factor=0.125)
+    written = {row["method"]: f"{row['gain']:+.1f}" for row in table.rows()}
+    assert written == {
+        method: PAPER.claim(number).read(table_of(number)).value.split()[0]
+        for number, method in (("15a", "pt+ft"), ("15c", "pt+ft recalibrated"))
+    }
 
 
 def test_every_network_of_the_nested_study_has_a_mark_joined_to_theory_of_its_seed() -> None:
