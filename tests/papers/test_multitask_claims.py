@@ -5,6 +5,7 @@ Every claim holds on rows that say so, turns when they do, and never holds where
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -15,8 +16,10 @@ import pytest
 from recombine.papers import Standing, find
 from recombine.papers.multitask_readings import one_a_network
 from recombine.papers.multitask_relu import CORRELATIONS
+from recombine.papers.reproduce import Reproduction
 from recombine.papers.results import Evidence, Provenance, as_table, default_folder, load_all, matching
 from recombine.report.paper_figure import PaperFigure
+from recombine.report.paper_page import paper_page
 from recombine.tables import Table
 
 PAPER = find("multitask")
@@ -545,3 +548,13 @@ def test_captions_name_the_scale_of_networks_as_well() -> None:
     results = {**made_up(), "nested": evidence("nested", "quick", made_up()["nested"].table)}
     caption = PaperFigure(figure("nested").plot, results).caption
     assert "Scale: nested quick, nested-networks full." in caption
+
+
+def test_the_page_spells_out_every_abbreviation_before_the_first_claim() -> None:
+    texts = [text for claim in PAPER.claims for text in (claim.statement, claim.expected, claim.tolerance)]
+    texts += [plot.caption for plot in PAPER.figures]
+    found = set(re.findall(r"\b[A-Z][A-Z+]*[A-Z0-9]\b", " ".join(texts))) - {"CIFAR", "HTML"}
+    assert found == set(PAPER.words) - {"m, s", "n"}
+    head, _, _ = paper_page(Reproduction(PAPER, PAPER.chosen(["16a"]), {})).partition("<main>")
+    for word, meaning in PAPER.words.items():
+        assert f"<dt>{word}</dt><dd>{meaning}</dd>" in head

@@ -235,10 +235,10 @@ IMAGE_FIGURES = (
         "Dimensions before and after finetuning",
         "Participation ratio (PR) of each layer on the main task's training images, and the effective number of "
         'dimensions that both networks share (ENSD). "Before" is the pretrained network with its weights already '
-        "times s, batch normalisation using the statistics of these images. Not centred unless the title says so. "
-        "Nested: fewer dimensions after than before, and shared; ENSD counts as far as it exceeds that of shuffled "
-        "neurons. Mean and two standard errors over n seeds; lines that leave a panel go on below "
-        f"{FEWEST_DIMENSIONS:g}.",
+        "times s, batch normalisation using the statistics of these images. Not centred unless the title says so; "
+        "centred ones are of the networks of claim 15c. Nested: fewer dimensions after than before, and shared; ENSD "
+        "counts as far as it exceeds that of shuffled neurons. Mean and two standard errors over n seeds; lines that "
+        f"leave a panel go on below {FEWEST_DIMENSIONS:g}.",
         ("multitask/16b", "multitask/16c", "multitask/16d"),
         ("rescaling",),
         _layers_table,
