@@ -240,8 +240,8 @@ DIAGONAL_FIGURES = (
         "Nested feature selection",
         "PT+FT with 64 samples; hidden weights are multiplied by m before finetuning, readouts start at 0.001 m. "
         "Coefficients of the main task are 1/k, of the auxiliary one 1/sqrt(40), as in the published data. Lines: "
-        "theory, mean and two standard errors over n seeds, of logarithms. Marks: one a trained network, its final "
-        "test loss, joined to a short bar, theory for its seed; open where the training loss did not reach 1e-10 "
+        "theory, mean and two standard errors over n seeds, of logarithms. Marks: one a trained network (n = 1), its "
+        "final test loss, joined to a short bar, theory for its seed; open where the training loss did not reach 1e-10 "
         "before the most steps. Marks of different m stand side by side around their k.",
         ("multitask/11", "multitask/12a", "multitask/12b", "multitask/21a", "multitask/21b"),
         ("nested",),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.log_plots import DASHES, by_samples, counts, grown, palette, powers_of_ten
+from recombine.papers.log_plots import DASHES, by_samples, counts, grown, palette
 from recombine.papers.multitask_readings import one_a_network
 from recombine.papers.over_seeds import over_seeds
 from recombine.papers.paper import Plot
@@ -121,8 +121,8 @@ def _write_gain(axes: Axes, place: tuple[float, float], gain: float, half: float
     words: dict[str, Any] = {"ha": "center", "color": "#20242b"}
     bold = "bold" if abs(gain) > half else "normal"
     known = np.isfinite(half)
-    sign = "−" if gain < 0 else "+"
-    axes.text(*place, f"{sign}{abs(gain):.1f}", fontsize=11, weight=bold, va="bottom" if known else "center", **words)
+    said = "0.0" if abs(gain) < 0.05 else f"{gain:+.1f}".replace("-", "−")
+    axes.text(*place, said, fontsize=11, weight=bold, va="bottom" if known else "center", **words)
     if known:
         axes.text(*place, f"±{half:.1f}", fontsize=9.5, va="top", **words)
 
@@ -176,8 +176,7 @@ def _draw_layers(canvas: Canvas, table: Table) -> None:
         row[0].set_ylabel("dimensions")
     for axes, name in zip(panels[-1], names, strict=True):
         axes.set_xlabel("block" if name == "vit" else "stage")
-    powers_of_ten(panels[0, 0], "y")
-    panels[0, 0].set_ylim(bottom=max(panels[0, 0].get_ylim()[0], FEWEST_DIMENSIONS))
+    _count_dimensions(panels[0, 0])
     handles, labels = panels[0, 0].get_legend_handles_labels()
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": 4}
     canvas.legend(handles, labels, frameon=False, fontsize=11.5, columnspacing=1.4, **place)
@@ -190,6 +189,18 @@ def _sizes(axes: Axes, rows: Table) -> None:
             middle, half = rows[column], np.nan_to_num(rows[f"{column} 2se"])
             below = np.minimum(half, 0.9 * middle)  # an error bar must not leave a logarithmic axis
             axes.errorbar(np.arange(len(rows)), middle, [below, half], label=word, capsize=2.5, elinewidth=1)
+
+
+def _count_dimensions(axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    low = max(low, FEWEST_DIMENSIONS)
+    axes.set_ylim(low, high)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 3000 else (1.0, 2.0, 5.0), numticks=12))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.minorticks_off()
 
 
 def _short(layer: str) -> str:
