@@ -62,10 +62,24 @@ def powers_of_ten(axes: Axes, *names: str, ticks: int = 7) -> None:
 
 def counts(axes: Axes, values: list[int]) -> None:
     """Make the x axis logarithmic with ticks at whole numbers, as many of them written as fit."""
-    every = 1 if len(values) < 5 else 2
     axes.set_xscale("log")
-    axes.set_xticks(values, [f"{value}" if place % every == 0 else "" for place, value in enumerate(values)])
+    axes.set_xticks(values, _fitting(values, axes.get_window_extent().width))
     axes.xaxis.minorticks_off()
+
+
+def _fitting(values: list[int], wide: float, digit: float = 7.5) -> list[str]:
+    """Return numbers with a digit's room between them on a logarithmic axis ``wide`` pixels long, else empty labels.
+
+    >>> _fitting([16, 32, 64, 128], 150), _fitting([16, 32, 64, 128], 70)
+    (['16', '32', '64', '128'], ['16', '', '64', ''])
+    """
+    written, end = [], -np.inf
+    scale = 0.9 * wide / max(float(np.log(max(values) / min(values))), 1e-9)  # a twentieth is left free at either end
+    for value in values:
+        middle, half = scale * float(np.log(value)), 0.5 * digit * len(str(value))
+        written.append(f"{value}" if middle - half > end + digit else "")
+        end = middle + half if written[-1] else end
+    return written
 
 
 def logarithms(rows: Table, column: str = "loss") -> Table:
@@ -100,15 +114,29 @@ def ribbon(axes: Axes, table: Table, across: str, value: str, label: str, **styl
 
 
 def points(
-    axes: Axes, table: Table, across: str, value: str, colour: Any, marker: str = "o", *, filled: bool = True
+    axes: Axes, table: Table, across: str, value: str, colour: Any, marker: str = "o", *, fill: str = "full"
 ) -> None:
-    """Draw mean logarithms with error bars on a logarithmic axis."""
+    """Draw mean logarithms with error bars on a logarithmic axis; `mark` says what ``fill`` is."""
     half = np.nan_to_num(table[f"{value} 2se"])
     middle = table[value]
     bars = [10**middle - 10 ** (middle - half), 10 ** (middle + half) - 10**middle]
     style: dict[str, Any] = {"linestyle": "", "color": colour, "marker": marker, "capsize": 3, "markersize": 7}
-    face = colour if filled else "none"
-    axes.errorbar(table[across], 10**middle, bars, markerfacecolor=face, markeredgewidth=1.6, **style)
+    axes.errorbar(table[across], 10**middle, bars, **style, **mark(colour, fill))
+
+
+def mark(colour: Any, fill: str) -> dict[str, Any]:
+    """Return the style of a mark that is "full", "left" (half) or "none".
+
+    Examples
+    --------
+    >>> mark("black", "none")["markerfacecolor"]
+    'none'
+    """
+    empty = {"markerfacecoloralt": "white", "markeredgewidth": 1.6}
+    return {
+        "fillstyle": "full" if fill == "none" else fill,
+        "markerfacecolor": "none" if fill == "none" else colour,
+    } | empty
 
 
 def grown(canvas: Figure, rows: int) -> None:

@@ -235,6 +235,16 @@ IMAGE_EXPERIMENTS = (
 )
 
 
+WORDS = {
+    "PT+FT": "pretraining on an auxiliary task, then finetuning on the main one",
+    "MTL": "multi-task learning, both tasks at once",
+    "STL": "single-task learning, the main task alone",
+    "PR": "participation ratio, the effective number of dimensions of a layer",
+    "ENSD": "effective number of shared dimensions, of a layer before and after finetuning",
+    "m, s": "what pretrained weights are multiplied by before finetuning: m hidden weights of diagonal networks, s all",
+    "n": "number of samples of the main task; in captions of figures, number of seeds behind a mean",
+}
+
 PAPER = Paper(
     name=NAME,
     title="Inductive biases of multi-task learning and finetuning: multiple regimes of feature reuse",
@@ -244,4 +254,5 @@ PAPER = Paper(
         sorted((*THEORY_CLAIMS, *NETWORK_CLAIMS, *STUDENT_CLAIMS, *IMAGE_CLAIMS), key=lambda claim: claim.place)
     ),
     figures=(*FIGURES, *IMAGE_FIGURES),
+    words=WORDS,
 )

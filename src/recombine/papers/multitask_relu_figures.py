@@ -48,19 +48,33 @@ def _draw_relu(canvas: Canvas, table: Table) -> None:
     rows, columns = -(-len(names) // 3), min(3, len(names))
     grown(canvas, rows)
     panels = canvas.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    space: dict[str, float] = {"top": 0.8, "bottom": 0.16} if rows == 1 else {"top": 0.9, "bottom": 0.1}
-    canvas.subplots_adjust(left=0.09, right=0.985, wspace=0.08, hspace=0.22, **space)
+    space: dict[str, float] = {"top": 0.84, "bottom": 0.16} if rows == 1 else {"top": 0.91, "bottom": 0.09}
+    canvas.subplots_adjust(left=0.09, right=0.985, wspace=0.08, hspace=0.16, **space)
     for axes, name in zip(panels.flat, names, strict=False):
         for place, (method, word) in enumerate(SHOWN.items()):
             line = matching(table, correlation=name, method=method)
             if len(line):
                 style = {"color": palette()[place], "marker": (*MARKS, "x")[place], "linestyle": (*DASHES, ":")[place]}
                 ribbon(axes, line, "samples", "loss", word, **style)
-        axes.set(title=f"cosines {name}")
+        axes.set_title(_units_in_words(name), fontsize=12)
         powers_of_ten(axes, "y")
         counts(axes, sorted(set(table["samples"].tolist())))
     _label(panels, "main-task samples", "test loss")
     _legend_above(canvas, panels)
+
+
+def _units_in_words(cosines: str) -> str:
+    """Say how many units of the main teacher are known (cosine 1 with an auxiliary one), alike, or new (cosine 0).
+
+    >>> _units_in_words("1 x 5, 0"), _units_in_words("0.9 x 6"), _units_in_words("1 x 2, 0.9 x 2, 0 x 2")
+    ('5 known units, 1 new', '6 units of cosine 0.9', '2 known, 2 of cosine 0.9, 2 new')
+    """
+    parts = [part.partition(" x ")[::2] for part in cosines.split(", ")]
+    kinds = [(number or "1", {"1": "known", "0": "new"}.get(cosine, f"of cosine {cosine}")) for cosine, number in parts]
+    if len(kinds) < 3:  # there is room for a noun
+        number, kind = kinds[0]
+        kinds[0] = (number, f"units {kind}" if kind.startswith("of") else f"{kind} units")
+    return ", ".join(" ".join(part) for part in kinds)
 
 
 def _label(panels: Any, x: str, y: str) -> None:
@@ -83,8 +97,8 @@ def _say_relu(table: Table) -> str:
         tuned = matching(table, method="pt+ft", correlation=row["correlation"], samples=row["samples"])
         if len(tuned):
             return (
-                f"Test loss by samples and method; with cosines {row['correlation']} and {row['samples']} samples MTL "
-                f"has {10 ** row['loss']:.1e} and PT+FT {10 ** float(tuned['loss'][0]):.1e}."
+                f"Test loss by samples and method; with {_units_in_words(row['correlation'])} and {row['samples']} "
+                f"samples MTL has {10 ** row['loss']:.1e} and PT+FT {10 ** float(tuned['loss'][0]):.1e}."
             )
     return "Test loss by samples and method."
 
@@ -200,8 +214,10 @@ RELU_FIGURES = (
     Plot(
         "relu",
         "ReLU students",
-        "Test loss by samples and by how the main teacher's units relate to the auxiliary teacher's. MTL learns at the "
-        "published rate of 1 unless it says otherwise; with up to 128 samples few of these students come to rest. "
+        "Test loss by samples and by how the six units of the main teacher relate to those of the auxiliary teacher: "
+        "known units are the same (cosine 1), others have a cosine of 0.9 with one of them, new ones are at right "
+        "angles (cosine 0). The linear probe fits readouts on pretrained units. MTL learns at the published rate of 1 "
+        "unless it says otherwise; with up to 128 samples few of these students come to rest. "
         f"{BANDS}",
         ("multitask/13a", "multitask/13b", "multitask/13c", "multitask/13d", "multitask/13e"),
         ("relu-correlation",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError, near_miss
@@ -79,6 +79,8 @@ class Paper:
     experiments : sequence of Experiment
     claims : sequence of Claim
     figures : sequence of Plot
+    words : mapping of str to str
+        What abbreviations in its claims and captions stand for; the report spells them out.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class Paper:
     experiments: Sequence[Experiment]
     claims: Sequence[Claim]
     figures: Sequence[Plot]
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def by_name(self) -> dict[str, Experiment]:
