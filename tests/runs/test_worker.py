@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import subprocess
 import sys
 import threading
 import time
@@ -59,7 +60,7 @@ def test_an_interruption_at_any_moment_ends_the_watch(tmp_path: Path, monkeypatc
     claim = store.claims.take("ab", "d1")
 
     def attempt(interruption: Interruption) -> None:
-        monkeypatch.setattr(worker, "_raise_in", lambda thread, error: error and interruption.sent.set())
+        monkeypatch.setattr(worker, "_raise_in", lambda thread, error: interruption.sent.set())
         sys.settrace(interruption)
         try:
             with worker._deadline(unit, claim):
@@ -83,6 +84,33 @@ def test_an_interruption_at_any_moment_ends_the_watch(tmp_path: Path, monkeypatc
             break
         moments += 1
     assert moments >= 5
+
+
+@pytest.mark.parametrize("swallow", [False, True])
+def test_nothing_is_left_of_an_interruption(tmp_path: Path, swallow: bool) -> None:
+    """In a process of its own: an interpreter that still looks out for it hangs as soon as something traces it."""
+    code = f"""
+import sys, time
+from recombine.runs.experiment import Experiment
+from recombine.runs.store import Store
+from recombine.runs.worker import Task, TimeIsUpError, execute
+def work(unit):
+    try:
+        while True:
+            time.sleep(0.01)
+    except TimeIsUpError:
+        if not {swallow}:
+            raise
+    return [{{"x": 1}}]
+experiment = Experiment("e", work, quick=[{{"x": 1}}], full=[])
+task = Task(experiment, experiment.units("quick")[0], Store(sys.argv[1]), "d1", timeout=0.05)
+print(execute(task).status)
+sys.settrace(lambda *_: None)
+print((lambda: 7)())
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "s")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["done" if swallow else "failed", "7"]
 
 
 class SlowStore(Store):

@@ -172,10 +172,8 @@ def _deadline(task: Task, claim: Claim) -> Iterator[None]:
             if over.locked():
                 over.release()
             timer.join()
-            # Sent and not yet arrived, it would hit whatever runs next. Taking back what was never sent is not free: it
-            # leaves the interpreter looking out for it at every call.
             if sent.is_set():
-                _raise_in(threading.get_ident(), None)
+                _absorb()
 
 
 def _watch(task: Task, claim: Claim, over: threading.Lock, sent: threading.Event, thread: int) -> None:
@@ -190,7 +188,20 @@ def _watch(task: Task, claim: Claim, over: threading.Lock, sent: threading.Event
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+def _raise_in(thread: int, error: type[BaseException]) -> None:
     # The only interruption that works in any thread: Dask runs its tasks outside the main one, where no signal arrives.
-    argument = ctypes.py_object(error) if error is not None else None
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), argument)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
+
+
+def _absorb() -> None:
+    """Meet an exception here that may still be on its way and would hit whatever runs next.
+
+    There is room for one in a thread, so another takes its place and arrives at once. To take it back instead leaves
+    the interpreter looking out for it at every call, and Python 3.11 going round for ever under a debugger.
+    """
+    try:
+        _raise_in(threading.get_ident(), TimeIsUpError)
+        for _ in range(1000):
+            pass
+    except TimeIsUpError:
+        pass
