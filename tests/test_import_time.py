@@ -35,7 +35,7 @@ HEAVY = [
 def loaded_by(statement: str) -> set[str]:
     """Names of the modules that a fresh interpreter holds after ``statement``."""
     code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     return set(json.loads(done.stdout))
 
 
@@ -51,7 +51,7 @@ def test_import_recombine_leaves_out(loaded: set[str], module: str) -> None:
 
 def test_names_that_are_imported_when_asked_for_are_listed_from_the_start() -> None:
     code = "import recombine, sys; print(*dir(recombine)); assert 'sklearn' not in sys.modules"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     listed = done.stdout.split()
     assert {"predict_generalization", "KernelRegressor", "probe", "inspect", "supports", "Design", "audit"} <= set(
         listed

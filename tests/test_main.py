@@ -10,7 +10,9 @@ import recombine
 
 def test_the_package_runs_as_a_module() -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "recombine", *arguments], capture_output=True, text=True)
+        return subprocess.run(
+            [sys.executable, "-m", "recombine", *arguments], capture_output=True, text=True, timeout=120
+        )
 
     told, wrong = run("--version"), run("audti")
     assert (told.returncode, told.stderr) == (0, "")
