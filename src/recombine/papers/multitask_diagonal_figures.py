@@ -87,8 +87,8 @@ def _samples_table(results: Mapping[str, Evidence]) -> Table:
     if "overlap-networks" in results:
         rows = by_samples(results["overlap-networks"].table)
         # The least group norm does not speak for networks without weight decay.
-        foretold = np.where(rows["method"] == "mtl", np.nan, rows["theory"])
-        trained = logarithms(logarithms(Table({**{name: rows[name] for name in rows.columns}, SAME: foretold}), SAME))
+        predicted = np.where(rows["method"] == "mtl", np.nan, rows["theory"])
+        trained = logarithms(logarithms(Table({**{name: rows[name] for name in rows.columns}, SAME: predicted}), SAME))
     return _with_networks(theory, trained, ("overlap", "method", "samples"), "loss")
 
 

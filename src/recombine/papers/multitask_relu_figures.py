@@ -217,9 +217,9 @@ RELU_FIGURES = (
         "Test loss by samples and by how the six units of the main teacher relate to those of the auxiliary teacher: "
         "known units are the same (cosine 1), others have a cosine of 0.9 with one of them, new ones are at right "
         "angles (cosine 0). The linear probe fits readouts on pretrained units. MTL learns at the published rate of 1 "
-        "unless it says otherwise; with up to 128 samples few of these students come to rest. "
+        "unless it says otherwise; with up to 128 samples few of these students converge. "
         f"{BANDS}",
-        ("multitask/13a", "multitask/13b", "multitask/13c", "multitask/13d", "multitask/13e"),
+        tuple(f"multitask/{number}" for number in ("13a", "13b", "13c", "13d", "13e", "24a", "24b")),
         ("relu-correlation",),
         _relu_table,
         _draw_relu,

@@ -200,7 +200,7 @@ CLAIMS = (
     ),
     claim(
         "24a",
-        "With the same features and up to 64 samples, a linear probe has far less loss than PT+FT and MTL.",
+        "With the same features and up to 64 samples, a linear probe has less loss than PT+FT and MTL.",
         "data of Fig. ReLU correlation",
         "650, 865, 329",
         "above 1; ahead in nine of ten pairs of one seed",
