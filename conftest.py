@@ -10,23 +10,16 @@ HAS_TORCH = find_spec("torch") is not None
 NEED_TORCH = [
     "src/recombine/nets/*",
     "tests/nets/*",
-    "src/recombine/measures/sensitivity.py",
-    "src/recombine/papers/first_principles_worlds.py",
-    "src/recombine/papers/forced_rendering_controls.py",
-    "src/recombine/papers/forced_rendering_networks.py",
-    "src/recombine/papers/forced_rendering_remedies.py",
-    "src/recombine/papers/forced_rendering_training.py",
-    "src/recombine/papers/gated_linear_images.py",
-    "src/recombine/papers/gradient_resists_images.py",
-    "src/recombine/papers/gradient_resists_scan.py",
-    "tests/papers/test_first_principles_decoders.py",
+    "src/recombine/papers/*/experiments/*",
+    "tests/papers/first_principles/test_decoders.py",
     "docs/papers/first-principles.md",
-    "src/recombine/worlds/image_pairs.py",
-    "src/recombine/worlds/label_pairs.py",
-    "src/recombine/worlds/noise.py",
+    "src/recombine/measures/outputs/sensitivity.py",
+    "src/recombine/worlds/images/label_pairs.py",
+    "src/recombine/worlds/images/noise.py",
+    "src/recombine/worlds/images/pairs.py",
 ]
-NEED_CLARABEL = ["src/recombine/theory/group_interpolators.py"]
-NEED_TRITON = ["src/recombine/nets/convolution_kernels.py", "src/recombine/nets/residual_kernels.py"]
+NEED_CLARABEL = ["src/recombine/theory/diagonal/group_interpolators.py"]
+NEED_TRITON = ["src/recombine/nets/layers/*_kernels.py"]
 collect_ignore_glob = [
     *([] if HAS_TORCH else NEED_TORCH),
     *([] if find_spec("clarabel") else NEED_CLARABEL),

@@ -15,11 +15,11 @@ import numpy as np
 import torch
 
 from recombine.nets.architecture import stack
-from recombine.nets.components import Decoder, InterpolatedDecoder
-from recombine.nets.decoders import ComposedDecoder, compositional
-from recombine.nets.ensemble import Ensemble
-from recombine.nets.optimisers import AdamW
-from recombine.worlds import sprites
+from recombine.nets.decoders.components import Decoder, InterpolatedDecoder
+from recombine.nets.decoders.composed import ComposedDecoder, compositional
+from recombine.nets.ensemble.ensemble import Ensemble
+from recombine.nets.ensemble.optimisers import AdamW
+from recombine.worlds.rendered import sprites
 
 
 def difference(device: str) -> float:

@@ -24,12 +24,12 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from recombine.nets.diagonal import Schedule, reduced, single_task
-from recombine.nets.diagonal_training import train
-from recombine.papers.multitask_theory import nested, overlap
+from recombine.nets.by_hand.diagonal import Schedule, reduced, single_task
+from recombine.nets.by_hand.diagonal_training import train
+from recombine.papers.multitask.experiments.theory import nested, overlap
 from recombine.runs.experiment import Unit
-from recombine.theory.diagonal import pretrained_weights
-from recombine.theory.diagonal_generalization import predict_generalization
+from recombine.theory.diagonal.generalization import predict_generalization
+from recombine.theory.diagonal.penalties import pretrained_weights
 from recombine.worlds.teachers import linear_teachers, sphere_inputs
 
 N, D = 64, 1000

@@ -25,10 +25,10 @@ from torch.func import functional_call, grad, stack_module_state, vmap
 from torch.nn import functional
 
 from recombine.nets.architecture import Architecture
-from recombine.nets.convnet import ConvNet
-from recombine.nets.ensemble import Ensemble
-from recombine.nets.mlp import MLP
-from recombine.nets.optimisers import SGD, Adam
+from recombine.nets.architectures.convnet import ConvNet
+from recombine.nets.ensemble.ensemble import Ensemble
+from recombine.nets.ensemble.optimisers import SGD, Adam
+from recombine.nets.layers.dense import MLP
 
 #: Networks and steps on which losses are compared.
 COMPARED = (4, 20)

@@ -15,13 +15,13 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from recombine.errors import InputError
-from recombine.nets.gated import GatedNetworks
-from recombine.nets.gated_training import schedule_of, train
-from recombine.theory.gated_contexts import HalfSpaces
-from recombine.theory.gated_features import one_hot
-from recombine.theory.gated_margin import largest_margin
-from recombine.worlds.label_halves import label_halves
-from recombine.worlds.sources import load
+from recombine.nets.by_hand.gated import GatedNetworks
+from recombine.nets.by_hand.gated_training import schedule_of, train
+from recombine.theory.gated.contexts import HalfSpaces
+from recombine.theory.gated.features import one_hot
+from recombine.theory.gated.margin import largest_margin
+from recombine.worlds.images.label_halves import label_halves
+from recombine.worlds.images.sources import load
 
 Array = np.ndarray[Any, Any]
 

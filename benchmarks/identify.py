@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from recombine.conjunctions import Conjunctions, every_cell
-from recombine.theory.identify import Identification, identify
+from recombine.cells.conjunctions import Conjunctions, every_cell
+from recombine.theory.identification.identify import Identification, identify
 from recombine.verdicts import Verdict
 
 #: (sizes, order, share of cells seen, seconds the goal allows)

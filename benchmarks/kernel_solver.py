@@ -18,9 +18,9 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.kernel_ridge import KernelRidge
 from threadpoolctl import threadpool_limits
 
-from recombine.theory.overlap import OverlapKernel
-from recombine.theory.spectrum import FullGrid
-from recombine.theory.structured import Solution, evaluate, solve
+from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.solvers.solve import Solution, evaluate, solve
+from recombine.theory.kernels.solvers.spectrum import FullGrid
 
 Array = np.ndarray[Any, Any]
 

@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from recombine.papers.kernel_theory_context import kappa, simplex
+from recombine.papers.kernel_theory.experiments.context import kappa, simplex
 from recombine.tasks import Task, context_dependence
-from recombine.theory.orbits import Quotient, sweep
+from recombine.theory.kernels.solvers.orbits import Quotient, sweep
 
 Array = np.ndarray[Any, Any]
 

@@ -19,10 +19,10 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from recombine.nets.architecture import Tensors
-from recombine.nets.ensemble import Ensemble
-from recombine.nets.optimisers import Adam
-from recombine.nets.seq2seq import Seq2Seq, rows
-from recombine.nets.training import Draws
+from recombine.nets.architectures.seq2seq import Seq2Seq, rows
+from recombine.nets.ensemble.ensemble import Ensemble
+from recombine.nets.ensemble.loop import Draws
+from recombine.nets.ensemble.optimisers import Adam
 from recombine.worlds.scan import commands, reading
 
 RATE, DECAY, CLIP = 0.01, (0.96, 100), 1.0

@@ -24,7 +24,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `ReplayedStep` record and replay without a GPU."""
     import torch
 
-    from recombine.nets import graphs
+    from recombine.nets import replay as graphs
 
     class Stream:
         def wait_stream(self, other: Any) -> None:

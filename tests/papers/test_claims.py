@@ -9,7 +9,7 @@ import pytest
 from recombine.errors import InputError, RecombineError
 from recombine.papers import Claim, Outcome, Paper, Standing, available, find
 from recombine.papers.results import Evidence, Provenance
-from recombine.tables import Table
+from recombine.tables.table import Table
 
 STORY = Provenance("margins", "quick", "recombine reproduce demo", "none", "cpu", 0.1, [], {"python": "3"})
 
@@ -49,7 +49,7 @@ def test_rows_of_another_shape_are_refused_with_the_claim_named() -> None:
 
 
 def test_claims_are_found_by_id_and_by_number() -> None:
-    paper = Paper("demo", "Demo", "Nobody", (), (CLAIM,), ())
+    paper = Paper.assembled("demo", "Demo", "Nobody", (), (CLAIM,), ())
     assert paper.claim("1") is paper.claim("demo/1") is CLAIM
     assert paper.chosen(()) == [CLAIM]
     with pytest.raises(InputError, match="'7' is not a claim of demo"):

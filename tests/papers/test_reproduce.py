@@ -14,17 +14,17 @@ import typer
 from markupsafe import escape
 from typer.testing import CliRunner
 
-from recombine import papers_cli
+from recombine.cli import papers as papers_cli
 from recombine.errors import InputError, RecombineError
 from recombine.papers import Claim, Outcome, Paper, Standing, available, find
 from recombine.papers.reproduce import Reproduction, from_results, needed, reproduce
 from recombine.papers.results import Evidence, save
-from recombine.report.paper_page import paper_page
-from recombine.report.paper_terminal import legend, remarks
+from recombine.report.papers.page import paper_page
+from recombine.report.papers.terminal import legend, remarks
 from recombine.runs.executors import make_executor
 from recombine.runs.pool import LocalExecutor
 from recombine.runs.store import Store
-from recombine.tables import Table
+from recombine.tables.table import Table
 
 PAPER = find("kernel-theory")
 COMMITTED = Path(__file__).parents[2] / "results"
@@ -359,7 +359,9 @@ def test_what_a_figure_in_the_page_refers_to_is_in_the_page() -> None:
 def test_without_torch_one_line_says_how_to_get_it(claim: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Found out before anything runs where data are needed, and by the first unit otherwise; tried once."""
     monkeypatch.setitem(sys.modules, "torch", None)
-    for name in [name for name in sys.modules if name.startswith(("recombine.nets.", "recombine.worlds.label_pairs"))]:
+    for name in [
+        name for name in sys.modules if name.startswith(("recombine.nets.", "recombine.worlds.images.label_pairs"))
+    ]:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(RecombineError, match=r"'torch' is not installed, .* pip install '\.\[nets\]'"):
         reproduce(find("gradient-resists"), store=Store(tmp_path), executor=make_executor("inline"), only=[claim])

@@ -19,7 +19,7 @@ from recombine.papers.results import (
     paths,
     save,
 )
-from recombine.tables import Table
+from recombine.tables.table import Table
 
 
 def story(scale: str = "quick") -> Provenance:

@@ -21,7 +21,7 @@ from recombine.runs.experiment import Experiment, Result, Unit, grid
 from recombine.runs.provenance import driver_record, worker_record
 from recombine.runs.store import Store, StoreWarning
 from recombine.runs.sweep import run
-from recombine.tables import Table
+from recombine.tables.table import Table
 
 UNIT = Unit("sample", 1, {"x": 1})
 ROWS = [{"loss": 0.25, "name": "é", "steps": 3}]

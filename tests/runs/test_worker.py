@@ -16,8 +16,8 @@ import pytest
 from sample_units import experiment
 
 from recombine.runs import worker
-from recombine.runs.claims import Claim
 from recombine.runs.experiment import Rows, Unit
+from recombine.runs.leases import Claim
 from recombine.runs.store import Store
 from recombine.runs.worker import Task, TimeIsUpError, execute
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine import tasks
-from recombine.conjunctions import every_cell
+from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError
 from recombine.worlds.onehot import one_hot
 

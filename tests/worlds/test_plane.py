@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
-from recombine.measures.information import mutual_information
+from recombine.measures.dependence.information import mutual_information
 from recombine.worlds.plane import READINGS, SEEN, Redraw, grid, held_out, stack, training
 
 SEEDS = st.integers(0, 10_000)

@@ -1,1 +1,14 @@
-"""Measures of any model's outputs or activations, given as plain arrays on cells."""
+"""What to measure on a model: its outputs, its activations, and what depends on what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.measures import activations as activations
+    from recombine.measures import dependence as dependence
+    from recombine.measures import outputs as outputs
+
+open_room(__name__)

@@ -1,1 +1,18 @@
-"""Networks in PyTorch, many at a time: architectures and the trainer that stacks them. Needs the extra ``[nets]``."""
+"""Networks that are trained: many at once, by hand where that is faster, or plain torch modules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.nets import architectures as architectures
+    from recombine.nets import by_hand as by_hand
+    from recombine.nets import decoders as decoders
+    from recombine.nets import ensemble as ensemble
+    from recombine.nets import layers as layers
+    from recombine.nets import plain as plain
+    from recombine.nets.architecture import Architecture as Architecture
+
+open_room(__name__)

@@ -1,4 +1,4 @@
-"""Papers, one module each: whatever module in this folder has a ``PAPER`` is listed, run and reported.
+"""Papers, one package each: whatever package in this folder has a ``PAPER`` is listed, run and reported.
 
 Examples
 --------
@@ -27,7 +27,9 @@ def available() -> dict[str, Paper]:
     >>> available()["kernel-theory"].citation
     'Lippl and Stachenfeld, ICLR 2025'
     """
-    modules = (importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__))
+    modules = (
+        importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__) if found.ispkg
+    )
     papers = [module.PAPER for module in modules if isinstance(getattr(module, "PAPER", None), Paper)]
     return {paper.name: paper for paper in sorted(papers, key=lambda paper: paper.name)}
 

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError, RecombineError
-from recombine.tables import Table
+from recombine.tables.table import Table
 
 if TYPE_CHECKING:
     from recombine.papers.results import Evidence

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError, near_miss
 from recombine.papers.claims import Claim
 from recombine.papers.results import Evidence
-from recombine.tables import Table
+from recombine.tables.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -69,32 +71,70 @@ class Plot:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, ready to be reproduced.
+    """A paper, ready to be reproduced. Its claims, experiments and figures are imported when first asked for.
 
     Parameters
     ----------
     name : str
         Short name, as in ``recombine reproduce NAME``.
     title, citation : str
-    experiments : sequence of Experiment
-    claims : sequence of Claim
-    figures : sequence of Plot
+    package : str
+        Where its ``claims.CLAIMS``, ``grids.EXPERIMENTS`` and ``figures.FIGURES`` stand.
     words : mapping of str to str
         What abbreviations in its claims and captions stand for; the report spells them out.
 
     Examples
     --------
-    >>> Paper("demo", "A demo", "Nobody, 2025", (), (), ()).claims
-    ()
+    >>> paper = Paper("demo", "A demo", "Nobody, 2025", "recombine.papers.kernel_theory")
+    >>> paper.claims[0].number
+    '1'
     """
 
     name: str
     title: str
     citation: str
-    experiments: Sequence[Experiment]
-    claims: Sequence[Claim]
-    figures: Sequence[Plot]
+    package: str
     words: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def assembled(
+        cls,
+        name: str,
+        title: str,
+        citation: str,
+        experiments: Sequence[Experiment],
+        claims: Sequence[Claim],
+        figures: Sequence[Plot],
+        words: Mapping[str, str] | None = None,
+    ) -> Paper:
+        """Return a paper of parts that are at hand.
+
+        Examples
+        --------
+        >>> Paper.assembled("demo", "A demo", "Nobody, 2025", (), (), ()).claims
+        ()
+        """
+        paper = cls(name, title, citation, "", words or {})
+        vars(paper).update(experiments=experiments, claims=claims, figures=figures)
+        return paper
+
+    @cached_property
+    def experiments(self) -> Sequence[Experiment]:
+        """Every experiment."""
+        found: Sequence[Experiment] = import_module(f"{self.package}.grids").EXPERIMENTS
+        return found
+
+    @cached_property
+    def claims(self) -> Sequence[Claim]:
+        """Every claim, in the order of their numbers."""
+        found: Sequence[Claim] = import_module(f"{self.package}.claims").CLAIMS
+        return found
+
+    @cached_property
+    def figures(self) -> Sequence[Plot]:
+        """Every figure, in the order they are shown."""
+        found: Sequence[Plot] = import_module(f"{self.package}.figures").FIGURES
+        return found
 
     @property
     def by_name(self) -> dict[str, Experiment]:

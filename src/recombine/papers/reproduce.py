@@ -17,7 +17,7 @@ from recombine.runs.collect import read_all
 from recombine.runs.experiment import SEEDS, Experiment
 from recombine.runs.store import Run, Store
 from recombine.runs.sweep import run
-from recombine.tables import Table
+from recombine.tables.table import Table
 
 #: Called with the state so far and the name of the experiment at work (None at the end).
 Watch = Callable[["Reproduction", str | None], None]

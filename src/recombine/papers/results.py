@@ -12,7 +12,7 @@ import numpy as np
 
 from recombine.errors import InputError, RecombineError
 from recombine.runs.collect import load_table, save_table
-from recombine.tables import Table
+from recombine.tables.table import Table
 
 
 class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from recombine.audit.audit import Audit
-from recombine.tables import Table
+from recombine.jobs.audit.audit import Audit
+from recombine.report import inspection as _inspection  # noqa: F401 - plugs its words into Inspection
+from recombine.report import probe as _probe  # noqa: F401 - plugs its words into Probe
+from recombine.tables.table import Table
 
 
 class Report:
@@ -19,20 +21,20 @@ class Report:
     def page(
         self, audit: Audit, *, models: Table | None = None, suggestions: int | None = 5, command: str | None = None
     ) -> str:
-        """Return the self-contained HTML report; see `recombine.report.page.page`."""
-        from recombine.report.page import page
+        """Return the self-contained HTML report; see `recombine.report.audit.page.page`."""
+        from recombine.report.audit.page import page
 
         return page(audit, models=models, suggestions=suggestions, command=command)
 
     def notebook(self, audit: Audit) -> str:
-        """Return a short HTML summary without scripts; see `recombine.report.notebook.notebook`."""
-        from recombine.report.notebook import notebook
+        """Return a short HTML summary without scripts; see `recombine.report.audit.notebook.notebook`."""
+        from recombine.report.audit.notebook import notebook
 
         return notebook(audit)
 
     def text(self, audit: Audit) -> str:
         """Return the summary as plain text."""
-        from recombine.report.terminal import summary_text
+        from recombine.report.audit.terminal import summary_text
 
         return summary_text(audit)
 

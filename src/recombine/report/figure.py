@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recombine.errors import InputError
 from recombine.report.theme import inline_svg, theme
-from recombine.tables import Table
+from recombine.tables.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

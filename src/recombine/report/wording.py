@@ -11,7 +11,7 @@ import numpy as np
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from recombine.audit.audit import Audit
+    from recombine.jobs.audit.audit import Audit
 
 UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED)
 

@@ -13,7 +13,7 @@ import numpy as np
 from recombine.errors import InputError
 from recombine.runs.experiment import Experiment
 from recombine.runs.store import Run, Store
-from recombine.tables import Column, Table
+from recombine.tables.table import Column, Table
 
 #: The one metadata entry of a table file.
 ENTRY = "recombine"

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError, listing, missing_package, near_miss
-from recombine.tables import Table
+from recombine.tables.table import Table
 
 #: The scales an experiment can run at: minutes on a laptop, or the size of the paper.
 SCALES = ("quick", "full")

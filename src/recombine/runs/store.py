@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError, RecombineError
-from recombine.runs.claims import STALE_AFTER, Claim, Claims
 from recombine.runs.experiment import Result, Rows, Unit, key_of, plain
-from recombine.tables import Table
+from recombine.runs.leases import STALE_AFTER, Claim, Claims
+from recombine.tables.table import Table
 
 SPEC, RESULT, ARRAYS = "spec.json", "result.json", "arrays.npz"
 

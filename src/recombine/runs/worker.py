@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from recombine.errors import InputError, missing_package
-from recombine.runs.claims import Claim, heartbeat, process_identity
 from recombine.runs.experiment import Experiment, Unit
+from recombine.runs.leases import Claim, heartbeat, process_identity
 from recombine.runs.provenance import worker_record
 from recombine.runs.store import Store
 

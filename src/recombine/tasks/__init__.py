@@ -1,4 +1,4 @@
-"""Known-truth designs: one file a family.
+"""Known-truth designs: one file per family.
 
 Every function returns a :class:`Task`: cells (N, C), which of them are seen, the right answer for all, factor names.
 
@@ -9,23 +9,23 @@ Examples
 'symbolic addition'
 """
 
-from recombine.tasks.addition import dispersed_addition, symbolic_addition
-from recombine.tasks.context import context_dependence, context_substitution, stimulus_composition
-from recombine.tasks.equivalence import six_item_equivalence, transitive_equivalence
-from recombine.tasks.exposure import invariance, partial_exposure
-from recombine.tasks.ordering import transitive_ordering
-from recombine.tasks.task import Task
+from __future__ import annotations
 
-__all__ = [
-    "Task",
-    "context_dependence",
-    "context_substitution",
-    "dispersed_addition",
-    "invariance",
-    "partial_exposure",
-    "six_item_equivalence",
-    "stimulus_composition",
-    "symbolic_addition",
-    "transitive_equivalence",
-    "transitive_ordering",
-]
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.tasks.addition import dispersed_addition as dispersed_addition
+    from recombine.tasks.addition import symbolic_addition as symbolic_addition
+    from recombine.tasks.context import context_dependence as context_dependence
+    from recombine.tasks.context import context_substitution as context_substitution
+    from recombine.tasks.context import stimulus_composition as stimulus_composition
+    from recombine.tasks.equivalence import six_item_equivalence as six_item_equivalence
+    from recombine.tasks.equivalence import transitive_equivalence as transitive_equivalence
+    from recombine.tasks.exposure import invariance as invariance
+    from recombine.tasks.exposure import partial_exposure as partial_exposure
+    from recombine.tasks.ordering import transitive_ordering as transitive_ordering
+    from recombine.tasks.task import Task as Task
+
+open_room(__name__)

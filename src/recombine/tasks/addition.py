@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import BoolArray, FloatArray
-from recombine.conjunctions import every_cell
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError
 from recombine.tasks.task import Task, chosen_items, whole
 

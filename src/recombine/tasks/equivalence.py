@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recombine.arrays import BoolArray, IntArray
-from recombine.conjunctions import contains, every_cell
+from recombine.cells.arrays import BoolArray, IntArray
+from recombine.cells.conjunctions import contains, every_cell
 from recombine.errors import InputError
 from recombine.tasks.task import Task, whole
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.arrays import BoolArray
-from recombine.conjunctions import every_cell
+from recombine.cells.arrays import BoolArray
+from recombine.cells.conjunctions import every_cell
 from recombine.tasks.task import Task
 
 FACTORS = ("relevant", "irrelevant")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recombine.conjunctions import every_cell
+from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError
 from recombine.tasks.task import Task, whole
 

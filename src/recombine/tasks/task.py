@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.arrays import BoolArray, FloatArray, IntArray, as_cells, sizes_of
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, sizes_of
 from recombine.errors import InputError
 
 

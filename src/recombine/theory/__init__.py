@@ -1,1 +1,21 @@
-"""What the theories predict about unseen cells, without training anything."""
+"""What fitting the seen cells says about the unseen ones: one room per theory.
+
+No theory imports another, but for `sufficiency`, which rests on `compositions`, `supports` and `identification`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.theory import compositions as compositions
+    from recombine.theory import diagonal as diagonal
+    from recombine.theory import gated as gated
+    from recombine.theory import identification as identification
+    from recombine.theory import kernels as kernels
+    from recombine.theory import sufficiency as sufficiency
+    from recombine.theory import supports as supports
+
+open_room(__name__)

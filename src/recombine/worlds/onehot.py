@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray, as_cells
+from recombine.cells.arrays import FloatArray, as_cells
 from recombine.errors import InputError
 
 

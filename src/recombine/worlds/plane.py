@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.arrays import FloatArray
+from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError, listing, near_miss
 from recombine.tasks.task import whole
 

@@ -15,7 +15,7 @@ from itertools import chain
 
 import numpy as np
 
-from recombine.arrays import BoolArray, IntArray
+from recombine.cells.arrays import BoolArray, IntArray
 from recombine.errors import InputError, listing, near_miss
 
 VERBS = ("walk", "look", "run", "jump")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.arrays import FloatArray
+from recombine.cells.arrays import FloatArray
+from recombine.checks import real, reals
 from recombine.errors import InputError
 from recombine.tasks.task import whole
-from recombine.theory.options import real, reals
 
 #: What a generator is for; its number is part of the seed.
 PURPOSES = ("teachers", "auxiliary inputs", "main inputs", "test inputs")

@@ -1,0 +1,27 @@
+"""Cells as arrays of level numbers (N, C): checks, conjunctions of levels, and which cells were seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.cells.array_files import read_arrays as read_arrays
+    from recombine.cells.array_files import write_arrays as write_arrays
+    from recombine.cells.arrays import as_cells as as_cells
+    from recombine.cells.arrays import as_count as as_count
+    from recombine.cells.arrays import as_counts as as_counts
+    from recombine.cells.arrays import as_numbers as as_numbers
+    from recombine.cells.arrays import as_positive as as_positive
+    from recombine.cells.arrays import product_size as product_size
+    from recombine.cells.arrays import sizes_of as sizes_of
+    from recombine.cells.conjunctions import Conjunctions as Conjunctions
+    from recombine.cells.conjunctions import canonical as canonical
+    from recombine.cells.conjunctions import contains as contains
+    from recombine.cells.conjunctions import distinct as distinct
+    from recombine.cells.conjunctions import every_cell as every_cell
+    from recombine.cells.conjunctions import subsets as subsets
+    from recombine.cells.seen import SeenCells as SeenCells
+
+open_room(__name__)

@@ -1,0 +1,295 @@
+"""Subsets of factors, their ids and their incidence: where cells become linear algebra.
+
+A conjunction is a subset J of the factors together with their levels. The additive model of order k is
+f(z) = sum over subsets J of size k of f_J(z_J) (smaller subsets are sums of these, so they add nothing). Each cell then
+is a row with one unit entry per subset, and everything else (ranks, null spaces, leverage, kernels) works on these rows
+through integer ids: gather to multiply, count to transpose. The full matrix is never needed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray, product_size
+from recombine.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Ids are int64; past this product they would wrap around.
+LARGEST_ID = 2**62
+
+Subset = tuple[int, ...]
+
+
+def subsets(factors: int, order: int) -> list[Subset]:
+    """Return the subsets of ``range(factors)`` of size ``order``, in lexicographic order.
+
+    Examples
+    --------
+    >>> subsets(3, 2)
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    return list(itertools.combinations(range(factors), order))
+
+
+def mixed_radix(levels: IntArray, sizes: Sequence[int]) -> IntArray:
+    """Number the rows of ``levels`` (N, J) in the product of ``sizes``, last column fastest.
+
+    Examples
+    --------
+    >>> mixed_radix(np.array([[1, 2], [0, 0]]), (2, 3))
+    array([5, 0])
+    """
+    if product_size(sizes) > LARGEST_ID:
+        raise InputError(
+            f"the product of {list(sizes)} levels has more than 2**62 conjunctions, too many to number; "
+            "lower the order or merge levels"
+        )
+    ids = np.zeros(len(levels), dtype=np.int64)
+    for column, size in enumerate(sizes):
+        ids = ids * size + levels[:, column]
+    return ids
+
+
+def distinct(cells: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct rows of ``cells`` (N, C), sorted, and for each row the position of its distinct row.
+
+    Works for products of any size, unlike a mixed-radix id.
+
+    Examples
+    --------
+    >>> rows, where = distinct(np.array([[1, 0], [0, 1], [1, 0]]))
+    >>> rows.tolist(), where.tolist()
+    ([[0, 1], [1, 0]], [1, 0, 1])
+    """
+    sizes = tuple(cells.max(axis=0) + 1) if len(cells) else (1,) * cells.shape[1]
+    if product_size(sizes) <= LARGEST_ID:
+        _, first, where = np.unique(mixed_radix(cells, sizes), return_index=True, return_inverse=True)
+        return cells[first], where.reshape(-1)
+    rows, where = np.unique(cells, axis=0, return_inverse=True)
+    return rows, where.reshape(-1)
+
+
+def contains(pool: IntArray, cells: IntArray) -> npt.NDArray[np.bool_]:
+    """Say for each of ``cells`` (N, C) whether it is a row of ``pool`` (M, C).
+
+    Examples
+    --------
+    >>> contains(np.array([[0, 1], [1, 1]]), np.array([[1, 1], [1, 0]])).tolist()
+    [True, False]
+    """
+    _, where = distinct(np.vstack([pool, cells]))
+    present = np.zeros(where.max(initial=0) + 1, dtype=bool)
+    present[where[: len(pool)]] = True
+    return present[where[len(pool) :]]
+
+
+def every_cell(sizes: Sequence[int]) -> IntArray:
+    """Return all cells of the product, shape (N, C), last factor fastest. For small products only.
+
+    Examples
+    --------
+    >>> every_cell((2, 2)).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    return np.indices(sizes).reshape(len(sizes), -1).T.astype(np.int64)
+
+
+def canonical(cells: IntArray, symmetric: Sequence[Subset]) -> IntArray:
+    """Sort the levels inside each group of symmetric factors, so that (a, b) and (b, a) are one cell.
+
+    Examples
+    --------
+    >>> canonical(np.array([[2, 1, 0]]), [(0, 1)]).tolist()
+    [[1, 2, 0]]
+    """
+    if not symmetric:
+        return cells
+    result = cells.copy()
+    for group in symmetric:
+        result[:, list(group)] = np.sort(cells[:, list(group)], axis=1)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Conjunctions:
+    """The features of the additive model of one order: one block of columns per subset of factors.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Number of levels of each factor.
+    order : int
+        Size of the subsets, from 1 to the number of factors.
+    symmetric : tuple of tuple of int
+        Groups of interchangeable factors (gene A, gene B). They share their levels and their columns, so a cell's row
+        counts how often each level occurs.
+
+    Examples
+    --------
+    >>> features = Conjunctions((2, 3), order=1)
+    >>> features.columns, features.rank
+    (5, 4)
+    >>> features.ids(np.array([[1, 2]])).tolist()
+    [[1, 4]]
+    >>> Conjunctions((3, 3), order=1, symmetric=((0, 1),)).ids(np.array([[2, 0]])).tolist()
+    [[2, 0]]
+    """
+
+    sizes: tuple[int, ...]
+    order: int = 1
+    symmetric: tuple[Subset, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.order <= len(self.sizes):
+            raise InputError(
+                f"order {self.order} does not fit {len(self.sizes)} factors; choose one from 1 to {len(self.sizes)}"
+            )
+        members = [factor for group in self.symmetric for factor in group]
+        if len(set(members)) < len(members) or any(len(group) < 2 for group in self.symmetric):
+            raise InputError(f"symmetric groups {self.symmetric} overlap or have one member; name each factor once")
+        for group in self.symmetric:
+            if len({self.sizes[factor] for factor in group}) > 1:
+                raise InputError(f"symmetric factors {group} must share their levels; give them one list of levels")
+
+    @cached_property
+    def subsets(self) -> list[Subset]:
+        """The subsets of factors, one block each (S of them)."""
+        return subsets(len(self.sizes), self.order)
+
+    def _representative(self, subset: Subset) -> Subset:
+        """Return the subset whose columns this one uses: symmetric members are replaced by the group's first ones."""
+        chosen = set(subset)
+        for group in self.symmetric:
+            members = chosen & set(group)
+            chosen = (chosen - members) | set(group[: len(members)])
+        return tuple(sorted(chosen))
+
+    @cached_property
+    def _offsets(self) -> dict[Subset, int]:
+        offsets: dict[Subset, int] = {}
+        total = 0
+        for subset in self.subsets:
+            if self._representative(subset) == subset:
+                offsets[subset] = total
+                total += product_size([self.sizes[factor] for factor in subset])
+        offsets[()] = total
+        return offsets
+
+    @cached_property
+    def blocks(self) -> dict[Subset, range]:
+        """The columns of each subset that has its own (symmetric twins share one block)."""
+        starts = list(self._offsets.items())
+        return {subset: range(start, stop) for (subset, start), (_, stop) in itertools.pairwise(starts)}
+
+    def possible(self, subset: Subset) -> int:
+        """Return how many distinct conjunctions ``subset`` can have: unordered inside symmetric groups."""
+        grouped = {factor for group in self.symmetric for factor in group}
+        total = product_size([self.sizes[factor] for factor in subset if factor not in grouped])
+        for group in self.symmetric:
+            members = sum(factor in group for factor in subset)
+            total *= math.comb(self.sizes[group[0]] + members - 1, members) if members else 1
+        return total
+
+    @property
+    def columns(self) -> int:
+        """Number of columns F of the incidence matrix."""
+        return self._offsets[()]
+
+    @cached_property
+    def rank(self) -> int:
+        """Rank of the incidence matrix of the full product, in closed form.
+
+        A factor of n levels is a constant plus n-1 contrasts; m symmetric factors, j of them varying, span the
+        symmetric power of dimension binom(n-2+j, j).
+        """
+        grouped = {factor for group in self.symmetric for factor in group}
+        blocks = [(self.sizes[factor], 1) for factor in range(len(self.sizes)) if factor not in grouped]
+        blocks += [(self.sizes[group[0]], len(group)) for group in self.symmetric]
+        by_degree = [1] + [0] * self.order
+        for size, members in blocks:
+            dimensions = [math.comb(size - 2 + j, j) if j else 1 for j in range(members + 1)]
+            by_degree = [
+                sum(by_degree[degree - j] * dimensions[j] for j in range(min(members, degree) + 1))
+                for degree in range(self.order + 1)
+            ]
+        return sum(by_degree)
+
+    def _block(self, subset: Subset, levels: IntArray) -> IntArray:
+        """Ids of one block for ``levels`` (N, |subset|)."""
+        for group in self.symmetric:
+            places = [place for place, factor in enumerate(subset) if factor in group]
+            if len(places) > 1:
+                levels = levels.copy()
+                levels[:, places] = np.sort(levels[:, places], axis=1)
+        representative = self._representative(subset)
+        if representative != subset:
+            # Levels travel with their place in the representative: group members keep their order inside the group.
+            levels = levels[:, self._reordering(subset, representative)]
+        return self._offsets[representative] + mixed_radix(levels, [self.sizes[factor] for factor in representative])
+
+    def _reordering(self, subset: Subset, representative: Subset) -> list[int]:
+        stand_in: dict[int, int] = {factor: factor for factor in subset}
+        for group in self.symmetric:
+            members = [factor for factor in subset if factor in group]
+            stand_in.update(zip(members, group[: len(members)], strict=True))
+        by_stand_in = {stand_in[factor]: place for place, factor in enumerate(subset)}
+        return [by_stand_in[factor] for factor in representative]
+
+    def ids(self, cells: IntArray) -> IntArray:
+        """Return the column numbers of each cell's unit entries: (N, C) -> (N, S)."""
+        return np.stack([self._block(subset, cells[:, list(subset)]) for subset in self.subsets], axis=1)
+
+    def incidence(self, cells: IntArray) -> csr_array:
+        """Return the sparse 0/1 (with symmetric factors: 0/1/2) matrix of shape (N, F)."""
+        from scipy.sparse import csr_array
+
+        ids = self.ids(cells)
+        data = np.ones(ids.size)
+        pointers = np.arange(0, ids.size + 1, ids.shape[1])
+        matrix = csr_array((data, ids.reshape(-1), pointers), shape=(len(cells), self.columns))
+        matrix.sum_duplicates()
+        return matrix
+
+    def values(self, table: npt.NDArray[Any], cells: IntArray) -> npt.NDArray[Any]:
+        """Return the model's value at each cell: ``table`` (F,) or (F, r) of conjunction values -> (N,) or (N, r)."""
+        total = table[self._block(self.subsets[0], cells[:, list(self.subsets[0])])]
+        for subset in self.subsets[1:]:
+            total = total + table[self._block(subset, cells[:, list(subset)])]
+        return total
+
+    def grid_values(self, table: npt.NDArray[Any], modulus: int | None = None) -> npt.NDArray[Any]:
+        """Return the model's value on the whole product, shape ``sizes``, by broadcasting ``table`` (F,).
+
+        With ``modulus`` the table holds residues and every sum is reduced, so that nothing overflows.
+        """
+        total: npt.NDArray[Any] | None = None
+        for block in self.grid_blocks(table):
+            total = block if total is None else total + block
+            if modulus is not None:
+                total %= modulus
+        assert total is not None
+        return np.broadcast_to(total, self.sizes)
+
+    def grid_blocks(self, table: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+        """Yield each block of ``table`` (F,) as an array that broadcasts to ``sizes``."""
+        for subset in self.subsets:
+            shape = [self.sizes[factor] for factor in subset]
+            ids = self._block(subset, every_cell(shape))
+            yield table[ids].reshape([self.sizes[f] if f in subset else 1 for f in range(len(self.sizes))])
+
+    def adjoint(self, weights: FloatArray, ids: IntArray) -> FloatArray:
+        """Return the transpose times ``weights`` (N,): how much weight each conjunction carries, shape (F,)."""
+        total = np.zeros(self.columns)
+        for block in range(ids.shape[1]):
+            total += np.bincount(ids[:, block], weights=weights, minlength=self.columns)
+        return total

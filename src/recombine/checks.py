@@ -1,0 +1,299 @@
+"""Checks of what a caller hands in: numbers, words, arrays, samples, and functions that may fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
+from recombine.errors import InputError, listing, near_miss
+
+#: Part of the targets, relative to the largest, that no coefficients fit: below it, rounding may be to blame.
+OUT_OF_REACH = 1e-9
+
+
+def whole(number: Any, name: str, least: int = 1) -> int:
+    """Return an integer of at least ``least``, or say what is wrong with it.
+
+    Examples
+    --------
+    >>> whole(1.5, "dimensions")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: dimensions is 1.5; give a whole number, at least 1
+    """
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+        raise InputError(f"{name} is {number!r}; give a whole number, at least {least}")
+    return int(number)
+
+
+def real(
+    number: Any,
+    name: str,
+    *,
+    above: float = -np.inf,
+    below: float = np.inf,
+    least: float = -np.inf,
+    most: float = np.inf,
+) -> float:
+    """Return a finite number strictly between two others, and not beyond two others, or say what is wrong with it.
+
+    Examples
+    --------
+    >>> real("wide", "width", above=0)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: width is 'wide'; give a finite number above 0
+    >>> real(-1, "width", least=0, below=2)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: width is -1; give a finite number of at least 0 and below 2
+    """
+    known = isinstance(number, Real) and not isinstance(number, bool) and np.isfinite(float(number))
+    if not (known and above < float(number) < below and least <= float(number) <= most):
+        limits = _limits(above=above, of_at_least=least, below=below, of_at_most=most)
+        raise InputError(f"{name} is {number!r}; give a finite number {limits}".rstrip())
+    return float(number)
+
+
+def bounded(
+    array: FloatArray, name: str, *, above: float = -np.inf, least: float = -np.inf, most: float = np.inf
+) -> FloatArray:
+    """Return numbers as they are if all of them are above one and not beyond two others, or name the first that is not.
+
+    Examples
+    --------
+    >>> bounded(np.array([1.0, -2.0]), "prices", above=0)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: prices[1] is -2; give numbers above 0
+    """
+    wrong = ~((array > above) & (array >= least) & (array <= most))
+    if wrong.any():
+        place = np.argwhere(wrong)[0].tolist()
+        limits = _limits(above=above, of_at_least=least, of_at_most=most)
+        raise InputError(f"{name}{place or ''} is {array[tuple(place)]:g}; give numbers {limits}")
+    return array
+
+
+def _limits(**bounds: float) -> str:
+    """Return finite bounds in words, each after its name."""
+    return " and ".join(f"{name.replace('_', ' ')} {bound:g}" for name, bound in bounds.items() if np.isfinite(bound))
+
+
+def of_kind(value: Any, name: str, kind: type) -> None:
+    """Raise unless ``value`` is of a kind.
+
+    Examples
+    --------
+    >>> of_kind("adam", "recipe", dict)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: recipe is 'adam'; give a dict
+    """
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOaeio" else "a"
+        raise InputError(f"{name} is {value!r}; give {article} {kind.__name__}")
+
+
+def known_or_refuse(word: Any, name: str, choices: Sequence[str]) -> None:
+    """Raise unless ``word`` is one of ``choices``.
+
+    Examples
+    --------
+    >>> known_or_refuse("exac", "form", ("exact", "symmetric"))
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: form 'exac' is unknown; did you mean 'exact'? Forms: exact, symmetric
+    """
+    if not isinstance(word, str) or word not in choices:
+        title = f"{name[:1].upper()}{name[1:]}s"
+        raise InputError(f"{name} {word!r} is unknown;{near_miss(word, choices)} {title}: {listing(choices)}")
+
+
+def reals(values: Any, name: str) -> FloatArray:
+    """Return finite numbers as an array of float64, or say which is not finite.
+
+    Examples
+    --------
+    >>> reals([[1.0, float("nan")]], "weights")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: weights are not all finite: [0, 1] is nan; replace or leave out what is missing
+    """
+    array: FloatArray = np.asarray(as_numbers(values, name), dtype=float)
+    if not np.isfinite(array).all():
+        place = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+        where = f": {list(place)} is {array[place]}" if place else ""
+        raise InputError(f"{name} are not all finite{where}; replace or leave out what is missing")
+    return array
+
+
+def moderate(values: Any, name: str, most: float = 1e30) -> FloatArray:
+    """Return finite numbers whose largest is zero or from 1 / ``most`` to ``most``, so that it has powers.
+
+    Examples
+    --------
+    >>> moderate([1e200], "inputs")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: inputs reach 1e+200, so that powers of them overflow or vanish; rescale them: the
+        largest may be from 1e-30 to 1e+30
+    """
+    array = reals(values, name)
+    largest = float(np.abs(array).max(initial=0.0))
+    if largest and not 1 / most <= largest <= most:
+        raise InputError(
+            f"{name} reach {largest:.3g}, so that powers of them overflow or vanish; rescale them: the largest may be "
+            f"from {1 / most:g} to {most:g}"
+        )
+    return array
+
+
+def broadcast(**values: npt.ArrayLike) -> tuple[FloatArray, ...]:
+    """Return finite numbers of one shape, each array repeated where another is longer.
+
+    Examples
+    --------
+    >>> [array.shape for array in broadcast(beta=1.0, auxiliary=[1.0, 2.0])]
+    [(2,), (2,)]
+    >>> broadcast(beta=[1.0, 2.0], auxiliary=[1.0, 2.0, 3.0])
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: beta (2,), auxiliary (3,) do not fit each other; give arrays of one shape, or numbers
+    """
+    arrays = {name: reals(value, name) for name, value in values.items()}
+    try:
+        return tuple(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise InputError(f"{shapes} do not fit each other; give arrays of one shape, or numbers") from None
+
+
+def samples(
+    inputs: npt.ArrayLike, targets: npt.ArrayLike, width: int | None = None, of: str = ""
+) -> tuple[FloatArray, FloatArray]:
+    """Return inputs (n, width) and targets (n,), finite and at least one, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> samples([[1.0, 2.0]], [1.0, 2.0], of=" of task 0")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: inputs of task 0 have shape (1, 2) and targets (2,); give (n, D) and (n,), n at least 1
+    """
+    X, y = reals(inputs, f"inputs{of}"), reals(targets, f"targets{of}")
+    if X.ndim != 2 or not len(X) or y.shape != (len(X),) or (width is not None and X.shape[1] != width):
+        columns = "D" if width is None else width
+        raise InputError(
+            f"inputs{of} have shape {X.shape} and targets {y.shape}; give (n, {columns}) and (n,), n at least 1"
+        )
+    return X, y
+
+
+def task_samples(
+    tasks: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], width: int | None = None
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Return the samples of several tasks with the same inputs, or say which task does not fit.
+
+    Examples
+    --------
+    >>> task_samples([([[1.0, 2.0]], [1.0]), ([[1.0]], [1.0])])
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: inputs of task 1 have shape (1, 1) and targets (1,); give (n, 2) and (n,), n at least 1
+    """
+    pairs: list[tuple[FloatArray, FloatArray]] = []
+    for place, (inputs, targets) in enumerate(tasks):
+        pairs.append(samples(inputs, targets, width, f" of task {place}"))
+        width = pairs[0][0].shape[1]
+    if not pairs:
+        raise InputError("no task was given; give inputs (n, D) and targets (n,) of at least one")
+    return pairs
+
+
+def reachable(inputs: FloatArray, targets: FloatArray, moving: BoolArray | None = None, of: str = "") -> None:
+    """Raise if no coefficients fit targets (n,): a part of them is no combination of columns of inputs (n, D).
+
+    Parameters
+    ----------
+    inputs, targets : array (n, D) and (n,)
+    moving : array of bool (D,), optional
+        Which coefficients training can change, where some start from weights that are zero; all if not given.
+    of : str
+        Whose targets, for the message.
+
+    Examples
+    --------
+    >>> reachable(np.ones((2, 1)), np.array([1.0, 2.0]), of=" of task 0")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: the targets of task 0 cannot be reached: no coefficients of the 1 inputs come closer
+        than about 2.5e-01 of the largest; drop samples that contradict each other or add inputs
+    """
+    which = "" if moving is None else " whose weights are not zero"
+    columns = inputs if moving is None else inputs[:, moving]
+    if not columns.shape[1]:
+        raise InputError("all weights are zero at the start, where gradient flow stays for ever; give some a size")
+    basis, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    basis = basis[:, sizes > sizes[0] * max(inputs.shape) * np.finfo(float).eps]
+    missed = float(np.abs(targets - basis @ (basis.T @ targets)).max()) / float(np.abs(targets).max() or 1.0)
+    if missed > OUT_OF_REACH:
+        raise InputError(
+            f"the targets{of} cannot be reached: no coefficients of the {columns.shape[1]} inputs{which} "
+            f"come closer than about {missed:.1e} of the largest; drop samples that contradict each other or add inputs"
+        )
+
+
+def generator(seed: Any) -> np.random.Generator:
+    """Return the generator of a seed, or say what is wrong with it.
+
+    Examples
+    --------
+    >>> generator("today")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: seed is 'today'; give a whole number from 0 up, or a numpy Generator
+    """
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InputError(f"seed is {seed!r}; give a whole number from 0 up, or a numpy Generator") from None
+
+
+def called(function: Callable[..., Any], name: str, *inputs: Any) -> Any:
+    """Call a function of the caller's and say whose it was where it fails.
+
+    Examples
+    --------
+    >>> called(lambda z: z["x"], "component 1", {})
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: component 1 raised KeyError: 'x'; try it alone on arrays of such shapes
+    """
+    try:
+        return function(*inputs)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{name} raised {type(error).__name__}: {error}; try it alone on arrays of such shapes"
+        ) from error
+
+
+def callable_or_refuse(function: Any, name: str) -> None:
+    """Raise unless ``function`` can be called.
+
+    Examples
+    --------
+    >>> callable_or_refuse(3, "the composition")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: the composition is 3, which cannot be called; give a function
+    """
+    if not callable(function):
+        raise InputError(f"{name} is {function!r}, which cannot be called; give a function")

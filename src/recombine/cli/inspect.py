@@ -1,0 +1,41 @@
+"""The command about activations: does a model's representation compose? Plugged in with `register`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recombine.report.screen import captured, say
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(inspect)
+
+
+def inspect(
+    file: Annotated[
+        Path,
+        typer.Argument(help="Activations: .npy, or .npz with one array a layer. One axis a factor, then features."),
+    ],
+    factors: Annotated[str, typer.Option(help="Names of the first axes, separated by commas: x,y.")],
+    seen: Annotated[
+        Path | None,
+        typer.Option(help="Cells trained on: a mask (.npy) or a table with one row a seen cell, levels from 0."),
+    ] = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="The right outputs (.npy), in the shape of the last layer.")
+    ] = None,
+    background: Annotated[
+        str, typer.Option(help="What all cells share and is taken away first: median, mean or none.")
+    ] = "median",
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """Say whether a model's activations compose, where they stop moving, and how additive each layer is."""
+    import recombine
+    from recombine.report.inspection import as_json, show
+
+    found = recombine.inspect(file, factors, seen=seen, truth=truth, background=background)
+    say(as_json(found) + "\n" if json else captured(lambda console: show(found, console)))

@@ -1,0 +1,73 @@
+"""The command about predictions: do they depend on what they should ignore? Plugged in with `register`."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recombine.errors import InputError
+from recombine.report.screen import captured, say
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(probe)
+
+
+def probe(
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row a prediction.")],
+    prediction: Annotated[str, typer.Option(help="Column of predictions: classes, or numbers.")],
+    outcome: Annotated[
+        str | None, typer.Option(help="Column of true outcomes: all that the prediction should depend on.")
+    ] = None,
+    factor: Annotated[
+        str | None, typer.Option(help="Or the factors that decide the outcome, separated by commas.")
+    ] = None,
+    factors: Annotated[
+        str | None, typer.Option(help="Columns that should not matter, by commas. Guessed if left out.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Report dependences whose adjusted p-value is at most this.")] = 0.05,
+    permutations: Annotated[
+        int | None, typer.Option(min=1, help="Shuffles of each factor. [default: 200, more for many factors]")
+    ] = None,
+    bins: Annotated[int, typer.Option(min=2, help="Bins for numeric columns with very many values.")] = 10,
+    as_levels: Annotated[
+        str | None, typer.Option(help="Numeric columns with very many values that are labels.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    fail_on_dependence: Annotated[
+        bool, typer.Option("--fail-on-dependence", help="Exit with 1 if a dependence is found.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
+) -> None:
+    """Say whether predictions depend on factors that they should ignore, how much, and how sure that is."""
+    import recombine
+    from recombine.report.probe import as_json, show
+
+    given = [*([outcome] if outcome is not None else []), *(_names(factor) or [])]
+    if not given:
+        raise InputError("say what the prediction may depend on: --outcome y, or --factor own (several by commas)")
+    found = recombine.probe(
+        file,
+        prediction=prediction,
+        given=given,
+        factors=_names(factors),
+        level=level,
+        permutations=permutations,
+        seed=seed,
+        bins=bins,
+        as_levels=_names(as_levels) or (),
+    )
+    say(as_json(found) + "\n" if json else captured(lambda console: show(found, console)))
+    raise typer.Exit(1 if fail_on_dependence and found.depends else 0)
+
+
+def _names(text: str | None) -> list[str] | None:
+    """Split a list of names as a line of CSV, so that a name with a comma in it can be quoted."""
+    if text is None:
+        return None
+    fields = next(csv.reader([text], skipinitialspace=True), [])
+    return [name.strip() for name in fields if name.strip()]

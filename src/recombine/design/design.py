@@ -1,0 +1,357 @@
+"""Factors and designs: a table reduced to its distinct cells, as integer codes with counts and mean outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, refuse_masked, sizes_of
+from recombine.cells.conjunctions import Conjunctions, canonical, distinct
+from recombine.design.factors import Factor, code_levels, place_of
+from recombine.errors import InputError, listing, near_miss
+from recombine.tables.columns import Proposal, check_factor, profile, propose_factors
+from recombine.tables.frames import Source, fetch, open_table
+from recombine.tables.grouping import Columns, Groups, group, training_rows
+from recombine.verdicts import FINDINGS, Finding
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Design:
+    """The distinct cells of a table: what was seen in training, how often, and with which outcome.
+
+    Build one with `Design.from_frame` (a table) or `Design.from_cells` (integer codes).
+
+    Attributes
+    ----------
+    factors : tuple of Factor
+    cells : int array of shape (M, C)
+        Distinct cells; a cell that occurs both in training and held out has two rows.
+    train : bool array of shape (M,)
+    rows : int array of shape (M,)
+        Table rows behind each.
+    weight : float array of shape (M,)
+        Their total weight (the number of rows without a weight column).
+    outcome : float array of shape (M,) or None
+        Weighted mean outcome.
+    spread, freedom : float arrays of shape (M,)
+        Sum of squares and degrees of freedom of the outcome within the cell: the replicates' noise.
+    symmetric : tuple of tuple of int
+        Groups of interchangeable factors.
+    """
+
+    factors: tuple[Factor, ...]
+    cells: IntArray
+    train: BoolArray
+    rows: IntArray
+    weight: FloatArray
+    outcome: FloatArray | None = None
+    spread: FloatArray | None = None
+    freedom: FloatArray | None = None
+    symmetric: tuple[tuple[int, ...], ...] = ()
+    outcome_name: str | None = None
+    outcome_labels: tuple[str, str] | None = None
+    source: str = "the table"
+    notes: tuple[Finding, ...] = ()
+    proposals: tuple[Proposal, ...] = field(default=())
+
+    @classmethod
+    def from_frame(
+        cls,
+        data: object,
+        factors: Sequence[str] | None = None,
+        outcome: str | None = None,
+        *,
+        weight: str | None = None,
+        sd: str | None = None,
+        split: str | None = None,
+        symmetric: Sequence[str] = (),
+        as_levels: Sequence[str] = (),
+    ) -> Design:
+        """Build a design from a CSV/Parquet path or any dataframe narwhals knows.
+
+        Parameters
+        ----------
+        data : path or dataframe
+            Rows are grouped to distinct cells in the frame's own engine; only cells come back.
+        factors : sequence of str, optional
+            Factor columns. Without them columns with few distinct values are proposed and the guess is marked.
+        outcome : str, optional
+            Numeric column (or text with two values, coded 0/1).
+        weight : str, optional
+            Column of counts or weights, for tables that are already aggregated.
+        sd : str, optional
+            Column of standard deviations within a row, for tables that are already aggregated.
+        split : str, optional
+            ``"column"`` or ``"column=value"``: rows with that value are training, the others held out.
+        symmetric : sequence of str
+            Factors that are one factor used twice, such as gene A and gene B.
+        as_levels : sequence of str
+            Numeric columns with very many values that are labels all the same.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"colour": ["red", "red", "blue"], "shape": ["cube", "ball", "cube"], "y": [1, 2, 3]})
+        >>> design = Design.from_frame(frame, factors=["colour", "shape"], outcome="y")
+        >>> design.sizes, design.seen.tolist()
+        ((2, 2), [[0, 1], [1, 0], [1, 1]])
+        """
+        source = open_table(data)
+        split_column, _, split_value = (split or "").partition("=")
+        roles = {"outcome": outcome, "weight": weight, "sd": sd, "split": split_column or None}
+        taken = _taken(source, roles)
+        proposals: list[Proposal] = []
+        if factors is None:
+            proposals = propose_factors(source, taken)
+            factors = _guessed(proposals, source.name)
+        names = _check_names(source, factors, taken)
+        for item in profile(source, names)[1]:
+            check_factor(item, source.name, item.column in as_levels)
+        columns = Columns(names, outcome, weight, sd, split_column or None)
+        groups = group(source, columns)
+        train = np.ones(len(groups.rows), dtype=bool)
+        if groups.split is not None:
+            train = training_rows(groups.split, split_column, split_value or None)
+        design = _coded(groups, columns, train, symmetric, source.name, proposals)
+        return design
+
+    @classmethod
+    def from_cells(
+        cls,
+        cells: npt.ArrayLike,
+        outcome: npt.ArrayLike | None = None,
+        *,
+        train: npt.ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        sizes: Sequence[int] | None = None,
+        symmetric: Sequence[Sequence[int]] = (),
+    ) -> Design:
+        """Build a design from integer codes of shape (N, C), one row a measurement.
+
+        Examples
+        --------
+        >>> Design.from_cells([[0, 0], [0, 1], [1, 0]], outcome=[1.0, 2.0, 3.0]).product
+        4
+        """
+        codes = canonical(as_cells(cells), [tuple(group) for group in symmetric])
+        found = list(sizes_of(codes))
+        for members in symmetric:
+            for place in members:
+                found[place] = max(found[other] for other in members)
+        levels = tuple(sizes) if sizes is not None else tuple(found)
+        labels = list(names) if names is not None else [f"factor {index + 1}" for index in range(codes.shape[1])]
+        if len(labels) != codes.shape[1] or len(levels) != codes.shape[1]:
+            raise InputError(f"cells have {codes.shape[1]} columns; give as many names and sizes")
+        if any(size < least for size, least in zip(levels, found, strict=True)):
+            raise InputError(f"sizes {list(levels)} are too small: cells use {found} levels")
+        training = np.ones(len(codes), dtype=bool) if train is None else np.asarray(train, dtype=bool)
+        if training.shape != (len(codes),):
+            raise InputError(f"train must be {len(codes)} flags, one a row of cells")
+        refuse_masked(outcome, "outcome")
+        values = None if outcome is None else np.asarray(outcome, dtype=float)
+        if values is not None and (values.shape != (len(codes),) or not np.isfinite(values).all()):
+            raise InputError(f"outcome must be {len(codes)} finite numbers, one a row of cells")
+        parts = tuple(Factor(label, tuple(range(size))) for label, size in zip(labels, levels, strict=True))
+        rows = np.ones(len(codes), dtype=np.int64)
+        design = cls(parts, codes, training, rows, rows.astype(float), values, symmetric=tuple(map(tuple, symmetric)))
+        return _merged(replace(design, outcome_name=None if values is None else "outcome"))
+
+    def __repr__(self) -> str:
+        factors = " × ".join(f"{factor.name} ({len(factor.levels):,})" for factor in self.factors)
+        outcome = f", outcome {self.outcome_name}" if self.outcome_name else ""
+        return f"Design({factors}{outcome}; {len(self.seen):,} of {self.product:,} cells seen)"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Factor names."""
+        return tuple(factor.name for factor in self.factors)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of levels of each factor."""
+        return tuple(len(factor.levels) for factor in self.factors)
+
+    @property
+    def product(self) -> int:
+        """Number of cells of the full product (unordered inside symmetric groups)."""
+        return Conjunctions(self.sizes, len(self.sizes), self.symmetric).possible(tuple(range(len(self.sizes))))
+
+    @property
+    def seen(self) -> IntArray:
+        """Distinct training cells, shape (N, C)."""
+        return self.cells[self.train]
+
+    @property
+    def held_out(self) -> IntArray:
+        """Distinct held-out cells, shape (H, C); empty without a split."""
+        return self.cells[~self.train]
+
+    def decode(self, cells: IntArray) -> dict[str, npt.NDArray[Any]]:
+        """Return the level labels of ``cells`` (N, C), one column a factor."""
+        return {
+            factor.name: np.array(factor.labels, dtype=object)[cells[:, place]]
+            for place, factor in enumerate(self.factors)
+        }
+
+    def label(self, cell: Sequence[int] | IntArray) -> str:
+        """Return one cell as text: ``"AA · JFK · LAX"``."""
+        return " · ".join(factor.labels[int(code)] for factor, code in zip(self.factors, cell, strict=True))
+
+    def cell(self, levels: Mapping[str, object] | Sequence[object]) -> IntArray:
+        """Return the codes, shape (C,), of one cell given by its levels (in factor order, or by factor name)."""
+        if isinstance(levels, Mapping):
+            missing = [name for name in self.names if name not in levels]
+            if missing:
+                raise InputError(f"cell {dict(levels)!r} lacks a level of {listing(missing)}; name one of each factor")
+            levels = [levels[name] for name in self.names]
+        if isinstance(levels, str) or len(levels) != len(self.factors):
+            raise InputError(f"cell {levels!r} must give one level of each factor: {listing(self.names)}")
+        codes = np.array([[factor.code(level) for factor, level in zip(self.factors, levels, strict=True)]])
+        ordered: IntArray = canonical(codes, self.symmetric)[0]
+        return ordered
+
+    def encode(self, data: object, *, new_levels: bool = False) -> tuple[Design, IntArray]:
+        """Return the cells of a target table as codes, shape (T, C), and the design they refer to.
+
+        Unknown levels raise, unless ``new_levels``: then the returned design knows them too, as levels never seen.
+        """
+        source = open_table(data)
+        for name in self.names:
+            source.require(name, "factor")
+        frame: Any = source.frame
+        rows, profiles = profile(source, self.names)
+        blank = next((item for item in profiles if item.missing), None)
+        if blank is not None or not rows:
+            lack = f"{blank.missing:,} of {rows:,} rows lack a level of {blank.column!r}" if blank else "no row"
+            raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
+        columns = fetch(frame.select(*self.names))
+        factors = list(self.factors)
+        for place, name in enumerate(self.names):
+            fresh = factors[place].unknown(columns[name])
+            if fresh and not new_levels:
+                raise InputError(
+                    f"{source.name}: {fresh[0]!r} is not a level of factor {name!r} in {self.source};"
+                    f"{near_miss(fresh[0], factors[place].labels)} To ask about levels that were never seen, pass "
+                    "--new-levels (new_levels=True in Python)"
+                )
+            for member in _group_of(place, self.symmetric):
+                factors[member] = Factor(factors[member].name, (*factors[member].levels, *fresh))
+        codes = np.stack([factor.codes(columns[factor.name]) for factor in factors], axis=1)
+        cells = canonical(codes, self.symmetric)
+        return replace(self, factors=tuple(factors)), cells
+
+
+def _group_of(place: int, symmetric: Sequence[Sequence[int]]) -> Sequence[int]:
+    return next((members for members in symmetric if place in members), (place,))
+
+
+def _guessed(proposals: list[Proposal], name: str) -> list[str]:
+    taken = [proposal.column for proposal in proposals if proposal.taken]
+    if len(taken) < 2:
+        reasons = "; ".join(f"{proposal.column}: {proposal.reason}" for proposal in proposals[:8])
+        raise InputError(
+            f"{name} has fewer than two columns that look like factors ({reasons}); name them with --factors"
+        )
+    return taken
+
+
+def _taken(source: Source, roles: Mapping[str, str | None]) -> dict[str, str]:
+    taken: dict[str, str] = {}
+    for role, column in roles.items():
+        if column and taken.setdefault(source.require(column, role), role) != role:
+            raise InputError(f"column {column!r} is both the {taken[column]} and the {role}; give it one part")
+    return taken
+
+
+def _check_names(source: Source, factors: Sequence[str], taken: Mapping[str, str]) -> tuple[str, ...]:
+    if isinstance(factors, str):
+        raise InputError(f"factors is the text {factors!r}; give a list of column names")
+    names = [source.require(name, "factor") for name in factors]
+    if len(names) < 2:
+        raise InputError(f"{listing(names) or 'no factor'} is too little to recombine; name at least two factors")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"factor {name!r} is named twice; name each factor once")
+        if name in taken:
+            raise InputError(f"column {name!r} is both a factor and the {taken[name]}; give it one part")
+    return tuple(names)
+
+
+def _coded(
+    groups: Groups,
+    columns: Columns,
+    train: BoolArray,
+    symmetric: Sequence[str],
+    source: str,
+    proposals: list[Proposal],
+) -> Design:
+    members = tuple(place_of(columns.factors, name) for name in symmetric)
+    if members and len(set(members)) < max(2, len(members)):
+        raise InputError(f"symmetric factors {listing(symmetric)}: name two or more, each once")
+    factors, codes = code_levels(columns.factors, groups.levels, members, source)
+    design = Design(
+        factors,
+        canonical(codes, (members,) if members else ()),
+        train,
+        groups.rows,
+        groups.weight,
+        groups.mean,
+        groups.spread if groups.mean is not None else None,
+        groups.freedom if groups.mean is not None else None,
+        (members,) if members else (),
+        columns.outcome,
+        groups.labels,
+        source,
+        tuple(_notes(groups.left_out, proposals)),
+        tuple(proposals),
+    )
+    if not train.any():
+        raise InputError(f"no row of {source} is training; check the split column")
+    return _merged(design)
+
+
+def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[Finding]:
+    notes = []
+    if any(left_out.values()):
+        reasons = "; ".join(
+            f"{count:,} row{'s' if count != 1 else ''} with {reason}" for reason, count in left_out.items() if count
+        )
+        notes.append(Finding(FINDINGS["RC103"], reasons))
+    if proposals:
+        taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)
+        notes.append(Finding(FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure"))
+    return notes
+
+
+def _merged(design: Design) -> Design:
+    """Merge rows of the same cell and split (repeated measurements, or (a, b) and (b, a) of symmetric factors)."""
+    keyed = np.column_stack([design.cells, design.train.astype(np.int64)])
+    rows, where = distinct(keyed)
+    if len(rows) == len(keyed) and np.array_equal(where, np.arange(len(rows))):
+        return design
+
+    def total(values: npt.NDArray[Any]) -> FloatArray:
+        return np.bincount(where, weights=values, minlength=len(rows)).astype(np.float64)
+
+    weight = total(design.weight)
+    mean = spread = freedom = None
+    if design.outcome is not None:
+        mean = total(design.weight * design.outcome) / weight
+        within = design.spread if design.spread is not None else np.zeros(len(keyed))
+        degrees = design.freedom if design.freedom is not None else np.zeros(len(keyed))
+        spread = total(within) + total(design.weight * (design.outcome - mean[where]) ** 2)
+        freedom = total(degrees) + np.bincount(where, minlength=len(rows)) - 1.0
+    return replace(
+        design,
+        cells=rows[:, :-1],
+        train=rows[:, -1].astype(bool),
+        rows=total(design.rows).astype(np.int64),
+        weight=weight,
+        outcome=mean,
+        spread=spread,
+        freedom=freedom,
+    )

@@ -1,0 +1,133 @@
+"""Factors: names, levels and the integer codes that stand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import IntArray
+from recombine.errors import InputError, listing, near_miss
+
+#: From here on floating point skips integers, so two levels could be read as one.
+LARGEST_EXACT = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A named factor and its levels, in the order of their codes.
+
+    Examples
+    --------
+    >>> Factor("colour", ("blue", "red")).labels
+    ('blue', 'red')
+    """
+
+    name: str
+    levels: tuple[Any, ...]
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Levels as text."""
+        return tuple(level_text(level) for level in self.levels)
+
+    def code(self, level: object) -> int:
+        """Return the code of ``level`` (the value or its text), or raise with the nearest level."""
+        if level in self._codes:
+            return self._codes[level]
+        raise InputError(
+            f"{level!r} is not a level of factor {self.name!r};{near_miss(level, self.labels)} "
+            f"Levels: {listing(self.labels)}"
+        )
+
+    @cached_property
+    def _codes(self) -> dict[object, int]:
+        texts: dict[object, int] = {label: code for code, label in enumerate(self.labels)}
+        return texts | {level: code for code, level in enumerate(self.levels)}
+
+    def unknown(self, values: npt.NDArray[Any]) -> list[Any]:
+        """Return the distinct ``values`` that are not levels, in order of appearance."""
+        known = self._codes
+        return list({value: None for value in values.tolist() if value not in known and level_text(value) not in known})
+
+    def codes(self, values: npt.NDArray[Any]) -> IntArray:
+        """Return the codes of ``values`` (N,), all of which must be levels."""
+        known = self._codes
+        found = [known[value if value in known else level_text(value)] for value in values.tolist()]
+        return np.array(found, dtype=np.int64)
+
+
+def level_text(level: object) -> str:
+    """Return a level as the reader would write it: no trailing zeros, no midnight, no digit lost.
+
+    Examples
+    --------
+    >>> level_text(2.0), level_text(1234567.5), level_text(datetime(2013, 1, 31))
+    ('2', '1234567.5', '2013-01-31')
+    """
+    if isinstance(level, float):
+        short = f"{level:g}"
+        return short if float(short) == level else repr(level).removesuffix(".0")
+    if isinstance(level, datetime) and level.time() == time():
+        return str(level.date())
+    return str(level)
+
+
+def place_of(factors: Sequence[str], name: str) -> int:
+    """Return the position of the symmetric factor ``name``, or raise with the nearest name."""
+    if name not in factors:
+        raise InputError(
+            f"symmetric factor {name!r} is not one of the factors;{near_miss(name, factors)} "
+            f"Factors: {listing(factors)}"
+        )
+    return list(factors).index(name)
+
+
+def code_levels(
+    names: Sequence[str], columns: Sequence[npt.NDArray[Any]], symmetric: Sequence[int], source: str
+) -> tuple[tuple[Factor, ...], IntArray]:
+    """Turn raw level columns into factors and codes (M, C); symmetric factors share one list of levels.
+
+    Examples
+    --------
+    >>> factors, codes = code_levels(["a", "b"], [np.array(["x", "y"]), np.array([3, 1])], (), "the table")
+    >>> factors[1].levels, codes.tolist()
+    ((1, 3), [[0, 1], [1, 0]])
+    """
+    values = [_sortable(name, column) for name, column in zip(names, columns, strict=True)]
+    kinds = {values[place].dtype.kind for place in symmetric}
+    if len(kinds) > 1 and not kinds <= set("iuf"):
+        values = [_texts(column) if place in symmetric else column for place, column in enumerate(values)]
+    shared = np.unique(np.concatenate([values[place] for place in symmetric])) if symmetric else None
+    factors, codes = [], []
+    for place, (name, column) in enumerate(zip(names, values, strict=True)):
+        levels = shared if shared is not None and place in symmetric else np.unique(column)
+        if len(levels) < 2:
+            raise InputError(
+                f"factor {name!r} of {source} has one level only ({levels[0]!s}) in its usable rows; "
+                "nothing can be recombined along it, so leave it out"
+            )
+        factors.append(Factor(name, tuple(levels.tolist())))
+        codes.append(np.searchsorted(levels, column))
+    return tuple(factors), np.stack(codes, axis=1).astype(np.int64)
+
+
+def _sortable(name: str, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Mixed types (numbers and text in one column) cannot be sorted: read them as text."""
+    if levels.dtype.kind == "O":
+        return _texts(levels)
+    if levels.dtype.kind == "f" and np.abs(levels).max(initial=0.0) >= LARGEST_EXACT:
+        raise InputError(
+            f"factor {name!r} has the level {np.abs(levels).max():.6g}: numbers that large run into each other as "
+            "floating point; store the column as text or as 64-bit integers"
+        )
+    return levels
+
+
+def _texts(levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.array([level_text(level) for level in levels.tolist()])

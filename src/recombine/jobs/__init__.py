@@ -1,0 +1,15 @@
+"""Jobs: what users ask for, answered with science and engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.jobs import advice as advice
+    from recombine.jobs import audit as audit
+    from recombine.jobs import inspection as inspection
+    from recombine.jobs import probe as probe
+
+open_room(__name__)

@@ -1,0 +1,168 @@
+"""The cells that may be collected: the whole product where it is small, else a sample; costs and forbidden cells."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
+from recombine.cells.conjunctions import Conjunctions, canonical, contains, distinct, every_cell
+from recombine.design.design import Design
+from recombine.errors import InputError, listing, near_miss
+from recombine.tables.table import Table
+from recombine.theory.identification.counts import random_cells
+
+#: Products up to this size are searched whole; larger ones through a random sample of cells and a star of linking ones.
+WHOLE_PRODUCT = 300_000
+SAMPLE = 50_000
+MOST_LINKS = 50_000
+
+Cell = Mapping[str, object] | Sequence[object]
+Costs = Mapping[Any, float] | Callable[[dict[str, str]], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Unseen cells, and which of them may be collected at what cost.
+
+    Attributes
+    ----------
+    cells : int array of shape (P, C)
+    costs : float array of shape (P,)
+    allowed : bool array of shape (P,)
+    counted : bool array of shape (P,)
+        Cells that gains are counted on: all, or the random sample.
+    scale : float
+        How many unseen cells of the product each counted cell stands for.
+    """
+
+    cells: IntArray
+    costs: FloatArray
+    allowed: BoolArray
+    counted: BoolArray
+    scale: float
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the product was too large to search whole."""
+        return self.scale != 1.0
+
+
+def gather(design: Design, order: int, cost: Costs | None, forbidden: Sequence[Cell], seed: int) -> Pool:
+    """Gather the unseen cells of ``design``.
+
+    Examples
+    --------
+    >>> pool = gather(Design.from_cells([[0, 0], [1, 1]]), 1, None, [[0, 1]], seed=0)
+    >>> pool.cells.tolist(), pool.allowed.tolist()
+    ([[0, 1], [1, 0]], [False, True])
+    """
+    # Symmetric cells are listed in every order before one of each is kept, so it is the full product that counts.
+    if product_size(design.sizes) <= WHOLE_PRODUCT:
+        cells = every_cell(design.sizes)
+        if design.symmetric:
+            cells = cells[(canonical(cells, design.symmetric) == cells).all(axis=1)]
+        cells = cells[~contains(design.seen, cells)]
+        counted, scale = np.ones(len(cells), dtype=bool), 1.0
+    else:
+        cells, counted, scale = _sample(design, order, seed)
+    return Pool(cells, _costs(design, cost, cells), ~_forbidden(design, forbidden, cells), counted, scale)
+
+
+def _sample(design: Design, order: int, seed: int) -> tuple[IntArray, BoolArray, float]:
+    features = Conjunctions(design.sizes, 1, design.symmetric)
+    every_level = [np.arange(size) for size in design.sizes]
+    drawn = random_cells(features, every_level, SAMPLE, np.random.default_rng(seed))
+    drawn = distinct(canonical(drawn, design.symmetric))[0]
+    drawn = drawn[~contains(design.seen, drawn)]
+    links = _links(design, order)
+    links = links[~contains(np.vstack([design.seen, drawn]), links)]
+    counted = np.arange(len(drawn) + len(links)) < len(drawn)
+    scale = (design.product - len(design.seen)) / max(len(drawn), 1)
+    return np.vstack([drawn, links]), counted, scale
+
+
+def _links(design: Design, order: int) -> IntArray:
+    """Return cells that differ from a well-known one in at most ``order`` factors: together they determine everything.
+
+    Factors are left out, last first, where there would be too many such cells.
+    """
+    hub = np.array([np.bincount(design.seen[:, place]).argmax() for place in range(len(design.sizes))])
+    found, total = [hub[None]], 1
+    for changes in range(1, order + 1):
+        for subset in itertools.combinations(range(len(design.sizes)), changes):
+            sizes = [design.sizes[place] for place in subset]
+            total += product_size(sizes)
+            if total > MOST_LINKS:
+                break
+            cells = np.repeat(hub[None], product_size(sizes), axis=0)
+            cells[:, list(subset)] = every_cell(sizes)
+            found.append(cells)
+    return distinct(canonical(np.vstack(found), design.symmetric))[0]
+
+
+def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> BoolArray:
+    """Say which ``cells`` (P, C) a rule matches; whole cells are looked up together, rules with blanks one by one."""
+    mask = np.zeros(len(cells), dtype=bool)
+    whole = []
+    for rule in forbidden:
+        if not isinstance(rule, Mapping):
+            whole.append(design.cell(rule))
+            continue
+        for name in rule:
+            if name not in design.names:
+                raise InputError(
+                    f"forbidden cell {dict(rule)!r}: {name!r} is not a factor;{near_miss(name, design.names)} "
+                    f"Factors: {listing(design.names)}"
+                )
+        if not rule:
+            raise InputError("a forbidden cell names no factor, which would forbid everything; name at least one")
+        if len(rule) == len(design.names):
+            whole.append(design.cell(rule))
+        else:
+            mask |= _matches(design, rule, cells)
+    return mask | contains(np.array(whole), cells) if whole else mask
+
+
+def _matches(design: Design, rule: Mapping[str, object], cells: IntArray) -> BoolArray:
+    """Match the levels a rule names; among symmetric factors any of them may hold a level, each level once."""
+    match = np.ones(len(cells), dtype=bool)
+    grouped: dict[tuple[int, ...], list[int]] = {}
+    for name, level in rule.items():
+        place = design.names.index(name)
+        members = next((group for group in design.symmetric if place in group), (place,))
+        grouped.setdefault(members, []).append(design.factors[place].code(level))
+    for members, codes in grouped.items():
+        for code in set(codes):
+            match &= (cells[:, list(members)] == code).sum(axis=1) >= codes.count(code)
+    return match
+
+
+def _costs(design: Design, cost: Costs | None, cells: IntArray) -> FloatArray:
+    if cost is None:
+        return np.ones(len(cells))
+    if callable(cost):
+        costs = np.array([float(cost(row)) for row in Table(design.decode(cells)).rows()])
+    else:
+        costs = _priced(design, cost, cells)
+    good = np.isfinite(costs) & (costs > 0)
+    if not good.all():
+        bad = int(np.flatnonzero(~good)[0])
+        raise InputError(f"the cost of {design.label(cells[bad])} is {costs[bad]:g}; costs are positive numbers")
+    return costs
+
+
+def _priced(design: Design, cost: Mapping[Any, float], cells: IntArray) -> FloatArray:
+    costs = np.ones(len(cells))
+    if not cost:
+        return costs
+    named = np.array([design.cell(levels) for levels in cost])
+    _, where = distinct(np.vstack([named, cells]))
+    price = np.full(int(where.max()) + 1, 1.0)
+    price[where[: len(named)]] = [float(value) for value in cost.values()]
+    result: FloatArray = price[where[len(named) :]]
+    return result

@@ -1,0 +1,80 @@
+"""Costs and forbidden cells from tables: what a person who plans data collection writes in a spreadsheet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recombine.design.design import Design
+from recombine.errors import InputError, listing
+from recombine.tables.frames import Source, fetch, open_table
+
+
+def read_costs(data: object, design: Design) -> dict[tuple[str, ...], float]:
+    """Return the cost of each cell of a table with every factor column and a ``cost`` column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> design = Design.from_cells([[0, 0], [1, 1]], names=["colour", "shape"])
+    >>> read_costs(pd.DataFrame({"colour": [0], "shape": [1], "cost": [2.5]}), design)
+    {('0', '1'): 2.5}
+    """
+    source = open_table(data)
+    if "cost" in design.names:
+        raise InputError(f"one factor is itself named 'cost', so {source.name} cannot hold both; rename that factor")
+    for name in design.names:
+        source.require(name, "factor")
+    column = source.require("cost", "cost column")
+    if source.kinds[column] not in ("integer", "number"):
+        raise InputError(f"column 'cost' of {source.name} is {source.kinds[column]}; costs are positive numbers")
+    columns = _columns(source, [*design.names, column])
+    costs = {}
+    for row in zip(*columns.values(), strict=True):
+        levels, cost = row[:-1], row[-1]
+        if any(level is None for level in levels) or cost is None:
+            raise InputError(f"{source.name} has a row with a blank level or cost; fill it in or remove it")
+        for level, factor in zip(levels, design.factors, strict=True):
+            factor.code(level)
+        costs[levels] = float(cost)
+    return costs
+
+
+def read_forbidden(data: object, design: Design) -> list[dict[str, str]]:
+    """Return the rules of a table with some factor columns; a blank level matches every level.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> design = Design.from_cells([[0, 0], [1, 1]], names=["colour", "shape"])
+    >>> read_forbidden(pd.DataFrame({"shape": [1]}), design)
+    [{'shape': '1'}]
+    """
+    source = open_table(data)
+    named = [name for name in design.names if name in source.kinds]
+    if not named:
+        raise InputError(f"{source.name} has none of the factor columns {listing(design.names)}; add at least one")
+    columns = _columns(source, named)
+    rules = []
+    for row in zip(*columns.values(), strict=True):
+        rule = {name: level for name, level in zip(named, row, strict=True) if level is not None}
+        if not rule:
+            raise InputError(f"{source.name} has a blank row, which would forbid every cell; remove it")
+        rules.append(rule)
+    return rules
+
+
+def _columns(source: Source, names: list[str]) -> dict[str, list[Any]]:
+    """Return columns as lists of text levels (None where blank); the cost column stays as it is."""
+    frame: Any = source.frame
+    result = {}
+    for name, values in fetch(frame.select(*names)).items():
+        blank = [value is None or (isinstance(value, float) and np.isnan(value)) for value in values.tolist()]
+        texts = [None if empty else value for empty, value in zip(blank, values.tolist(), strict=True)]
+        result[name] = texts if name == "cost" else [None if text is None else _text(text) for text in texts]
+    return result
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,176 @@
+"""Undetermined cells grouped by what would determine them, kept up to date as cells are collected.
+
+A cell's values under the null vectors of the seen cells form a vector. Measuring one cell determines just those whose
+vectors are parallel to its own, so the groups of parallel vectors are all a plan needs. Two random null vectors tell
+parallel from not by the ratio of their values. Collecting a cell leaves the null vectors that vanish on it (one column
+operation), and groups only ever merge, so each later step works on one cell a group.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.conjunctions import Conjunctions
+from recombine.theory.identification.elimination import PRIME, modular_sum
+from recombine.theory.identification.nullspace import null_vectors
+from recombine.theory.identification.residues import inverse, minus, times
+
+#: Null vectors drawn at a time: each collected cell uses one up, and floating-point ones lose digits as they go.
+BATCH, FLOAT_BATCH = 64, 6
+#: Fewest vectors that tell parallel cells from others.
+LEAST = 2
+#: Floating point: a value below the first is zero, and directions closer than the second (in radians) are one.
+FLOAT_ZERO, FLOAT_ANGLE = 1e-7, 1e-6
+
+
+class Directions:
+    """Groups of undetermined cells; measuring any cell of a group determines the whole group.
+
+    Parameters
+    ----------
+    features : Conjunctions
+        The additive model.
+    seen : int array of shape (N, C)
+    cells : int array of shape (P, C)
+        Unseen cells that ``seen`` does not determine.
+    weight : int array of shape (P,)
+        What each cell adds to the size of its group.
+    rank : int array of shape (P,)
+        Preference among the cells of a group, smallest first.
+    picks : int
+        How many will be collected at most.
+    exact : bool
+        Whether modular arithmetic is expected to be affordable; it only sets how many null vectors are drawn at a time.
+
+    Attributes
+    ----------
+    size : int array of shape (G,)
+        Total weight of each group.
+    offer : int array of shape (G,)
+        Smallest rank of a cell of the group.
+
+    Examples
+    --------
+    >>> seen = np.array([[0, 0], [1, 1], [2, 2]])
+    >>> cells = np.array([[0, 1], [1, 0], [0, 2], [2, 0], [1, 2], [2, 1]])
+    >>> groups = Directions(Conjunctions((3, 3)), seen, cells, np.ones(6, dtype=int), np.arange(6), picks=2)
+    >>> groups.size.tolist(), sorted(groups.offer.tolist())
+    ([2, 2, 2], [0, 2, 4])
+    >>> groups.collect(0)
+    >>> groups.size.tolist(), groups.opened.tolist()
+    ([4], [False, False, True, True, True, True])
+    """
+
+    def __init__(
+        self,
+        features: Conjunctions,
+        seen: IntArray,
+        cells: IntArray,
+        weight: IntArray,
+        rank: IntArray,
+        picks: int,
+        *,
+        exact: bool = True,
+        seed: int = 0,
+    ) -> None:
+        self._features, self._seen, self._cells = features, seen, cells
+        self._picks, self._seed = picks, seed
+        self.exact = exact
+        columns, ids = np.unique(features.ids(cells), return_inverse=True)
+        self._columns, self._ids = columns, ids.reshape(len(cells), -1)
+        self._heads = np.arange(len(cells))
+        self.size, self.offer = weight, rank
+        self._merges: list[IntArray] = []
+        self._draw()
+        self._regroup()
+
+    @property
+    def opened(self) -> BoolArray:
+        """Which cells are still undetermined, shape (P,)."""
+        label = np.arange(len(self._heads))
+        # From the last merge back to the first, so that each step costs the groups there were rather than the cells.
+        for merge in reversed(self._merges):
+            label = np.append(label, -1)[merge]
+        return np.asarray(label >= 0)
+
+    def _draw(self) -> None:
+        """Draw fresh null vectors of everything seen and collected, as values of the columns the cells use (U, r)."""
+        wanted = max(min(self._picks, BATCH if self.exact else FLOAT_BATCH), 0) + LEAST
+        vectors = null_vectors(self._features, self._seen, wanted, seed=self._seed)
+        self.exact = vectors.modulus is not None
+        self._table: npt.NDArray[Any] = vectors.look_up(self._columns)
+        self._scale = np.ones(len(self._columns))
+        if vectors.scale is not None:
+            place = np.minimum(np.searchsorted(vectors.columns, self._columns), len(vectors.columns) - 1)
+            known = vectors.columns[place] == self._columns
+            self._scale[known] = vectors.scale[place[known]]
+
+    def collect(self, cell: int) -> None:
+        """Measure cell number ``cell``: its group becomes determined, and groups that are now parallel merge."""
+        self._seen = np.vstack([self._seen, self._cells[cell]])
+        self._picks -= 1
+        if self._table.shape[1] > LEAST:
+            self._restrict(self._values(self._ids[[cell]])[0])
+        else:
+            self._draw()
+        self._regroup()
+
+    def _values(self, ids: IntArray) -> npt.NDArray[Any]:
+        """Return the null vectors' values at rows ``ids`` (n, S), shape (n, r)."""
+        return modular_sum(self._table, ids) if self.exact else np.asarray(self._table[ids].sum(axis=1))
+
+    def _restrict(self, values: npt.NDArray[Any]) -> None:
+        """Keep the null vectors that vanish where they now take ``values`` (r,): one column pays for the others."""
+        pivot = int(np.argmax(values != 0)) if self.exact else int(np.argmax(np.abs(values)))
+        rest = np.arange(len(values)) != pivot
+        column = self._table[:, [pivot]]
+        if self.exact:
+            ratio = times(values[rest], inverse(values[[pivot]]))
+            self._table = minus(self._table[:, rest], times(column, ratio))
+        else:
+            self._table = self._table[:, rest] - column * (values[rest] / values[pivot])
+
+    def _regroup(self) -> None:
+        """Merge groups whose heads are parallel and drop those whose heads are determined."""
+        ids = self._ids[self._heads]
+        if self.exact:
+            zero, keys = _exact_keys(modular_sum(self._table[:, :LEAST], ids))
+        else:
+            length = np.sqrt((self._scale[ids] ** 2).sum(axis=1, keepdims=True))
+            zero, keys = _float_keys(self._values(ids) / length)
+        _, first, where = np.unique(keys, return_index=True, return_inverse=True)
+        merge = np.full(len(ids), -1)
+        merge[~zero] = where
+        self._merges.append(merge)
+        self._heads = self._heads[~zero][first]
+        offer = np.full(len(first), np.iinfo(np.int64).max)
+        np.minimum.at(offer, where, self.offer[~zero])
+        self.size = np.bincount(where, self.size[~zero], minlength=len(first)).astype(np.int64)
+        self.offer = offer
+
+
+def _exact_keys(values: npt.NDArray[np.uint64]) -> tuple[BoolArray, npt.NDArray[Any]]:
+    """Say which rows of residues (n, 2) vanish, and give the others' ratio (m,): equal if and only if parallel."""
+    zero = np.asarray(~values.any(axis=1))
+    first, second = values[~zero].T
+    finite = second != 0
+    keys = np.full(len(first), PRIME, dtype=np.uint64)
+    keys[finite] = times(first[finite], inverse(second[finite]))
+    return zero, keys
+
+
+def _float_keys(values: FloatArray) -> tuple[BoolArray, IntArray]:
+    """Say which rows (n, r) vanish, and number the others (m,) by the angle of their first two values."""
+    zero = np.abs(values).max(axis=1) < FLOAT_ZERO
+    angle = np.arctan2(values[~zero, 1], values[~zero, 0]) % np.pi
+    order = np.argsort(angle, kind="stable")
+    steps = np.diff(angle[order], prepend=angle[order][:1]) > FLOAT_ANGLE
+    keys = np.empty(len(angle), dtype=np.int64)
+    keys[order] = np.cumsum(steps)
+    if len(angle) and angle.max() - angle.min() > np.pi - FLOAT_ANGLE:
+        keys[keys == keys.max()] = 0  # just below pi and just above 0 are one direction
+    return zero, keys

@@ -1,0 +1,281 @@
+"""What to collect next: the fewest cells that determine everything, then the cells that lower the variance most."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.conjunctions import Conjunctions, contains
+from recombine.design.design import Design
+from recombine.errors import InputError
+from recombine.jobs.advice.candidates import Cell as Cell
+from recombine.jobs.advice.candidates import Costs, Pool, gather
+from recombine.jobs.advice.directions import Directions
+from recombine.jobs.advice.variance import VariancePlan
+from recombine.jobs.listing import level_columns
+from recombine.tables.table import Table
+from recombine.theory.identification.identify import Identification, identify
+from recombine.theory.identification.nullspace import null_vectors
+from recombine.verdicts import Verdict, rounded
+
+#: Candidates for the variance phase: each costs one quadratic form per pick.
+VARIANCE_CANDIDATES = 20_000
+#: Cells that would lower the mean variance by less than this share are not worth proposing.
+SMALLEST_GAIN = 5e-4
+
+
+@dataclass(frozen=True)
+class Pick:
+    """One cell to collect: its codes, why, and what it brings.
+
+    ``gain`` counts the other unseen cells that become determined (`connect`) or is the share by which the mean variance
+    of the determined unseen cells falls (`sharpen`); either way on top of the picks before it.
+    """
+
+    cell: tuple[int, ...]
+    reason: Literal["connect", "sharpen"]
+    gain: float
+    cost: float
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Cells to collect, in order.
+
+    Attributes
+    ----------
+    picks : tuple of Pick
+    needed : int or None
+        Smallest number of cells that determines everything that can be; None where it cannot be known exactly.
+    beyond : int
+        Unseen cells that stay open whatever is collected, because the cells that would tell are forbidden.
+    sampled : bool
+        Whether gains were estimated on a random sample of a large product.
+    blocked : int
+        Unseen cells that may not be collected (of those searched).
+    unit : float
+        Unseen cells each sampled one stands for; 1 when the whole product was searched.
+    """
+
+    design: Design
+    picks: tuple[Pick, ...]
+    needed: int | None
+    sampled: bool
+    blocked: int
+    beyond: int = 0
+    unit: float = 1.0
+
+    @cached_property
+    def table(self) -> Table:
+        """One row a pick: its levels, the reason, the gain in words and the cost."""
+        cells = np.array([pick.cell for pick in self.picks], dtype=np.int64).reshape(-1, len(self.design.factors))
+        columns: dict[str, Any] = {
+            "reason": np.array([pick.reason for pick in self.picks], dtype=object),
+            "gain": np.array([self.gain_text(pick) for pick in self.picks], dtype=object),
+            "cost": [pick.cost for pick in self.picks],
+        }
+        return Table({**level_columns(self.design, cells, columns), **columns})
+
+    def gain_text(self, pick: Pick) -> str:
+        """Return what ``pick`` brings in words."""
+        if pick.reason == "sharpen":
+            return f"mean variance of unseen cells -{pick.gain:.1%}"
+        if self.sampled and pick.gain < self.unit:
+            return "too few other unseen cells become determined to show in a sample"
+        if not pick.gain:
+            return "determines itself only"
+        verb = "cell becomes" if pick.gain == 1 else "cells become"
+        number = f"about {rounded(pick.gain):,}" if self.sampled else f"{pick.gain:,.0f}"
+        return f"{number} other unseen {verb} determined"
+
+    @property
+    def statement(self) -> str:
+        """What it takes to determine everything, in a sentence; empty where that is not known."""
+        if self.needed is None:
+            return ""
+        cells = f"{self.needed:,} well-chosen cell{'s' if self.needed != 1 else ''}"
+        if self.beyond:
+            rest = f"{self.beyond:,} unseen cell{'s stay' if self.beyond != 1 else ' stays'} open whatever is collected"
+            because = "because the cells that would tell are forbidden"
+            lead = f"{cells} would determine all that can be; " if self.needed else ""
+            return f"{lead}{rest}, {because}."
+        return f"{cells} would determine everything." if self.needed else "Every unseen cell is determined already."
+
+
+def plan(
+    design: Design,
+    order: int = 1,
+    k: int | None = 5,
+    *,
+    cost: Costs | None = None,
+    forbidden: Sequence[Cell] = (),
+    criterion: Literal["V", "D"] = "V",
+    seed: int = 0,
+    known: Identification | None = None,
+) -> Plan:
+    """Choose the next ``k`` cells to collect.
+
+    Cells that determine others come first. If ``k`` allows all that are needed, they are a cheapest such set, else
+    those that determine the most cells per cost. What is left of ``k`` goes to cells that lower the variance most per
+    cost.
+
+    Parameters
+    ----------
+    design : Design
+    order : int
+        Order of the additive model.
+    k : int or None
+        Number of cells; None for as many as it takes to determine everything.
+    cost : mapping or callable, optional
+        Cost of a cell: a mapping from level tuples to costs (others cost 1), or a function of ``{factor: level}``.
+    forbidden : sequence of cells
+        Cells that cannot be collected; a mapping with some factors only forbids every cell that matches it.
+    criterion : {"V", "D"}
+        Lower the mean variance of unseen cells, or the volume of the confidence region.
+    seed : int
+        Fixes the random choices.
+    known : Identification, optional
+        What `identify` said of the seen cells at this order, if it was asked already.
+
+    Examples
+    --------
+    >>> found = plan(Design.from_cells([[0, 0], [1, 1], [2, 1]]), k=1)
+    >>> found.needed, found.picks[0].reason, found.picks[0].gain
+    (1, 'connect', 2.0)
+    """
+    if k is not None and k < 1:
+        raise InputError(f"k = {k} asks for no cell; ask for at least one")
+    if criterion not in ("V", "D"):
+        raise InputError(f"criterion {criterion!r} is neither 'V' (mean variance) nor 'D' (volume); choose one")
+    if known is None:
+        known = identify(design.seen, None, order, sizes=design.sizes, symmetric=design.symmetric, seed=seed)
+    pool = gather(design, order, cost, forbidden, seed)
+    codes = known.of(pool.cells)
+    opened = np.flatnonzero((codes == Verdict.DISCONNECTED) | (codes == Verdict.UNSEEN_LEVEL))
+    needed, beyond = _limits(known, pool, opened, seed)
+    picks, determined = _connect(design, known, pool, opened, k, needed, seed)
+    if k is not None and len(picks) < k:
+        determined |= codes == Verdict.DETERMINED
+        picks += _sharpen(design, known.features, picks, pool, determined, k - len(picks), criterion, seed)
+    blocked = int((~pool.allowed).sum())
+    return Plan(design, tuple(picks), needed, pool.sampled, blocked, beyond, pool.scale)
+
+
+def _limits(known: Identification, pool: Pool, opened: IntArray, seed: int) -> tuple[int | None, int]:
+    """Return how many cells it takes to determine what can be, and how many unseen cells never will be."""
+    rank = known.rank
+    if rank is None:
+        return None, 0
+    if pool.allowed[opened].all():
+        return known.features.rank - rank, 0
+    if pool.sampled:
+        return None, 0
+    allowed = pool.cells[opened[pool.allowed[opened]]]
+    best = null_vectors(known.features, np.vstack([known.seen.cells, allowed]), 1, seed=seed)
+    if best.rank is None or best.modulus is None:
+        return None, 0
+    return best.rank - rank, int(best.values(pool.cells[opened]).any(axis=1).sum())
+
+
+def _connect(
+    design: Design, known: Identification, pool: Pool, opened: IntArray, k: int | None, needed: int | None, seed: int
+) -> tuple[list[Pick], BoolArray]:
+    """Pick cells until all that can be are determined or ``k`` are picked; also say which pool cells they determine."""
+    determined = np.zeros(len(pool.cells), dtype=bool)
+    most = len(opened) if k is None else k
+    if not pool.allowed[opened].any():
+        return [], determined
+    ranked, rank = _ranking(design, pool, opened)
+    groups = Directions(
+        known.features,
+        known.seen.cells,
+        pool.cells[opened],
+        pool.counted[opened].astype(np.int64),
+        rank,
+        most if needed is None else min(most, needed),
+        exact=known.null.modulus is not None,
+        seed=seed,
+    )
+    thrifty = k is None or (needed is not None and k >= needed)
+    picks: list[Pick] = []
+    while len(picks) < most and (found := _best(groups, pool.costs[opened[ranked]], thrifty)) is not None:
+        place, size = ranked[found[0]], found[1]
+        cell, price = pool.cells[opened[place]], float(pool.costs[opened[place]])
+        gain = (size - int(pool.counted[opened[place]])) * pool.scale
+        picks.append(Pick(tuple(map(int, cell)), "connect", gain, price))
+        groups.collect(int(place))
+    determined[opened] = ~groups.opened
+    return picks, determined
+
+
+def _ranking(design: Design, pool: Pool, opened: IntArray) -> tuple[IntArray, IntArray]:
+    """Order the open cells that may be collected, cheap and well known first; also the place of each in that order."""
+    order = np.lexsort((-_familiarity(design, pool.cells[opened]), pool.costs[opened]))
+    ranked = order[pool.allowed[opened][order]]
+    rank = np.full(len(opened), np.iinfo(np.int64).max)
+    rank[ranked] = np.arange(len(ranked))
+    return ranked, rank
+
+
+def _best(groups: Directions, costs: FloatArray, thrifty: bool) -> tuple[int, int] | None:
+    """Return the rank of the best cell to collect and the size of its group; ``costs`` are in order of rank."""
+    useful = groups.offer < len(costs)
+    if not useful.any():
+        return None
+    offer, size = groups.offer[useful], groups.size[useful]
+    price = costs[offer]
+    # A cheapest set of independent cells takes the cheapest first, whatever they bring: independence is a matroid.
+    worth = np.where(price == price.min(), size, -1) if thrifty else size / price
+    top = np.flatnonzero(worth >= worth.max() * (1 - 1e-12))
+    best = top[np.argmin(offer[top])]
+    return int(offer[best]), int(size[best])
+
+
+def _familiarity(design: Design, cells: IntArray) -> FloatArray:
+    """Score cells by how often their levels were seen: among equals, link through the best-known levels."""
+    counts = [np.bincount(design.seen[:, place], minlength=size) for place, size in enumerate(design.sizes)]
+    total: FloatArray = np.sum([np.log1p(count[cells[:, place]]) for place, count in enumerate(counts)], axis=0)
+    return total
+
+
+def _unheard_of_twins(design: Design, cells: IntArray) -> BoolArray:
+    """Say which ``cells`` (P, C) pair a level with itself, where no seen cell does: such pairs may make no sense."""
+    strange = np.zeros(len(cells), dtype=bool)
+    for group in design.symmetric:
+        for first, second in itertools.combinations(group, 2):
+            if not (design.seen[:, first] == design.seen[:, second]).any():
+                strange |= cells[:, first] == cells[:, second]
+    return strange
+
+
+def _sharpen(
+    design: Design,
+    features: Conjunctions,
+    picks: Sequence[Pick],
+    pool: Pool,
+    determined: BoolArray,
+    k: int,
+    criterion: str,
+    seed: int,
+) -> list[Pick]:
+    """Pick unseen determined cells that lower the variance most per cost."""
+    seen = np.vstack([design.seen, *[np.array([pick.cell]) for pick in picks]])
+    targets = determined & ~contains(seen, pool.cells)
+    candidates = np.flatnonzero(targets & pool.allowed & ~_unheard_of_twins(design, pool.cells))
+    if not len(candidates):
+        return []
+    if len(candidates) > VARIANCE_CANDIDATES:
+        candidates = np.sort(np.random.default_rng(seed).choice(candidates, VARIANCE_CANDIDATES, replace=False))
+    variance = VariancePlan(features, seen, pool.cells[targets & pool.counted])
+    chosen = variance.choose(pool.cells[candidates], pool.costs[candidates], k, criterion)
+    return [
+        Pick(tuple(map(int, pool.cells[candidates[index]])), "sharpen", gain, float(pool.costs[candidates[index]]))
+        for index, gain in chosen
+        if gain >= SMALLEST_GAIN
+    ]

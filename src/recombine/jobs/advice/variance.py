@@ -1,0 +1,99 @@
+"""Greedy optimal augmentation: which further cell lowers the variance of the predictions most, by rank-one updates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import Conjunctions
+
+#: Seen conjunctions up to which the information matrix is inverted (a few seconds).
+MOST_COLUMNS = 2_000
+#: Pivots of an incidence Gram matrix are rationals of moderate size or zero; rounding leaves zeros far below this.
+SMALLEST_PIVOT = 1e-7
+
+
+class VariancePlan:
+    """The information of the seen cells and the variance it leaves at the target cells.
+
+    Parameters
+    ----------
+    features : Conjunctions
+    seen : int array of shape (N, C)
+    targets : int array of shape (T, C)
+        Determined cells whose mean variance is to fall.
+
+    Examples
+    --------
+    >>> cross = np.array([[0, 0], [0, 1], [0, 2], [1, 0], [2, 0]])
+    >>> plan = VariancePlan(Conjunctions((3, 3)), cross, np.array([[1, 1]]))
+    >>> round(plan.mean_variance, 9)
+    3.0
+    """
+
+    def __init__(self, features: Conjunctions, seen: IntArray, targets: IntArray) -> None:
+        from threadpoolctl import threadpool_limits
+
+        whole = features.incidence(seen)
+        self._used = np.unique(whole.indices)
+        self._place = np.full(features.columns, -1, dtype=np.int64)
+        self._place[self._used] = np.arange(len(self._used))
+        self._features = features
+        self.affordable = len(self._used) <= MOST_COLUMNS and len(targets) > 0
+        if self.affordable:
+            rows = whole[:, self._used]
+            aims = features.incidence(targets)[:, self._used]
+            self._moment = (aims.T @ aims).toarray() / len(targets)
+            with threadpool_limits(1):
+                self._inverse = _generalized_inverse((rows.T @ rows).toarray())
+                self._loss = self._inverse @ self._moment @ self._inverse
+
+    @property
+    def mean_variance(self) -> float:
+        """Mean variance of the predictions at the targets, in units of one cell's noise."""
+        return float(np.sum(self._inverse * self._moment))
+
+    def choose(self, cells: IntArray, costs: FloatArray, k: int, criterion: str) -> list[tuple[int, float]]:
+        """Return up to ``k`` positions in ``cells`` (M, C) and by what share each lowers the mean variance."""
+        if not self.affordable:
+            return []
+        ids = self._place[self._features.ids(cells)]
+        free = np.ones(len(cells), dtype=bool)
+        chosen: list[tuple[int, float]] = []
+        for _ in range(min(k, len(cells))):
+            variance = _quadratic(self._inverse, ids)
+            drop = _quadratic(self._loss, ids) / (1.0 + variance)
+            score = (drop if criterion == "V" else np.log1p(variance)) / costs
+            best = int(np.argmax(np.where(free, score, -np.inf)))
+            chosen.append((best, float(drop[best]) / self.mean_variance))
+            free[best] = False
+            self._add(ids[best])
+        return chosen
+
+    def _add(self, ids: IntArray) -> None:
+        """Add one cell to the information matrix (Sherman-Morrison) and update the variance it leaves."""
+        row = np.bincount(ids, minlength=len(self._used)).astype(float)
+        u, v = self._inverse @ row, self._loss @ row
+        s, q = 1.0 + float(row @ u), float(row @ v)
+        self._inverse = self._inverse - np.outer(u, u) / s
+        self._loss = self._loss - (np.outer(u, v) + np.outer(v, u)) / s + np.outer(u, u) * (q / s**2)
+
+
+def _generalized_inverse(gram: FloatArray) -> FloatArray:
+    """Invert the largest independent block and leave the rest zero: determined cells have the same variance in any."""
+    from scipy.linalg.lapack import dpstrf
+
+    _, pivots, rank, _ = dpstrf(gram, lower=1, tol=SMALLEST_PIVOT)
+    kept = np.sort(pivots[:rank] - 1)
+    result = np.zeros_like(gram)
+    result[np.ix_(kept, kept)] = np.linalg.inv(gram[np.ix_(kept, kept)])
+    return result
+
+
+def _quadratic(matrix: FloatArray, ids: IntArray) -> FloatArray:
+    """Return phi' M phi for rows given by the places of their unit entries, shape (N, S) -> (N,)."""
+    total = np.zeros(len(ids))
+    for first in range(ids.shape[1]):
+        for second in range(ids.shape[1]):
+            total += matrix[ids[:, first], ids[:, second]]
+    return total

@@ -1,0 +1,356 @@
+"""Does additivity hold here? Seen cells are predicted from the others, order by order, against two yardsticks.
+
+A verdict says what follows *if* effects add. This check says whether they do, on the cells where it can be tested: the
+error of predicting a seen cell from all other seen cells (where those determine it), beside the error of the plain mean
+and beside the noise floor of the replicates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.conjunctions import Conjunctions
+from recombine.design.design import Design
+from recombine.jobs.listing import level_columns
+from recombine.tables.table import Table
+from recombine.theory.identification.additive_fit import (
+    DENSE_ENTRIES,
+    AdditiveFit,
+    fit_additive,
+    leave_one_out,
+    leave_one_out_noise,
+)
+from recombine.theory.identification.identify import identify
+from recombine.theory.identification.nullspace import Route
+from recombine.verdicts import Verdict
+
+#: Share of the explainable variance from which additivity is said to hold, and to hold roughly.
+HOLDS, HOLDS_ROUGHLY = 0.9, 0.6
+#: Fewer tested cells than this say nothing.
+FEWEST_CELLS = 8
+#: Where noise alone accounts for more than this share of the plain mean's squared error, the check has no power.
+MOSTLY_NOISE = 0.75
+FOLDS = 5
+FEW_COLUMNS = 300
+LEAVE_ONE_OUT = "leave one cell out"
+#: The replicates show interaction when the lack-of-fit test is at most this.
+SIGNIFICANT = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class OrderCheck:
+    """How well the additive model of one order predicts seen cells from the others.
+
+    ``tested`` of the seen cells are determined by the rest; ``error`` and ``baseline`` are root mean squared errors of
+    the model and of the mean on those. From replicates (None without any): ``noise`` is that of the tested cells' own
+    means, ``expected`` the error noise alone would give the model if effects truly add. All in outcome units.
+    """
+
+    order: int
+    tested: int
+    error: float
+    baseline: float
+    noise: float | None
+    expected: float | None
+    predicted: FloatArray
+    determined: BoolArray
+
+    @property
+    def share(self) -> float:
+        """Share of the explainable variance that the predictions explain; negative if worse than the mean."""
+        noise, expected = self.noise or 0.0, self.expected or 0.0
+        explainable = self.baseline**2 - noise**2
+        if explainable <= 0:
+            return float("nan")
+        return 1.0 - max(self.error**2 - expected**2, 0.0) / explainable
+
+
+@dataclass(frozen=True)
+class LackOfFit:
+    """F test of the order-1 model against the replicates' noise."""
+
+    statistic: float
+    p_value: float
+    freedom: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class AdditivityCheck:
+    """The check at every order tried, a lack-of-fit test where rows repeat, and the cells that break additivity most.
+
+    Examples
+    --------
+    >>> cells = [[i, j] for i in range(5) for j in range(5) if (i, j) != (4, 4)]
+    >>> check = check_additivity(Design.from_cells(cells, outcome=[i + 2.0 * j for i, j in cells]))
+    >>> check.word, check.orders[0].tested, round(check.orders[0].error, 9)
+    ('holds', 24, 0.0)
+    """
+
+    design: Design
+    orders: tuple[OrderCheck, ...]
+    lack_of_fit: LackOfFit | None
+    method: str
+
+    @property
+    def word(self) -> str:
+        """The verdict word at order 1; see `word_at`."""
+        return self.word_at(1)
+
+    def at(self, order: int) -> OrderCheck | None:
+        """Return the check of one order, or None if it was not tried."""
+        return next((check for check in self.orders if check.order == order), None)
+
+    def word_at(self, order: int) -> str:
+        """Return the verdict word at ``order``.
+
+        ``holds``, ``holds roughly``, ``does not hold``; without replicates, whose noise would tell, ``is not shown to
+        hold``; ``cannot be checked`` with too few cells or too much noise.
+        """
+        check = self.at(order)
+        if check is None:
+            return "cannot be checked"
+        word, test = _word(check), self.lack_of_fit
+        # A model that misses by noise alone has not been refuted: only the replicates can say that effects interact.
+        noisy = order == 1 and test is not None and test.p_value > SIGNIFICANT
+        return "cannot be checked" if noisy and word in ("holds roughly", "does not hold") else word
+
+    @cached_property
+    def table(self) -> Table:
+        """One row an order: cells tested, error, baseline, noise floor, share explained, word."""
+        return Table(
+            {
+                "order": [check.order for check in self.orders],
+                "cells tested": [check.tested for check in self.orders],
+                "error": [check.error for check in self.orders],
+                "mean baseline": [check.baseline for check in self.orders],
+                "noise floor": [np.nan if check.expected is None else check.expected for check in self.orders],
+                "share explained": [check.share for check in self.orders],
+                "additivity": [self.word_at(check.order) for check in self.orders],
+            }
+        )
+
+    def breakers(self, count: int = 5) -> Table:
+        """Return the seen cells whose value the others predict worst at order 1: observed, predicted, difference."""
+        if not self.orders or self.design.outcome is None:
+            return Table({"difference": []})
+        check, observed = self.orders[0], self.design.outcome[self.design.train]
+        gap = np.where(check.determined, np.abs(observed - check.predicted), -1.0)
+        worst = np.argsort(-gap, kind="stable")[: min(count, check.tested)]
+        columns = {
+            "rows": self.design.rows[self.design.train][worst],
+            "observed": observed[worst],
+            "predicted": check.predicted[worst],
+            "difference": observed[worst] - check.predicted[worst],
+        }
+        return Table({**level_columns(self.design, self.design.seen[worst], columns), **columns})
+
+    @property
+    def statement(self) -> str:
+        """The finding at order 1 in words, with its numbers."""
+        return self.statement_at(1)
+
+    def statement_at(self, order: int) -> str:
+        """Return the finding at ``order`` in words, with its numbers."""
+        check = self.at(order)
+        word = self.word_at(order)
+        if check is None or word == "cannot be checked":
+            return f"Additivity at order {order} could not be checked: {self.obstacle(order)}."
+        lead = "Additivity" if order == 1 else f"Additivity up to interactions of {order} factors"
+        text = (
+            f"{lead} {word}: predicting {self._what(check)}, the additive model is off by {_number(check.error)} "
+            f"(root mean square), the plain mean by {_number(check.baseline)}"
+        )
+        if check.expected is not None:
+            text += f", and noise alone would make it {_number(check.expected)}."
+        elif word == "is not shown to hold":
+            text += ". No rows repeat, so noise and interaction cannot be told apart."
+        else:
+            text += "."
+        return text + (self._interaction() if order == 1 else "")
+
+    def _what(self, check: OrderCheck) -> str:
+        if self.method == LEAVE_ONE_OUT:
+            return f"each seen cell from the others ({check.tested:,} cells allow it)"
+        return f"{check.tested:,} seen cells, held out at random, from the rest"
+
+    def obstacle(self, order: int) -> str:
+        """Return why additivity at ``order`` cannot be checked, in words; empty if it can be."""
+        check = self.at(order)
+        if check is None:
+            return f"with all {order} factors interacting, no cell says anything about another"
+        if check.tested < FEWEST_CELLS:
+            cells = (
+                f"only {check.tested} seen cell{'s are' if check.tested != 1 else ' is'}"
+                if check.tested
+                else "no seen cell is"
+            )
+            return f"{cells} determined by the others, and it takes {FEWEST_CELLS} such cells"
+        if check.baseline == 0:
+            return "the outcome is the same in every cell"
+        if not _drowned(check) and self.word_at(order) == "cannot be checked":
+            return (
+                f"held-out cells are off by {_number(check.error)} where noise alone would make it "
+                f"{_number(check.expected)}, and the replicates show no interaction; more rows per cell would tell"
+            )
+        if _drowned(check):
+            return (
+                f"noise alone would put the model off by {_number(check.expected)}, nearly as much as the plain mean "
+                f"is ({_number(check.baseline)}); more rows per cell would tell"
+            )
+        return ""
+
+    def _interaction(self) -> str:
+        check = self.orders[0]
+        if self.lack_of_fit is None or check.noise is None:
+            return ""
+        test = self.lack_of_fit
+        if test.p_value > SIGNIFICANT:
+            return (
+                f" The replicates show no interaction (lack-of-fit F = {test.statistic:.2f}, p = {test.p_value:.2g})."
+            )
+        size = np.sqrt(max(check.error**2 - (check.expected or 0.0) ** 2, 0.0))
+        yet = " all the same" if self.word == "holds" else ""
+        shown = "p < 1e-12" if test.p_value < 1e-12 else f"p = {test.p_value:.1g}"
+        return (
+            f" Interaction is real{yet} (lack-of-fit F = {test.statistic:.1f}, {shown}): a typical cell departs "
+            f"from additivity by about {_number(size)}."
+        )
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.3g}"
+
+
+def _drowned(check: OrderCheck) -> bool:
+    return check.expected is not None and check.expected**2 > MOSTLY_NOISE * check.baseline**2
+
+
+def _word(check: OrderCheck) -> str:
+    share = check.share
+    if check.tested < FEWEST_CELLS or np.isnan(share) or _drowned(check):
+        return "cannot be checked"
+    if share >= HOLDS:
+        return "holds"
+    if share >= HOLDS_ROUGHLY:
+        return "holds roughly"
+    return "does not hold" if check.noise is not None else "is not shown to hold"
+
+
+def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int = 0) -> AdditivityCheck:
+    """Predict every seen cell from the other seen cells under the additive model of each order."""
+    assert design.outcome is not None
+    checks, exact = [], True
+    for order in orders:
+        if order < len(design.factors):
+            check, dense = _check(design, order, seed)
+            exact = exact and dense
+            checks.append(check)
+    method = LEAVE_ONE_OUT if exact else f"{_rounds(design)} of {FOLDS} random folds of cells held out"
+    return AdditivityCheck(design, tuple(checks), _lack_of_fit(design), method)
+
+
+def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
+    assert design.outcome is not None
+    outcome = design.outcome[design.train]
+    features = Conjunctions(design.sizes, order, design.symmetric)
+    dense = len(outcome) * features.columns <= DENSE_ENTRIES
+    noise = _cell_variances(design)
+    if dense:
+        fit = fit_additive(features, design.seen, outcome)
+        predicted, determined = leave_one_out(fit, outcome)
+        expected = None if noise is None else leave_one_out_noise(fit, noise)
+    else:
+        predicted, determined = _folds(design, features, outcome, seed)
+        expected = noise  # with so many cells the noise of the fit itself is negligible
+    count = max(len(outcome) - 1, 1)
+    mean = (outcome.sum() - outcome) / count
+    baseline = _rms((outcome - mean)[determined])
+    if baseline <= 1e-12 * np.abs(outcome).max():
+        baseline = 0.0  # the outcome never varies; what is left is rounding
+    check = OrderCheck(
+        order,
+        int(determined.sum()),
+        _rms((outcome - predicted)[determined]),
+        baseline,
+        _root(noise, determined),
+        _root(expected, determined),
+        predicted,
+        determined,
+    )
+    return check, dense
+
+
+def _rounds(design: Design) -> int:
+    """All folds in turn; with very many cells one fold alone says as much."""
+    return FOLDS if len(design.seen) <= 4_000 else 1
+
+
+def _folds(design: Design, features: Conjunctions, outcome: FloatArray, seed: int) -> tuple[FloatArray, BoolArray]:
+    """Cross-validate by folds where leave-one-out would need too large a matrix."""
+    fold = np.random.default_rng(seed).integers(FOLDS, size=len(outcome))
+    predicted = np.full(len(outcome), np.nan)
+    determined = np.zeros(len(outcome), dtype=bool)
+    # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
+    route: Route | None = "projection" if features.columns > FEW_COLUMNS else None
+    for held in range(_rounds(design)):
+        test = np.flatnonzero(fold == held)
+        rest = fold != held
+        found = identify(
+            design.seen[rest],
+            design.seen[test],
+            features.order,
+            sizes=design.sizes,
+            symmetric=design.symmetric,
+            route=route,
+        )
+        known = test[found.verdicts == Verdict.DETERMINED]
+        fit: AdditiveFit = fit_additive(features, design.seen[rest], outcome[rest])
+        predicted[known] = fit.predict(design.seen[known])
+        determined[known] = True
+    return predicted, determined
+
+
+def _rms(values: FloatArray) -> float:
+    return float(np.sqrt(np.mean(values**2))) if len(values) else float("nan")
+
+
+def _pooled_variance(design: Design) -> tuple[float, float] | None:
+    """Return the variance of one measurement pooled over cells and its degrees of freedom, if rows repeat."""
+    if design.spread is None or design.freedom is None:
+        return None
+    freedom = float(design.freedom[design.train].sum())
+    return (float(design.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
+
+
+def _cell_variances(design: Design) -> FloatArray | None:
+    """Return the variance of each seen cell's mean that the replicates imply, shape (N,)."""
+    pooled = _pooled_variance(design)
+    return None if pooled is None else pooled[0] / design.weight[design.train]
+
+
+def _root(variances: FloatArray | None, tested: BoolArray) -> float | None:
+    """Return the root of the mean variance over the tested cells."""
+    return None if variances is None or not tested.any() else float(np.sqrt(np.mean(variances[tested])))
+
+
+def _lack_of_fit(design: Design) -> LackOfFit | None:
+    """Compare the weighted residuals of cell means about the order-1 fit with the noise within cells."""
+    from scipy.special import fdtrc
+
+    pooled = _pooled_variance(design)
+    features = Conjunctions(design.sizes, 1, design.symmetric)
+    if pooled is None or pooled[0] <= 0 or len(design.seen) * features.columns > DENSE_ENTRIES:
+        return None
+    assert design.outcome is not None
+    outcome, weight = design.outcome[design.train], design.weight[design.train]
+    fit = fit_additive(features, design.seen, outcome, weight)
+    assert fit.rank is not None
+    freedom = len(outcome) - fit.rank
+    if freedom < 1:
+        return None
+    statistic = float(np.sum(weight * (outcome - fit.fitted) ** 2)) / freedom / pooled[0]
+    return LackOfFit(statistic, float(fdtrc(freedom, pooled[1], statistic)), (freedom, pooled[1]))

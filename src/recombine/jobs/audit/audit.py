@@ -1,0 +1,328 @@
+"""The main job: a design goes in, an `Audit` comes out: verdicts, certificates, checks, forecasts and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import Conjunctions, contains
+from recombine.design.design import Design
+from recombine.errors import InputError, RecombineError, SolverError
+from recombine.jobs.advice.plan import Cell, Plan, plan
+from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
+from recombine.jobs.audit.coverage import Coverage, cover
+from recombine.jobs.audit.findings import find
+from recombine.jobs.audit.forecast import Forecast, forecast
+from recombine.jobs.audit.rivals import compare_models
+from recombine.jobs.listing import Listing, choose_cells, level_columns
+from recombine.tables.table import Table
+from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
+from recombine.theory.identification.certificate import Certificate
+from recombine.theory.identification.counts import Counts
+from recombine.theory.identification.identify import Identification, identify
+from recombine.theory.identification.leverage import DENSE_COLUMNS
+from recombine.verdicts import Finding, Verdict
+
+#: Listed cells whose leverage is solved for where each takes a solve of its own.
+SOLVED_CELLS = 5
+#: Certificates with more terms than the first are shown by that many of their largest.
+LONGEST_SUM, LARGEST_TERMS = 24, 6
+
+
+class Renderer(Protocol):
+    """What a face must offer to show an audit; `recombine.report` plugs one in."""
+
+    def page(self, audit: Audit) -> str:
+        """Return the self-contained HTML report."""
+
+    def notebook(self, audit: Audit) -> str:
+        """Return a short HTML summary without scripts."""
+
+    def text(self, audit: Audit) -> str:
+        """Return the summary as plain text."""
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What the seen cells of a design say about the unseen ones. Make one with `recombine.audit`.
+
+    Attributes
+    ----------
+    design : Design
+    order : int
+        Order of the additive model the verdicts assume.
+    listing : Listing
+        The unseen cells that are listed, and how they were chosen.
+    identification, first : Identification
+        The verdict engine at ``order`` and at order 1.
+    """
+
+    renderer: ClassVar[Renderer | None] = None
+
+    design: Design
+    order: int
+    listing: Listing
+    identification: Identification
+    first: Identification
+    seed: int = 0
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Verdict counts over the full product at the asked order."""
+        return self.identification.counts(self.seed)
+
+    @cached_property
+    def first_counts(self) -> Counts:
+        """Verdict counts over the full product at order 1."""
+        return self.counts if self.order == 1 else self.first.counts(self.seed)
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """Verdict codes of the listed cells, shape (T,)."""
+        return self.identification.of(self.listing.cells).astype(np.int64)
+
+    @cached_property
+    def leverage(self) -> FloatArray:
+        """Leverage of the listed cells, shape (T,); NaN where not determined.
+
+        Where each cell needs a solve of its own (thousands of seen conjunctions) only a few determined cells, spread
+        evenly over the list, are solved; the others are NaN too.
+        """
+        known = np.flatnonzero(self.codes <= Verdict.DETERMINED)
+        if len(self.identification.null.columns) > DENSE_COLUMNS:
+            known = known[np.unique(np.linspace(0, len(known) - 1, SOLVED_CELLS).astype(int))] if len(known) else known
+        result = np.full(len(self.codes), np.nan)
+        # A cell whose solve does not converge is left open rather than stopping the audit.
+        with suppress(SolverError):
+            result[known] = self.identification.leverage_of(self.listing.cells[known])
+        return result
+
+    @cached_property
+    def fit(self) -> AdditiveFit | None:
+        """The additive model of the asked order fitted to the seen cells, when there is an outcome."""
+        return None if self.design.outcome is None else self._fitted(self.order)
+
+    def _fitted(self, order: int) -> AdditiveFit:
+        assert self.design.outcome is not None
+        features = Conjunctions(self.design.sizes, order, self.design.symmetric)
+        return fit_additive(features, self.design.seen, self.design.outcome[self.design.train])
+
+    @cached_property
+    def predictions(self) -> FloatArray | None:
+        """Values of the listed cells that follow if effects add, shape (T,); NaN where nothing follows."""
+        if self.fit is None:
+            return None
+        known = self.codes <= Verdict.DETERMINED
+        return np.where(known, self.fit.predict(self.listing.cells), np.nan)
+
+    @cached_property
+    def verdicts(self) -> Table:
+        """The listed cells with their verdicts, leverage and, given an outcome, the value that follows."""
+        words = np.array([verdict.word for verdict in Verdict], dtype=object)
+        columns: dict[str, Any] = {"verdict": words[self.codes]}
+        if self.order > 1:
+            columns["verdict at order 1"] = words[self.first.of(self.listing.cells)]
+        columns["leverage"] = self.leverage
+        if self.predictions is not None:
+            columns["predicted"] = self.predictions
+        return Table({**level_columns(self.design, self.listing.cells, columns), **columns})
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """What the training rows cover."""
+        return cover(self.design)
+
+    @cached_property
+    def additivity(self) -> AdditivityCheck | None:
+        """Whether effects add, checked on the seen cells; None without an outcome."""
+        if self.design.outcome is None:
+            return None
+        orders = tuple(sorted({1, 2, self.order} & set(range(1, len(self.design.factors)))))
+        return check_additivity(self.design, orders, self.seed)
+
+    @cached_property
+    def held_out_errors(self) -> Table | None:
+        """Errors on held-out cells by verdict, of the values that follow and of the plain mean; None without any."""
+        held = ~self.design.train
+        if self.fit is None or self.design.outcome is None or not held.any():
+            return None
+        truth = self.design.outcome[held]
+        codes = self.identification.of(self.design.held_out)
+        missed = truth - self.fit.predict(self.design.held_out)
+        spread = truth - self.design.outcome[self.design.train].mean()
+        rows = []
+        for verdict in Verdict:
+            chosen = codes == verdict
+            if chosen.any():
+                known = verdict in (Verdict.SEEN, Verdict.DETERMINED)
+                error = float(np.sqrt(np.mean(missed[chosen] ** 2))) if known else float("nan")
+                rows.append((verdict.word, int(chosen.sum()), error, float(np.sqrt(np.mean(spread[chosen] ** 2)))))
+        names = ("verdict", "cells", "additive error", "mean error")
+        return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})
+
+    @cached_property
+    def forecast(self) -> Forecast:
+        """What kernel theory expects of networks trained on the seen cells."""
+        cells, truth, source = self._known_unseen()
+        determined = self.first.of(cells) == Verdict.DETERMINED
+        return forecast(self.design, cells, truth, source, determined=determined, seed=self.seed)
+
+    def _known_unseen(self) -> tuple[IntArray, FloatArray | None, str]:
+        """Unseen cells to forecast on: held-out ones with outcomes if there are any, else the determined ones."""
+        held = self.design.held_out
+        fresh = ~contains(self.design.seen, held)  # a cell may have rows on both sides of the split
+        if fresh.any() and self.design.outcome is not None:
+            return held[fresh], self.design.outcome[~self.design.train][fresh], "held-out rows"
+        cells = self.listing.cells[self.first.of(self.listing.cells) == Verdict.DETERMINED]
+        fit = self.fit if self.order == 1 or self.fit is None else self._fitted(1)
+        return cells, None if fit is None else fit.predict(cells), "values that follow if effects add"
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Numbered findings, worst first."""
+        return find(self)
+
+    @property
+    def summary(self) -> str:
+        """The audit in a screenful of plain text."""
+        return self._face().text(self)
+
+    def certificate(self, cell: Cell | int) -> Certificate:
+        """Return the signed seen cells that add up to ``cell`` (its levels, or its row number in the verdicts).
+
+        Print ``audit.explain(cell)`` for the same with level names and outcomes.
+        """
+        codes = self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
+        return self.identification.certificate(tuple(int(code) for code in codes))
+
+    def explain(self, cell: Cell | int) -> str:
+        """Return the verdict of one cell in words: the certificate with level names, or why there is none."""
+        codes = self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
+        verdict = Verdict(int(self.identification.of(codes[None])[0]))
+        lead = f"{self.design.label(codes)}: {verdict.word}. {verdict.text.meaning}"
+        if verdict is not Verdict.DETERMINED:
+            return f"{lead} {verdict.text.action}"
+        try:
+            found = self.identification.certificate(tuple(int(code) for code in codes))
+            leverage = float(self.identification.leverage_of(codes[None])[0])
+        except SolverError as error:
+            return f"{lead}\n  Its certificate was not found: {error}."
+        return f"{lead}\n  {self._sum(found)}\n  leverage {leverage:.3g} (variance in units of one seen cell's)"
+
+    def _sum(self, found: Certificate) -> str:
+        """Return a certificate as text; of a long one only the largest terms."""
+        labels = [factor.labels for factor in self.design.factors]
+        if len(found) <= LONGEST_SUM:
+            return found.text(labels)
+        largest = np.argsort([-abs(float(weight)) for weight in found.weights], kind="stable")[:LARGEST_TERMS]
+        terms = [f"{float(found.weights[term]):+.3g} y({self.design.label(found.cells[term])})" for term in largest]
+        return f"a weighted sum of {len(found):,} seen cells, led by {'  '.join(terms)}"
+
+    def suggest(
+        self,
+        k: int | None = 5,
+        *,
+        cost: Mapping[Any, float] | Callable[[dict[str, str]], float] | None = None,
+        forbidden: Sequence[Cell] = (),
+        criterion: Literal["V", "D"] = "V",
+    ) -> Plan:
+        """Return the next ``k`` cells to collect (None: as many as it takes to determine everything).
+
+        See `recombine.jobs.advice.plan.plan`.
+        """
+        return plan(
+            self.design,
+            self.order,
+            k,
+            cost=cost,
+            forbidden=forbidden,
+            criterion=criterion,
+            seed=self.seed,
+            known=self.identification,
+        )
+
+    def compare_models(self, shares: Sequence[float] = (0.2, 0.5), draws: int = 6) -> Table:
+        """Score additive least squares, a forest, a kernel ridge and a network on held-out seen cells, by verdict.
+
+        See `recombine.jobs.audit.rivals.compare_models`.
+        """
+        return compare_models(self.design, shares, draws, self.order, self.seed)
+
+    def to_html(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the self-contained HTML report; an existing file is kept unless ``force``."""
+        target = Path(path)
+        if target.is_dir():
+            raise InputError(f"{target} is a folder; name a file in it")
+        if target.exists() and not force:
+            raise InputError(f"{target} exists; choose another name, or allow overwriting with --force (force=True)")
+        page = self._face().page(self)
+        try:
+            target.write_text(page, encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"{target} cannot be written ({error.strerror}); choose a folder you can write to"
+            ) from None
+        return target
+
+    def _face(self) -> Renderer:
+        if Audit.renderer is None:
+            raise RecombineError("no report is plugged in; `import recombine.report` first")
+        return Audit.renderer
+
+    def _repr_html_(self) -> str:
+        return self._face().notebook(self)
+
+    def __repr__(self) -> str:
+        return self.summary
+
+
+def audit(
+    design: Design,
+    order: int = 1,
+    *,
+    targets: object = None,
+    new_levels: bool = False,
+    seed: int = 0,
+) -> Audit:
+    """Audit a design: which unseen cells do the seen ones determine, how will models miss them, what to collect next?
+
+    Parameters
+    ----------
+    design : Design
+    order : int
+        Largest number of factors that interact in the assumed model; 1 means effects add.
+    targets : path or dataframe, optional
+        Cells to judge, one column a factor; by default every unseen cell of the product.
+    new_levels : bool
+        Accept target levels that the table does not have; their verdict is `unseen level`.
+    seed : int
+        Fixes every random choice.
+
+    Examples
+    --------
+    >>> design = Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"])
+    >>> audit(design).verdicts
+    colour  shape  verdict     leverage
+    1       1      determined  3.0
+    """
+    if not isinstance(design, Design):
+        raise InputError(f"audit takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
+    if not 1 <= order <= len(design.factors):
+        raise InputError(f"order {order} does not fit {len(design.factors)} factors; choose 1 to {len(design.factors)}")
+    asked = None
+    if targets is not None:
+        design, asked = design.encode(targets, new_levels=new_levels)
+
+    def engine(k: int) -> Identification:
+        return identify(design.seen, None, k, sizes=design.sizes, symmetric=design.symmetric, seed=seed)
+
+    first = engine(1)
+    main = first if order == 1 else engine(order)
+    return Audit(design, order, choose_cells(design, asked, seed), main, first, seed)

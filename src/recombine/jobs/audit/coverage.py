@@ -1,0 +1,108 @@
+"""What the training data cover: cells, t-way combinations, rows per cell, and the levels that carry a gap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import IntArray
+from recombine.cells.conjunctions import Conjunctions
+from recombine.design.design import Design
+from recombine.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """Coverage of the product of all levels by the training rows.
+
+    Attributes
+    ----------
+    product, seen, rows : int
+        Cells of the full product, distinct cells seen in training, training rows.
+    measurements : float
+        Their total weight: the rows themselves, or the sum of the weight column.
+    per_cell : tuple of float
+        Fewest, median and most measurements of a seen cell.
+    ways : Table
+        t-way coverage: columns ``t``, ``factors``, ``seen``, ``possible``, ``share``; one row a subset and one for all.
+    levels : Table
+        One row a level: ``factor``, ``level``, ``rows``, ``cells``; sparsest first.
+    """
+
+    product: int
+    seen: int
+    rows: int
+    measurements: float
+    per_cell: tuple[float, float, float]
+    ways: Table
+    levels: Table
+
+    def share(self, t: int) -> float:
+        """Return the overall t-way coverage, from 0 to 1."""
+        chosen = (self.ways["t"] == t) & (self.ways["factors"] == "all")
+        return float(self.ways["share"][chosen][0])
+
+
+def cover(design: Design, strongest: int = 3) -> Coverage:
+    """Measure the coverage of ``design`` by its training cells.
+
+    Examples
+    --------
+    >>> coverage = cover(Design.from_cells([[0, 0], [0, 1], [1, 0]]))
+    >>> coverage.product, coverage.seen, coverage.share(1), coverage.share(2)
+    (4, 3, 1.0, 0.75)
+    """
+    rows, weight = design.rows[design.train], design.weight[design.train]
+    spread = (float(weight.min()), float(np.median(weight)), float(weight.max()))
+    strengths = range(1, min(strongest, len(design.factors)) + 1)
+    ways = [row for t in strengths for row in _ways(design, t)]
+    names = ("t", "factors", "seen", "possible", "share")
+    table = Table({name: [row[place] for row in ways] for place, name in enumerate(names)})
+    return Coverage(
+        design.product, len(design.seen), int(rows.sum()), float(weight.sum()), spread, table, _levels(design)
+    )
+
+
+def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
+    """One row per subset of ``t`` factors (symmetric twins once) and one over all of them."""
+    features = Conjunctions(design.sizes, t, design.symmetric)
+    present = np.unique(features.ids(design.seen))
+    rows = []
+    for subset, block in features.blocks.items():
+        seen = int(np.searchsorted(present, block.stop) - np.searchsorted(present, block.start))
+        possible = features.possible(subset)
+        rows.append((t, " × ".join(design.names[factor] for factor in subset), seen, possible, seen / possible))
+    seen, possible = sum(row[2] for row in rows), sum(row[3] for row in rows)
+    return [*rows, (t, "all", seen, possible, seen / possible)]
+
+
+def _levels(design: Design) -> Table:
+    groups = {member: group for group in design.symmetric for member in group}
+    factors: list[str] = []
+    levels: list[str] = []
+    rows: list[IntArray] = []
+    cells: list[IntArray] = []
+    for place, factor in enumerate(design.factors):
+        members = groups.get(place, (place,))
+        if place == members[0]:
+            factors += [" / ".join(design.names[member] for member in members)] * len(factor.levels)
+            levels += factor.labels
+            rows.append(_per_level(design, members, design.rows[design.train]))
+            cells.append(_per_level(design, members, np.ones(len(design.seen))))
+    counts = np.concatenate(cells)
+    order = np.argsort(counts, kind="stable")
+    names = {"factor": [factors[place] for place in order], "level": [levels[place] for place in order]}
+    return Table({**names, "rows": np.concatenate(rows)[order], "cells": counts[order]})
+
+
+def _per_level(design: Design, members: tuple[int, ...], amounts: npt.NDArray[Any]) -> IntArray:
+    """Sum ``amounts`` (N,) over the seen cells that hold each level, a cell once even if it holds the level twice."""
+    total = np.zeros(design.sizes[members[0]])
+    for index, member in enumerate(members):
+        earlier = design.seen[:, list(members[:index])]
+        fresh = ~(earlier == design.seen[:, [member]]).any(axis=1)
+        total += np.bincount(design.seen[fresh, member], weights=amounts[fresh], minlength=len(total))
+    return total.astype(np.int64)

@@ -1,0 +1,146 @@
+"""The same held-out cells, other models: additive least squares beside a forest, a kernel ridge and a network.
+
+Two failures look alike in one test error. Where the verdict is not `determined` no model can know; where it is, the
+model decides. Splitting the error by verdict tells them apart.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import Conjunctions
+from recombine.design.design import Design
+from recombine.errors import InputError
+from recombine.tables.table import Table
+from recombine.theory.identification.additive_fit import fit_additive
+from recombine.theory.identification.identify import identify
+from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.solvers.solve import evaluate, solve_with_intercept
+from recombine.verdicts import Verdict
+
+Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
+#: The kernel ridge is tuned on three folds of the training cells.
+FEWEST_CELLS = 3
+VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
+
+
+def compare_models(
+    design: Design, shares: Sequence[float] = (0.2, 0.5), draws: int = 6, order: int = 1, seed: int = 0
+) -> Table:
+    """Train each model on a random share of the seen cells and score it on the rest, split by verdict.
+
+    The scikit-learn models use one-hot inputs, standardised outcomes and their default settings; the kernel ridge comes
+    once more with its width and ridge tuned by cross-validation on the training cells. Two rows are theory: what a wide
+    network with one hidden layer is expected to do, with the readout (NNGP) or all layers (NTK) doing the learning.
+
+    Parameters
+    ----------
+    design : Design
+        Must have an outcome.
+    shares : sequence of float
+        Shares of the seen cells to train on.
+    draws : int
+        Random draws per share; errors are pooled over them.
+
+    Returns
+    -------
+    Table
+        ``share``, ``model``, then for each verdict the root mean squared error and the number of cells scored.
+    """
+    if design.outcome is None:
+        raise InputError("comparing models needs an outcome; name its column with --outcome")
+    outcome = design.outcome[design.train]
+    rows: list[dict[str, Any]] = []
+    for share in shares:
+        squares: dict[str, dict[Verdict, list[float]]] = {}
+        for draw in range(draws):
+            generator = np.random.default_rng([seed, draw, round(1000 * share)])
+            train = generator.random(len(outcome)) < share
+            if train.sum() >= FEWEST_CELLS and not train.all():
+                _score(design, outcome, train, order, seed + draw, squares)
+        rows += [_row(share, model, found) for model, found in squares.items()]
+    names = list(rows[0]) if rows else ["share", "model"]
+    return Table({name: [row[name] for row in rows] for name in names})
+
+
+def _score(
+    design: Design,
+    outcome: FloatArray,
+    train: Any,
+    order: int,
+    seed: int,
+    squares: dict[str, dict[Verdict, list[float]]],
+) -> None:
+    from threadpoolctl import threadpool_limits
+
+    seen, held = design.seen[train], design.seen[~train]
+    found = identify(seen, held, order, sizes=design.sizes, symmetric=design.symmetric).verdicts
+    for name, predict in _models(design, order, seed).items():
+        with threadpool_limits(1):  # small matrices: more threads only wait for each other
+            errors = (predict(seen, outcome[train], held) - outcome[~train]) ** 2
+        for verdict in VERDICTS:
+            squares.setdefault(name, {}).setdefault(verdict, []).extend(errors[found == verdict].tolist())
+
+
+def _row(share: float, model: str, found: dict[Verdict, list[float]]) -> dict[str, Any]:
+    row: dict[str, Any] = {"share": share, "model": model}
+    for verdict in VERDICTS:
+        errors = found.get(verdict, [])
+        row[verdict.word] = float(np.sqrt(np.mean(errors))) if errors else float("nan")
+        row[f"{verdict.word} cells"] = len(errors)
+    return row
+
+
+def _models(design: Design, order: int, seed: int) -> dict[str, Predictor]:
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.neural_network import MLPRegressor
+
+    features = Conjunctions(design.sizes, order, design.symmetric)
+
+    def additive(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
+        centre = float(values.mean())
+        return centre + fit_additive(features, cells, values - centre).predict(asked)
+
+    grid = {"alpha": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "gamma": [0.003, 0.03, 0.1, 0.3, 1.0]}
+    tuned = GridSearchCV(KernelRidge(kernel="rbf"), grid, cv=FEWEST_CELLS, scoring="neg_mean_squared_error")
+    network = MLPRegressor(hidden_layer_sizes=(100,), max_iter=2_000, random_state=seed)
+    depth_1 = {"NNGP": OverlapKernel.relu(1, len(design.sizes)), "NTK": OverlapKernel.ntk(1, len(design.sizes))}
+    theory = {} if design.symmetric else {f"theory: network, {name}": _kernel(k) for name, k in depth_1.items()}
+    return {
+        "additive least squares": additive,
+        "random forest": _one_hot(design, RandomForestRegressor(random_state=seed)),
+        "RBF kernel ridge": _one_hot(design, KernelRidge(kernel="rbf")),
+        "RBF kernel ridge, tuned": _one_hot(design, tuned),
+        "neural network (MLP)": _one_hot(design, network),
+        **theory,
+    }
+
+
+def _kernel(kernel: OverlapKernel) -> Predictor:
+    def predict(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
+        solution, intercept = solve_with_intercept(kernel, cells, values)
+        return evaluate(kernel, cells, solution.dual, asked) + intercept
+
+    return predict
+
+
+def _one_hot(design: Design, model: Any) -> Predictor:
+    from sklearn.exceptions import ConvergenceWarning
+
+    def predict(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
+        features = Conjunctions(design.sizes, 1, design.symmetric)
+        centre, scale = float(values.mean()), float(values.std()) or 1.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(features.incidence(cells).toarray(), (values - centre) / scale)
+        predicted: FloatArray = centre + scale * model.predict(features.incidence(asked).toarray())
+        return predicted
+
+    return predict

@@ -1,0 +1,149 @@
+"""Arrays of activations from files, and which cells were seen from a mask or a table."""
+
+from __future__ import annotations
+
+import difflib
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import IntArray
+from recombine.errors import InputError, listing, near_miss
+from recombine.tables.frames import fetch, open_table
+
+Array = npt.NDArray[Any]
+
+#: How alike the stems of two file names must be for one to be a misspelling of the other.
+CLOSE = 0.75
+
+
+def load_layers(activations: Any) -> tuple[str, dict[str, Any]]:
+    """Return a name for messages and the layers by name, in order: of a file, a mapping or one array.
+
+    Examples
+    --------
+    >>> source, layers = load_layers({"code": np.eye(2), "output": np.ones((2, 2))})
+    >>> source, list(layers)
+    ('2 layers', ['code', 'output'])
+    """
+    if isinstance(activations, str | Path):
+        path = Path(activations)
+        return path.name, _arrays(path)
+    if isinstance(activations, Mapping):
+        if not activations:
+            raise InputError("no layers were given; pass at least one array of activations")
+        return f"{len(activations)} layers", {str(name): values for name, values in activations.items()}
+    return "an array", {"the array": activations}
+
+
+def load_seen(seen: Any, factors: Sequence[str], levels: Sequence[int]) -> Any:
+    """Return which cells were seen: a mask as it is or from a file, or the cells that the rows of a table name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> load_seen(pd.DataFrame({"x": [0, 1], "y": [0, 1]}), ["x", "y"], (2, 2)).tolist()
+    [[True, False], [False, True]]
+    """
+    if isinstance(seen, str | Path):
+        path = Path(seen)
+        return _single(path) if path.suffix.lower() in (".npy", ".npz") else _from_table(path, factors, levels)
+    return _from_table(seen, factors, levels) if hasattr(seen, "columns") else seen
+
+
+def load_truth(truth: Any) -> Array:
+    """Return the right outputs as an array, from an array or a file.
+
+    Examples
+    --------
+    >>> load_truth([[1.0, 2.0]]).shape
+    (1, 2)
+    """
+    return _single(Path(truth)) if isinstance(truth, str | Path) else np.asarray(truth)
+
+
+def _arrays(path: Path) -> dict[str, Array]:
+    """All arrays of an .npy or .npz file."""
+    _check(path)
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {path.stem: loaded}
+        with loaded:
+            layers = {name: loaded[name] for name in loaded.files}
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        pickled = "Object arrays" in str(error)
+        reason = "it holds Python objects, not numbers" if pickled else "it is damaged or not written by NumPy"
+        raise InputError(f"{path.name} cannot be read: {reason}; save arrays of numbers with numpy.save") from None
+    if not layers:
+        raise InputError(f"{path.name} holds no arrays; save at least one layer with numpy.savez")
+    return layers
+
+
+def _single(path: Path) -> Array:
+    arrays = _arrays(path)
+    if len(arrays) > 1:
+        raise InputError(f"{path.name} holds {len(arrays)} arrays ({listing(arrays)}); give a file with one")
+    return next(iter(arrays.values()))
+
+
+def _check(path: Path) -> None:
+    if not path.exists():
+        raise InputError(f"{path} does not exist;{near_miss(path.name, _alike(path)) or ' check the path'}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give one .npy or .npz file")
+    if path.suffix.lower() not in (".npy", ".npz"):
+        raise InputError(f"{path.name} is not an .npy or .npz file; save arrays with numpy.save or numpy.savez")
+
+
+def _alike(path: Path) -> list[str]:
+    """Names of arrays next to a missing file that differ from its name by little more than a slip."""
+    near = path.parent.iterdir() if path.parent.is_dir() else ()
+    arrays = [entry for entry in near if entry.suffix.lower() in (".npy", ".npz")]
+    stem = path.stem.casefold()
+    return [
+        entry.name for entry in arrays if difflib.SequenceMatcher(None, stem, entry.stem.casefold()).ratio() >= CLOSE
+    ]
+
+
+def _from_table(data: Any, factors: Sequence[str], levels: Sequence[int]) -> Array:
+    """Mark the cells that the rows of a table name; a column ``seen``, if there is one, says which rows count."""
+    source = open_table(data)
+    for factor in factors:
+        source.require(factor, "factor")
+    columns = fetch(source.frame)
+    codes = [
+        _whole(columns[factor], size, f"{source.name}: column {factor!r}")
+        for factor, size in zip(factors, levels, strict=True)
+    ]
+    marked = np.ones(len(codes[0]), dtype=np.int64)
+    if "seen" in columns and "seen" not in factors:
+        marked = _whole(columns["seen"], 2, f"{source.name}: column 'seen'")
+    mask = np.zeros(tuple(levels), dtype=bool)
+    mask[tuple(column[marked > 0] for column in codes)] = True
+    return mask
+
+
+def _whole(values: Array, size: int, column: str) -> IntArray:
+    """Return whole numbers from 0 to ``size`` - 1, or name the first row that holds something else."""
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.array([_number(value) for value in values])
+    bad = ~((numbers >= 0) & (numbers < size) & (numbers == np.floor(numbers)))
+    if bad.any():
+        row = int(np.argmax(bad))
+        value = "empty" if values[row] is None or values[row] != values[row] else str(values[row])
+        raise InputError(f"{column} is {value} in row {row + 1} below the header; give whole numbers, 0 to {size - 1}")
+    return numbers.astype(np.int64)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")

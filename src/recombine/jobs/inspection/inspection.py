@@ -1,0 +1,264 @@
+"""Does a model's representation compose? Activations over a factor grid in, one reading a layer and a verdict out."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
+from recombine.errors import InputError, listing
+from recombine.jobs.inspection.files import load_layers, load_seen, load_truth
+from recombine.jobs.inspection.reading import Reading, Stillness, explained, judged
+from recombine.jobs.inspection.truth import Truth, compared
+from recombine.measures.activations.anova import effect_shares
+from recombine.measures.activations.factorization import factorization, kernel_factorization
+from recombine.measures.activations.geometry import metric_tensor, speed_ratios, volume_element, volume_ratio
+from recombine.measures.activations.grid import MOST_CELLS, ActivationGrid, as_grid, as_seen
+from recombine.measures.activations.linear_probe import linear_probe
+from recombine.measures.activations.superposition import superposition
+from recombine.measures.activations.surrogate import surrogate
+from recombine.tables.table import Table
+
+#: A cell is still where a unit square of levels becomes less than this share of what it usually becomes.
+STILL_SHARE = 0.5
+#: Layers that are read at a time, at most; each needs a matrix of all pairs of cells.
+MOST_THREADS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """What activations over a factor grid say about composing. Make one with `recombine.inspect`.
+
+    Attributes
+    ----------
+    source : str
+    factors : tuple of str
+    levels : tuple of int
+    seen, unseen : int or None
+        How many cells were trained on and how many were not; None where that was not said.
+    layers : tuple of Reading
+        In the order given.
+    verdict, sentence : str
+        Of the last layer.
+    truth : Truth or None
+    notes : tuple of str
+    """
+
+    renderer: ClassVar[Callable[[Inspection], str] | None] = None
+
+    source: str
+    factors: tuple[str, ...]
+    levels: tuple[int, ...]
+    seen: int | None
+    unseen: int | None
+    layers: tuple[Reading, ...]
+    verdict: str
+    sentence: str
+    truth: Truth | None = None
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def table(self) -> Table:
+        """One row a layer, one column a measure; NaN where a measure says nothing."""
+        names = ["verdict", "features", "additive", "F", "F_K", "volume ratio", "pasted", "pasted seen", "spanned"]
+        names += ["cross ratio", "predicted by a sum"]
+        columns: dict[str, Any] = {"layer": [layer.name for layer in self.layers]}
+        columns |= {name: [layer.number(name) for layer in self.layers] for name in names}
+        for place, factor in enumerate(self.factors):
+            columns[f"speed ratio of {factor}"] = [layer.speeds[place] for layer in self.layers]
+            columns[f"readout of {factor}"] = [layer.readout[place] for layer in self.layers]
+        return Table(columns)
+
+    def __str__(self) -> str:
+        return self.sentence if Inspection.renderer is None else Inspection.renderer(self)
+
+    __repr__ = __str__
+
+
+def inspect(
+    activations: Any,
+    factors: str | Sequence[str],
+    *,
+    seen: Any = None,
+    truth: Any = None,
+    background: str = "median",
+) -> Inspection:
+    """Ask of any model's activations: do they compose, where do they stop moving, and how additive are they?
+
+    Parameters
+    ----------
+    activations : array, mapping of str to array, or path of an .npy or .npz file
+        Activations at every cell of a full factor grid: one axis a factor, then any number of feature axes. Several
+        arrays are layers, in order of depth; the last one is judged.
+    factors : sequence of str, or names separated by commas
+        A name for each of the first axes. Levels are taken as ordered and one step apart.
+    seen : array of bool, or path of an .npy or table file, optional
+        Which cells were trained on: a mask of the shape of the grid, or a table whose columns are the factors and whose
+        rows are the seen cells, levels numbered from 0.
+    truth : array, or path of an .npy file, optional
+        The right outputs, in the shape of the last layer; needs ``seen``.
+    background : {"median", "mean", "none"}
+        What every cell shares and is taken away first, feature by feature; see `measures.activations.as_grid`.
+
+    Returns
+    -------
+    Inspection
+        ``.table``, ``.layers``, ``.verdict``; printing it gives the verdict in words.
+
+    Examples
+    --------
+    A code with one unit a level composes, whatever cells were seen:
+
+    >>> from recombine.worlds.rendered.bumps import BumpWorld, Hole
+    >>> world = BumpWorld(side=12, hole=Hole.square(3, 8))
+    >>> code = world.grid().codes.reshape(12, 12, -1)
+    >>> found = inspect(code, factors=["x", "y"], seen=world.seen())
+    >>> found.verdict, round(found.layers[0].additive, 6)
+    ('adds', 1.0)
+    """
+    names = _names(factors)
+    source, arrays = load_layers(activations)
+    layers = {name: _grid(name, values, names, background) for name, values in arrays.items()}
+    levels = _common_levels(layers)
+    mask = None if seen is None else as_seen(load_seen(seen, names, levels), levels)
+    against = None if truth is None else compared(list(layers.values())[-1], load_truth(truth), mask)
+    readings = _readings(layers, mask)
+    verdict, sentence = explained(readings[-1], names, against)
+    return Inspection(
+        source,
+        names,
+        levels,
+        None if mask is None else int(mask.sum()),
+        None if mask is None else int((~mask).sum()),
+        readings,
+        verdict,
+        sentence,
+        against,
+        _notes(layers, mask, names),
+    )
+
+
+def _names(factors: str | Sequence[str]) -> tuple[str, ...]:
+    if isinstance(factors, str):
+        factors = [name.strip() for name in next(csv.reader([factors], skipinitialspace=True), []) if name.strip()]
+    names = tuple(factors)
+    if len(names) < 2:
+        raise InputError(
+            f"factors are {listing(names) or 'none'}; name two or more, one for each of the first axes: "
+            "['x', 'y'] or --factors x,y"
+        )
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise InputError(f"factor {twice[0]!r} is named twice; give each axis its own name")
+    return names
+
+
+def _grid(layer: str, values: Any, names: tuple[str, ...], background: str) -> ActivationGrid:
+    """One layer, its feature axes laid out in one."""
+    title = f"activations of {layer!r}"
+    array = as_numbers(values, title)
+    if array.ndim <= len(names):
+        raise InputError(
+            f"{title} have shape {array.shape}; {len(names)} factors ({listing(names)}) need as many axes "
+            "and at least one of features behind them"
+        )
+    single = [name for name, size in zip(names, array.shape, strict=False) if size == 1]
+    if single:
+        raise InputError(f"{title} have shape {array.shape}: factor {single[0]!r} has one level only; give two or more")
+    return as_grid(array.reshape(*array.shape[: len(names)], -1), background, title)
+
+
+def _common_levels(layers: Mapping[str, ActivationGrid]) -> tuple[int, ...]:
+    first, *others = layers.items()
+    for name, grid in others:
+        if grid.levels != first[1].levels:
+            raise InputError(
+                f"layer {name!r} has levels {grid.levels}, but layer {first[0]!r} has {first[1].levels}; "
+                "give all layers over the same grid"
+            )
+    return first[1].levels
+
+
+def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> tuple[Reading, ...]:
+    """Read all layers, several at a time."""
+    from threadpoolctl import threadpool_limits
+
+    workers = min(len(layers), os.cpu_count() or 1, MOST_THREADS)
+    # One thread a layer: threads inside a matrix product wait for each other where other programs run too.
+    with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
+        return tuple(pool.map(lambda item: judged(_reading(item[0], item[1], seen), seen is not None), layers.items()))
+
+
+def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> Reading:
+    """All measures of one layer; those that compare all pairs of cells only where there are not too many."""
+    shares = effect_shares(grid)
+    metric = metric_tensor(grid)
+    flat = np.isnan(shares[0,]) or grid.features < grid.factors
+    nothing = (float("nan"),) * grid.factors
+    fields: dict[str, Any] = {
+        "name": name,
+        "features": grid.features,
+        "additive": sum(share for subset, share in shares.items() if len(subset) == 1),
+        "F": float("nan") if np.isnan(shares[0,]) else factorization(metric),
+        "speeds": nothing if seen is None else tuple(speed_ratios(metric, seen, border=False).tolist()),
+        "volume_ratio": float("nan") if seen is None or flat else volume_ratio(metric, seen, border=False),
+        "still": None if flat else _stillness(volume_element(metric), seen),
+        "readout": nothing,
+    }
+    if grid.count <= MOST_CELLS and not np.isnan(shares[0,]):
+        fields |= _paired(grid, seen)
+    return Reading(**fields)
+
+
+def _paired(grid: ActivationGrid, seen: BoolArray | None) -> dict[str, Any]:
+    probe = linear_probe(grid, seen)
+    fields: dict[str, Any] = {"F_K": kernel_factorization(grid), "readout": probe.unseen or probe.fitted}
+    if seen is not None:
+        mixed = superposition(grid, seen)
+        fields |= {"pasted": mixed.pasted, "pasted_seen": mixed.pasted_seen, "spanned": mixed.spanned}
+        fields |= {"cross_ratio": mixed.cross_ratio, "predicted": surrogate(grid, seen).explained}
+    return fields
+
+
+def _stillness(volume: FloatArray, seen: BoolArray | None) -> Stillness:
+    """Where the volume element is far below its median, over seen cells where these are known."""
+    usual = float(np.median(volume if seen is None else volume[seen]))
+    still = volume < STILL_SHARE * usual
+    where = np.argwhere(still)
+    ranges = tuple((int(column.min()), int(column.max())) for column in where.T) if len(where) else ()
+    if seen is None:
+        return Stillness(len(where), ranges, None, None)
+    return Stillness(len(where), ranges, float(still[~seen].mean()), float(still[seen].mean()))
+
+
+def _notes(layers: Mapping[str, ActivationGrid], seen: BoolArray | None, names: tuple[str, ...]) -> tuple[str, ...]:
+    notes = ["Levels are taken in the order given, one step apart; speeds, volumes and readouts mean little otherwise."]
+    first = next(iter(layers.values()))
+    if seen is None:
+        notes.append(
+            "Which cells were seen was not said, so seen and unseen cells are not told apart (--seen mask.npy)."
+        )
+    else:
+        missing = [name for axis, name in enumerate(names) if not _every_level_seen(seen, axis)]
+        if missing:
+            notes.append(f"Some levels of {listing(missing)} were never seen: nothing can be composed there.")
+    if first.count > MOST_CELLS:
+        notes.append(
+            f"{first.count:,} cells are too many to compare all pairs (at most {MOST_CELLS:,}): kernels, pasting and "
+            "readouts are left out; keep every second level to have them."
+        )
+    thin = [name for name, grid in layers.items() if grid.features < grid.factors]
+    if thin:
+        notes.append(f"{listing(thin)}: fewer features than factors, so no volume can be measured.")
+    return tuple(notes)
+
+
+def _every_level_seen(seen: BoolArray, axis: int) -> bool:
+    return bool(seen.any(axis=tuple(other for other in range(seen.ndim) if other != axis)).all())

@@ -1,0 +1,94 @@
+"""Which unseen cells are listed: all of them, the user's targets, or a sample of a product too large to list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import IntArray, product_size
+from recombine.cells.conjunctions import Conjunctions, canonical, contains, distinct, every_cell
+from recombine.design.design import Design
+
+#: Products up to this many cells are listed whole.
+MOST_LISTED = 1_000_000
+#: Cells listed of a larger product, held-out cells first.
+SAMPLE = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """Listed cells, shape (T, C), and how they were chosen."""
+
+    cells: IntArray
+    kind: Literal["all unseen", "targets", "sample"]
+    product: int
+
+    @property
+    def note(self) -> str:
+        """One sentence on what is listed."""
+        count = f"{len(self.cells):,}"
+        if self.kind == "targets":
+            return f"{count} target cells are listed."
+        if self.kind == "all unseen":
+            return f"All {count} unseen cells are listed."
+        return (
+            f"{count} unseen cells, drawn at random, are listed; the product of {self.product:,} is too large to list."
+        )
+
+
+def choose_cells(design: Design, targets: IntArray | None, seed: int) -> Listing:
+    """Choose the cells to list.
+
+    Examples
+    --------
+    >>> choose_cells(Design.from_cells([[0, 0], [1, 1]]), None, seed=0).cells.tolist()
+    [[0, 1], [1, 0]]
+    """
+    if targets is not None:
+        return Listing(_in_order(targets), "targets", design.product)
+    if product_size(design.sizes) <= MOST_LISTED:
+        cells = _unseen(design, every_cell(design.sizes))
+        return Listing(cells, "all unseen", design.product)
+    generator = np.random.default_rng(seed)
+    drawn = np.stack([generator.integers(size, size=2 * SAMPLE) for size in design.sizes], axis=1)
+    held_out = _unseen(design, design.held_out)[:SAMPLE]
+    random = _unseen(design, distinct(canonical(drawn, design.symmetric))[0])
+    random = random[np.sort(generator.permutation(len(random))[: SAMPLE - len(held_out)])]
+    return Listing(distinct(np.vstack([held_out, random]))[0], "sample", design.product)
+
+
+def level_columns(design: Design, cells: IntArray, others: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
+    """Return the level labels of ``cells`` (N, C) as columns to stand beside ``others``.
+
+    A factor that has the name of one of those is shown as "name (factor)", so that neither hides the other.
+
+    Examples
+    --------
+    >>> design = Design.from_cells([[0, 0], [1, 1]], names=["cost", "shape"])
+    >>> list(level_columns(design, design.seen, ["verdict", "cost"]))
+    ['cost (factor)', 'shape']
+    """
+    taken = set(others)
+    return {f"{name} (factor)" if name in taken else name: labels for name, labels in design.decode(cells).items()}
+
+
+def _in_order(cells: IntArray) -> IntArray:
+    """Drop repeats, keeping the user's order."""
+    _, where = distinct(cells)
+    return cells[np.sort(np.unique(where, return_index=True)[1])]
+
+
+def _unseen(design: Design, cells: IntArray) -> IntArray:
+    """Keep the cells that are not seen, in canonical order of symmetric levels."""
+    if design.symmetric:
+        cells = cells[(canonical(cells, design.symmetric) == cells).all(axis=1)]
+    if product_size(design.sizes) > MOST_LISTED:
+        return cells[~contains(design.seen, cells)]
+    features = Conjunctions(design.sizes, len(design.sizes))
+    seen = np.zeros(features.columns, dtype=bool)
+    seen[features.ids(design.seen)[:, 0]] = True
+    return cells[~seen[features.ids(cells)[:, 0]]]

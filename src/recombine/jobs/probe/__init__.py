@@ -1,0 +1,14 @@
+"""Probe: what predictions depend on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.jobs.probe.probe import FactorTest as FactorTest
+    from recombine.jobs.probe.probe import Probe as Probe
+    from recombine.jobs.probe.probe import probe as probe
+
+open_room(__name__)

@@ -1,0 +1,164 @@
+"""A table of predictions to counts: bins for measurements, then one group-by a factor in the table's own engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.conjunctions import distinct
+from recombine.design.factors import level_text
+from recombine.errors import InputError, listing, near_miss
+from recombine.measures.dependence.contingency import MOST_VALUES, Contingency, binned_words, cuts
+from recombine.tables.columns import profile
+from recombine.tables.frames import SMALL_FILE, Source, fetch
+
+#: Whole numbers are labels more often than other numbers: they are cut into bins beyond so many values.
+MOST_WHOLE_VALUES = 100
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The columns of a table of predictions and how to read them."""
+
+    prediction: str
+    given: tuple[str, ...]
+    factors: tuple[str, ...]
+    bins: int = 10
+    as_levels: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All of them."""
+        return (self.prediction, *self.given, *self.factors)
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Counts by factor, counts of prediction and given columns alone, and what was done to the columns."""
+
+    tables: dict[str, Contingency]
+    both: Contingency
+    notes: tuple[str, ...]
+
+
+def read_counts(source: Source, reading: Reading, data: object) -> Counted:
+    """Count how often prediction, given columns and each factor occur together.
+
+    Rows without a value of prediction, given column or factor do not count for that factor; the notes say how many.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recombine.tables.frames import open_table
+    >>> frame = pd.DataFrame({"guess": [0, 1, 1, 0], "y": [0, 1, 1, 0], "site": ["a", "b", "a", None]})
+    >>> counted = read_counts(open_table(frame), Reading("guess", ("y",), ("site",)), frame)
+    >>> counted.tables["site"].counts.tolist(), counted.notes
+    ([1, 1, 1], ('1 row without site was left out',))
+    """
+    kept = _kept(source, reading.columns, data)
+    rows, points = _points(kept, reading)
+    notes = [binned_words(name, len(cut) + 1) for name, cut in points.items()]
+    for name in [name for name in reading.given if name in points]:
+        notes.append(f"a factor that goes along with {name} inside a bin takes the blame for it: more bins lessen that")
+    own = [reading.prediction, *reading.given]
+    codes, counts = _grouped(kept, own, points)
+    complete = int(counts.sum())
+    notes += _left_out(" or ".join(own), rows - complete)
+    both = Contingency.of(codes[:, 0], 0 * counts, distinct(codes[:, 1:])[1], counts)
+    tables = {}
+    for factor in reading.factors:
+        codes, counts = _grouped(kept, [*own, factor], points)
+        tables[factor] = Contingency.of(codes[:, 0], codes[:, -1], distinct(codes[:, 1:-1])[1], counts)
+        notes += _left_out(factor, complete - int(counts.sum()))
+    return Counted(tables, both, tuple(notes))
+
+
+def _left_out(name: str, rows: int) -> list[str]:
+    if not rows:
+        return []
+    return [
+        f"{rows:,} rows without a value of {name} were left out" if rows > 1 else f"1 row without {name} was left out"
+    ]
+
+
+def _kept(source: Source, columns: Sequence[str], data: object) -> Source:
+    """Read a text file once: each query would parse it anew."""
+    text = isinstance(data, str | Path) and Path(data).suffix.lower() not in (".parquet", ".pq")
+    frame: Any = source.frame.select(*columns)
+    if text and Path(str(data)).stat().st_size < SMALL_FILE:
+        import duckdb
+        import narwhals as nw
+
+        try:
+            frame.to_native().create("predictions")
+        except duckdb.Error as error:
+            raise InputError(f"{source.name} cannot be read: {str(error).splitlines()[0]}") from None
+        frame = nw.from_native(source.connection.table("predictions"))
+    return replace(source, frame=frame)
+
+
+def _points(source: Source, reading: Reading) -> tuple[int, dict[str, FloatArray]]:
+    """Return the number of rows, and where to cut each column that is a measurement."""
+    for name in reading.as_levels:
+        if name not in reading.columns:
+            raise InputError(
+                f"--as-levels {name} is not a column in use;{near_miss(name, reading.columns)} "
+                f"Columns: {listing(reading.columns)}"
+            )
+    numeric = [name for name in reading.columns if source.kinds[name] in ("integer", "number")]
+    odd = [name for name in reading.columns if source.kinds[name] == "other"]
+    if odd:
+        raise InputError(f"column {odd[0]!r} of {source.name} holds neither numbers nor text; convert it first")
+    found = {}
+    rows, profiles = profile(source, [name for name in numeric if name not in reading.as_levels])
+    for item in profiles:
+        if item.distinct > (MOST_VALUES if item.kind == "number" else MOST_WHOLE_VALUES):
+            values = fetch(source.frame.select(item.column))[item.column].astype(np.float64)
+            found[item.column] = cuts(values[np.isfinite(values)], reading.bins)
+    return rows, found
+
+
+def _grouped(source: Source, names: Sequence[str], points: dict[str, FloatArray]) -> tuple[IntArray, IntArray]:
+    """Codes (M, columns) of the combinations that occur in rows with all values, and how many rows have each."""
+    import narwhals as nw
+
+    keys = [f"__key{place}" for place in range(len(names))]
+    columns = [_expression(name, points).alias(key) for name, key in zip(names, keys, strict=True)]
+    # Missing values are dropped before grouping: engines disagree on whether they are a group.
+    frame: Any = source.frame.select(*columns).drop_nulls()
+    groups = fetch(frame.group_by(*keys).agg(nw.len().alias("__rows")))
+    there = ~np.any([_missing(groups[key]) for key in keys], axis=0)
+    if not there.any():
+        raise InputError(f"{source.name} has no row with a value of {' and '.join(names)}; nothing to probe")
+    codes = np.stack([_codes(groups[key][there]) for key in keys], axis=1)
+    return codes, groups["__rows"][there].astype(np.int64)
+
+
+def _expression(name: str, points: dict[str, FloatArray]) -> Any:
+    import narwhals as nw
+
+    column: Any = nw.col(name)
+    if name not in points:
+        return column
+    number = column.cast(nw.Float64)
+    place = sum(((number > float(point)).cast(nw.Int64) for point in points[name]), start=nw.lit(0))
+    return nw.when(number.is_finite()).then(place)
+
+
+def _missing(values: npt.NDArray[Any]) -> BoolArray:
+    """Say which of ``values`` (M,) are missing: only they differ from themselves, apart from None."""
+    if values.dtype.kind == "O":
+        return np.array([value is None or value != value for value in values.tolist()], dtype=bool)
+    return np.asarray(values != values, dtype=bool)
+
+
+def _codes(values: npt.NDArray[Any]) -> IntArray:
+    if values.dtype.kind == "O":
+        values = np.array([level_text(value) for value in values.tolist()])
+    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -1,0 +1,290 @@
+"""Does a prediction depend on factors that it should ignore? A table of predictions in, a `Probe` out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from recombine.errors import InputError
+from recombine.jobs.probe.counts import Reading, read_counts
+from recombine.measures.dependence.contingency import Contingency
+from recombine.measures.dependence.independence import Independence, independence_of
+from recombine.measures.dependence.information import entropy_of
+from recombine.tables.columns import Proposal, propose_factors
+from recombine.tables.frames import Source, open_table
+from recombine.tables.table import Table
+
+#: Shuffles of each factor, unless more are needed for an adjusted p-value to reach the level with room to spare.
+FEWEST_PERMUTATIONS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class FactorTest:
+    """What was found for one factor.
+
+    Attributes
+    ----------
+    factor : str
+    test : Independence
+    adjusted : float
+        The p-value times what Holm's method asks for, given how many factors were tested.
+    verdict : str
+        ``depends``, ``no dependence found`` or ``cannot tell``.
+    sentence : str
+        The verdict in words, with the effect size and its null.
+    """
+
+    factor: str
+    test: Independence
+    adjusted: float
+    verdict: str
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """Which factors a prediction depends on beyond what it should depend on. Make one with `recombine.probe`.
+
+    Attributes
+    ----------
+    source, prediction : str
+    given : tuple of str
+        What the prediction may depend on.
+    tests : tuple of FactorTest
+        The strongest dependence first.
+    level, permutations, seed
+        As asked for, or the default.
+    rows : int
+        Rows with a prediction and a value of each given column.
+    entropy, left_open : float
+        H(prediction) and H(prediction | given) in bits: what there is to tell, and what the given columns leave open.
+    notes : tuple of str
+        Columns cut into bins, rows left out, factors that vary in few places.
+    proposals : tuple of Proposal
+        Why each column was taken for a factor, where they were guessed.
+    """
+
+    renderer: ClassVar[Callable[[Probe], str] | None] = None
+
+    source: str
+    prediction: str
+    given: tuple[str, ...]
+    tests: tuple[FactorTest, ...]
+    level: float
+    permutations: int
+    seed: int
+    rows: int
+    entropy: float
+    left_open: float
+    notes: tuple[str, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
+
+    @property
+    def depends(self) -> tuple[str, ...]:
+        """The factors that the prediction was found to depend on."""
+        return tuple(item.factor for item in self.tests if item.verdict == "depends")
+
+    @cached_property
+    def table(self) -> Table:
+        """One row a factor: verdict, bits and their null, excess, share of what is left open, p-values, rows."""
+        tests = [item.test for item in self.tests]
+        return Table(
+            {
+                "factor": [item.factor for item in self.tests],
+                "verdict": [item.verdict for item in self.tests],
+                "excess": [test.excess for test in tests],
+                "share": [test.effect for test in tests],
+                "bits": [test.estimate for test in tests],
+                "null": [test.null_mean for test in tests],
+                "null sd": [test.null_sd for test in tests],
+                "p": [test.p_value for test in tests],
+                "adjusted p": [item.adjusted for item in self.tests],
+                "levels": [test.levels[1] for test in tests],
+                "rows": [test.rows for test in tests],
+            }
+        )
+
+    def __str__(self) -> str:
+        if Probe.renderer is not None:
+            return Probe.renderer(self)
+        return "\n".join([*(item.sentence for item in self.tests), *self.notes])
+
+    __repr__ = __str__
+
+
+def probe(
+    data: object,
+    prediction: str,
+    given: str | Sequence[str],
+    factors: Sequence[str] | None = None,
+    *,
+    level: float = 0.05,
+    permutations: int | None = None,
+    seed: int = 0,
+    bins: int = 10,
+    as_levels: Sequence[str] = (),
+) -> Probe:
+    """Ask of any model's predictions: do they depend on factor j beyond factor i, the one that they should depend on?
+
+    For each factor the information I(prediction; factor | given) is set against its null, the same with the factor
+    shuffled among rows of equal ``given``. Probe on rows in which factor and given column vary independently.
+
+    Parameters
+    ----------
+    data : path or dataframe
+        CSV, TSV, Parquet or JSON-lines file, or a dataframe that narwhals knows; one row a prediction.
+    prediction : str
+        Column of predictions: classes, or numbers, which are cut into bins.
+    given : str or sequence of str
+        What the prediction may depend on: the outcome, or the factor that decides.
+    factors : sequence of str, optional
+        Columns that should not matter. Guessed if left out.
+    level : float
+        A dependence is reported where the p-value, adjusted for the number of factors, is at most this.
+    permutations : int, optional
+        Shuffles of each factor; by default 200, or more if many factors are tested.
+    seed : int
+    bins : int
+        Numeric columns with very many values (more than 20, or 100 whole numbers) are cut into so many.
+    as_levels : sequence of str
+        Numeric columns with very many values that are labels, not measurements.
+
+    Returns
+    -------
+    Probe
+        ``.table``, ``.depends``, ``.tests``; printing it gives the verdicts in words.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> generator = np.random.default_rng(0)
+    >>> digit, colour = generator.integers(4, size=(2, 4000))
+    >>> guess = np.where(generator.random(4000) < 0.1, colour, digit)
+    >>> size = generator.integers(3, size=4000)
+    >>> frame = pd.DataFrame({"guess": guess, "digit": digit, "colour": colour, "size": size})
+    >>> found = probe(frame, prediction="guess", given="digit", factors=["colour", "size"])
+    >>> found.depends
+    ('colour',)
+    >>> print(found.tests[1].sentence.split(" (")[0])
+    No dependence of guess on size beyond digit was found
+    """
+    own = (given,) if isinstance(given, str) else tuple(given)
+    source = open_table(data)
+    others, proposals = _factors(source, prediction, own, factors)
+    shuffles = _permutations(permutations, len(others), level)
+    counted = read_counts(source, Reading(prediction, own, others, bins, tuple(as_levels)), data)
+    tested = {}
+    for factor, child in zip(others, np.random.default_rng(seed).spawn(len(others)), strict=True):
+        table = counted.tables[factor]
+        _check(table, prediction, own, factor, source.name)
+        tested[factor] = independence_of(table, shuffles, child)
+    both = counted.both
+    alone = replace(both, stratum=0 * both.stratum)
+    return Probe(
+        source.name,
+        prediction,
+        own,
+        _judged(tested, prediction, " and ".join(own), level),
+        level,
+        shuffles,
+        seed,
+        both.rows,
+        entropy_of(alone),
+        entropy_of(both),
+        (*counted.notes, *_thin(tested, own)),
+        proposals,
+    )
+
+
+def _factors(
+    source: Source, prediction: str, own: tuple[str, ...], factors: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[Proposal, ...]]:
+    """The factors to test: those named, or a guess with its reasons."""
+    if not own:
+        raise InputError("say what the prediction may depend on: the outcome, or the factor that decides")
+    source.require(prediction, "prediction")
+    for column in own:
+        source.require(column, "given column")
+    proposals: tuple[Proposal, ...] = ()
+    if factors is None:
+        roles = {prediction: "prediction"} | dict.fromkeys(own, "column that is given")
+        proposals = tuple(propose_factors(source, roles))
+        factors = [proposal.column for proposal in proposals if proposal.taken]
+        if not factors:
+            raise InputError(f"no column of {source.name} looks like a factor to test; name them with --factors")
+    chosen = tuple(source.require(factor, "factor") for factor in factors)
+    named = [prediction, *own, *chosen]
+    twice = [name for place, name in enumerate(named) if name in named[:place]]
+    if twice:
+        raise InputError(f"column {twice[0]!r} is named twice; prediction, given columns and factors must differ")
+    if not chosen:
+        raise InputError("no factor was named; say which columns should not matter with --factors")
+    return chosen, proposals
+
+
+def _permutations(asked: int | None, factors: int, level: float) -> int:
+    if not 0 < level < 1:
+        raise InputError(f"level {level} is not between 0 and 1; the usual one is 0.05")
+    if asked is None:
+        return max(FEWEST_PERMUTATIONS, math.ceil(4 * factors / level))
+    least = math.ceil(factors / level - 1e-9) - 1
+    if asked < least:
+        raise InputError(
+            f"{asked} permutations cannot show anything at level {level} with {factors} factors; use at least {least}"
+        )
+    return asked
+
+
+def _check(table: Contingency, prediction: str, own: tuple[str, ...], factor: str, name: str) -> None:
+    """Refuse what no test could say anything about."""
+    predictions, levels, strata = (int(codes.max()) + 1 for codes in (table.prediction, table.factor, table.stratum))
+    if predictions == 1:
+        raise InputError(f"prediction {prediction!r} of {name} has the same value in every row; there is no dependence")
+    if strata == 1:
+        raise InputError(f"given column {own[0]!r} of {name} has one level only; give rows of at least two")
+    if levels == 1:
+        raise InputError(f"factor {factor!r} of {name} has one level only; leave it out")
+    if table.rows < strata * levels:
+        raise InputError(
+            f"{name} has {table.rows:,} rows for the {strata * levels:,} cells of {' × '.join(own)} × {factor} "
+            f"({strata:,} × {levels:,} levels); give more rows, merge levels, or leave {factor} out"
+        )
+    if 2 * predictions > table.rows:
+        raise InputError(
+            f"prediction {prediction!r} of {name} has {predictions:,} values in {table.rows:,} rows, too many to count "
+            "how often each occurs; give classes or numbers"
+        )
+
+
+def _judged(tested: dict[str, Independence], prediction: str, given: str, level: float) -> tuple[FactorTest, ...]:
+    """Adjust the p-values by Holm's method, over the factors that can be judged, and put the verdicts into words."""
+    judged = sorted((item for item in tested.items() if item[1].varied), key=lambda item: item[1].p_value)
+    adjusted, highest = dict.fromkeys(tested, 1.0), 0.0
+    for place, (factor, test) in enumerate(judged):
+        highest = max(highest, min(1.0, (len(judged) - place) * test.p_value))
+        adjusted[factor] = highest
+    found = [
+        FactorTest(
+            factor,
+            test,
+            adjusted[factor],
+            test.verdict(level, adjusted[factor]),
+            test.sentence(prediction, factor, given, level=level, p_value=adjusted[factor]),
+        )
+        for factor, test in tested.items()
+    ]
+    return tuple(sorted(found, key=lambda item: (not item.test.varied, item.adjusted > level, -item.test.excess)))
+
+
+def _thin(tested: dict[str, Independence], own: tuple[str, ...]) -> tuple[str, ...]:
+    """Say where only some of the rows can tell anything."""
+    return tuple(
+        f"{factor} varies at some levels of {' and '.join(own)} only: {test.varied:.0%} of the rows can tell"
+        for factor, test in tested.items()
+        if 0 < test.varied < 1
+    )

@@ -1,0 +1,81 @@
+"""Analysis of variance of activations over a factor grid: how much is one part per factor, how much is conjunctions?
+
+On a full grid the activations split into orthogonal parts, one for each subset of factors: h(z) = mean + sum of main
+effects + interactions. The share of main effects is 1 for every code that keeps factors in separate units; along the
+layers of a decoder it falls, which is what re-entangling means in numbers (Liang et al. 2025).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from recombine.cells.conjunctions import Subset, subsets
+from recombine.errors import InputError
+from recombine.measures.activations.grid import ActivationGrid, as_grid
+
+#: Variance below this share of the mean square is rounding: the activations are constant.
+FLAT_SHARE = 1e-24
+
+
+def effect_shares(activations: Any) -> dict[Subset, float]:
+    """Return the share of the variance over cells, summed over features, that each subset of factors explains.
+
+    Parameters
+    ----------
+    activations : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
+
+    Returns
+    -------
+    dict of tuple of int to float
+        By subset, from single factors to all of them. The shares add up to 1; all NaN for constant activations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = np.meshgrid([-1.0, 1.0], [-1.0, 1.0], indexing="ij")
+    >>> effect_shares(np.stack([x, x * y], axis=-1))
+    {(0,): 0.5, (1,): 0.0, (0, 1): 0.5}
+    """
+    grid = as_grid(activations)
+    family = [subset for order in range(grid.factors + 1) for subset in subsets(grid.factors, order)]
+    squares = dict.fromkeys(family, 0.0)
+    raw = 0.0
+    for block in grid.raw_blocks():
+        centre = block.mean(axis=0)
+        raw += float((block**2).sum()) / grid.count
+        _add_squares(squares, (block - centre).reshape(*grid.levels, -1), grid)
+    # Mean squares of conditional means contain those of all smaller subsets: Moebius inversion takes them out.
+    parts: dict[Subset, float] = {}
+    for subset in family:
+        inside = (parts[smaller] for smaller in parts if set(smaller) < set(subset))
+        parts[subset] = max(squares[subset] - sum(inside), 0.0)
+    del parts[()]
+    total = sum(parts.values())
+    if total <= FLAT_SHARE * raw:
+        return dict.fromkeys(parts, float("nan"))
+    return {subset: part / total for subset, part in parts.items()}
+
+
+def additive_share(activations: Any, order: int = 1) -> float:
+    """Return the share of variance in effects of at most ``order`` factors; by default in main effects alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = np.meshgrid(np.arange(3.0), np.arange(4.0), indexing="ij")
+    >>> round(additive_share(np.stack([x, y**2], axis=-1)), 12)
+    1.0
+    """
+    grid = as_grid(activations)
+    if not 1 <= order <= grid.factors:
+        raise InputError(f"order {order} does not fit {grid.factors} factors; choose one from 1 to {grid.factors}")
+    return sum(share for subset, share in effect_shares(grid).items() if len(subset) <= order)
+
+
+def _add_squares(squares: dict[Subset, float], block: Any, grid: ActivationGrid) -> None:
+    """Add the mean square of the conditional mean given each subset of factors."""
+    for subset in squares:
+        rest = tuple(axis for axis in range(grid.factors) if axis not in subset)
+        mean = block.mean(axis=rest) if rest else block
+        squares[subset] += float((mean**2).sum()) / math.prod(grid.levels[axis] for axis in subset)

@@ -1,0 +1,201 @@
+"""The shape of a representation: how fast activations move along each factor, and where they stop moving.
+
+A layer maps the grid of factor levels into feature space. Distances there, pulled back to the grid, are the metric
+tensor g_ab(z) = <d_a h, d_b h>; its volume element is the area that a unit square of levels becomes. Training holds the
+sheet in place on seen cells only, so a model that fails to compose lets it shrink where nothing was seen (Liang et al.
+2025). Levels are taken in the order given and one unit apart: order them, if they have an order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.errors import InputError
+from recombine.measures.activations.grid import as_grid, as_seen
+
+
+def metric_tensor(activations: Any) -> FloatArray:
+    """Return inner products of the activations' derivatives along the factors, by central differences.
+
+    Parameters
+    ----------
+    activations : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
+
+    Returns
+    -------
+    float array of shape (levels_1, ..., levels_C, C, C)
+        One-sided differences at the ends of a factor. Constants that all cells share do not matter.
+
+    Examples
+    --------
+    A sheet that is stretched twofold along its second factor:
+
+    >>> x, y = np.meshgrid(np.arange(3.0), np.arange(4.0), indexing="ij")
+    >>> metric_tensor(np.stack([x, 2 * y], axis=-1))[1, 2].tolist()
+    [[1.0, 0.0], [0.0, 4.0]]
+    """
+    grid = as_grid(activations)
+    axes = tuple(range(grid.factors))
+    metric = np.zeros((*grid.levels, grid.factors, grid.factors))
+    for block in grid.raw_blocks():
+        slopes = np.gradient(block.reshape(*grid.levels, -1), axis=axes)
+        slopes = [slopes] if grid.factors == 1 else slopes
+        for one in axes:
+            for other in axes[one:]:
+                metric[..., one, other] += np.einsum("...d,...d->...", slopes[one], slopes[other])
+    upper = np.triu(np.ones((grid.factors, grid.factors)), 1).astype(bool)
+    metric.swapaxes(-1, -2)[..., upper] = metric[..., upper]
+    return metric
+
+
+def volume_element(metric: npt.ArrayLike) -> FloatArray:
+    """Return sqrt(det g), the volume that a unit cube of levels becomes, at every cell.
+
+    Parameters
+    ----------
+    metric : array of shape (levels_1, ..., levels_C, C, C)
+        Of `metric_tensor`.
+
+    Returns
+    -------
+    float array of shape (levels_1, ..., levels_C)
+
+    Examples
+    --------
+    >>> volume_element([[4.0, 0.0], [0.0, 9.0]]).tolist()
+    6.0
+    """
+    tensor = _checked(metric)
+    # A sheet that does not move along some direction has determinant zero up to rounding of either sign.
+    return np.asarray(np.sqrt(np.maximum(np.linalg.det(tensor), 0.0)))
+
+
+def volume_ratio(metric: npt.ArrayLike, seen: npt.ArrayLike, *, border: bool = True) -> float:
+    """Return the mean volume element on unseen cells over that on seen ones; below 1 where the sheet contracts.
+
+    Parameters
+    ----------
+    metric : array of shape (levels_1, ..., levels_C, C, C)
+    seen : array of bool, shape (levels_1, ..., levels_C)
+    border : bool
+        Whether cells at the ends of a factor count. Differences are one-sided there, which makes codes with one unit a
+        level look twice as fast; they are kept all the same where nothing seen, or nothing unseen, would be left.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0, 2.0, 2.1, 2.2])
+    >>> volume_ratio(metric_tensor(x[:, None]), [True, True, True, False, False]) < 0.2
+    True
+    """
+    volume = volume_element(metric)
+    unseen, mask = regions(seen, volume.shape, border=border)
+    return _ratio(float(volume[unseen].mean()), float(volume[mask].mean()))
+
+
+def speed_ratios(metric: npt.ArrayLike, seen: npt.ArrayLike, *, border: bool = True) -> FloatArray:
+    """Return, for each factor, the mean speed sqrt(g_aa) on unseen cells over that on seen ones, shape (C,).
+
+    Parameters are those of `volume_ratio`.
+
+    Examples
+    --------
+    >>> x, y = np.meshgrid(np.arange(4.0), np.minimum(np.arange(4.0), 1.5), indexing="ij")
+    >>> seen = np.arange(16).reshape(4, 4) % 4 < 2
+    >>> speed_ratios(metric_tensor(np.stack([x, y], axis=-1)), seen).round(2).tolist()
+    [1.0, 0.14]
+    """
+    speeds = np.sqrt(np.maximum(np.diagonal(_checked(metric), axis1=-2, axis2=-1), 0.0))
+    unseen, mask = regions(seen, speeds.shape[:-1], border=border)
+    inside, outside = speeds[unseen].mean(axis=0), speeds[mask].mean(axis=0)
+    return np.array([_ratio(float(one), float(other)) for one, other in zip(inside, outside, strict=True)])
+
+
+def regions(seen: npt.ArrayLike, levels: tuple[int, ...], *, border: bool = True) -> tuple[BoolArray, BoolArray]:
+    """Return masks of the unseen and of the seen cells, without the border of the grid if asked and possible.
+
+    Examples
+    --------
+    >>> unseen, seen = regions(np.arange(9).reshape(3, 3) > 0, (3, 3))
+    >>> int(unseen.sum()), int(seen.sum())
+    (1, 8)
+    """
+    mask = as_seen(seen, levels)
+    inner = np.zeros(levels, dtype=bool)
+    inner[tuple(slice(1, -1) for _ in levels)] = True
+    if border or not (inner & mask).any() or not (inner & ~mask).any():
+        return ~mask, mask
+    return ~mask & inner, mask & inner
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How far a metric is from a product of one metric a factor, over some cells; all zero for a product.
+
+    Attributes
+    ----------
+    shear : float
+        Mean size of g_ab over pairs of factors, over the mean of g_aa summed over factors: directions that mix.
+    unevenness : tuple of float
+        For each factor a: the coefficient of variation of g_aa along the other factors, at a fixed level of a,
+        averaged over levels. A product metric has g_aa that depends on the level of a alone.
+    """
+
+    shear: float
+    unevenness: tuple[float, ...]
+
+
+def transport(metric: npt.ArrayLike, where: npt.ArrayLike | None = None) -> Transport:
+    """Say how far a metric is from a product metric, over all cells or those ``where`` is True.
+
+    Parameters
+    ----------
+    metric : array of shape (levels_1, ..., levels_C, C, C)
+    where : array of bool, shape (levels_1, ..., levels_C), optional
+
+    Examples
+    --------
+    >>> x, y = np.meshgrid(np.arange(5.0), np.arange(5.0), indexing="ij")
+    >>> transport(metric_tensor(np.stack([x, y], axis=-1)))
+    Transport(shear=0.0, unevenness=(0.0, 0.0))
+    >>> transport(metric_tensor(np.stack([x, x * y], axis=-1))).shear > 0.2
+    True
+    """
+    tensor = _checked(metric)
+    levels, factors = tensor.shape[:-2], tensor.shape[-1]
+    mask = np.ones(levels, dtype=bool) if where is None else as_seen(where, levels, both=False)
+    speeds = np.diagonal(tensor, axis1=-2, axis2=-1)
+    mixed = np.abs(tensor[..., *np.triu_indices(factors, 1)]).sum(axis=-1)
+    total = float(speeds[mask].sum(axis=-1).mean())
+    shear = _ratio(float(mixed[mask].mean()), total) if factors > 1 else 0.0
+    return Transport(shear, tuple(_unevenness(speeds[..., a], mask, a) for a in range(factors)))
+
+
+def _unevenness(values: FloatArray, mask: BoolArray, factor: int) -> float:
+    """Coefficient of variation over the cells of ``mask`` at each level of a factor, averaged over its levels."""
+    others = tuple(axis for axis in range(values.ndim) if axis != factor)
+    counts = mask.sum(axis=others)
+    used = counts > 1
+    if not others or not used.any():
+        return 0.0
+    safe = np.maximum(counts, 1)
+    mean = np.where(mask, values, 0.0).sum(axis=others) / safe
+    centred = values - np.expand_dims(mean, others)
+    spread = np.sqrt(np.where(mask, centred**2, 0.0).sum(axis=others) / safe)
+    moving = used & (mean > 0)
+    return float((spread[moving] / mean[moving]).mean()) if moving.any() else 0.0
+
+
+def _ratio(above: float, below: float) -> float:
+    return above / below if below > 0 else float("nan")
+
+
+def _checked(metric: npt.ArrayLike) -> FloatArray:
+    tensor = np.asarray(metric, dtype=float)
+    if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2]:
+        raise InputError(f"a metric has shape {tensor.shape}; give (levels..., C, C), as metric_tensor returns it")
+    return tensor

@@ -1,0 +1,251 @@
+"""Does a model paste? Outputs on unseen cells next to the seen outputs that share a level with them.
+
+A decoder that has not learned to compose answers an unseen pair (x, y) with a mixture of what it paints at seen cells
+of column x and of row y (Liang et al. 2025). Everything here takes outputs on the whole grid and a mask of seen cells;
+"the cross" of a cell are the seen cells that share at least one level with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_numbers
+from recombine.errors import InputError
+from recombine.measures.activations.grid import ActivationGrid, as_grid, as_seen, sharing
+
+#: Eigenvalues of a matrix of inner products below this share of the largest are zero (1e-5 in the features).
+RANK_SHARE = 1e-10
+
+
+@dataclass(frozen=True)
+class Superposition:
+    """How much outputs on unseen cells look like mixtures of seen ones. Correlations run over features.
+
+    Attributes
+    ----------
+    pasted : float
+        Mean over unseen cells of the correlation of the output with the sum over factors of the mean output at seen
+        cells that share the factor's level (c_sup).
+    pasted_seen : float
+        The same on seen cells, each left out of its own mean: how much of it is the shape of the outputs alone.
+    spanned : float
+        Mean share of an unseen output's energy in the span of the outputs on its cross (R²_span).
+    on_cross, off_cross : float
+        Mean inner product of unseen outputs with seen outputs on their cross, and off it.
+    truth : float or None
+        Mean correlation of unseen outputs with the right ones (c_gt), where these were given.
+    """
+
+    pasted: float
+    pasted_seen: float
+    spanned: float
+    on_cross: float
+    off_cross: float
+    truth: float | None = None
+
+    @property
+    def cross_ratio(self) -> float:
+        """Similarity to outputs on the cross over that to outputs off it."""
+        return self.on_cross / self.off_cross if self.off_cross else float("nan")
+
+
+def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, background: str | None = None) -> Superposition:
+    """Compare outputs on unseen cells with seen outputs that share a level, and with the right ones if given.
+
+    Parameters
+    ----------
+    outputs : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
+    seen : array of bool, shape (levels_1, ..., levels_C)
+    truth : array of shape (levels_1, ..., levels_C, D), optional
+    background : {"none", "mean", "median"}, optional
+        What to take away from outputs first; see `recombine.measures.activations.as_grid`.
+
+    Returns
+    -------
+    Superposition
+        NaN where nothing can be said: outputs that are constant over features, or no seen cell on any cross.
+
+    Examples
+    --------
+    >>> from recombine.worlds.rendered.bumps import BumpWorld, Hole
+    >>> world = BumpWorld(side=12, hole=Hole.square(3, 8))
+    >>> right = world.grid().images.reshape(12, 12, -1)
+    >>> outputs = np.where(world.seen()[..., None], right, pasted_outputs(right, world.seen()))
+    >>> found = superposition(outputs, world.seen(), truth=right)
+    >>> round(found.pasted, 3), round(found.spanned, 3), found.truth < 0.2
+    (1.0, 1.0, True)
+    """
+    grid = as_grid(outputs, background)
+    mask = as_seen(seen, grid.levels).reshape(-1)
+    shared = sharing(grid.cells)
+    cross, rest = (shared > 0) & mask, (shared == 0) & mask
+    unseen = np.flatnonzero(~mask)
+    right = None if truth is None else _mean(correlations(grid.values, truth).reshape(-1)[unseen])
+    return Superposition(
+        _pasted(grid, mask, unseen),
+        _pasted(grid, mask, np.flatnonzero(mask)),
+        _mean(_spanned(grid.gram, cross, unseen)),
+        _mean(_averages(grid.gram[unseen], cross[unseen])),
+        _mean(_averages(grid.gram[unseen], rest[unseen])),
+        right,
+    )
+
+
+def paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArray:
+    """Return the weights (R, P) of the seen cells in the sum, over factors, of the mean at cells that share a level.
+
+    Parameters
+    ----------
+    cells : int array of shape (P, C)
+    seen : bool array of shape (P,)
+    rows : int array of shape (R,)
+        Which cells to paste; a seen cell is left out of its own means.
+
+    Examples
+    --------
+    >>> cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> paste_weights(cells, np.array([True, True, True, False]), np.array([3])).tolist()
+    [[0.0, 1.0, 1.0, 0.0]]
+    """
+    weights = np.zeros((len(rows), len(cells)))
+    others = rows[:, None] != np.arange(len(cells))
+    for levels in cells.T:
+        same = (levels[rows][:, None] == levels) & seen & others
+        weights += same / np.maximum(same.sum(axis=1, keepdims=True), 1)
+    return weights
+
+
+def pasted_outputs(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
+    """Return the sum over factors of the mean seen output that shares the factor's level, at every cell.
+
+    Parameters
+    ----------
+    outputs : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
+    seen : array of bool, shape (levels_1, ..., levels_C)
+
+    Returns
+    -------
+    float array of shape (levels_1, ..., levels_C, D)
+        A seen cell is left out of its own means.
+
+    Examples
+    --------
+    >>> outputs = np.array([[1.0, 2.0], [10.0, 0.0]])[..., None]
+    >>> pasted_outputs(outputs, [[True, True], [True, False]])[1, 1].tolist()
+    [12.0]
+    """
+    grid = as_grid(outputs)
+    mask = as_seen(seen, grid.levels).reshape(-1)
+    weights = paste_weights(grid.cells, mask, np.arange(grid.count))
+    flat = grid.values.reshape(grid.count, -1).astype(np.float64, copy=False)
+    return (weights @ flat).reshape(grid.values.shape)
+
+
+def correlations(outputs: Any, truth: Any) -> FloatArray:
+    """Return the correlation over the last axis of two arrays of one shape (..., D), shape (...).
+
+    NaN where one of them is constant.
+
+    Examples
+    --------
+    >>> correlations([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0]], [[2.0, 4.0, 6.0], [0.0, 1.0, 2.0]]).round(6).tolist()
+    [1.0, nan]
+    """
+    one = as_numbers(outputs, "outputs").astype(np.float64, copy=False)
+    other = as_numbers(truth, "the truth").astype(np.float64, copy=False)
+    if one.shape != other.shape:
+        raise InputError(f"outputs have shape {one.shape} and the truth has {other.shape}; give one right output each")
+    one, other = (values - values.mean(axis=-1, keepdims=True) for values in (one, other))
+    product, first, second = ((a * b).sum(axis=-1) for a, b in ((one, other), (one, one), (other, other)))
+    return _quotient(product, np.sqrt(first * second))
+
+
+def peaks(images: npt.ArrayLike) -> IntArray:
+    """Return the place (x, y) = (column, row) of the largest value of each image (..., rows, columns), shape (..., 2).
+
+    Examples
+    --------
+    >>> image = np.zeros((4, 6))
+    >>> image[1, 5] = 1
+    >>> peaks(image).tolist()
+    [5, 1]
+    """
+    array = np.asarray(images)
+    if array.ndim < 2:
+        raise InputError(f"images have shape {array.shape}; give (..., rows, columns)")
+    rows, columns = np.divmod(array.reshape(*array.shape[:-2], -1).argmax(axis=-1), array.shape[-1])
+    return np.stack([columns, rows], axis=-1).astype(np.int64)
+
+
+def peak_accuracy(images: npt.ArrayLike, centres: npt.ArrayLike, within: float = 1.5) -> float:
+    """Return the share of images whose largest value lies within ``within`` pixels of where it should.
+
+    Parameters
+    ----------
+    images : array of shape (..., rows, columns)
+    centres : array of shape (..., 2)
+        (x, y) = (column, row).
+    within : float
+        Euclidean distance; 1.5 allows the eight neighbours.
+
+    Notes
+    -----
+    A sum of two stripes has its largest value in the right place too: look at the correlation with the truth as well.
+
+    Examples
+    --------
+    >>> from recombine.worlds.rendered.bumps import BumpWorld
+    >>> data = BumpWorld(side=8).grid()
+    >>> peak_accuracy(data.images, data.centres)
+    1.0
+    """
+    found, wanted = peaks(images), np.asarray(centres, dtype=float)
+    if found.shape != wanted.shape:
+        raise InputError(f"{found.shape[:-1]} images but centres of shape {wanted.shape}; give one (x, y) an image")
+    return float((np.sqrt(((found - wanted) ** 2).sum(axis=-1)) <= within).mean())
+
+
+def _pasted(grid: ActivationGrid, seen: BoolArray, rows: IntArray) -> float:
+    weights = paste_weights(grid.cells, seen, rows)
+    covariance = grid.covariance
+    mixed = weights @ covariance
+    product = mixed[np.arange(len(rows)), rows]
+    squares = covariance[rows, rows] * np.einsum("rp,rp->r", mixed, weights)
+    # Constants over features have variance zero up to rounding, of the size of their squares.
+    floor = (1e-14 * grid.gram.diagonal().max()) ** 2
+    return _mean(_quotient(product, np.sqrt(np.where(squares > floor, squares, 0.0))))
+
+
+def _spanned(gram: FloatArray, cross: BoolArray, rows: IntArray) -> FloatArray:
+    """Share of each row's energy in the span of its cross, cells with crosses of one size together."""
+    shares = np.full(len(rows), np.nan)
+    sizes = cross[rows].sum(axis=1)
+    for size in np.unique(sizes[sizes > 0]):
+        these = np.flatnonzero(sizes == size)
+        # A batch holds at most a few million numbers.
+        for part in np.array_split(these, max(1, len(these) * int(size) ** 2 // 4_000_000)):
+            own = rows[part]
+            places = np.nonzero(cross[own])[1].reshape(len(own), size)
+            inner = gram[places[:, :, None], places[:, None, :]]
+            toward = np.take_along_axis(gram[own], places, axis=1)
+            inverse = np.linalg.pinv(inner, rcond=RANK_SHARE, hermitian=True)
+            shares[part] = _quotient(np.einsum("ri,rij,rj->r", toward, inverse, toward), gram[own, own])
+    return shares
+
+
+def _averages(values: FloatArray, where: BoolArray) -> FloatArray:
+    """Mean of each row over the places where the mask is set; NaN where there are none."""
+    return _quotient(np.where(where, values, 0.0).sum(axis=1), where.sum(axis=1).astype(float))
+
+
+def _quotient(above: FloatArray, below: FloatArray) -> FloatArray:
+    return np.where(below > 0, above / np.where(below > 0, below, 1.0), np.nan)
+
+
+def _mean(values: FloatArray) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else float("nan")

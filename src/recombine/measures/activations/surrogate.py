@@ -1,0 +1,130 @@
+"""The additive kernel as a stand-in for a network: fit it to the network's seen outputs, predict the unseen ones.
+
+The binary factorized kernel counts shared levels, K(z, z') = sum_a [z_a = z'_a]: an `OverlapKernel` whose salience is
+all on single factors. Regression with it is least squares on indicators of levels, so it can only give sums of one part
+per factor (Liang et al. 2025; Lippl & Stachenfeld 2025, Thm 4.2). A network whose unseen outputs it predicts adds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.measures.activations.grid import as_grid, as_seen
+from recombine.theory.kernels.overlap import OverlapKernel
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogate:
+    """How well the additive kernel, fitted to seen outputs, predicts a model's outputs.
+
+    Attributes
+    ----------
+    errors : float array of shape (levels_1, ..., levels_C)
+        Mean square, over features, of output minus prediction at each cell.
+    seen_error, unseen_error : float
+        Means of ``errors`` over seen and unseen cells.
+    explained : float
+        Share of the variance of the unseen outputs (around their mean) that it predicts; below 0 if it does worse than
+        their mean. NaN where they do not vary.
+    """
+
+    errors: FloatArray
+    seen_error: float
+    unseen_error: float
+    explained: float
+
+
+def binary_kernel(factors: int) -> OverlapKernel:
+    """Return the kernel that counts shared levels.
+
+    Examples
+    --------
+    >>> binary_kernel(2)([[0, 0]], [[0, 0], [0, 1], [1, 1]]).tolist()
+    [[2.0, 1.0, 0.0]]
+    """
+    return OverlapKernel.from_values(np.arange(factors + 1.0))
+
+
+def additive_prediction(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
+    """Fit the binary kernel to seen outputs and return its outputs at every cell.
+
+    Parameters
+    ----------
+    outputs : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
+    seen : array of bool, shape (levels_1, ..., levels_C)
+
+    Returns
+    -------
+    float array of shape (levels_1, ..., levels_C, D)
+
+    Examples
+    --------
+    >>> outputs = np.array([[1.0, 2.0], [11.0, 0.0]])[..., None]
+    >>> additive_prediction(outputs, [[True, True], [True, False]])[1, 1].round(9).tolist()
+    [12.0]
+    """
+    from recombine.theory.kernels.estimators import KernelRegressor
+
+    grid = as_grid(outputs)
+    mask = as_seen(seen, grid.levels, both=False).reshape(-1)
+    flat = grid.values.reshape(grid.count, -1).astype(np.float64, copy=False)
+    model = KernelRegressor(binary_kernel(grid.factors)).fit(grid.cells[mask], flat[mask])
+    return model.predict(grid.cells).reshape(grid.values.shape)
+
+
+def additive_weights(cells: IntArray, seen: BoolArray) -> FloatArray:
+    """Return the weight (P, S) of each seen cell's output in the additive prediction at each cell.
+
+    Least squares on indicators of levels, the solution of smallest norm; the same as regression with `binary_kernel`.
+
+    Examples
+    --------
+    >>> cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> additive_weights(cells, np.array([True, True, True, False]))[3].round(9).tolist()
+    [-1.0, 1.0, 1.0]
+    """
+    indicators = np.concatenate([column[:, None] == np.arange(column.max() + 1) for column in cells.T], axis=1)
+    design = indicators.astype(float)
+    return design @ np.linalg.pinv(design[seen], rcond=1e-10)
+
+
+def surrogate(activations: Any, seen: npt.ArrayLike) -> Surrogate:
+    """Say how well sums of one part per factor, fitted to seen cells, predict activations on unseen ones.
+
+    Works from inner products of activations, so it costs the same for any number of features.
+
+    Parameters
+    ----------
+    activations : array of shape (levels_1, ..., levels_C, D), or ActivationGrid
+    seen : array of bool, shape (levels_1, ..., levels_C)
+
+    Examples
+    --------
+    >>> x, y = np.meshgrid(np.arange(5.0), np.arange(5.0), indexing="ij")
+    >>> seen = ~((x > 2) & (y > 2))
+    >>> round(surrogate(np.stack([x, y], axis=-1), seen).explained, 9)
+    1.0
+    >>> surrogate((x * y)[..., None], seen).explained < 0
+    True
+    """
+    grid = as_grid(activations)
+    mask = as_seen(seen, grid.levels).reshape(-1)
+    weights = np.zeros((grid.count, grid.count))
+    weights[:, mask] = additive_weights(grid.cells, mask)
+    rest = np.eye(grid.count) - weights
+    errors = np.maximum(np.einsum("pq,pq->p", rest @ grid.gram, rest), 0.0) / grid.features
+    unseen = grid.gram[np.ix_(~mask, ~mask)]
+    variance = float(unseen.trace() / len(unseen) - unseen.mean()) / grid.features
+    missed = float(errors[~mask].mean())
+    varies = variance > 1e-14 * float(unseen.trace()) / len(unseen) / grid.features
+    return Surrogate(
+        errors.reshape(grid.levels),
+        float(errors[mask].mean()),
+        missed,
+        1 - missed / variance if varies else float("nan"),
+    )

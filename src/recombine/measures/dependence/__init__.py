@@ -1,0 +1,17 @@
+"""What depends on what: information in bits beyond chance, and tests against shuffles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.measures.dependence.contingency import Contingency as Contingency
+    from recombine.measures.dependence.independence import Independence as Independence
+    from recombine.measures.dependence.independence import independence_test as independence_test
+    from recombine.measures.dependence.information import conditional_information as conditional_information
+    from recombine.measures.dependence.information import invariance_entropy as invariance_entropy
+    from recombine.measures.dependence.information import mutual_information as mutual_information
+
+open_room(__name__)

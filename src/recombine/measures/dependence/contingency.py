@@ -1,0 +1,210 @@
+"""Columns to counts: code a column's values, cut measurements into bins, count what occurs together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size, refuse_masked
+from recombine.cells.conjunctions import distinct, mixed_radix
+from recombine.errors import InputError, listing
+
+#: Floating-point columns with more distinct values than this are measurements and are cut into bins.
+MOST_VALUES = 20
+#: A table of counts is filled directly up to this many entries a row of data; beyond, rows are sorted.
+DENSE_ENTRIES = 4
+
+
+def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tuple[IntArray, str | None]:
+    """Return a column as codes 0, 1, ... and, where it had to be cut into bins, the words that say so.
+
+    Integers, flags and text are levels. Floating-point numbers are too, unless there are more than 20 different ones:
+    then they are cut at quantiles into ``bins`` bins of about equal counts.
+
+    Parameters
+    ----------
+    values : array of shape (N,)
+    name : str
+        What messages call the column.
+    bins : int
+
+    Returns
+    -------
+    codes : int array of shape (N,)
+    note : str or None
+
+    Examples
+    --------
+    >>> as_codes(["b", "a", "b"])
+    (array([1, 0, 1]), None)
+    >>> codes, note = as_codes(np.linspace(0, 1, 1000) ** 3, "yhat", bins=4)
+    >>> np.bincount(codes).tolist(), note
+    ([250, 250, 250, 250], 'yhat was cut into 4 bins of about equal counts')
+    """
+    refuse_masked(values, name)
+    column = np.asarray(values)
+    if column.ndim != 1 or not len(column):
+        raise InputError(f"{name} has shape {column.shape}; give one value a row, and at least one row")
+    _refuse_missing(column, name)
+    if column.dtype.kind == "O":
+        column = column.astype(str)
+    elif column.dtype.kind in "iub" and int(column.min()) >= 0 and int(column.max()) < DENSE_ENTRIES * len(column):
+        return column.astype(np.int64), None
+    levels, codes = np.unique(column, return_inverse=True)
+    if column.dtype.kind == "f" and len(levels) > MOST_VALUES:
+        codes = bin_codes(column.astype(np.float64), cuts(column.astype(np.float64), bins))
+        return codes, binned_words(name, int(codes.max()) + 1)
+    return codes.reshape(-1).astype(np.int64), None
+
+
+def binned_words(name: str, bins: int) -> str:
+    """Say that a column was cut into bins."""
+    return f"{name} was cut into {bins} bins of about equal counts"
+
+
+def _refuse_missing(column: npt.NDArray[Any], name: str) -> None:
+    if column.dtype.kind == "f":
+        lacking = ~np.isfinite(column)
+    elif column.dtype.kind == "O":
+        lacking = np.array([value is None or value != value for value in column.tolist()])
+    elif column.dtype.kind in "mM":
+        lacking = np.isnat(column)
+    else:
+        return
+    if lacking.any():
+        rows = np.flatnonzero(lacking)
+        which = f"row{'s' if len(rows) > 1 else ''} {listing(rows.tolist(), 4)}"
+        raise InputError(f"{name} has no finite value in {which}; leave these rows out, of every column")
+
+
+def cuts(values: FloatArray, bins: int) -> FloatArray:
+    """Return where to cut ``values`` (N,) into bins of about equal counts: at most ``bins`` - 1 increasing points.
+
+    A value that fills more than a bin takes several: there are then fewer bins, but never one only unless all values
+    are equal.
+
+    Examples
+    --------
+    >>> cuts(np.array([1.0, 2.0, 3.0, 4.0]), 2).tolist(), cuts(np.array([0.0, 5.0, 5.0, 5.0]), 2).tolist()
+    ([2.5], [0.0])
+    """
+    if bins < 2:
+        raise InputError(f"{bins} bins cannot show a dependence; use at least 2")
+    points = np.unique(np.quantile(values, np.arange(1, bins) / bins))
+    points = points[points < values.max()]
+    below = values[values < values.max()]
+    return points if len(points) or not len(below) else np.array([below.max()])
+
+
+def bin_codes(values: FloatArray, points: FloatArray) -> IntArray:
+    """Return the bin of each of ``values`` (N,): how many of ``points`` lie below it.
+
+    Examples
+    --------
+    >>> bin_codes(np.array([1.0, 2.5, 4.0]), np.array([2.5])).tolist()
+    [0, 0, 1]
+    """
+    return np.searchsorted(points, values, side="left").astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Contingency:
+    """How often each (stratum, prediction, factor) occurs: the occupied entries only.
+
+    Attributes
+    ----------
+    stratum, prediction, factor : int arrays of shape (M,)
+        Codes without gaps, sorted by stratum.
+    counts : int array of shape (M,)
+
+    Examples
+    --------
+    >>> table = Contingency.of([0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0])
+    >>> table.rows, table.counts.tolist(), table.freedom.tolist()
+    (4, [1, 1, 2], [1])
+    """
+
+    stratum: IntArray
+    prediction: IntArray
+    factor: IntArray
+    counts: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        prediction: npt.ArrayLike,
+        factor: npt.ArrayLike,
+        stratum: npt.ArrayLike,
+        counts: npt.ArrayLike | None = None,
+    ) -> Contingency:
+        """Count the rows of three coded columns (N,); with ``counts`` (N,) a row stands for that many."""
+        columns = [np.asarray(column, dtype=np.int64) for column in (stratum, prediction, factor)]
+        weights = None if counts is None else np.asarray(counts)
+        if len({column.shape for column in ([*columns] if weights is None else [*columns, weights])}) > 1:
+            lengths = ", ".join(str(len(column)) for column in columns[1:] + columns[:1])
+            more = "" if weights is None else f" and counts {len(weights)}"
+            raise InputError(f"prediction, factor and given have {lengths} rows{more}; give one value a row in each")
+        occupied, numbers = _counted(np.stack(columns, axis=1), weights)
+        dense = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in occupied.T]
+        return cls(dense[0], dense[1], dense[2], numbers)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows N that were counted."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def predictions(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Stratum, prediction and count of each pair of them that occurs, sorted by stratum."""
+        return _margin(self.stratum, self.prediction, self.counts)
+
+    @cached_property
+    def factors(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Stratum, factor and count of each pair of them that occurs, sorted by stratum."""
+        return _margin(self.stratum, self.factor, self.counts)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Rows of each stratum, shape (S,)."""
+        return sums(self.stratum, self.counts)
+
+    @cached_property
+    def freedom(self) -> IntArray:
+        """Degrees of freedom of each stratum: (predictions - 1)(levels - 1), shape (S,)."""
+        return (np.bincount(self.predictions[0]) - 1) * (np.bincount(self.factors[0]) - 1)
+
+    @property
+    def varied(self) -> BoolArray:
+        """Whether the factor has two levels or more in a stratum, shape (S,): elsewhere nothing can be told."""
+        return np.bincount(self.factors[0]) > 1
+
+
+def sums(where: IntArray, counts: IntArray) -> IntArray:
+    """Add up the ``counts`` (M,) of each group; groups are numbered from 0.
+
+    Examples
+    --------
+    >>> sums(np.array([0, 1, 0]), np.array([1, 2, 3])).tolist()
+    [4, 2]
+    """
+    return np.bincount(where, weights=counts).astype(np.int64)
+
+
+def _margin(first: IntArray, second: IntArray, counts: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    pairs, numbers = _counted(np.stack([first, second], axis=1), counts)
+    return pairs[:, 0], pairs[:, 1], numbers
+
+
+def _counted(cells: IntArray, counts: npt.NDArray[Any] | None) -> tuple[IntArray, IntArray]:
+    """Distinct rows of ``cells`` (N, C), sorted, and how often each occurs."""
+    sizes = tuple(int(size) for size in cells.max(axis=0) + 1)
+    if product_size(sizes) > max(DENSE_ENTRIES * len(cells), 1_000_000):
+        occupied, where = distinct(cells)
+        return occupied, np.bincount(where, weights=counts).astype(np.int64)
+    table = np.bincount(mixed_radix(cells, sizes), weights=counts)
+    ids = np.flatnonzero(table)
+    return np.stack(np.unravel_index(ids, sizes), axis=1).astype(np.int64), table[ids].astype(np.int64)

@@ -1,0 +1,249 @@
+"""Does a prediction depend on a factor beyond the one it should depend on? A test with an effect size and its null.
+
+A model that generalises compositionally has I(prediction; factor j | factor i) = 0 for the factors j it should ignore
+(Li et al. 2020, section 3). The null is the same estimate with factor j shuffled among rows of equal factor i.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray
+from recombine.errors import InputError
+from recombine.measures.dependence.contingency import Contingency
+from recombine.measures.dependence.information import count_logs, counted, entropy_of, information_of
+from recombine.measures.dependence.permutation import changing, null_sums
+
+#: Estimates that differ by less (in bits) are ties: sums of logarithms are not exact.
+TIE = 1e-10
+#: Below this share of what the given factor leaves open, a dependence is called small.
+SMALL_EFFECT = 0.01
+#: Numbers of bits and shares below this are written as 0.
+SMALLEST_SHOWN = 5e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Independence:
+    """A test whether a prediction depends on a factor beyond another one. Make one with `independence_test`.
+
+    Attributes
+    ----------
+    estimate : float
+        I(prediction; factor | given) in bits.
+    null : float array of shape (permutations,)
+        The same estimate with the factor shuffled among rows of equal ``given``.
+    entropy : float
+        H(prediction | given) in bits (plug-in): what the given factor leaves open.
+    freedom : int
+        Degrees of freedom: the sum over strata of (predictions - 1)(levels - 1).
+    rows : int
+    levels : tuple of int
+        Different values of prediction, factor and given.
+    varied : float
+        Share of the rows at levels of the given factor where the factor varies: only these can tell.
+    notes : tuple of str
+        Columns that were cut into bins.
+    """
+
+    estimate: float
+    null: FloatArray
+    entropy: float
+    freedom: int
+    rows: int
+    levels: tuple[int, int, int]
+    varied: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def null_mean(self) -> float:
+        """What the estimate is on average without any dependence, in bits."""
+        return float(self.null.mean())
+
+    @property
+    def null_sd(self) -> float:
+        """How much that varies, in bits."""
+        return float(self.null.std())
+
+    @property
+    def excess(self) -> float:
+        """The dependence in bits: the estimate minus the mean of its null."""
+        return self.estimate - self.null_mean
+
+    @property
+    def effect(self) -> float:
+        """The dependence as a share of what the given factor leaves open; 0 where it leaves nothing open."""
+        return self.excess / self.entropy if self.entropy > 0 else 0.0
+
+    @property
+    def p_value(self) -> float:
+        """Chance of an estimate at least as large without any dependence: (1 + shuffles that reach it) / (1 + all)."""
+        return (1 + int((self.null >= self.estimate - TIE).sum())) / (1 + len(self.null))
+
+    def threshold(self, level: float = 0.05) -> float:
+        """Return the excess in bits from which on the p-value falls below ``level``."""
+        return float(np.quantile(self.null, 1 - level) - self.null_mean)
+
+    def verdict(self, level: float = 0.05, p_value: float | None = None) -> str:
+        """Return ``depends``, ``no dependence found`` or ``cannot tell``; an adjusted p-value may be passed in."""
+        if not self.varied:
+            return "cannot tell"
+        return "depends" if (self.p_value if p_value is None else p_value) <= level else "no dependence found"
+
+    def sentence(
+        self,
+        prediction: str = "the prediction",
+        factor: str = "the factor",
+        given: str = "the given one",
+        *,
+        level: float = 0.05,
+        p_value: float | None = None,
+    ) -> str:
+        """Return the verdict in words, with the effect size and its null; names are those of the columns."""
+        verdict, chance = self.verdict(level, p_value), self.p_value if p_value is None else p_value
+        if verdict == "cannot tell":
+            return (
+                f"Whether {prediction} depends on {factor} beyond {given} cannot be told: at each level of {given}, "
+                f"{factor} has one level only. Probe on rows where both vary."
+            )
+        if self.entropy == 0:
+            return f"{prediction} does not depend on {factor}: {given} settles it in every row."
+        null = f"{bits_text(self.null_mean)} ± {bits_text(self.null_sd)}"
+        numbers = f"{bits_text(self.estimate)} bits where chance gives {null}"
+        if verdict == "depends":
+            size = " A small effect." if self.effect < SMALL_EFFECT else ""
+            return (
+                f"{prediction} depends on {factor} beyond {given}: {bits_text(self.excess)} bits, "
+                f"{share_text(self.effect)} of what {given} leaves open ({numbers}; p = {chance:.3g}).{size}"
+            )
+        # An adjusted p-value asks for more, in the proportion in which it was raised.
+        needed = self.threshold(level * self.p_value / chance)
+        return (
+            f"No dependence of {prediction} on {factor} beyond {given} was found ({numbers}; p = {chance:.3g}); "
+            f"{bits_text(needed)} bits above chance would have counted."
+        )
+
+    def __str__(self) -> str:
+        text = self.sentence()
+        words = "".join(f" {note[:1].upper()}{note[1:]}." for note in self.notes)
+        return text[:1].upper() + text[1:] + words
+
+
+def independence_test(
+    prediction: npt.ArrayLike,
+    factor: npt.ArrayLike,
+    given: npt.ArrayLike | None = None,
+    *,
+    counts: npt.ArrayLike | None = None,
+    permutations: int = 200,
+    seed: int | np.random.Generator = 0,
+    corrected: bool = True,
+    bins: int = 10,
+) -> Independence:
+    """Test whether a prediction depends on a factor beyond the given one, by shuffling it at each level of the latter.
+
+    The null is exact for any counts: under independence every order of the factor within a level of ``given`` is
+    equally likely. The shuffled tables are drawn as counts, so that a million rows cost no more than a thousand.
+
+    Parameters
+    ----------
+    prediction, factor, given : arrays of shape (N,)
+        Integers and text are levels; floating-point numbers with more than 20 different values are cut at quantiles
+        into ``bins`` bins, and the result says so. Without ``given``, all rows are one stratum.
+    counts : array of int, shape (N,), optional
+        How many rows each entry stands for, for data that are grouped already.
+    permutations : int
+    seed : int or numpy Generator
+    corrected : bool
+        Use the Miller-Madow correction, in the estimate and in its null.
+    bins : int
+
+    Returns
+    -------
+    Independence
+
+    Notes
+    -----
+    A ``given`` column that was cut into bins still varies within each: a factor that goes along with it there is
+    blamed for its work. More bins lessen that.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> own, other = generator.integers(4, size=(2, 2000))
+    >>> prediction = np.where(generator.random(2000) < 0.2, other, own)
+    >>> test = independence_test(prediction, other, own)
+    >>> test.verdict(), round(test.excess, 2), test.freedom
+    ('depends', 0.31, 36)
+    >>> print(independence_test(own, other, own))
+    The prediction does not depend on the factor: the given one settles it in every row.
+    """
+    if permutations < 1:
+        raise InputError(f"{permutations} permutations give no null; use at least 1, better 200")
+    table, notes = counted(prediction, factor, given, counts, bins)
+    return independence_of(table, permutations, np.random.default_rng(seed), corrected=corrected, notes=notes)
+
+
+def independence_of(
+    table: Contingency,
+    permutations: int,
+    generator: np.random.Generator,
+    *,
+    corrected: bool = True,
+    notes: tuple[str, ...] = (),
+) -> Independence:
+    """Run `independence_test` on counts.
+
+    Examples
+    --------
+    >>> table = Contingency.of([0, 1], [0, 1], [0, 0], counts=[10, 10])
+    >>> independence_of(table, 99, np.random.default_rng(0)).p_value
+    0.01
+    """
+    estimate = information_of(table, corrected=corrected)
+    total, occupied = null_sums(table, permutations, generator)
+    free = changing(table)
+    gain = total - count_logs(table.counts[free])
+    if corrected:
+        gain -= (occupied - int(free.sum())) / (2 * math.log(2))
+    return Independence(
+        estimate,
+        estimate + gain / table.rows,
+        entropy_of(table),
+        int(table.freedom.sum()),
+        table.rows,
+        (int(table.prediction.max()) + 1, int(table.factor.max()) + 1, len(table.sizes)),
+        float(table.sizes[table.varied].sum() / table.rows),
+        notes,
+    )
+
+
+def bits_text(value: float) -> str:
+    """Write a number of bits: three decimals, and more only for what would vanish.
+
+    Examples
+    --------
+    >>> bits_text(0.31249), bits_text(-0.00006), bits_text(1e-12)
+    ('0.312', '−0.00006', '0.000')
+    """
+    if abs(value) < SMALLEST_SHOWN:
+        return "0.000"
+    decimals = max(3, math.ceil(-math.log10(abs(value))))
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def share_text(value: float) -> str:
+    """Write a share as a percentage, with one decimal, or more for what would vanish.
+
+    Examples
+    --------
+    >>> share_text(0.1234), share_text(-0.0001)
+    ('12.3 %', '−0.01 %')
+    """
+    if abs(value) < SMALLEST_SHOWN:
+        return "0 %"
+    decimals = max(1, math.ceil(-math.log10(100 * abs(value))))
+    return f"{100 * value:.{decimals}f} %".replace("-", "−")

@@ -1,0 +1,189 @@
+"""What each seen conjunction contributes to a model's outputs: one by one, by item, and by what it is good for.
+
+The contributions are the weights of the additive fit. They are linear in the outputs, so the mean of many networks'
+contributions (what the paper plots) is the contribution to their mean outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.conjunctions import Subset, distinct
+from recombine.errors import InputError
+from recombine.measures.outputs.additivity import checked, fit_conjunctions
+
+#: What a conjunction of context (0), feature 1 (1) and feature 2 (2) can do for the answer. Which of the two
+#: context-feature pairs is right depends on the context: context 0 asks for feature 1, context 1 for feature 2.
+KINDS = ("right", "wrong", "sensory", "context", "memorized")
+
+Contributions = dict[Subset, tuple[IntArray, FloatArray]]
+
+
+def conjunction_values(
+    cells: npt.ArrayLike, seen: npt.ArrayLike, outputs: npt.ArrayLike, *, order: int | None = None
+) -> Contributions:
+    """Return the weight of every seen conjunction in the smallest weights that give the outputs.
+
+    Parameters
+    ----------
+    cells : array of int, shape (R, C)
+    seen : array of bool, shape (R,)
+        Whether the row's cell was trained on.
+    outputs : array of float, shape (..., R)
+    order : int, optional
+        Largest order of the conjunctions; all of them by default.
+
+    Returns
+    -------
+    dict
+        For each subset of the factors, the levels of its seen conjunctions (M, size) and their values (..., M). The
+        empty subset holds the constant. On unseen cells the values of a cell's conjunctions add up to the fit.
+
+    Examples
+    --------
+    >>> cells, seen = [[0, 0], [0, 1], [1, 0], [1, 1]], [True, True, True, False]
+    >>> values = conjunction_values(cells, seen, [0.0, 1.0, 1.0, 2.0])
+    >>> list(values), values[0, 1][0].tolist()
+    ([(), (0,), (1,), (0, 1)], [[0, 0], [0, 1], [1, 0]])
+    >>> round(float(values[()][1][0] + values[0,][1][1] + values[1,][1][1]), 6)
+    2.0
+    """
+    codes, known, values = checked(cells, seen, outputs)
+    fit = fit_conjunctions(codes, known, values, order)
+    found: Contributions = {(): (np.zeros((1, 0), dtype=np.int64), fit.constant[..., None])}
+    place = 0
+    for subset in fit.family:
+        levels, _ = distinct(codes[known][:, list(subset)])
+        found[subset] = levels, fit.weights[..., place : place + len(levels)]
+        place += len(levels)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ItemCurve:
+    """What each item of one factor adds to a sum.
+
+    Attributes
+    ----------
+    factor : int
+    levels : int array of shape (M,)
+        The items that unseen cells have, sorted.
+    values : float array of shape (..., M)
+
+    Examples
+    --------
+    >>> ItemCurve(0, np.array([0, 2]), np.array([[0.0, 1.0], [0.5, 0.5]])).increases.tolist()
+    [True, False]
+    """
+
+    factor: int
+    levels: IntArray
+    values: FloatArray
+
+    @property
+    def increases(self) -> BoolArray:
+        """Whether the values rise from every item to the next, shape (...)."""
+        return np.all(np.diff(self.values, axis=-1) > 0, axis=-1)  # type: ignore[no-any-return]
+
+
+def item_values(cells: npt.ArrayLike, seen: npt.ArrayLike, outputs: npt.ArrayLike) -> tuple[ItemCurve, ItemCurve]:
+    """Return what each item adds to the outputs on unseen pairs: its own weight and half of the constant.
+
+    An unseen pair's fit is the sum of its two items' values. Anchors, the items that no unseen cell has, are left out,
+    and so are items that were never seen.
+
+    Parameters
+    ----------
+    cells : array of int, shape (R, 2)
+    seen : array of bool, shape (R,)
+        Whether the row's cell was trained on.
+    outputs : array of float, shape (..., R)
+
+    Returns
+    -------
+    tuple of ItemCurve
+        One curve for each of the two factors.
+
+    Examples
+    --------
+    >>> from recombine.tasks import symbolic_addition
+    >>> task = symbolic_addition(n=5, anchors=[2])
+    >>> first, _ = item_values(task.cells, task.train, 0.7 * task.target)
+    >>> first.levels.tolist(), first.values.round(6).tolist(), bool(first.increases)
+    ([0, 1, 3, 4], [-1.4, -0.7, 0.7, 1.4], True)
+    """
+    codes, known, values = checked(cells, seen, outputs)
+    if codes.shape[1] != 2:
+        raise InputError(f"item values are defined for two factors, not {codes.shape[1]}; use conjunction_values")
+    found = conjunction_values(codes, known, values)
+    first, second = (_curve(factor, codes[~known], found) for factor in (0, 1))
+    return first, second
+
+
+def _curve(factor: int, unseen: IntArray, found: Contributions) -> ItemCurve:
+    levels, weights = found[factor,]
+    tested = np.isin(levels[:, 0], unseen[:, factor])
+    return ItemCurve(factor, levels[tested, 0], weights[..., tested] + found[()][1] / 2)
+
+
+def kind_of(subset: Subset, context: int, rules: Sequence[int] = (0, 1)) -> str:
+    """Return what the conjunction of these factors does in a context; ``rules`` says which feature a context asks for.
+
+    Examples
+    --------
+    >>> kind_of((0, 1), 0), kind_of((0, 1), 1), kind_of((1, 2), 0), kind_of((0, 1, 2), 1)
+    ('right', 'wrong', 'sensory', 'memorized')
+    """
+    if len(subset) == 3:
+        return "memorized"
+    if 0 not in subset:
+        return "sensory"
+    if subset == (0,):
+        return "context"
+    if context >= len(rules):
+        raise InputError(f"context {context} has no rule in {rules!r}; name the feature that each context asks for")
+    return "right" if subset[1] - 1 == rules[context] else "wrong"
+
+
+def by_kind(
+    values: Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]], rules: Sequence[int] = (0, 1)
+) -> dict[str, FloatArray]:
+    """Return the mean absolute value of each kind of conjunction in a context task.
+
+    Parameters
+    ----------
+    values : dict
+        Levels (M, size) and values (..., M) by subset, from `conjunction_values` here or from a kernel model. Factors
+        are the context and two features; the constant is not counted.
+    rules : sequence of int
+        For each context the feature that decides: 0 or 1.
+
+    Returns
+    -------
+    dict
+        Kind (of `KINDS`) to float array of shape (...); kinds of which ``values`` holds nothing are left out.
+
+    Examples
+    --------
+    >>> from recombine.tasks import context_dependence
+    >>> task = context_dependence(left_out=1)
+    >>> sizes = by_kind(conjunction_values(task.cells, task.train, task.target))
+    >>> max(sizes, key=sizes.get)
+    'right'
+    """
+    if max((factor for subset in values for factor in subset), default=0) < 2:
+        raise InputError("values are not of three factors; kinds are those of a context and two features")
+    sizes: dict[str, list[FloatArray]] = {kind: [] for kind in KINDS}
+    for subset, (levels, weights) in values.items():
+        if any(factor > 2 for factor in subset):
+            raise InputError(f"subset {subset} names a fourth factor; kinds are those of a context and two features")
+        for row, weight in zip(levels, np.moveaxis(np.abs(weights), -1, 0), strict=True):
+            if subset:
+                sizes[kind_of(subset, int(row[0]), rules)].append(weight)
+    return {kind: np.mean(found, axis=0) for kind, found in sizes.items() if found}

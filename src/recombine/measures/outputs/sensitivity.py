@@ -1,0 +1,303 @@
+"""How much of a model's response to its input goes to each component of the input?
+
+The gradient share of component j is s_j = E|dY/dX_j| / sum_k E|dY/dX_k|, with Y the output that should depend on one
+component only (Li et al. 2020, propositions 3 to 5, as a quantity one can compute). A gradient of zero almost
+everywhere does not mean independence (a step function has one), so read it next to `independence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.errors import InputError, listing, near_miss
+
+#: Step of the central difference, as a share of the input's spread: rounding and curvature weigh about the same.
+STEP = 1e-5
+#: Numbers that one call of the model is given at most, beyond one copy of the inputs.
+HELD = 4_000_000
+
+#: Which entries of one input belong to a component: an index, a list of them, a slice, or a mask of the input's shape.
+Part = int | slice | Sequence[int] | npt.NDArray[Any]
+Components = Mapping[str, Part] | Sequence[Part]
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Mean gradient norm of each component of the input.
+
+    Attributes
+    ----------
+    components : tuple of str
+        Names, C of them.
+    norms : float array of shape (C,) or (K, C)
+        E|dY/dX_j|; one row an output where there are several (the matrix M_ij of proposition 5).
+
+    Examples
+    --------
+    >>> Sensitivity(("left", "right"), np.array([3.0, 1.0])).share.tolist()
+    [0.75, 0.25]
+    """
+
+    components: tuple[str, ...]
+    norms: FloatArray
+
+    @property
+    def share(self) -> FloatArray:
+        """Gradient share, the same shape; NaN where every gradient is zero."""
+        return _shares(self.norms)
+
+
+def gradient_share(gradients: Sequence[npt.ArrayLike], *, models: int = 0) -> FloatArray:
+    """Return the gradient share of each component from gradients that you have.
+
+    Parameters
+    ----------
+    gradients : sequence of C arrays of shape (models..., N, ...)
+        For each component the gradient of the output with respect to it, one row a sample. Norms are taken over all
+        axes after the rows.
+    models : int
+        Number of axes before the rows (one for stacked networks).
+
+    Returns
+    -------
+    float array of shape (models..., C)
+        Sums to 1; NaN where every gradient is zero.
+
+    Examples
+    --------
+    >>> gradient_share([np.full((5, 2), [3.0, 4.0]), np.full((5, 1), 5.0)]).tolist()
+    [0.5, 0.5]
+    """
+    if not len(gradients):
+        raise InputError("no gradients were given; pass one array a component")
+    arrays = [np.asarray(gradient, dtype=np.float64) for gradient in gradients]
+    shapes = {array.shape[: models + 1] for array in arrays}
+    if len(shapes) > 1 or any(array.ndim <= models or not array.shape[models] for array in arrays):
+        raise InputError(
+            f"gradients have shapes {listing([array.shape for array in arrays])}; all must start with the same "
+            f"{'axes of models and of ' if models else 'number of '}rows"
+        )
+    return _shares(np.stack([_mean_norm(array, models) for array in arrays], axis=-1))
+
+
+def sensitivity(
+    model: Callable[[FloatArray], npt.ArrayLike],
+    inputs: npt.ArrayLike,
+    components: Components,
+    *,
+    labels: npt.ArrayLike | None = None,
+    step: float = STEP,
+) -> Sensitivity:
+    """Measure the mean gradient norm of each component of the input, for any function of arrays.
+
+    Derivatives are central differences, two calls for each entry of an input (batched). For torch modules use
+    `torch_sensitivity`, which is exact and needs one pass.
+
+    Parameters
+    ----------
+    model : callable
+        Maps inputs (N, ...) to outputs (N,) or (N, K).
+    inputs : array of float, shape (N, ...)
+    components : mapping of name to part, or sequence of parts
+        Which entries of an input belong to each component: index, list of indices or slice of the first axis of an
+        input, or a mask of an input's whole shape.
+    labels : array of int, shape (N,), optional
+        The output to follow in each row, say the true class. Without it all outputs are followed.
+    step : float
+        Length of the step, as a share of the standard deviation of the inputs. Larger for models in single precision
+        (1e-2).
+
+    Returns
+    -------
+    Sensitivity
+
+    Examples
+    --------
+    >>> weights = np.array([2.0, 0.0, -1.0])
+    >>> found = sensitivity(lambda x: x @ weights, np.eye(3), {"own": [0, 1], "other": 2})
+    >>> found.norms.round(6).tolist(), found.share.round(6).tolist()
+    ([2.0, 1.0], [0.666667, 0.333333])
+    """
+    rows = np.asarray(inputs, dtype=np.float64)
+    names, masks = _parts(components, rows)
+    chosen = _labels(labels, len(rows))
+    flat = rows.reshape(len(rows), -1)
+    length = step * (float(flat.std()) or 1.0)
+    entries = np.flatnonzero(np.any(masks, axis=0))
+    batch = max(1, HELD // (2 * flat.size))
+    parts = [
+        _differences(model, rows.shape, flat, entries[start : start + batch], length, chosen)
+        for start in range(0, len(entries), batch)
+    ]
+    gradients = np.zeros((flat.shape[1], *parts[0].shape[1:]))
+    gradients[entries] = np.concatenate(parts)
+    norms = [np.sqrt((gradients[mask] ** 2).sum(axis=0)).mean(axis=0) for mask in masks]
+    return Sensitivity(names, np.stack(norms, axis=-1))
+
+
+def _differences(
+    model: Callable[[FloatArray], npt.ArrayLike],
+    shape: tuple[int, ...],
+    flat: FloatArray,
+    entries: IntArray,
+    length: float,
+    labels: IntArray | None,
+) -> FloatArray:
+    """Derivatives of the outputs by some entries of the input: (entries, N) or (entries, N, K)."""
+    moved = np.broadcast_to(flat, (len(entries), 2, *flat.shape)).copy()
+    for place, entry in enumerate(entries):
+        moved[place, :, :, entry] += np.array([[length], [-length]])
+    outputs = np.asarray(model(moved.reshape(-1, *shape[1:])), dtype=np.float64)
+    if outputs.ndim not in (1, 2) or len(outputs) != 2 * len(entries) * len(flat):
+        raise InputError(f"the model returned shape {outputs.shape} for {moved.size // flat.shape[1]} rows; one each")
+    values = outputs.reshape(len(entries), 2, len(flat), *outputs.shape[1:])
+    slopes: FloatArray = (values[:, 0] - values[:, 1]) / (2 * length)
+    if labels is None:
+        return slopes
+    _refuse_single(slopes.ndim == 3)
+    return slopes[:, np.arange(len(flat)), labels]
+
+
+def torch_sensitivity(
+    module: Any,
+    inputs: Any,
+    components: Components,
+    *,
+    labels: npt.ArrayLike | None = None,
+    layers: Sequence[str] = (),
+    projections: int = 8,
+    seed: int = 0,
+) -> dict[str, Sensitivity]:
+    """Measure the mean gradient norm of each component of the input of a torch module, layer by layer if asked.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        Rows must not see each other: put batch normalisation into evaluation mode.
+    inputs : tensor or array, shape (N, ...)
+    components, labels
+        As in `sensitivity`.
+    layers : sequence of str
+        Names of inner modules (``module.named_modules()``) whose outputs are followed too. Their norm is that of the
+        whole Jacobian, sqrt(sum over units), estimated from random projections.
+    projections : int
+        More of them make the norms of inner layers more precise; the error falls as one over the square root.
+    seed : int
+
+    Returns
+    -------
+    dict of str to Sensitivity
+        The layers in the order given, then ``"output"``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> found = torch_sensitivity(torch.nn.Linear(4, 3), torch.ones(2, 4), [[0, 1], [2, 3]])
+    >>> found["output"].norms.shape
+    (3, 2)
+    """
+    import torch
+
+    parameter = next(iter(module.parameters()), torch.zeros(()))
+    rows = torch.as_tensor(inputs).to(parameter).detach().requires_grad_()
+    names, masks = _parts(components, rows.detach().cpu().numpy())
+    chosen = _labels(labels, len(rows))
+    kept: dict[str, Any] = {}
+    hooks = [_inner(module, name).register_forward_hook(_keeper(kept, name)) for name in layers]
+    try:
+        output = module(rows)
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+    def norms(scalars: Any) -> FloatArray:
+        """Gradient norm of each row's scalar by component, (N, C)."""
+        (slopes,) = torch.autograd.grad(scalars.sum(), rows, retain_graph=True, allow_unused=True)
+        flat = np.zeros((len(rows), masks[0].size)) if slopes is None else slopes.reshape(len(rows), -1).cpu().numpy()
+        return np.stack([np.linalg.norm(flat[:, mask].astype(np.float64), axis=1) for mask in masks], axis=-1)
+
+    generator = torch.Generator().manual_seed(seed)
+    found = {}
+    for name in layers:
+        drawn = [torch.randn(kept[name].shape, generator=generator).to(kept[name]) for _ in range(projections)]
+        squares = [norms(kept[name] * direction) ** 2 for direction in drawn]
+        found[name] = Sensitivity(names, np.sqrt(np.mean(squares, axis=0)).mean(axis=0))
+    if chosen is not None:
+        _refuse_single(output.ndim == 2)
+        output = output.gather(1, torch.as_tensor(chosen, device=output.device)[:, None])[:, 0]
+    scalars = [output] if output.ndim == 1 else list(output.reshape(len(rows), -1).T)
+    matrix = np.stack([norms(scalar).mean(axis=0) for scalar in scalars])
+    return {**found, "output": Sensitivity(names, matrix[0] if output.ndim == 1 else matrix)}
+
+
+def _inner(module: Any, name: str) -> Any:
+    inner = dict(module.named_modules())
+    if name not in inner or not name:
+        known = [key for key in inner if key]
+        raise InputError(f"layer {name!r} is not a part of the module;{near_miss(name, known)} Parts: {listing(known)}")
+    return inner[name]
+
+
+def _keeper(kept: dict[str, Any], name: str) -> Callable[[Any, Any, Any], None]:
+    def keep(_: Any, __: Any, output: Any) -> None:
+        kept[name] = output
+
+    return keep
+
+
+def _parts(components: Components, rows: npt.NDArray[Any]) -> tuple[tuple[str, ...], list[npt.NDArray[np.bool_]]]:
+    """Names of the components and, for each, a mask over the entries of a flattened input."""
+    if rows.ndim < 2 or not rows.size:
+        raise InputError(f"inputs have shape {rows.shape}; give at least one row and one entry a row")
+    named = (
+        components if isinstance(components, Mapping) else {str(place): part for place, part in enumerate(components)}
+    )
+    if not named:
+        raise InputError("no components were given; say which entries of the input belong to each")
+    masks = []
+    for name, part in named.items():
+        mask = np.zeros(rows.shape[1:], dtype=bool)
+        try:
+            if not isinstance(part, Sequence):
+                mask[part] = True
+            elif len(part):
+                mask[np.asarray(part)] = True
+        except IndexError:
+            raise InputError(
+                f"component {name} = {part!r} does not fit inputs of shape {rows.shape[1:]}; give indices into the "
+                "first axis, or a mask of that shape"
+            ) from None
+        if not mask.any():
+            raise InputError(f"component {name} has no entry; give at least one")
+        masks.append(mask.reshape(-1))
+    return tuple(named), masks
+
+
+def _labels(labels: npt.ArrayLike | None, rows: int) -> IntArray | None:
+    if labels is None:
+        return None
+    chosen = np.asarray(labels)
+    if chosen.shape != (rows,) or chosen.dtype.kind not in "iu":
+        raise InputError(f"labels must be {rows} integers, one a row; got {chosen.dtype} {chosen.shape}")
+    return chosen.astype(np.int64)
+
+
+def _refuse_single(several: bool) -> None:
+    if not several:
+        raise InputError("labels choose among outputs, but the model has one output a row; leave labels out")
+
+
+def _mean_norm(array: FloatArray, models: int) -> FloatArray:
+    flat = array.reshape(*array.shape[: models + 1], -1)
+    return np.linalg.norm(flat, axis=-1).mean(axis=-1)  # type: ignore[no-any-return]
+
+
+def _shares(norms: FloatArray) -> FloatArray:
+    total = norms.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, norms / np.where(total > 0, total, 1.0), np.nan)

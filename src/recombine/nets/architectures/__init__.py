@@ -1,0 +1,19 @@
+"""Architectures whose networks train side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.nets.architectures.convnet import ConvNet as ConvNet
+    from recombine.nets.architectures.pair_net import PairNet as PairNet
+    from recombine.nets.architectures.resnet import ResNet as ResNet
+    from recombine.nets.architectures.seq2seq import Seq2Seq as Seq2Seq
+    from recombine.nets.architectures.seq2seq import sequences_right as sequences_right
+    from recombine.nets.architectures.students import Continued as Continued
+    from recombine.nets.architectures.students import ReluStudent as ReluStudent
+    from recombine.nets.architectures.vit import ViT as ViT
+
+open_room(__name__)

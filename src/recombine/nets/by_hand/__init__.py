@@ -1,0 +1,19 @@
+"""Networks with slopes worked out by hand: diagonal, gated, and small ones in the plane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.nets.by_hand.diagonal import MultiTask as MultiTask
+    from recombine.nets.by_hand.diagonal import Schedule as Schedule
+    from recombine.nets.by_hand.diagonal import SingleTask as SingleTask
+    from recombine.nets.by_hand.diagonal import multi_task as multi_task
+    from recombine.nets.by_hand.diagonal import single_task as single_task
+    from recombine.nets.by_hand.diagonal_training import TrainedDiagonal as TrainedDiagonal
+    from recombine.nets.by_hand.gated import GatedNetworks as GatedNetworks
+    from recombine.nets.by_hand.playground import Playground as Playground
+
+open_room(__name__)

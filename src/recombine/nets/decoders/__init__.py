@@ -1,0 +1,25 @@
+"""Decoders from latents to images."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.nets.decoders.bumps import CNNDecoder as CNNDecoder
+    from recombine.nets.decoders.bumps import MLPDecoder as MLPDecoder
+    from recombine.nets.decoders.components import Decoder as Decoder
+    from recombine.nets.decoders.components import FourierNet as FourierNet
+    from recombine.nets.decoders.components import InterpolatedDecoder as InterpolatedDecoder
+    from recombine.nets.decoders.composed import ComposedDecoder as ComposedDecoder
+    from recombine.nets.decoders.composed import compositional as compositional
+    from recombine.nets.decoders.composed import monolithic as monolithic
+    from recombine.nets.decoders.composed import opaque_at_start as opaque_at_start
+    from recombine.nets.decoders.encoder import ImageEncoder as ImageEncoder
+    from recombine.nets.decoders.low_rank import LowRankDecoder as LowRankDecoder
+    from recombine.nets.decoders.pixels import PixelMLP as PixelMLP
+    from recombine.nets.decoders.pixels import TransformerDecoder as TransformerDecoder
+    from recombine.nets.decoders.rotation import RotationDecoder as RotationDecoder
+
+open_room(__name__)

@@ -1,0 +1,18 @@
+"""Ensembles: many networks of one architecture, trained together as stacked weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.nets.ensemble.ensemble import Ensemble as Ensemble
+    from recombine.nets.ensemble.ensemble import Trained as Trained
+    from recombine.nets.ensemble.modules import Module as Module
+    from recombine.nets.ensemble.optimisers import SGD as SGD
+    from recombine.nets.ensemble.optimisers import Adam as Adam
+    from recombine.nets.ensemble.optimisers import AdamW as AdamW
+    from recombine.nets.ensemble.schedules import Cosine as Cosine
+
+open_room(__name__)

@@ -1,0 +1,1 @@
+"""Experiments: one setting in, rows out."""

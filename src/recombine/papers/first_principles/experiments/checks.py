@@ -1,0 +1,173 @@
+"""First principles: checks that need no training, of the renderer, the targets, the decoder and its first weights."""
+
+from __future__ import annotations
+
+import colorsys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray
+from recombine.measures.outputs.images import mean_squared_error, mean_variance
+from recombine.papers.first_principles.experiments.supports import support
+from recombine.runs.experiment import Unit
+from recombine.worlds.rendered import sprites
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from recombine.nets.architecture import Tensors
+    from recombine.nets.decoders.composed import ComposedDecoder
+
+Rows = list[dict[str, Any]]
+
+
+def targets(unit: Unit) -> Rows:
+    """Mean variance of images of a support by either rule, and the score of a black image: a row a rule."""
+    units = support(unit.setting["support"]).sample(unit.setting["images"], 0)
+    rows = []
+    for rule in ("hard", "soft"):
+        images = sprites.cast(sprites.render(units, rule), "float32") / (255 if rule == "hard" else 1)
+        row = {"support": unit.setting["support"], "targets": rule, "variance": mean_variance(images)}
+        rows.append(row | {"black mse": mean_squared_error(0 * images, images)})
+    return rows
+
+
+def renderer(unit: Unit) -> Rows:
+    """Count the images that differ from Pillow's polygons, drawn one by one as the authors' renderer does."""
+    units = np.random.default_rng(unit.seeds[0]).random((unit.setting["images"], 2, 5))
+    start = time.perf_counter()
+    ours = sprites.render(units)
+    middle = time.perf_counter()
+    theirs = np.stack([_polygons(unit) for unit in units])
+    end = time.perf_counter()
+    differ = int((ours != theirs).any((1, 2, 3)).sum())
+    return [{"images": len(units), "differ": differ, "seconds": middle - start, "one by one": end - middle}]
+
+
+def _polygons(units: FloatArray) -> npt.NDArray[np.uint8]:
+    from PIL import Image, ImageDraw
+
+    canvas = Image.new("RGB", (sprites.SIDE, sprites.SIDE))
+    for x, y, shape, scale, hue in sprites.mapped(units)[::-1]:
+        corners, start = list(sprites.SHAPES.values())[int(shape)]
+        angles = np.deg2rad(start) + 2 * np.pi * np.arange(corners) / corners
+        outline = scale * sprites.radius(corners) * np.stack([np.cos(angles), np.sin(angles)], 1)
+        points = [(float(across), float(up)) for across, up in sprites.SIDE * (outline + np.array([x, y]))]
+        red, green, blue = (int(255 * part) for part in colorsys.hsv_to_rgb(hue, 1, 1))
+        ImageDraw.Draw(canvas).polygon(points, fill=(red, green, blue))
+    return np.flipud(np.array(canvas)).transpose(2, 0, 1)
+
+
+def collapse(unit: Unit) -> Rows:
+    """Opacity of untrained RGBa models and the size of their first gradient, clamped or not: a row a seed and kind."""
+    import torch
+
+    from recombine.nets.architecture import stack
+    from recombine.nets.decoders.composed import opaque_at_start, rgba
+
+    units = support("orthogonal").sample(unit.setting["images"], 0)
+    inputs = sprites.mapped(units).reshape(len(units), -1)
+    target = torch.tensor(sprites.render(units), dtype=torch.float32).flatten(1) / 255
+    rows = []
+    for seed in unit.seeds:
+        for opacity in ("clamp", "sigmoid"):
+            model = rgba(opacity=opacity)
+            parameters = {name: tensor.float() for name, tensor in stack([model.initial(seed, 1.0)]).items()}
+            slope = _first_gradient(model, parameters, torch.tensor(inputs, dtype=torch.float32), target)
+            row = {"seed": seed, "opacity": opacity, "gradient": slope}
+            rows.append(row | {"opaque": opaque_at_start(model, seed, inputs)})
+    return rows
+
+
+def _first_gradient(model: ComposedDecoder, parameters: Tensors, inputs: Tensor, target: Tensor) -> float:
+    """Return the norm of the gradient of the squared error before the first step."""
+    import torch
+
+    leaves = {name: tensor.requires_grad_() for name, tensor in parameters.items()}
+    loss = (model.forward(leaves, {}, inputs.unsqueeze(0), True)[0] - target).square().mean()
+    slopes = torch.autograd.grad(loss, list(leaves.values()))
+    return float(torch.cat([slope.flatten() for slope in slopes]).norm())
+
+
+def outputs(unit: Unit) -> Rows:
+    """Return the largest difference between outputs of our decoder and of torch's layers, a row a seed.
+
+    The compositional model with the same weights in float32; the published layers upsample with a built-in function.
+    """
+    import torch
+
+    from recombine.nets.architecture import stack
+    from recombine.nets.decoders.components import InterpolatedDecoder
+    from recombine.nets.decoders.composed import compositional
+
+    model, built_in = compositional(), compositional(InterpolatedDecoder())
+    inputs = torch.rand(1, unit.setting["images"], model.inputs, generator=torch.Generator().manual_seed(0))
+    rows = []
+    for seed in unit.seeds:
+        one = {name: tensor.float() for name, tensor in stack([model.initial(seed, 1.0)]).items()}
+        with torch.no_grad():
+            ours, theirs = (kind.forward(one, {}, inputs, True) for kind in (model, built_in))
+        difference, size = float((ours - theirs).abs().max()), float(theirs.abs().max())
+        rows.append({"seed": seed, "images": unit.setting["images"], "difference": difference, "largest": size})
+    return rows
+
+
+def upsampling(unit: Unit) -> Rows:
+    """Time a forward and backward pass of our decoder and of torch's layers, on the unit's device.
+
+    The compositional model of one seed with either, and ours with all seeds of the unit at once.
+    """
+    import torch
+
+    from recombine.nets.architecture import chosen, stack
+    from recombine.nets.decoders.components import InterpolatedDecoder
+    from recombine.nets.decoders.composed import compositional
+
+    model, built_in, setting = compositional(), compositional(InterpolatedDecoder()), unit.setting
+    dtype = getattr(torch, setting["dtype"])
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.rand(1, setting["batch"], model.inputs, generator=generator).to(unit.device)
+    networks = stack([model.initial(seed, 1.0) for seed in unit.seeds])
+    short = {name: tensor.to(unit.device, dtype) for name, tensor in networks.items()}
+    alone = chosen(short, slice(0, 1))
+    everyone = inputs.expand(len(unit.seeds), -1, -1)
+    clock = _Clock(setting["repeats"], unit.device)
+    seconds = {
+        "ours": clock(lambda: model.forward(alone, {}, inputs, True), alone),
+        "built in": clock(lambda: built_in.forward(alone, {}, inputs, True), alone),
+        "batched": clock(lambda: model.forward(short, {}, everyone, True), short),
+    }
+    row = {"device": unit.device.partition(":")[0], "batch": setting["batch"], **seconds}
+    row |= {"ratio": seconds["built in"] / seconds["ours"], "networks": len(unit.seeds)}
+    return [row | {"batched ratio": len(unit.seeds) * seconds["ours"] / seconds["batched"]}]
+
+
+class _Clock:
+    """Times a forward and backward pass, the second of two rounds."""
+
+    def __init__(self, repeats: int, device: str) -> None:
+        self.repeats, self.device = repeats, device
+
+    def __call__(self, forward: Callable[[], Tensor], parameters: Tensors) -> float:
+        import torch
+
+        leaves = [tensor.requires_grad_() for tensor in parameters.values()]
+        seconds = 0.0
+        for _ in range(2):
+            self._wait()
+            start = time.perf_counter()
+            for _ in range(self.repeats):
+                torch.autograd.grad(forward().square().mean(), leaves)
+            self._wait()
+            seconds = (time.perf_counter() - start) / self.repeats
+        return seconds
+
+    def _wait(self) -> None:
+        import torch
+
+        if self.device.startswith("cuda"):
+            torch.cuda.synchronize()

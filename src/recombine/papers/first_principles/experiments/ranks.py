@@ -1,0 +1,126 @@
+"""First principles, sprites without a network: what supports hide, and ranks of the compositions pixel by pixel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.papers.first_principles.experiments.supports import support as support_named
+from recombine.runs.experiment import Unit
+from recombine.theory.compositions.known import Composition, occlude, rgba
+from recombine.theory.sufficiency.conditions import compositional_support, gauge_aware_support, sufficient_support
+from recombine.theory.supports.known import box
+from recombine.worlds.rendered import sprites
+
+Rows = list[dict[str, Any]]
+PIXELS = sprites.SIDE**2
+
+#: Compositions on sprites, and whether their layers need an opacity.
+RULES: dict[str, tuple[Composition, bool]] = {
+    "hard": (occlude("hard"), False),
+    "soft": (occlude("soft"), False),
+    "rgba": (rgba(), True),
+}
+
+
+# ---------------------------------------------------------------------------- what a narrow diagonal hides
+
+
+def visibility(unit: Unit) -> Rows:
+    """Share of back sprites' pixels, counted together, that every drawn front sprite covers, for one width of the band.
+
+    Fronts are drawn uniformly ("drawn"), or their coordinates also put at the ends of what the band allows ("ends"):
+    few draws overlook the fronts that would show a pixel, so both are upper bounds for all admissible fronts.
+    """
+    setting = unit.setting
+    name = f"diagonal {setting['width']}"
+    rows = []
+    for seed in unit.seeds:
+        rng = np.random.default_rng(seed)
+        for way, fronts in (("drawn", _drawn_fronts), ("ends", _end_fronts)):
+            covered = hidden = 0
+            for back in support_named(name).sample(setting["values"], seed)[:, 1]:
+                mask = sprites.masks(back)
+                covered += int(mask.sum())
+                always = sprites.masks(fronts(setting["width"], back, setting["fronts"], rng)).all(axis=0)
+                hidden += int((mask & always).sum())
+            rows.append({**setting, "seed": seed, "way": way, "hidden": hidden / covered})
+    return [{name: value for name, value in row.items() if name != "seeds"} for row in rows]
+
+
+def _drawn_fronts(width: float, back: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+    return support_named(f"diagonal {width}").conditional(1, back, count, rng)[:, 0]
+
+
+def _end_fronts(width: float, back: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+    low, high = (np.clip(back + sign * np.sqrt(2) * width, 0, 1) for sign in (-1, 1))
+    where = rng.integers(3, size=(count, len(back)))
+    return np.choose(where, [low, high, rng.uniform(low, high, (count, len(back)))])
+
+
+# ---------------------------------------------------------------------------- ranks on sprites
+
+
+def layers(alpha: bool) -> Callable[[FloatArray], FloatArray]:
+    """Return sprites as components: latents (P, 5) -> (P, 4096, 3 or 4).
+
+    Examples
+    --------
+    >>> layers(True)(np.zeros((2, 5))).shape
+    (2, 4096, 4)
+    """
+    return lambda z: np.moveaxis(np.asarray(sprites.layers(z, alpha=alpha)), -3, -1).reshape(len(z), PIXELS, -1)
+
+
+def ranks(unit: Unit) -> Rows:
+    """Full-rank pixels of both slots on planes, and pixels whose open directions some combination would show."""
+    setting = unit.setting
+    rule, alpha = RULES[setting["rule"]]
+    chosen, parts = support_named(setting["support"]), [layers(alpha)] * 2
+    exact = sufficient_support(chosen, rule, parts, probes=setting["probes"], seed=0)
+    combinations = setting["combinations"]
+    gauge = gauge_aware_support(chosen, rule, parts, probes=setting["probes"], combinations=combinations, seed=0)
+    return [
+        {"rule": setting["rule"], "support": setting["support"], "slot": one.slot, "value": place}
+        | {"anchors": int(one.anchors[place]), "full": int(one.good[place].sum()), "pixels": PIXELS}
+        | {"smallest": float(one.smallest[place]), "shown elsewhere": float(1 - two.shares[place])}
+        for one, two in zip(exact.slots, gauge.slots, strict=True)
+        for place in range(len(one.values))
+    ]
+
+
+def rank_maps(unit: Unit) -> Rows:
+    """Share of probed values at which a pixel passes, a row a pixel: hard occlusion, and RGBa's front up to gauge."""
+    probes, combinations = unit.setting["probes"], unit.setting["combinations"]
+    hard, alpha = RULES["hard"][0], RULES["rgba"][0]
+    one, two = (
+        sufficient_support(support_named(name), hard, [layers(False)] * 2, probes=probes, seed=1)
+        for name in ("orthogonal*", "orthogonal")
+    )
+    gauge = gauge_aware_support(
+        support_named("orthogonal"), alpha, [layers(True)] * 2, probes=probes, combinations=combinations, seed=1
+    )
+    maps = {
+        "back, one anchor": one.slots[1],
+        "back, two anchors": two.slots[1],
+        "front": two.slots[0],
+        "front, rgba": gauge.slots[0],
+    }
+    shares = {name: slot.good.mean(axis=0).round(4).tolist() for name, slot in maps.items()}
+    return [{"pixel": place} | {name: share[place] for name, share in shares.items()} for place in range(PIXELS)]
+
+
+def sketches(unit: Unit) -> Rows:
+    """Points of each support by the x of both sprites, and what the two conditions say of it under hard occlusion."""
+    name, whole = unit.setting["support"], box(2, len(sprites.LATENTS))
+    chosen = support_named(name)
+    missing = float(compositional_support(chosen, whole, seed=0).missing.max())
+    back = sufficient_support(chosen, occlude("hard"), [layers(False)] * 2, probes=unit.setting["probes"]).slots[1]
+    return [
+        {"support": name, "front x": round(float(front), 4), "back x": round(float(behind), 4)}
+        | {"missing": missing, "back pixels": float(back.shares.mean())}
+        for front, behind in chosen.sample(unit.setting["points"], 0)[:, :, 0]
+    ]

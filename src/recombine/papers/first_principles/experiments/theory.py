@@ -1,0 +1,268 @@
+"""First principles, the theory: determinants, anchors, finite grids, reconstruction, and all its experiments.
+
+Every experiment's function takes one unit of work and returns rows (dictionaries with the same keys).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.papers.first_principles.experiments import ranks as pixels
+from recombine.papers.first_principles.experiments.simulation import simulation
+from recombine.runs.experiment import Experiment, Unit
+from recombine.theory.compositions.known import Composition, add, bilinear, occlude
+from recombine.theory.identification.identify import identify
+from recombine.theory.sufficiency.finite import finite_identifiability
+from recombine.theory.sufficiency.peeling import peel
+from recombine.theory.sufficiency.reconstruction import reconstruct_components
+from recombine.theory.sufficiency.refit import refit
+from recombine.theory.sufficiency.stacked_rank import Stacked
+from recombine.theory.supports.known import planes
+
+NAME = "first-principles"
+Rows = list[dict[str, Any]]
+#: Grids of the fixed instance: unknowns M, outputs N, columns that are seen beside row 0.
+TABLE = ((3, 2, (0,)), (3, 2, (0, 2)), (3, 3, (0,)), (3, 3, (0, 2)), (3, 4, (0, 2)), (2, 3, (0,)))
+#: Unknowns and outputs of random bilinear compositions; the first stands for addition.
+SHAPES = ((3, 3), (2, 3), (3, 2), (4, 2))
+
+
+# ---------------------------------------------------------------------------- determinants, anchors
+
+
+def determinants(unit: Unit) -> Rows:
+    """Determinant of soft occlusion's front Jacobian against its closed form, for named and random pixels."""
+    rng = np.random.default_rng(unit.seeds[0])
+    named = [("example", [0.2, 0.1, 0.0], [0.0, 0.6, 0.9]), ("yellow", [0.0, 0.0, 0.0], [1.0, 1.0, 0.0])]
+    drawn = [("drawn", *rng.standard_normal((2, 3))) for _ in range(unit.setting["pixels"])]
+    rows = []
+    for name, front, behind in (*named, *drawn):
+        jacobian = occlude("soft").jacobian(0, [front, behind])
+        q, t = float(np.sum(front)), float(np.sum(behind))
+        s = 1 / (1 + np.exp(-q))
+        closed = s**3 * (1 + (1 - s) * (q - t))
+        rows.append(
+            {"pixel": name, "determinant": float(np.linalg.det(jacobian)), "closed form": float(closed)}
+            | {"smallest": float(np.linalg.svd(jacobian, compute_uv=False)[-1])}
+        )
+    return rows
+
+
+def anchor_counts(unit: Unit) -> Rows:
+    """Fewest anchors with a stack of full rank, and ranks of stack and sum, for random Jacobians of M = 6 unknowns."""
+    rows = []
+    for outputs in unit.setting["outputs"]:
+        for seed in unit.seeds:
+            drawn = np.random.default_rng(seed).standard_normal((8, outputs, 6))
+            needed = next(count for count in range(1, 9) if Stacked.of(drawn[:count]).ranks() == 6)
+            opposite = np.concatenate([drawn[:needed], -drawn[:needed]])
+            rows.append(
+                {"outputs": outputs, "seed": seed, "needed": needed, "stack": int(Stacked.of(opposite).ranks())}
+                | {"sum": _rank_of_sum(drawn[:needed]), "opposite sum": _rank_of_sum(opposite)}
+            )
+    return rows
+
+
+def _rank_of_sum(jacobians: FloatArray) -> int:
+    # Terms that cancel leave rounding errors of their own size, not of the sum's.
+    scale = float(Stacked.of(jacobians).singular_values().max())
+    return int(Stacked.of(jacobians.sum(axis=0, keepdims=True)).ranks(scale=scale))
+
+
+# ---------------------------------------------------------------------------- finite grids
+
+
+def fixed_instance(unknowns: int, outputs: int) -> tuple[Composition, list[FloatArray]]:
+    """Return a bilinear composition and components on a 5 x 5 grid made of sines and cosines: no draws, exact ranks.
+
+    Examples
+    --------
+    >>> rule, parts = fixed_instance(3, 2)
+    >>> rule(parts[0][0], parts[1][0]).round(4).tolist()
+    [0.2329, 1.4932]
+    """
+    level, m, n = np.arange(5)[:, None], np.arange(unknowns), np.arange(outputs)[:, None]
+    both = 0.5 * np.cos(n[:, :, None] + m[:, None] * m)
+    return (
+        bilinear(np.cos(n + 2 * m), np.sin(2 * n + m), both),
+        [np.sin(1 + level + 2 * m), np.cos(0.5 + 1.3 * level + m)],
+    )
+
+
+def grid_table(unit: Unit) -> Rows:
+    """Ranks of the fixed instance and of scalar addition on a 5 x 5 grid, with and without a known cell."""
+    row, column = np.indices((5, 5))
+    rows = []
+    for unknowns, outputs, seen in TABLE:
+        rule, parts = fixed_instance(unknowns, outputs)
+        mask = (row == 0) | np.isin(column, seen)
+        rows.append(_grid_row(f"row 0, columns {' '.join(map(str, seen))}", unknowns, outputs, mask, rule, parts))
+    shapes = {"cross": (row == 0) | (column == 0), "diagonal": row == column, "band": abs(row - column) < 2}
+    for name, mask in {**shapes, "whole": row >= 0}.items():
+        rows.append(_grid_row(name, 1, 1, mask, add(), [np.ones((5, 1))] * 2))
+    return rows
+
+
+def _grid_row(
+    name: str, unknowns: int, outputs: int, mask: BoolArray, rule: Composition, parts: list[FloatArray]
+) -> dict[str, Any]:
+    cells = np.argwhere(mask)
+    free = finite_identifiability(cells, rule, parts)
+    started = finite_identifiability(cells, rule, parts, known=(0, 0))
+    return {"support": name, "rule": rule.name, "unknowns": unknowns, "outputs": outputs} | {
+        "rank": free.rank,
+        "full": free.full_rank,
+        "rank with start": started.rank,
+        "full with start": started.full_rank,
+    }
+
+
+def random_grid(seed: int) -> tuple[IntArray, Composition, list[FloatArray]]:
+    """Return seen cells of a 6 x 6 grid of random density, a random composition and random components.
+
+    Examples
+    --------
+    >>> random_grid(0)[1].name, random_grid(1)[1].name
+    ('add', 'bilinear')
+    """
+    rng = np.random.default_rng(seed)
+    unknowns, outputs = SHAPES[seed % len(SHAPES)]
+    parts = [rng.standard_normal((6, unknowns)) for _ in range(2)]
+    shapes = (outputs, unknowns), (outputs, unknowns), (outputs, unknowns, unknowns)
+    rule = bilinear(*(rng.standard_normal(shape) for shape in shapes)) if seed % len(SHAPES) else add()
+    mask = rng.random((6, 6)) < rng.uniform(0.15, 0.95)
+    mask[0, 0] = True
+    return np.argwhere(mask), rule, parts
+
+
+def finite_grids(unit: Unit) -> Rows:
+    """What the criterion says of random supports, what refitting finds, and for addition the graph's verdict."""
+    rows = []
+    for seed in unit.seeds:
+        cells, rule, parts = random_grid(seed)
+        found, fitted = finite_identifiability(cells, rule, parts), refit(cells, rule, parts, move=0.02, seed=seed)
+        started = finite_identifiability(cells, rule, parts, known=cells[0])
+        graph = np.array_equal(found.codes_on_grid(), identify(cells, sizes=(6, 6)).grid())
+        rows.append(
+            {"seed": seed, "rule": rule.name, "unknowns": parts[0].shape[1], "cells": len(cells)}
+            | {"outputs": SHAPES[seed % len(SHAPES)][1], "rank": found.rank, "full": found.full_rank}
+            | {"identifiable": found.identifiable, "generalises": fitted.generalises, "error": fitted.error}
+            | {"seen error": fitted.seen_error, "as graph": bool(graph)}
+            | {"covered": all(len(set(cells[:, slot].tolist())) == 6 for slot in (0, 1))}
+            | {"peeled": peel(cells, rule, parts, cells[0]).complete, "identifiable with start": started.identifiable}
+        )
+    return rows
+
+
+# ---------------------------------------------------------------------------- reconstruction
+
+
+def reconstruction(unit: Unit) -> Rows:
+    """Largest error of f off two planes, rebuilt from a right start, a moved one, and one that fits f at the start."""
+    rows = []
+    for seed in unit.seeds:
+        for outputs, name in ((3, "bilinear"), (5, "bilinear"), (3, "add")):
+            rng = np.random.default_rng(seed)
+            shapes = (outputs, 3), (outputs, 3), (outputs, 3, 3)
+            rule = bilinear(*(rng.standard_normal(shape) for shape in shapes)) if name == "bilinear" else add()
+            case = {"rule": name, "outputs": outputs, "seed": seed}
+            rows += [{**case, **row} for row in _rebuilt_errors(rule, rng, unit.setting["side"])]
+    return rows
+
+
+def _rebuilt_errors(rule: Composition, rng: np.random.Generator, side: int) -> list[dict[str, Any]]:
+    rates, shifts = rng.uniform(0.5, 2.5, (2, 3)), rng.uniform(0, 6, (2, 3))
+
+    def component(slot: int, values: FloatArray) -> FloatArray:
+        return np.asarray(np.sin(values * rates[slot] + shifts[slot]))
+
+    def observed(z: FloatArray) -> FloatArray:
+        return rule(component(0, z[:, 0]), component(1, z[:, 1]))
+
+    corner, start = planes({0: [[1.0]], 1: [[0.0]]}), np.array([[0.0], [1.0]])
+    right = np.concatenate([component(slot, start[slot : slot + 1]) for slot in (0, 1)])
+    points = np.stack(np.meshgrid(*[np.linspace(0, 1, side)] * 2), axis=-1).reshape(-1, 2, 1)
+    seen = corner.contains(points)
+    rows = []
+    for name, wrong in _starts(rule, right, rng).items():
+        found = reconstruct_components(observed, rule, corner, start, list(wrong))
+        miss = np.abs(found(points) - observed(points)).max(axis=1)
+        rows.append({"start": name, "seen error": float(miss[seen].max()), "error": float(miss[~seen].max())})
+    return rows
+
+
+def _starts(rule: Composition, right: FloatArray, rng: np.random.Generator) -> dict[str, FloatArray]:
+    """The right start, one moved by N(0, 0.3^2), and the nearest to that which gives the right f."""
+    moved = right + 0.3 * rng.standard_normal((2, 3))
+    silent = moved
+    for _ in range(20):
+        matrix = np.concatenate([rule.jacobian(slot, list(silent)) for slot in (0, 1)], axis=1)
+        miss = rule(*right) - rule(*silent)
+        silent = silent + (np.linalg.pinv(matrix) @ miss).reshape(2, 3)
+    return {"right": right, "moved": moved, "silent": silent}
+
+
+def _rank_grid(probes: int, combinations: int) -> list[dict[str, Any]]:
+    return [
+        {"rule": rule, "support": name, "probes": probes, "combinations": combinations}
+        for rule in pixels.RULES
+        for name in ("orthogonal*", "orthogonal")
+    ]
+
+
+def _visibility_grid(values: dict[float, int]) -> list[dict[str, Any]]:
+    return [{"width": width, "values": count, "fronts": 200, "seeds": [0]} for width, count in values.items()]
+
+
+def _sketch_grid(points: int, probes: int) -> list[dict[str, Any]]:
+    names = ("random", "orthogonal", "orthogonal*", "orthogonal gap", "diagonal 0.2", "diagonal 0.05")
+    return [{"support": name, "points": points, "probes": probes} for name in names]
+
+
+def _seed_blocks(count: int, size: int) -> list[dict[str, Any]]:
+    return [{"seeds": list(range(start, min(start + size, count)))} for start in range(0, count, size)]
+
+
+EXPERIMENTS = (
+    Experiment(
+        f"{NAME}/visibility",
+        pixels.visibility,
+        quick=_visibility_grid({0.02: 60, 0.05: 300, 0.1: 60, 0.2: 60}),
+        full=_visibility_grid(dict.fromkeys((0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), 2000)),
+    ),
+    Experiment(f"{NAME}/ranks", pixels.ranks, quick=_rank_grid(4, 32), full=_rank_grid(50, 128)),
+    Experiment(
+        f"{NAME}/rank-maps",
+        pixels.rank_maps,
+        quick=[{"probes": 12, "combinations": 32}],
+        full=[{"probes": 200, "combinations": 64}],
+    ),
+    Experiment(f"{NAME}/sketches", pixels.sketches, quick=_sketch_grid(120, 2), full=_sketch_grid(300, 50)),
+    Experiment(f"{NAME}/determinants", determinants, quick=[{"pixels": 200}], full=[{"pixels": 20_000}]),
+    Experiment(
+        f"{NAME}/anchor-counts",
+        anchor_counts,
+        quick=[{"outputs": [1, 2, 3, 4, 6, 8], "seeds": list(range(20))}],
+        full=[{"outputs": [1, 2, 3, 4, 6, 8], "seeds": list(range(500))}],
+    ),
+    Experiment(f"{NAME}/grid-table", grid_table, quick=[{}], full=[{}]),
+    Experiment(f"{NAME}/finite-grids", finite_grids, quick=_seed_blocks(240, 60), full=_seed_blocks(4000, 200)),
+    Experiment(
+        f"{NAME}/reconstruction",
+        reconstruction,
+        quick=[{"side": 4, "seeds": [0, 1, 2]}],
+        full=[{"side": 12, "seeds": list(range(20))}],
+    ),
+    Experiment(
+        f"{NAME}/simulation",
+        simulation,
+        quick=[{"low": -1.0, "samples": 4096, "steps": 1000, "candidates": 100, "seeds": [0, 1]}],
+        full=[
+            {"low": low, "samples": 4096, "steps": 4000, "candidates": 7500, "seeds": list(range(5))}
+            for low in (-1.0, 0.0)
+        ],
+    ),
+)

@@ -1,0 +1,218 @@
+"""Forced rendering, decoders of bumps: what they paint in the hole, layer by layer and picture by picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.measures.activations.anova import additive_share
+from recombine.measures.activations.factorization import factorization, kernel_factorization
+from recombine.measures.activations.geometry import metric_tensor, volume_ratio
+from recombine.measures.activations.grid import as_grid
+from recombine.measures.activations.linear_probe import linear_probe
+from recombine.measures.activations.superposition import correlations, pasted_outputs, peak_accuracy, superposition
+from recombine.measures.activations.surrogate import surrogate
+from recombine.papers.forced_rendering.experiments.training import (
+    ABOUT,
+    Rows,
+    Setting,
+    full_setting,
+    outputs_of,
+    sheets_of,
+    train,
+    world_of,
+)
+from recombine.runs.experiment import Unit
+from recombine.worlds.rendered.bumps import BumpWorld, Hole
+
+#: The inner hole leaves out places closer than this to its edge, in pixels: there a decoder can interpolate.
+RIM = 4
+
+
+def decoders(unit: Unit) -> Rows:
+    """What decoders paint on the donut and in the hole, a row a network.
+
+    Examples
+    --------
+    >>> tiny = {"model": "mlp", "side": 8, "hole": [2, 5], "draws": 0, "hidden": 8, "epochs": 1, "seeds": [0]}
+    >>> row = decoders(Unit("donut", 1, tiny))[0]
+    >>> row["hole side"], row["relative error"] > 0.5
+    (4, True)
+    """
+    setting = full_setting(unit)
+    world = world_of(setting)
+    trained = train(unit, setting, world)
+    about = {**{name: setting[name] for name in ABOUT}, "hole side": hole_side(setting)}
+    return [
+        {**about, "seed": seed, **painted(outputs, world), **shapes(outputs, world)}
+        for seed, outputs in zip(unit.seeds, outputs_of(trained, world), strict=True)
+    ]
+
+
+def hole_side(setting: Setting) -> int:
+    """Return the number of levels of either factor that the hole spans.
+
+    Examples
+    --------
+    >>> hole_side({"corner": 0, "hole": [6, 22]}), hole_side({"corner": 12, "side": 32})
+    (17, 20)
+    """
+    if setting["corner"]:
+        return int(setting["side"] - setting["corner"])
+    low, high = setting["hole"]
+    return int(high - low + 1)
+
+
+def painted(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
+    """Errors, peaks and correlations of one network's images (side, side, pixels) on the grid.
+
+    "relative error" is the error in the hole over that of a blank image; "peaks" are shares of images whose largest
+    value lies within 1.5 pixels of the bump.
+    """
+    grid, seen = world.grid(), world.seen()
+    truth = grid.images.reshape(outputs.shape)
+    error = ((outputs - truth) ** 2).mean(axis=-1)
+    right = correlations(outputs, truth)
+    inner = inner_hole(world)
+    return {
+        "seen error": float(error[seen].mean()),
+        "unseen error": float(error[~seen].mean()),
+        "relative error": float(error[~seen].mean()) / world.blank_error,
+        "seen peaks": found_peaks(outputs, world, seen),
+        "unseen peaks": found_peaks(outputs, world, ~seen),
+        "inner peaks": found_peaks(outputs, world, inner),
+        # A flat image tells nothing of the truth.
+        "correlation": float(np.nan_to_num(right[~seen]).mean()),
+        "inner correlation": float(np.nan_to_num(right[inner]).mean()),
+    }
+
+
+def inner_hole(world: BumpWorld) -> BoolArray:
+    """Return the places (side, side) in the hole at least ``RIM`` from its edge, or all of a hole too small for that.
+
+    Examples
+    --------
+    >>> int(inner_hole(BumpWorld(28, hole=Hole.square(6, 22))).sum())
+    81
+    """
+    hole = world.hole
+    end = min(hole.high, world.side) if hole.shape == "square" else world.side + RIM
+    if end - hole.low <= 2 * RIM:
+        return ~world.seen()
+    return Hole(low=hole.low + RIM, high=end - RIM, shape="square").mask(world.side)
+
+
+def found_peaks(outputs: FloatArray, world: BumpWorld, where: BoolArray) -> float:
+    """Return the share of images (side, side, pixels) ``where`` a place is wanted whose peak is in place."""
+    centres = world.grid().centres.reshape(world.side, world.side, 2)
+    return peak_accuracy(outputs[where].reshape(-1, world.side, world.side), centres[where])
+
+
+def shapes(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
+    """What one network's images (side, side, pixels) are made of: pasted, spanned, factorised, contracted, added."""
+    seen = world.seen()
+    grid = as_grid(outputs)
+    metric = metric_tensor(grid)
+    pasted = superposition(grid, seen)
+    stand_in = surrogate(grid, seen)
+    return {
+        "pasted": pasted.pasted,
+        "pasted seen": pasted.pasted_seen,
+        "spanned": pasted.spanned,
+        "on cross": pasted.on_cross,
+        "off cross": pasted.off_cross,
+        "factorization": factorization(metric),
+        "kernel factorization": kernel_factorization(outputs, background="median"),
+        "volume ratio": volume_ratio(metric, seen),
+        "additive share": additive_share(grid),
+        "stand-in error": stand_in.unseen_error,
+    }
+
+
+def layers(unit: Unit) -> Rows:
+    """How the factors are laid out in the code, in every layer and in the image, a row a network and layer.
+
+    Examples
+    --------
+    >>> tiny = {"model": "mlp", "side": 8, "hole": [2, 5], "draws": 0, "hidden": 8, "depth": 1, "epochs": 1}
+    >>> [row["layer"] for row in layers(Unit("layers", 1, {**tiny, "seeds": [0]}))]
+    [0, 1, 2]
+    """
+    setting = full_setting(unit)
+    world = world_of(setting)
+    trained = train(unit, setting, world)
+    code = world.grid().codes.reshape(world.side, world.side, -1)
+    about = {name: setting[name] for name in ABOUT}
+    rows: Rows = []
+    for place, seed in enumerate(unit.seeds):
+        sheets = [code, *sheets_of(trained, world, place)]
+        rows += [
+            {**about, "seed": seed, "layer": number, "last": number == len(sheets) - 1, **laid_out(sheet, world)}
+            for number, sheet in enumerate(sheets)
+        ]
+    return rows
+
+
+def laid_out(sheet: FloatArray, world: BumpWorld) -> dict[str, float]:
+    """Geometry of one layer (side, side, units)."""
+    grid, seen = as_grid(sheet), world.seen()
+    metric = metric_tensor(grid)
+    probe = linear_probe(grid, seen)
+    return {
+        "additive share": additive_share(grid),
+        "factorization": factorization(metric),
+        "volume ratio": volume_ratio(metric, seen),
+        "probe": float(np.mean(probe.unseen if probe.unseen is not None else probe.fitted)),
+    }
+
+
+def pictures(unit: Unit) -> Rows:
+    """Pictures of one network: its error at every place, and what it paints in the middle of the hole, a row a pixel.
+
+    "picture" says which: "error" is over places (line = y, column = x), in units of a blank image's error; "output",
+    "pasted" (mean seen image of the column plus that of the row) and "truth" are over pixels.
+
+    Examples
+    --------
+    >>> tiny = {"model": "mlp", "side": 8, "hole": [2, 5], "draws": 0, "hidden": 8, "epochs": 1, "seeds": [0]}
+    >>> rows = pictures(Unit("pictures", 1, tiny))
+    >>> len(rows), sorted({row["picture"] for row in rows})
+    (256, ['error', 'output', 'pasted', 'truth'])
+    """
+    setting = full_setting(unit)
+    world = world_of(setting)
+    outputs = outputs_of(train(unit, setting, world), world)
+    x, y = shown_place(world)
+    about = {name: setting[name] for name in ABOUT} | {"hole from": setting["hole"][0], "hole to": setting["hole"][1]}
+    about |= {"x": x, "y": y}
+    return [
+        {**about, "seed": seed, "picture": name, "line": line, "column": column, "value": float(value)}
+        for seed, images in zip(unit.seeds, outputs, strict=True)
+        for name, picture in _shown(images, world).items()
+        for (line, column), value in np.ndenumerate(np.round(picture, 4))
+    ]
+
+
+def _shown(outputs: FloatArray, world: BumpWorld) -> dict[str, FloatArray]:
+    """The pictures (side, side) of one network, [line, column]."""
+    side = world.side
+    truth = world.grid().images.reshape(outputs.shape)
+    error: FloatArray = ((outputs - truth) ** 2).mean(axis=-1).T / world.blank_error
+    x, y = shown_place(world)
+    chosen: dict[str, Any] = {"output": outputs, "pasted": pasted_outputs(outputs, world.seen()), "truth": truth}
+    return {"error": error, **{name: images[x, y].reshape(side, side) for name, images in chosen.items()}}
+
+
+def shown_place(world: BumpWorld) -> tuple[int, int]:
+    """Return the place in the hole whose pictures are kept: off its middle, so that x and y differ.
+
+    Examples
+    --------
+    >>> shown_place(BumpWorld(28, hole=Hole.square(6, 22)))
+    (12, 15)
+    """
+    low, high = int(world.hole.low), int(world.hole.high) - 1
+    third = (high - low + 1) / 3
+    return round(low + third), round(high - 1.25 * third)

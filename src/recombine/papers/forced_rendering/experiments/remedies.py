@@ -1,0 +1,215 @@
+"""Forced rendering, remedies: the low-rank pixel-embedding network, and how many bumps are needed with stripes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.measures.activations.superposition import correlations, peak_accuracy
+from recombine.papers.forced_rendering.experiments.networks import painted
+from recombine.papers.forced_rendering.experiments.training import (
+    Rows,
+    ensemble_of,
+    full_setting,
+    outputs_of,
+    samples_of,
+    world_of,
+)
+from recombine.runs.experiment import Unit
+from recombine.worlds.rendered.bumps import BumpSamples, BumpWorld
+
+#: Weights of the released script's penalties.
+ENTROPY, VARIANCE = 0.1, 0.01
+#: What each choice of penalties weighs: entropy, variance.
+PENALTIES = {"none": (0.0, 0.0), "entropy": (ENTROPY, 0.0), "variance": (0.0, VARIANCE), "both": (ENTROPY, VARIANCE)}
+#: The released script of the low-rank network: every seen place once an epoch, a corner hole.
+LOW_RANK = {"code": "one-hot", "side": 32, "width": 1.5, "corner": 12, "draws": 0, "epochs": 1000, "decay": 1e-4}
+
+
+def low_rank(unit: Unit) -> Rows:
+    """What low-rank networks paint with and without penalties, a row a network.
+
+    "rank" counts the components of an embedding, exp(entropy) of their squared weights, before and after training; it
+    is not the rank of the image, which is one for a stripe of any number of components. "striped" is the share of the
+    embeddings' energy that is constant along rows or along columns, whichever is more.
+
+    Examples
+    --------
+    >>> tiny = {"penalty": "both", "side": 6, "width": 1.0, "corner": 3, "epochs": 1, "seeds": [0, 1]}
+    >>> [(row["penalty"], row["seed"]) for row in low_rank(Unit("low-rank", 1, tiny))]
+    [('both', 0), ('both', 1)]
+    """
+    from recombine.nets.decoders.low_rank import LowRankDecoder
+    from recombine.nets.ensemble.optimisers import AdamW
+
+    setting = {**full_setting(unit), **LOW_RANK, **unit.setting}
+    world = world_of(setting)
+    entropy, variance = PENALTIES[setting["penalty"]]
+    network = LowRankDecoder(setting["side"], entropy=entropy, variance=variance)
+    ensemble = ensemble_of(network, unit, convolutional=False)
+    data, batch = samples_of(world, setting, seed=0), setting["batch"]
+    trained = ensemble.train(
+        data.codes,
+        data.images.reshape(len(data), -1),
+        rate=setting["rate"],
+        steps=setting["epochs"] * -(-len(data) // batch),
+        batch=batch,
+        optimiser=AdamW(weight_decay=setting["decay"]),
+    )
+    before = network.components(ensemble.initial()[0]).tolist()
+    after = network.components(trained.parameters).tolist()
+    striped = _striped(network, trained.parameters)
+    about = {"penalty": setting["penalty"], "side": setting["side"], "corner": setting["corner"]}
+    return [
+        {**about, "seed": seed, **painted(outputs, world)}
+        | {"rank before": before[place], "rank": after[place], "striped": striped[place]}
+        for place, (seed, outputs) in enumerate(zip(unit.seeds, outputs_of(trained, world), strict=True))
+    ]
+
+
+def _striped(network: Any, parameters: Any) -> list[float]:
+    """Share of the embeddings' energy (around each image's mean) that varies along one axis only, a number a network.
+
+    A factor's stripes may run in either direction: the one that holds more of its energy counts, x and y each its own.
+    """
+    import torch
+
+    along, total = torch.zeros(1), torch.zeros(1)
+    with torch.no_grad():
+        for factor in ("x", "y"):
+            images = network.embedding(parameters, factor).double().cpu()
+            images = images.view(*images.shape[:2], network.side, network.side)
+            images = images - images.mean((2, 3), keepdim=True)
+            parts = [images.mean(axis).square().sum((1, 2)) * network.side for axis in (2, 3)]
+            along = along + torch.maximum(*parts)
+            total = total + images.square().sum((1, 2, 3))
+    shares: list[float] = (along / total).tolist()
+    return shares
+
+
+# ---------------------------------------------------------------------------- data efficiency
+
+
+def efficiency(unit: Unit) -> Rows:
+    """How well all unseen places are painted after training on a few bumps, a row a network.
+
+    The setting has "side", "bumps" (a list: how many are trained on), "stripes" (whether all stripes are as well),
+    "steps", "hidden", "depth", "batch" and "seeds". Bumps are drawn without replacement, more of them holding fewer.
+
+    Examples
+    --------
+    >>> tiny = {"side": 8, "bumps": [4, 8], "stripes": 1, "steps": 2, "hidden": 4, "depth": 2, "seeds": [0]}
+    >>> [(row["bumps"], row["stripes"]) for row in efficiency(Unit("efficiency", 1, tiny))]
+    [(4, 1), (8, 1)]
+    """
+    from recombine.nets.decoders.bumps import CNNDecoder
+    from recombine.nets.ensemble.ensemble import Ensemble
+    from recombine.nets.ensemble.optimisers import AdamW
+
+    setting = {**full_setting(unit), "batch": 64, **unit.setting}
+    world = BumpWorld(setting["side"], encoding="one-hot")
+    data = world.grid() + world.stripes()
+    runs = [(bumps, seed) for bumps in setting["bumps"] for seed in unit.seeds]
+    pools = [training_rows(world, bumps, seed, stripes=bool(setting["stripes"])) for bumps, seed in runs]
+    network = CNNDecoder(world.units, world.side, setting["hidden"], setting["depth"])
+    on_cpu = unit.device.startswith("cpu")
+    trained = Ensemble(network, [seed for _, seed in runs], device=unit.device, stacked=on_cpu).train(
+        data.codes,
+        data.images.reshape(len(data), -1),
+        rate=setting["rate"],
+        steps=setting["steps"],
+        batch=setting["batch"],
+        draw_from=pools,
+        optimiser=AdamW(weight_decay=setting["decay"]),
+    )
+    outputs = outputs_of(trained, world)
+    about = {"side": world.side, "stripes": setting["stripes"]}
+    return [
+        {**about, "bumps": bumps, "seed": seed, **_unseen(images, world, rows)}
+        for (bumps, seed), images, rows in zip(runs, outputs, pools, strict=True)
+    ]
+
+
+def training_rows(world: BumpWorld, bumps: int, seed: int, *, stripes: bool) -> IntArray:
+    """Return the rows of "grid, then stripes" that a network is trained on.
+
+    Examples
+    --------
+    >>> world = BumpWorld(4)
+    >>> few, more = (training_rows(world, count, seed=1, stripes=False) for count in (2, 5))
+    >>> bool(np.isin(few, more).all()), training_rows(world, 2, seed=1, stripes=True)[2:].tolist()
+    (True, [16, 17, 18, 19, 20, 21, 22, 23])
+    """
+    places = world.side**2
+    chosen = np.random.default_rng(seed).permutation(places)[:bumps]
+    return np.concatenate([chosen, np.arange(places, places + 2 * world.side)]) if stripes else chosen
+
+
+def _unseen(images: FloatArray, world: BumpWorld, rows: IntArray) -> dict[str, float]:
+    """Correlation, peaks and error at the places that were not trained on."""
+    grid: BumpSamples = world.grid()
+    flat = images.reshape(len(grid), -1)
+    unseen = np.ones(len(grid), dtype=bool)
+    unseen[rows[rows < len(grid)]] = False
+    truth = grid.images.reshape(flat.shape)
+    pictures = flat[unseen].reshape(-1, world.side, world.side)
+    return {
+        "correlation": float(np.nan_to_num(correlations(flat[unseen], truth[unseen])).mean()),
+        "peaks": peak_accuracy(pictures, grid.centres[unseen]),
+        "relative error": float(((flat - truth)[unseen] ** 2).mean()) / world.blank_error,
+    }
+
+
+def needed(bumps: FloatArray, scores: FloatArray, goal: float = 0.9) -> float:
+    """Return how many bumps reach a score, log-linear between those that were tried; NaN if none does.
+
+    Where the fewest bumps tried already reach it, that many are said to be needed.
+
+    Examples
+    --------
+    >>> round(needed(np.array([10.0, 100.0]), np.array([0.8, 1.0])), 6)
+    31.622777
+    """
+    order = np.argsort(bumps)
+    size, score = bumps[order], scores[order]
+    reached = np.flatnonzero(score >= goal)
+    if not len(reached):
+        return float("nan")
+    first = int(reached[0])
+    if first == 0:
+        return float(size[0])
+    share = (goal - score[first - 1]) / (score[first] - score[first - 1])
+    return float(np.exp(np.log(size[first - 1]) + share * np.log(size[first] / size[first - 1])))
+
+
+def exponent(sides: FloatArray, amounts: FloatArray) -> tuple[float, float]:
+    """Fit amounts = constant * side**exponent: the exponent and its standard error (NaN with two sides).
+
+    Examples
+    --------
+    >>> found, error = exponent(np.array([8.0, 16.0, 32.0]), np.array([64.0, 256.0, 1024.0]))
+    >>> round(found, 9), round(error, 9)
+    (2.0, 0.0)
+    """
+    across, up = np.log(sides), np.log(amounts)
+    centred = across - across.mean()
+    slope = float(centred @ up / (centred @ centred))
+    rest = up - up.mean() - slope * centred
+    degrees = len(sides) - 2
+    error = float(np.sqrt(rest @ rest / degrees / (centred @ centred))) if degrees > 0 else float("nan")
+    return slope, error
+
+
+def margin(points: int) -> float:
+    """Return how many standard errors a 95 % interval of a straight line's slope reaches, by Student's t.
+
+    Examples
+    --------
+    >>> round(margin(4), 3), round(margin(1000), 2)
+    (4.303, 1.96)
+    """
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, points - 2)) if points > 2 else float("nan")

@@ -1,0 +1,174 @@
+"""Forced rendering: what a setting means, and training one decoder a seed as it says.
+
+A setting names a world of bumps (side, width, hole, code), what to train on (draws, stripes) and a decoder; whatever
+it leaves out is as in ``DEFAULTS``, the sizes of the released code. Torch is imported when a unit runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.errors import InputError, listing, near_miss
+from recombine.runs.experiment import Unit
+from recombine.worlds.rendered.bumps import BumpSamples, BumpWorld, Hole
+
+Rows = list[dict[str, Any]]
+Setting = Mapping[str, Any]
+
+#: What a setting may leave out. "draws" is the number of training images drawn with replacement, 0 for every seen place
+#: once; "stripes" is how often each stripe is repeated; "margin" widens the canvas as the released stripe script does.
+DEFAULTS: dict[str, Any] = {
+    "model": "cnn",
+    "code": "bump",
+    "side": 28,
+    "width": 1.0,
+    "hole": [6, 22],
+    "corner": 0,
+    "margin": 0,
+    "draws": 2000,
+    "stripes": 0,
+    "hidden": 64,
+    "depth": 4,
+    "epochs": 50,
+    "batch": 32,
+    "rate": 1e-3,
+    "decay": 1e-2,
+}
+MODELS = ("cnn", "mlp", "pixel", "transformer")
+#: What a row says about its network.
+ABOUT = ("model", "code", "side", "depth", "draws", "stripes", "margin")
+
+
+def full_setting(unit: Unit) -> dict[str, Any]:
+    """Return a unit's setting with what it leaves out filled in.
+
+    Examples
+    --------
+    >>> full_setting(Unit("donut", 1, {"code": "one-hot"}))["batch"]
+    32
+    """
+    return {**DEFAULTS, **unit.setting}
+
+
+def world_of(setting: Setting) -> BumpWorld:
+    """Return the world that a full setting names: a corner hole from "corner" on, or a square one over "hole".
+
+    Examples
+    --------
+    >>> int(world_of(DEFAULTS).seen().sum())
+    495
+    """
+    hole = Hole.corner(setting["corner"]) if setting["corner"] else Hole.square(*setting["hole"])
+    return BumpWorld(setting["side"], setting["width"], hole=hole, encoding=setting["code"], margin=setting["margin"])
+
+
+def samples_of(world: BumpWorld, setting: Setting, seed: int) -> BumpSamples:
+    """Return one network's training set: bumps outside the hole, then stripes.
+
+    Examples
+    --------
+    >>> small = {**DEFAULTS, "side": 8, "hole": [2, 5], "draws": 0, "stripes": 2}
+    >>> len(samples_of(world_of(small), small, seed=0))
+    80
+    """
+    if setting["draws"]:
+        data = world.draw(setting["draws"], seed)
+    else:
+        grid = world.grid()
+        data = world.samples(grid.centres[world.seen().reshape(-1)])
+    return data + world.stripes(setting["stripes"]) if setting["stripes"] else data
+
+
+def decoder_of(setting: Setting, inputs: int) -> Any:
+    """Return the architecture that a full setting names, for codes of length ``inputs``.
+
+    Examples
+    --------
+    >>> decoder_of({**DEFAULTS, "model": "pixel", "hidden": 64, "depth": 2}, 56)
+    PixelMLP(inputs=56, side=28, width=64, depth=2)
+    """
+    from recombine.nets.decoders.bumps import CNNDecoder, MLPDecoder
+    from recombine.nets.decoders.pixels import PixelMLP, TransformerDecoder
+
+    model, side, hidden, depth = (setting[name] for name in ("model", "side", "hidden", "depth"))
+    if model == "cnn":
+        return CNNDecoder(inputs, side, hidden, depth)
+    if model == "mlp":
+        return MLPDecoder(inputs, (hidden,) * depth, side**2)
+    if model == "pixel":
+        return PixelMLP(inputs, side, hidden, depth)
+    if model == "transformer":
+        return TransformerDecoder(inputs, side, depth=depth)
+    raise InputError(f"model {model!r} is not one of {listing(MODELS)};{near_miss(model, MODELS)}")
+
+
+def ensemble_of(architecture: Any, unit: Unit, *, convolutional: bool) -> Any:
+    """Return one network a seed on the unit's device.
+
+    On a GPU networks of convolutions are looped over inside one recorded step: libraries are slow at stacks of them.
+    """
+    from recombine.nets.ensemble.ensemble import Ensemble
+
+    looped = convolutional and not unit.device.startswith("cpu")
+    return Ensemble(architecture, list(unit.seeds), device=unit.device, stacked=not looped)
+
+
+def train(unit: Unit, setting: Setting, world: BumpWorld) -> Any:
+    """Train one decoder a seed on its own samples."""
+    from recombine.nets.ensemble.optimisers import AdamW
+
+    sets = [samples_of(world, setting, seed) for seed in unit.seeds]
+    if not setting["draws"]:
+        sets = sets[:1]
+    codes, images = (np.stack([getattr(data, name) for data in sets]) for name in ("codes", "images"))
+    images = images.reshape(*images.shape[:2], -1)
+    if len(sets) == 1:
+        codes, images = codes[0], images[0]
+    ensemble = ensemble_of(decoder_of(setting, world.units), unit, convolutional=setting["model"] == "cnn")
+    batch = setting["batch"]
+    return ensemble.train(
+        codes,
+        images,
+        rate=setting["rate"],
+        steps=setting["epochs"] * -(-len(sets[0]) // batch),
+        batch=batch,
+        optimiser=AdamW(weight_decay=setting["decay"]),
+    )
+
+
+def outputs_of(trained: Any, world: BumpWorld) -> FloatArray:
+    """Return the networks' images on the whole grid, (E, side, side, side * side), indexed [network, x, y]."""
+    found: FloatArray = trained.outputs(world.grid().codes).double().cpu().numpy()
+    return found.reshape(len(found), world.side, world.side, -1)
+
+
+def sheets_of(trained: Any, world: BumpWorld, place: int) -> list[FloatArray]:
+    """Return each layer of one network over the grid, (side, side, at most side * side), the image last.
+
+    Everything measured of a layer depends on inner products alone, so a layer of more units than places is replaced by
+    coordinates with the same inner products.
+    """
+    import torch
+
+    from recombine.nets.architecture import chosen
+
+    ensemble = trained.ensemble
+    codes = torch.from_numpy(world.grid().codes).to(ensemble.device, ensemble.master).unsqueeze(0)
+    with torch.no_grad():
+        layers = ensemble.architecture.features(chosen(trained.parameters, slice(place, place + 1)), codes)
+    return [_isometric(layer[0].flatten(1)).reshape(world.side, world.side, -1) for layer in layers]
+
+
+def _isometric(values: Any) -> FloatArray:
+    """Coordinates (P, at most P) with the inner products of values (P, D)."""
+    places, units = values.shape
+    if units <= places:
+        short: FloatArray = values.double().cpu().numpy()
+        return short
+    long = values.double()
+    squares, axes = np.linalg.eigh((long @ long.T).cpu().numpy())
+    return np.asarray(axes * np.sqrt(np.maximum(squares, 0.0)))

@@ -1,0 +1,7 @@
+"""All figures of the paper, in the order they are shown."""
+
+from __future__ import annotations
+
+from recombine.papers.forced_rendering.figures.networks import FIGURES as NETWORKS
+
+FIGURES = (*NETWORKS,)

@@ -1,0 +1,195 @@
+"""Forced rendering: which settings its networks are trained in, at both scales.
+
+Quick networks paint 16 x 16 pixels with a hole of 10 x 10 or 12 x 12 places, so that it is still much wider than a
+bump, and see every place outside it once an epoch. Full ones have the sizes of the released code.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recombine.papers.forced_rendering.experiments import controls, networks, remedies
+from recombine.papers.forced_rendering.experiments.kernels import EXPERIMENTS as KERNEL_EXPERIMENTS
+from recombine.runs.experiment import Experiment
+
+NAME = "forced-rendering"
+Settings = list[dict[str, Any]]
+
+SEEDS, FEWER, TWO = list(range(5)), list(range(3)), [0, 1]
+SMALL: dict[str, Any] = {"side": 16, "hole": [3, 12], "draws": 0, "hidden": 16, "depth": 2, "epochs": 60, "seeds": TWO}
+#: On 16 x 16 pixels most of a smaller hole is close enough to its edge to be interpolated.
+WIDE_HOLE: dict[str, Any] = {"hole": [2, 13], "hidden": 32, "epochs": 75}
+DENSE: dict[str, Any] = {"model": "mlp", "hidden": 256, "depth": 3}
+#: Codes in the paper's order: population codes, then ramps; positional is ours.
+CODES = ("one-hot", "bump", "positional", "ramp", "scaled-ramp")
+
+
+def _small(*changes: dict[str, Any]) -> Settings:
+    return [{**SMALL, **change} for change in changes]
+
+
+def _large(*changes: dict[str, Any], seeds: list[int] = SEEDS) -> Settings:
+    return [{"seeds": seeds, **change} for change in changes]
+
+
+def _codes(*codes: str, **more: Any) -> Settings:
+    return [{"code": code, **more} for code in codes]
+
+
+#: The pixel MLP of the released script, and of a size for a laptop.
+PIXEL = {"model": "pixel", "hidden": 256, "decay": 1e-4, "epochs": 100}
+SMALL_PIXEL = {"model": "pixel", "hidden": 64, "decay": 1e-4, "epochs": 60, "rate": 3e-3}
+#: Sides of the hole in the middle, as first and last level.
+HOLES = {2: [13, 14], 5: [12, 16], 9: [10, 18], 13: [8, 20], 17: [6, 22]}
+SMALL_HOLES = {4: [6, 9], 10: [3, 12]}
+#: The released stripe script: eight layers, twenty epochs, a canvas of 40 pixels cropped to 28.
+SCRIPT = {"depth": 8, "epochs": 20}
+#: Sides of the image, and bumps trained on as multiples of the side.
+SHARES = (0.5, 1, 2, 4, 8, 16)
+
+
+def _amounts(side: int, shares: tuple[float, ...] = SHARES) -> list[int]:
+    return [int(share * side) for share in shares if share * side < side**2]
+
+
+def _efficiency(sides: dict[int, list[int]]) -> Settings:
+    return [
+        {"side": side, "bumps": _amounts(side), "stripes": stripes, "steps": 3000, "seeds": seeds}
+        for side, seeds in sides.items()
+        for stripes in (0, 1)
+    ]
+
+
+def _small_efficiency() -> Settings:
+    small = {"steps": 300, "batch": 32, "hidden": 16, "depth": 2, "seeds": [0]}
+    return [
+        {**small, "side": side, "bumps": _amounts(side, shares), "stripes": stripes}
+        for side in (8, 12)
+        for stripes, shares in ((0, (2, 4, 6, 8)), (1, (0.5, 1, 2)))
+    ]
+
+
+NETWORK_EXPERIMENTS = (
+    Experiment(
+        f"{NAME}/donut",
+        networks.decoders,
+        quick=[
+            {**SMALL, **WIDE_HOLE, **change}
+            for change in (
+                {"code": "one-hot"},
+                *_codes("bump", "positional", seeds=[0]),
+                {"code": "scaled-ramp", "rate": 3e-3, "epochs": 100, "seeds": [0]},
+                *_codes("one-hot", "bump", **DENSE),
+            )
+        ],
+        full=[
+            *_large(*_codes(*CODES), *_codes("one-hot", "bump", "ramp", "scaled-ramp", **DENSE)),
+            *_large({"draws": 20_000, "epochs": 20}, seeds=FEWER),
+        ],
+    ),
+    Experiment(
+        f"{NAME}/tokens",
+        networks.decoders,
+        quick=_small({**SMALL_PIXEL, "code": "bump", "seeds": [0]}),
+        full=[
+            *_large(*({**PIXEL, "code": "bump", "depth": depth} for depth in (2, 4))),
+            *_large(
+                {**PIXEL, "code": "one-hot", "depth": 2},
+                {"model": "transformer", "depth": 2, "epochs": 20},
+                seeds=FEWER,
+            ),
+        ],
+    ),
+    Experiment(
+        f"{NAME}/depth",
+        networks.decoders,
+        quick=_small({"depth": 2, "seeds": [0]}, {"depth": 3, "seeds": [0]}),
+        full=[
+            *_large(*({"depth": depth} for depth in (2, 3, 4, 5, 6, 8, 10)), seeds=FEWER),
+            *_large(*({**DENSE, "depth": depth} for depth in (3, 4, 5, 7)), seeds=FEWER),
+        ],
+    ),
+    Experiment(
+        f"{NAME}/hole",
+        networks.decoders,
+        quick=_small(*({"hole": hole, "epochs": 40, "seeds": [0]} for hole in SMALL_HOLES.values())),
+        full=_large(*({"hole": hole} for hole in HOLES.values())),
+    ),
+    Experiment(
+        f"{NAME}/layers",
+        networks.layers,
+        quick=_small(*({"depth": 3, "stripes": stripes, "seeds": [0]} for stripes in (0, 2))),
+        full=_large(*_codes("one-hot", "bump"), {"stripes": 10}),
+    ),
+    Experiment(
+        f"{NAME}/pictures",
+        networks.pictures,
+        quick=_small({"code": "one-hot", "seeds": [0]}, {"code": "one-hot", "stripes": 2, "seeds": [0]}),
+        full=_large(
+            *_codes("one-hot", "bump", "scaled-ramp"), {"code": "one-hot", "depth": 8, "stripes": 10}, seeds=[0]
+        ),
+    ),
+    Experiment(
+        f"{NAME}/stripes",
+        networks.decoders,
+        quick=_small(
+            *_codes("one-hot", "bump", seeds=[0]),
+            {"code": "one-hot", "stripes": 2},
+            *_codes("bump", "scaled-ramp", stripes=2, seeds=[0]),
+            *_codes("one-hot", "bump", stripes=2, **DENSE),
+        ),
+        full=[
+            *_large(*_codes("one-hot", "bump"), *_codes("one-hot", "bump", stripes=10)),
+            *_large(*_codes("one-hot", "bump", stripes=10, depth=8)),
+            *_large(*({"stripes": repeats} for repeats in (1, 3, 30)), seeds=FEWER),
+            *_large({"code": "scaled-ramp", "stripes": 10}),
+            *_large(*_codes("one-hot", "bump", "scaled-ramp", stripes=10, **DENSE)),
+        ],
+    ),
+    Experiment(
+        f"{NAME}/canvas",
+        networks.decoders,
+        quick=_small({"margin": 3, "draws": 300, "epochs": 25}, {"draws": 300, "epochs": 25}),
+        full=_large({**SCRIPT, "margin": 6}, SCRIPT),
+    ),
+    Experiment(
+        f"{NAME}/low-rank",
+        remedies.low_rank,
+        quick=[
+            {"penalty": penalty, "side": 16, "width": 1.0, "corner": 6, "epochs": 120, "rate": 2e-3} | {"seeds": FEWER}
+            for penalty in remedies.PENALTIES
+        ],
+        full=[{"penalty": penalty, "seeds": SEEDS} for penalty in remedies.PENALTIES],
+    ),
+    Experiment(
+        f"{NAME}/efficiency",
+        remedies.efficiency,
+        quick=_small_efficiency(),
+        full=_efficiency({12: SEEDS, 16: SEEDS, 24: FEWER, 32: FEWER}),
+    ),
+    Experiment(
+        f"{NAME}/rotation",
+        controls.rotation,
+        quick=[
+            {
+                "images": "digits",
+                "side": 16,
+                "angles": 180,
+                "channels": [32, 32, 16],
+                "gap": gap,
+                "seeds": [0],
+            }
+            for gap in ([160, 200], [100, 200])
+        ],
+        full=[{"gap": gap, "seeds": SEEDS} for gap in ([160, 200], [100, 200])],
+        needs=controls.images_at_hand,
+    ),
+    Experiment(
+        f"{NAME}/encoder",
+        controls.encoder,
+        quick=[{**SMALL, "code": code, "draws": 500, "epochs": 20, "seeds": [0]} for code in CODES[:2]],
+        full=[{"code": code, "epochs": 20, "seeds": SEEDS} for code in ("one-hot", "bump", "scaled-ramp")],
+    ),
+)
+
+EXPERIMENTS = (*KERNEL_EXPERIMENTS, *NETWORK_EXPERIMENTS)

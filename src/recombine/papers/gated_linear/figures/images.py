@@ -1,0 +1,309 @@
+"""Gated linear networks: figures of images. Marks and bars are the mean and two standard errors over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.papers.gated_linear.readings.rows import RELU_KINDS, complete
+from recombine.papers.paper import Plot
+from recombine.papers.results import Evidence, as_table, matching
+from recombine.papers.seeds import over_seeds
+from recombine.tables.table import Table
+from recombine.worlds.images.sources import SOURCES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+#: Classifiers whose errors are compared one by one with those of networks.
+SCATTER = ("group", "zeta", "effective", "published effective")
+#: Classifiers in words.
+NAMES = {
+    "network": "trained network",
+    "group": "SVM-GLN (group norm)",
+    "published group": "groups as published",
+    "effective": "SVM-L2 (effective)",
+    "published effective": "SVM-L2 as published",
+    "zeta": "L2 on zeta",
+    "one-layer": "SVM in each context",
+}
+
+
+# ---------------------------------------------------------------------------- by size of network
+
+
+def _series(rows: Table, key: str) -> Table:
+    """Means over seeds by classifier, in percent; classifiers without a hard margin are left out."""
+    kept = rows.where(np.isfinite(rows["error"]))
+    percent = {name: 100 * kept[name] for name in ("error", "inconsistency", "reloaded", "chance")}
+    columns = {name: kept[name] for name in ("images", "thresholds", "classifier", "samples", key)} | percent
+    keys = ("images", "thresholds", "classifier", "samples", key)
+    means = over_seeds(Table(columns), keys, tuple(percent))
+    return means
+
+
+def _smallest(rows: Table) -> Table:
+    return matching(rows, samples=int(rows["samples"].min()))
+
+
+def _units_table(results: Mapping[str, Evidence]) -> Table:
+    rows = matching(results["two-layer"].table, layers=2, bits=1, momentum=0.0)
+    means = _series(_smallest(rows), "units")
+    linear = _linear_error(results, int(means["samples"].min()))
+    return Table({name: means[name] for name in means.columns} | {"linear": np.full(len(means), linear)})
+
+
+def _linear_error(results: Mapping[str, Evidence], samples: int) -> float:
+    """Error of the linear support vector machine, in percent: one layer without hyperplanes has one context."""
+    if "shallow" not in results:
+        return float("nan")
+    one = matching(results["shallow"].table, bits=0, classifier="one-layer", samples=samples)
+    return 100 * float(one["error"][0]) if len(one) else float("nan")
+
+
+def _bits_table(results: Mapping[str, Evidence]) -> Table:
+    return _series(_smallest(matching(results["shallow"].table, layers=1, momentum=0.0, thresholds="median")), "bits")
+
+
+def _lines(axes: Axes, table: Table, key: str, column: str, names: tuple[str, ...]) -> None:
+    """Draw means and bars by classifier, beside one another where the axis is logarithmic."""
+    every = ("network", *(name for name in names if name != "network"))
+    for name in names:
+        line = matching(table, classifier=name)
+        order = np.argsort(line[key])
+        band = np.nan_to_num(line[f"{column} 2se"][order])
+        aside = 1.025 ** (every.index(name) - len(every) / 2) if key == "units" else 1.0
+        axes.errorbar(line[key][order] * aside, line[column][order], band, capsize=2, label=NAMES[name])
+
+
+def _controls(axes: Axes, table: Table, key: str, best: str, lost: bool) -> None:
+    """Draw what unrelated classifiers would disagree on, and what is found after a network lost its thresholds."""
+    line = matching(table, classifier=best)
+    order = np.argsort(line[key])
+    plain: dict[str, Any] = {"marker": "", "linewidth": 1.2}
+    axes.plot(line[key][order], line["chance"][order], ":", color="0.3", label="if unrelated: p(1-q) + q(1-p)", **plain)
+    if lost:
+        words = f"{NAMES[best].partition(' (')[0]}, thresholds lost"
+        axes.plot(line[key][order], line["reloaded"][order], "-.", color="black", label=words, **plain)
+
+
+def _draw_pair(left: Axes, right: Axes, table: Table, key: str, names: tuple[str, ...], lost: bool = True) -> None:
+    """Error at the left; at the right disagreements with the trained network, and after it lost its thresholds."""
+    _lines(left, table, key, "error", names)
+    # The network's own style is skipped, so that a classifier looks the same in both panels.
+    right.errorbar([], [], [])
+    _lines(right, table, key, "inconsistency", names[1:])
+    _controls(right, table, key, names[1], lost)
+    left.set_ylabel("error (%)")
+    right.set_ylabel("differs from the network (%)")
+    if key == "units":
+        ticks = np.unique(table[key]).tolist()
+        for place in (left, right):
+            place.set_xscale("log")
+            place.set_xticks(ticks, [str(tick) for tick in ticks])
+            place.minorticks_off()
+
+
+def _draw_units(canvas: Canvas, table: Table) -> None:
+    axes = canvas.subplots(2, 2, sharex=True, sharey="col")
+    canvas.subplots_adjust(left=0.08, right=0.985, top=0.855, bottom=0.08, wspace=0.2, hspace=0.16)
+    names = ("network", "group", "published group", "effective", "published effective", "zeta")
+    for word, (left, right) in zip(("median", "random"), axes, strict=True):
+        chosen = matching(table, thresholds=word)
+        _draw_pair(left, right, chosen, "units", names, lost=word == "median")
+        left.axhline(
+            float(table["linear"][0]), color="0.6", linewidth=1.0, marker="", linestyle="--", label="linear SVM"
+        )
+        for place in (left, right):
+            place.set_title(f"{word} thresholds ({_where(table)})", fontsize=11, loc="left")
+    for place in axes[1]:
+        place.set_xlabel("hidden units")
+        # Only now, as panels of a column share their limits.
+        place.set_ylim(0, None)
+    _legend(canvas, *axes[0])
+
+
+def _legend(canvas: Canvas, *axes: Axes) -> None:
+    """Name every line of some panels once, above them."""
+    handles: dict[str, Any] = {}
+    for place in axes:
+        lines, labels = place.get_legend_handles_labels()
+        handles |= dict(zip(labels, lines, strict=True))
+    style: dict[str, Any] = {"frameon": False, "fontsize": 10, "ncols": 3, "columnspacing": 1.2}
+    canvas.legend(list(handles.values()), list(handles), loc="upper center", **style)
+
+
+def _draw_bits(canvas: Canvas, table: Table) -> None:
+    left, right = canvas.subplots(1, 2)
+    canvas.subplots_adjust(left=0.08, right=0.985, top=0.8, bottom=0.14, wspace=0.2)
+    _draw_pair(left, right, table, "bits", ("network", "one-layer"))
+    _legend(canvas, left, right)
+    for place in (left, right):
+        place.set(xlabel="hyperplanes s (2^s contexts)", ylim=(0, None))
+        place.set_title(f"median thresholds ({_where(table)})", fontsize=11, loc="left")
+
+
+def _say_units(table: Table) -> str:
+    few = matching(table, units=int(table["units"].min()), thresholds="median")
+    errors = ", ".join(
+        f"{NAMES[name]} {float(matching(few, classifier=name)['error'][0]):.0f}%"
+        for name in ("network", "group", "effective", "published effective", "zeta")
+    )
+    return f"Error and disagreement with training by number of units on {_where(table)}; with fewest: {errors}."
+
+
+def _where(table: Table) -> str:
+    return f"{SOURCES[table['images'][0]].title}, {table['samples'].min()} training images"
+
+
+def _say_bits(table: Table) -> str:
+    network = matching(table, classifier="network")
+    best = network["bits"][np.argmin(network["error"])]
+    return f"Error of one-layer networks on {_where(table)}, by hyperplanes: least at s = {best}, then it rises."
+
+
+# ---------------------------------------------------------------------------- trained against predicted
+
+
+def _scatter_table(results: Mapping[str, Evidence]) -> Table:
+    rows = results["two-layer"].table
+    chosen = rows.where(np.isin(rows["classifier"], SCATTER))
+    chosen = chosen.where(np.isfinite(chosen["error"]) & (chosen["layers"] == 2))
+    return as_table(
+        {"classifier": row["classifier"], "thresholds": row["thresholds"]}
+        | {"network": 100 * row["network error"], "limit": 100 * row["error"]}
+        for row in chosen.rows()
+    )
+
+
+def _draw_scatter(canvas: Canvas, table: Table) -> None:
+    axes = canvas.subplots(1, len(SCATTER), sharex=True, sharey=True)
+    canvas.subplots_adjust(left=0.08, right=0.985, top=0.9, bottom=0.16, wspace=0.08)
+    top = float(max(table["network"].max(), table["limit"].max())) * 1.05
+    for place, name in zip(axes, SCATTER, strict=True):
+        for word, marker in (("median", "o"), ("random", "^")):
+            dots = matching(table, classifier=name, thresholds=word)
+            style: dict[str, Any] = {"markersize": 6, "markerfacecolor": "none"}
+            place.plot(dots["network"], dots["limit"], linestyle="", marker=marker, label=word, **style)
+        place.plot([0, top], [0, top], color="0.5", linewidth=0.8, marker="", linestyle="-")
+        place.set_title(NAMES[name], fontsize=11)
+        place.set(xlabel="error of the network (%)", xlim=(0, top), ylim=(0, top))
+    axes[0].set_ylabel("error of the limit (%)")
+    axes[0].legend(title="thresholds", frameon=False, fontsize=11, loc="upper left", handletextpad=0.2)
+
+
+def _say_scatter(table: Table) -> str:
+    words = []
+    for name in SCATTER:
+        dots = matching(table, classifier=name)
+        words.append(f"{NAMES[name]} {float(np.corrcoef(dots['network'], dots['limit'])[0, 1]):.2f}")
+    return f"Error of limits against that of trained networks; correlations: {', '.join(words)}."
+
+
+# ---------------------------------------------------------------------------- ReLU
+
+
+def _relu_table(results: Mapping[str, Evidence]) -> Table:
+    """Means over seeds, for sizes at which no network lacks a limit: else lines would be of different networks."""
+    rows = _smallest(matching(results["relu"].table, momentum=0.9))
+    units = complete(rows, RELU_KINDS, by=("units",))["units"]
+    few = rows.where(np.isin(rows["units"], units) & np.isfinite(rows["error"]))
+    keys = ("images", "samples", "units", "classifier")
+    columns = {name: few[name] for name in keys}
+    percent = {name: 100 * few[name] for name in ("error", "inconsistency")}
+    return over_seeds(Table(columns | percent), keys, tuple(percent))
+
+
+def _draw_relu(canvas: Canvas, table: Table) -> None:
+    left, right = canvas.subplots(1, 2)
+    canvas.subplots_adjust(left=0.08, right=0.985, top=0.88, bottom=0.14, wspace=0.2)
+    kinds = (*RELU_KINDS, "gates only")
+    for place, column in ((left, "error"), (right, "inconsistency")):
+        for kind in kinds:
+            line = matching(table, classifier=kind)
+            if column == "inconsistency" and kind == "network":
+                place.errorbar([], [], [])
+                continue
+            band = np.nan_to_num(line[f"{column} 2se"])
+            place.errorbar(line["units"], line[column], band, capsize=3, label=kind)
+        ticks = np.unique(table["units"]).tolist()
+        place.set(xscale="log", xlabel=f"hidden units ({_where(table)})", ylim=(0, None))
+        place.set_xticks(ticks, [str(tick) for tick in ticks])
+        place.minorticks_off()
+    left.set_ylabel("error (%)")
+    right.set_ylabel("differs from the network (%)")
+    left.legend(frameon=False, fontsize=11, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=5)
+
+
+def _say_relu(table: Table) -> str:
+    means = {
+        kind: float(matching(table, classifier=kind)["inconsistency"].mean())
+        for kind in ("hidden layer", "learned contexts", "random contexts")
+    }
+    words = ", ".join(f"{kind} {value:.1f}%" for kind, value in means.items())
+    return f"Error of ReLU networks and of limits given parts of them ({_where(table)}); disagreement: {words}."
+
+
+_SEEDS = (
+    "Mean and two standard errors over seeds of contexts and first weights, at the smallest number of training images; "
+    "seeds share the images, so bars do not show what other images would change."
+)
+
+FIGURES = (
+    Plot(
+        "units",
+        "Two-layer gated networks and their limits, by number of units",
+        "One hyperplane a unit, momentum 0. As published are two defects, thresholds lost the third; p and q are the "
+        f"errors of SVM-GLN and network. {_SEEDS}",
+        (
+            "gated-linear/9a",
+            "gated-linear/9b",
+            "gated-linear/10",
+            "gated-linear/11a",
+            "gated-linear/16",
+            "gated-linear/17",
+        ),
+        ("two-layer",),
+        _units_table,
+        _draw_units,
+        _say_units,
+        height=620,
+    ),
+    Plot(
+        "bits",
+        "One-layer gated networks and their limits, by number of hyperplanes",
+        f"Median thresholds, momentum 0. {_SEEDS}",
+        ("gated-linear/13a", "gated-linear/11b"),
+        ("shallow",),
+        _bits_table,
+        _draw_bits,
+        _say_bits,
+        height=380,
+    ),
+    Plot(
+        "scatter",
+        "What the limit predicts of the error of trained networks",
+        "One mark a network with two layers, all shapes, sizes of the training set and seeds; on the line, limit and "
+        "network have the same error.",
+        ("gated-linear/9a", "gated-linear/17"),
+        ("two-layer",),
+        _scatter_table,
+        _draw_scatter,
+        _say_scatter,
+    ),
+    Plot(
+        "relu",
+        "ReLU networks, and limits that are given more or less of them",
+        "Momentum 0.9. Sizes at which some network has no hard margin by its hidden layer, learned or random contexts "
+        f"are left out; gates alone are shown where they separate the samples. {_SEEDS}",
+        ("gated-linear/14", "gated-linear/15"),
+        ("relu",),
+        _relu_table,
+        _draw_relu,
+        _say_relu,
+        height=380,
+    ),
+)

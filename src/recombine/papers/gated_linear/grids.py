@@ -1,0 +1,97 @@
+"""Gated linear networks: every experiment, its unit function and its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recombine.papers.gated_linear.experiments import images, theory
+from recombine.runs.experiment import Experiment, grid
+
+NAME = "gated-linear"
+#: The published setting, and digits that stand in for it: 3200 steps are 800, 400 and 200 epochs.
+MNIST_SIZES = [500, 1000, 2000]
+MNIST = {"images": "mnist", "sizes": MNIST_SIZES, "validation": 12_000, "steps": 3200, "seeds": [1, 2, 3]}
+DIGITS = {"images": "digits", "sizes": [200, 400], "validation": 1000, "steps": 3200, "seeds": [1, 2, 3]}
+BOTH = ("median", "random")
+
+
+def _flows(scales: list[float], seeds: list[int]) -> list[dict[str, Any]]:
+    """Flows of both problems from the same scales and seeds, until all reach one margin; and of shared contexts."""
+    short, long = [float(time) for time in range(0, 76, 5)], [float(time) for time in range(0, 151, 5)]
+    own: dict[str, Any] = {"sharing": False, "times": long, "seeds": seeds}
+    return [
+        *({"problem": name, "scale": scale, **own} for name in ("toy", "G1") for scale in scales),
+        {"problem": "toy", "scale": 0.3, "sharing": True, "times": short, "seeds": [0, 1, 2]},
+    ]
+
+
+def _networks(shared: dict[str, Any], layers: int, momenta: list[float], **axes: Any) -> list[dict[str, Any]]:
+    return [{**shared, "layers": layers, "momenta": momenta, **shape} for shape in grid(**axes)]
+
+
+def _relu(shared: dict[str, Any], momenta: list[float], units: list[int]) -> list[dict[str, Any]]:
+    return [{**shared, "units": count, "momenta": momenta} for count in units]
+
+
+EXPERIMENTS = (
+    Experiment(
+        f"{NAME}/costs",
+        theory.costs,
+        quick=[{"architecture": name, "seeds": [0, 1]} for name in theory.ARCHITECTURES],
+        full=[{"architecture": name, "seeds": list(range(6))} for name in theory.ARCHITECTURES],
+    ),
+    Experiment(
+        f"{NAME}/grouping",
+        theory.grouping,
+        quick=[{"shape": [785, 3, 4], "state": 1}],
+        full=[{"shape": [785, 3, 4], "state": 1}],
+    ),
+    Experiment(
+        f"{NAME}/effective",
+        theory.effective,
+        quick=[{**shape, "seeds": [0, 1]} for shape in grid(units=[1, 2, 4, 6], contexts=[2, 3])],
+        full=[{**shape, "seeds": list(range(10))} for shape in grid(units=range(1, 7), contexts=[1, 2, 3])],
+    ),
+    Experiment(f"{NAME}/limits", theory.limits, quick=grid(problem=["toy", "G1"]), full=grid(problem=["toy", "G1"])),
+    Experiment(
+        f"{NAME}/flow",
+        theory.flow,
+        quick=_flows([0.1, 1.0], list(range(5))),
+        full=_flows([0.1, 0.3, 1.0], list(range(10))),
+    ),
+    Experiment(
+        f"{NAME}/shallow",
+        images.gated,
+        quick=_networks(DIGITS, 1, [0.0], units=1, bits=[0, 1, 2, 4, 6, 8, 10], thresholds="median"),
+        full=_networks(MNIST, 1, [0.0, 0.9], units=1, bits=range(15), thresholds=BOTH),
+        needs=images.images_at_hand,
+    ),
+    Experiment(
+        f"{NAME}/two-layer",
+        images.gated,
+        quick=[
+            *_networks(DIGITS, 2, [0.0], units=[10, 20, 50], bits=1, thresholds=BOTH),
+            *_networks(DIGITS, 1, [0.0], units=1, bits=2, thresholds="median"),
+        ],
+        full=[
+            *_networks(MNIST, 2, [0.0, 0.9], units=[10, 20, 50, 100], bits=[1, 2], thresholds=BOTH),
+            *_networks(MNIST, 1, [0.0], units=1, bits=range(6), thresholds="median"),
+        ],
+        needs=images.images_at_hand,
+    ),
+    Experiment(
+        f"{NAME}/relu",
+        images.relu,
+        quick=[*_relu(DIGITS, [0.9], [20, 50]), *_relu(DIGITS | {"sizes": [200]}, [0.9], [300])],
+        full=[
+            *_relu(MNIST, [0.0, 0.9], [10, 20, 50, 100]),
+            # Wide ones take minutes, so each number of samples is a unit of its own.
+            *(
+                one
+                for size in MNIST_SIZES
+                for one in _relu(MNIST | {"sizes": [size], "pool": 2000}, [0.0, 0.9], [500, 1000])
+            ),
+        ],
+        needs=images.images_at_hand,
+    ),
+)

@@ -1,0 +1,7 @@
+"""All figures of the paper, in the order they are shown."""
+
+from __future__ import annotations
+
+from recombine.papers.kernel_theory.figures.kernels import FIGURES as KERNELS
+
+FIGURES = (*KERNELS,)

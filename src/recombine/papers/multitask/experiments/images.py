@@ -1,0 +1,270 @@
+"""Multi-task learning and pretraining, images: what rescaling pretrained weights does to accuracy and to features.
+
+Two random classes are the main task, the others the auxiliary one; a network has one readout for all of them, of which
+each task uses its own part. Every parameter is multiplied by a factor between pretraining and finetuning. Torch is
+imported when a unit runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.errors import InputError
+from recombine.measures.activations.dimensionality import ensd, feature_reuse, participation_ratio
+from recombine.papers.multitask.experiments.theory import Rows
+from recombine.runs.experiment import Unit
+from recombine.worlds.images.sources import load
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from recombine.nets.plain.image_models import ResNet18, SmallViT
+    from recombine.nets.plain.training import Recipe
+
+    Samples = tuple[Tensor, Tensor]
+
+#: Classes of the main task.
+MAIN = 2
+#: Of the bundled digits, those kept for the test.
+DIGITS_TO_TEST_ON = 500
+#: Where each kind of finetuning sets statistics of batch normalisation anew.
+STATISTICS = {"pt+ft": "rescaled", "pt+ft recalibrated": "all"}
+#: What a row says about a layer where none was looked at.
+NO_LAYER = {"layer": "", "PR before": np.nan, "PR after": np.nan, "ENSD": np.nan, "chance": np.nan, "regime": ""}
+
+
+@dataclass(frozen=True, eq=False)
+class TwoTasks:
+    """Images of a main task of two classes and of an auxiliary task of the others, on a device."""
+
+    main: Samples
+    auxiliary: Samples
+    test: Samples
+    classes: int
+
+    @classmethod
+    def of(cls, name: str, seed: int, device: str) -> TwoTasks:
+        """Load a set and choose the main classes; they are numbered 0 and 1, the others from 2."""
+        import torch
+
+        order = np.random.default_rng([seed, 0]).permutation(100 if name == "cifar100" else 10)
+        number = np.empty_like(order)
+        number[order] = np.arange(len(order))
+        (images, labels), (held, answers) = (
+            (
+                torch.tensor(pixels, device=device).float().div_(127.5).sub_(1),
+                torch.tensor(number[codes], device=device),
+            )
+            for pixels, codes in _splits(name)
+        )
+        own, tested = labels < MAIN, answers < MAIN
+        auxiliary = (images[~own], labels[~own] - MAIN)
+        return cls((images[own], labels[own]), auxiliary, (held[tested], answers[tested]), len(order))
+
+    def some(self, n: int, seed: int) -> Samples:
+        """Return ``n`` random main samples."""
+        import torch
+
+        images, labels = self.main
+        if n > len(images):
+            raise InputError(f"there are {len(images)} main samples; {n} were asked for")
+        rows = torch.tensor(np.random.default_rng([seed, 1]).permutation(len(images))[:n], device=images.device)
+        return images[rows], labels[rows]
+
+
+def _splits(name: str) -> list[tuple[Any, IntArray]]:
+    """Return pixels and labels to train and to test on."""
+    if name != "digits":
+        sets = [load(name, split=split) for split in ("train", "test")]
+        return [(images.pixels, images.labels) for images in sets]
+    digits = load("digits")
+    order = np.random.default_rng(0).permutation(len(digits))
+    cuts = order[DIGITS_TO_TEST_ON:], order[:DIGITS_TO_TEST_ON]
+    return [(digits.pixels[rows], digits.labels[rows]) for rows in cuts]
+
+
+def needs_images(units: Sequence[Unit]) -> None:
+    """Raise, with the command that gets it, if a set of images is missing."""
+    for name in {unit.setting["images"] for unit in units} - {"digits"}:
+        load(name, split="test")
+
+
+def rescaling(unit: Unit) -> Rows:
+    """Accuracy by method, samples and factor, and dimensions of each layer: a row a network and layer.
+
+    Layers are looked at for PT+FT with the most samples; other networks have one row, without a layer. For "pt+ft",
+    as published, plain finetuning starts from the batch-norm statistics of pretraining, and activations are not
+    centred. For "pt+ft recalibrated" statistics are set anew whatever the factor, and activations are centred.
+    """
+    rows: Rows = []
+    for seed in unit.seeds:
+        tasks = TwoTasks.of(unit.setting["images"], seed, unit.device)
+        for method in STATISTICS:
+            if method in unit.setting["methods"]:
+                rows += _finetuned(unit, seed, tasks, method)
+        if "stl" in unit.setting["methods"]:
+            rows += [_alone(unit, seed, tasks, n) for n in unit.setting["n"]]
+        if "mtl" in unit.setting["methods"]:
+            rows += [_together(unit, seed, tasks, n) for n in unit.setting["mtl n"]]
+    return rows
+
+
+def _model(setting: Any, seed: int, tasks: TwoTasks) -> ResNet18 | SmallViT:
+    import torch
+
+    from recombine.nets.plain.image_models import ResNet18, SmallViT
+
+    channels, side = tasks.main[0].shape[1], tasks.main[0].shape[2]
+    torch.manual_seed(seed)
+    device = tasks.main[0].device
+    if setting["network"] == "vit":
+        return SmallViT(channels, tasks.classes, side).to(device)
+    if setting["network"] == "small resnet":
+        return ResNet18(channels, tasks.classes, (8, 16), large_stem=False).to(device)
+    return ResNet18(channels, tasks.classes).to(device)
+
+
+def _compiled(model: ResNet18 | SmallViT) -> ResNet18 | SmallViT:
+    """Compile a transformer for a long training on a GPU: half a minute, then steps take two thirds of the time.
+
+    Its blocks are alike and share what is compiled. Copies of the model, which finetuning makes, are plain again.
+    """
+    from recombine.nets.plain.image_models import SmallViT
+
+    if isinstance(model, SmallViT) and next(model.parameters()).is_cuda:
+        for block in model.blocks:
+            block.compile()
+    return model
+
+
+def _recipe(setting: Any, seed: int, tasks: TwoTasks, *, main: bool, n: int = 128) -> Recipe:
+    import torch
+
+    from recombine.nets.plain.training import Recipe, sgd
+
+    replay = tasks.test[0].is_cuda
+    adam = lambda p: torch.optim.Adam(p, lr=1e-3, weight_decay=5e-5, capturable=replay, fused=replay)  # noqa: E731
+    optimiser = adam if setting["network"] == "vit" else sgd
+    if "rate" in setting:
+        rate = setting["rate"]
+        optimiser = lambda p: torch.optim.SGD(p, lr=rate, momentum=0.9)  # noqa: E731
+    outputs = (0, MAIN) if main else (MAIN, tasks.classes)
+    epochs = setting["epochs"] if main else setting["pretraining epochs"]
+    half = setting.get("half", False)
+    return Recipe(optimiser, min(n, 128), epochs, setting["stop"], outputs, seed, replay, half)
+
+
+def _finetuned(unit: Unit, seed: int, tasks: TwoTasks, method: str) -> Rows:
+    from recombine.nets.plain.finetuning import rescale_and_finetune
+    from recombine.nets.plain.training import train
+
+    setting = unit.setting
+    model = _compiled(_model(setting, seed, tasks))
+    before, _ = train(model, tasks.auxiliary, _recipe(setting, seed, tasks, main=False))
+    rows: Rows = []
+    for n in setting["n"]:
+        layers = model.layers if n == max(setting["n"]) else ()
+        recipe = _recipe(setting, seed, tasks, main=True, n=n)
+        tuned = rescale_and_finetune(
+            model,
+            tasks.some(n, seed),
+            factors=setting["factors"],
+            layers=layers,
+            test=tasks.test,
+            recipe=recipe,
+            centred=method == "pt+ft recalibrated",
+            statistics=STATISTICS[method],
+        )
+        for one in tuned:
+            about = _about(setting, method, n, one.factor, seed, one.losses, one.accuracies, before[-1])
+            looked = [
+                {"layer": name, "PR before": reuse.before, "PR after": reuse.after, "ENSD": reuse.shared}
+                | {"chance": reuse.chance, "regime": reuse.regime}
+                for name, reuse in one.reuse.items()
+            ]
+            rows += [{**about, **layer} for layer in (looked or [NO_LAYER])]
+    return rows
+
+
+def _about(
+    setting: Any,
+    method: str,
+    n: int,
+    factor: float,
+    seed: int,
+    losses: Sequence[float],
+    accuracies: Sequence[float],
+    auxiliary: float,
+) -> dict[str, Any]:
+    about = {"images": setting["images"], "network": setting["network"], "method": method, "n": n, "factor": factor}
+    about |= {"stop rule": setting["stop rule"] if method == "mtl" else "", "seed": seed}
+    about |= {"train loss": losses[-1], "auxiliary loss": auxiliary, "epochs": len(losses)}
+    return {**about, "accuracy": accuracies[-1], "best accuracy": max(accuracies)}
+
+
+def _alone(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
+    from recombine.nets.plain.training import train
+
+    recipe = _recipe(unit.setting, seed, tasks, main=True, n=n)
+    losses, accuracies = train(_model(unit.setting, seed, tasks), tasks.some(n, seed), recipe, tasks.test)
+    return {**_about(unit.setting, "stl", n, 1.0, seed, losses, accuracies, np.nan), **NO_LAYER}
+
+
+def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
+    """Train on both tasks in turn, an epoch of each, until both are learned (or, as published, the main one is)."""
+    import torch
+
+    from recombine.nets.plain.training import Task
+
+    setting = unit.setting
+    model, samples = _compiled(_model(setting, seed, tasks)), tasks.some(n, seed)
+    own, other = (_recipe(setting, seed, tasks, main=main, n=n if main else 128) for main in (True, False))
+    optimiser, generator = own.optimiser(model.parameters()), torch.Generator().manual_seed(seed)
+    published = (n / own.batch) / (len(tasks.auxiliary[0]) / other.batch)
+    weight = setting.get("auxiliary weight", published)
+    main = Task(model, optimiser, samples, own, generator, test=tasks.test)
+    auxiliary = Task(model, optimiser, tasks.auxiliary, other, generator, weight=weight)
+    losses: list[float] = []
+    accuracies: list[float] = []
+    for _ in range(other.epochs):
+        losses.append(main.epoch())
+        left = auxiliary.epoch()
+        accuracies.append(main.accuracy())
+        if losses[-1] < own.stop and (setting["stop rule"] == "main" or left < other.stop):
+            break
+    return {**_about(setting, "mtl", n, 1.0, seed, losses, accuracies, left), **NO_LAYER}
+
+
+def dimensions(unit: Unit) -> Rows:
+    """Identities of PR and ENSD on random activations: a row a draw."""
+    rows: Rows = []
+    for seed in unit.seeds:
+        draw = np.random.default_rng(seed)
+        first, second = draw.standard_normal((2, unit.setting["samples"], unit.setting["features"]))
+        second = second + first
+        turn = np.linalg.qr(draw.standard_normal((unit.setting["features"],) * 2))[0]
+        value = ensd(first, second, centred=False)
+        changes = {
+            "itself": ensd(first, first, centred=False) / participation_ratio(first, centred=False),
+            "swapped": ensd(second, first, centred=False) / value,
+            "scaled": ensd(3 * first, second / 7, centred=False) / value,
+            "turned": ensd(first @ turn, second @ turn, centred=False) / value,
+            "direct": _direct(first, second) / value,
+        }
+        rows.append({"seed": seed, "ENSD": value, "worst": max(abs(change - 1) for change in changes.values())})
+        # A common rotation must matter when only one side is turned, or the check would be empty.
+        rows[-1]["turned alone"] = ensd(first @ turn, second, centred=False) / value
+        rows[-1]["regime"] = feature_reuse(first, second, centred=False).regime
+    return rows
+
+
+def _direct(first: FloatArray, second: FloatArray) -> float:
+    """ENSD with the matrices of features x features that the definition names."""
+    one, two = first.T @ first, second.T @ second
+    traces = np.trace(one) * np.trace(two) * np.trace(one @ two)
+    return float(traces / (np.trace(one @ one) * np.trace(two @ two)))

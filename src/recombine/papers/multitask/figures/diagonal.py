@@ -1,0 +1,254 @@
+"""Multi-task learning and pretraining: figures of diagonal networks beside theory.
+
+Losses span many powers of ten, so means and bands of two standard errors over seeds are those of their logarithms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.papers.multitask.figures.students import BANDS
+from recombine.papers.multitask.readings.rows import METHODS
+from recombine.papers.paper import Plot
+from recombine.papers.plots import (
+    DASHES,
+    MARKS,
+    by_samples,
+    counts,
+    logarithms,
+    mark,
+    palette,
+    points,
+    powers_of_ten,
+    ribbon,
+)
+from recombine.papers.results import Evidence, as_table, matching
+from recombine.papers.seeds import over_seeds
+from recombine.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+
+#: Theory for the seeds of the networks beside it; NaN where theory does not speak for them.
+SAME = "theory of these seeds"
+#: Share of the networks of a mark.
+REACHED = "reached 1e-10"
+#: A short bar.
+BAR: dict[str, Any] = {"marker": "_", "markeredgewidth": 1.6, "linestyle": ""}
+
+
+def _with_networks(theory: Table, networks: Table | None, keys: tuple[str, ...], column: str, per: str = "") -> Table:
+    """Return means of theory's lines and of networks, or one row for each value of ``per``, a seed.
+
+    How many of a row's networks reached a training loss of 1e-10 is a share: 0, 1 or in between.
+    """
+    lines = over_seeds(logarithms(theory, column), keys, (column,)).rows()
+    listed = [{"source": "theory", REACHED: 1.0, **row, SAME: np.nan} for row in lines]
+    if networks is not None:
+        seen = over_seeds(networks, (*keys, per) if per else keys, (column, SAME, "stopped")).rows()
+        listed += [
+            {"source": "trained", REACHED: row["stopped"], **{name: row[name] for name in keys}}
+            | {name: row[name] for name in (column, f"{column} 2se", "n", SAME)}
+            for row in seen
+        ]
+    return as_table(listed)
+
+
+def _fill(share: float) -> str:
+    """Marks are full, half full or open if all, some or none of their networks learned."""
+    return "full" if share == 1 else "none" if share == 0 else "left"
+
+
+def _meaning(half: bool) -> list[Any]:
+    """Legend of what fills a mark."""
+    from matplotlib.lines import Line2D
+
+    words = {"full": "trained to 1e-10", "left": "some seeds", "none": "not reached"}
+    style: dict[str, Any] = {"color": "0.45", "marker": "o", "linestyle": ""}
+    return [
+        Line2D([], [], label=word, **style, **mark("0.45", fill))
+        for fill, word in words.items()
+        if half or fill != "left"
+    ]
+
+
+# ---------------------------------------------------------------------------- test loss by samples
+
+
+def _samples_table(results: Mapping[str, Evidence]) -> Table:
+    theory = matching(results["overlap"].table, form="exact")
+    theory = by_samples(theory.where(np.isin(theory["method"], list(METHODS)) & (theory["method"] != "mtl")))
+    trained = None
+    if "overlap-networks" in results:
+        rows = by_samples(results["overlap-networks"].table)
+        # The least group norm does not speak for networks without weight decay.
+        predicted = np.where(rows["method"] == "mtl", np.nan, rows["theory"])
+        trained = logarithms(logarithms(Table({**{name: rows[name] for name in rows.columns}, SAME: predicted}), SAME))
+    return _with_networks(theory, trained, ("overlap", "method", "samples"), "loss")
+
+
+def _draw_samples(canvas: Canvas, table: Table) -> None:
+    overlaps = sorted(set(table["overlap"].tolist()), reverse=True)
+    panels = np.atleast_1d(canvas.subplots(1, len(overlaps), sharex=True, sharey=True))
+    canvas.subplots_adjust(left=0.085, right=0.985, top=0.84, bottom=0.155, wspace=0.08)
+    for axes, shared in zip(panels, overlaps, strict=True):
+        for place, (method, word) in enumerate(METHODS.items()):
+            colour = palette()[place]
+            line = matching(table, source="theory", overlap=shared, method=method)
+            if len(line):
+                ribbon(axes, line, "samples", "loss", word, color=colour, marker="", linestyle=DASHES[place])
+            seen = matching(table, source="trained", overlap=shared, method=method)
+            _means(axes, line, seen, (colour, MARKS[place]))
+        axes.set(title=f"{shared} of 40 shared", xlabel="main-task samples")
+        powers_of_ten(axes, "y")
+        counts(axes, sorted(set(table["samples"].tolist())))
+    panels[0].set_ylabel("test loss")
+    _legend(canvas, table)
+
+
+def _means(axes: Axes, line: Table, seen: Table, style: tuple[Any, str]) -> None:
+    """Draw means of networks; a short bar is theory for their seeds where the line has others."""
+    colour, marker = style
+    for row in seen.rows():
+        chosen = matching(seen, samples=row["samples"])
+        points(axes, chosen, "samples", "loss", colour, marker, fill=_fill(row[REACHED]))
+        whole = matching(line, samples=row["samples"], n=row["n"])
+        if not len(whole) and np.isfinite(row[SAME]):
+            axes.plot([row["samples"]], [10 ** row[SAME]], color=colour, markersize=17, **BAR)
+
+
+def _legend(canvas: Canvas, table: Table) -> None:
+    """Promise a line or a mark only where there is one."""
+    from matplotlib.lines import Line2D
+
+    marks = []
+    for word, method, colour, dash, marker in zip(METHODS.values(), METHODS, palette(), DASHES, MARKS, strict=False):
+        drawn = [bool(len(matching(table, source=source, method=method))) for source in ("theory", "trained")]
+        style: dict[str, Any] = {"linestyle": dash if drawn[0] else "", "marker": marker if drawn[1] else ""}
+        if any(drawn):
+            marks.append(Line2D([], [], color=colour, label=word, **style))
+    shares = matching(table, source="trained")[REACHED]
+    marks += _meaning(half=bool(np.any((shares > 0) & (shares < 1)))) if len(shares) else []
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": len(marks)}
+    canvas.legend(handles=marks, frameon=False, fontsize=11, columnspacing=1.3, handletextpad=0.5, **place)
+
+
+def _say_samples(table: Table) -> str:
+    at = matching(table, source="theory", overlap=40, samples=64)
+    found = {row["method"]: 10 ** row["loss"] for row in at.rows()}
+    return (
+        f"Test loss by samples for four overlaps; with all features shared and 64 samples theory says "
+        f"{found['pt+ft']:.0e} for PT+FT and {found['stl']:.2f} for a single task."
+    )
+
+
+# ---------------------------------------------------------------------------- nested feature selection
+
+
+def _nested_table(results: Mapping[str, Evidence]) -> Table:
+    theory = matching(results["nested"].table, n=64, method="pt+ft")
+    keys, trained = ("place", "scaling", "active"), None
+    if "nested-networks" in results:
+        rows = matching(results["nested-networks"].table, n=64, method="pt+ft")
+        relative = {"relative loss": rows["loss"] / rows["power"], SAME: rows["theory"] / rows["power"]}
+        plain = {name: rows[name] for name in (*keys, "seed", "stopped")}
+        trained = logarithms(logarithms(Table({**plain, **relative}), "relative loss"), SAME)
+    return _with_networks(theory, trained, keys, "relative loss", per="seed")
+
+
+def _draw_nested(canvas: Canvas, table: Table) -> None:
+    from matplotlib import colormaps
+
+    panels = canvas.subplots(1, 2, sharex=True, sharey=True)
+    canvas.subplots_adjust(left=0.085, right=0.8, top=0.91, bottom=0.15, wspace=0.06)
+    scalings = sorted(set(table["scaling"].tolist()), reverse=True)
+    for axes, place in zip(panels, ("inside", "outside"), strict=True):
+        for number, m in enumerate(scalings):
+            colour = colormaps["viridis"](0.72 * number / max(1, len(scalings) - 1))
+            dash = DASHES[number % 4]
+            line = matching(table, source="theory", place=place, scaling=m)
+            ribbon(axes, line, "active", "relative loss", f"m = {m:g}", color=colour, marker="", linestyle=dash)
+            seen = matching(table, source="trained", place=place, scaling=m)
+            _networks(axes, seen, 0.85 * (number - (len(scalings) - 1) / 2), (colour, MARKS[number % 4]))
+        word = "known" if place == "inside" else "new"
+        axes.set(title=f"All features {word}", xlabel="features of the main task, k")
+        powers_of_ten(axes, "y")
+        axes.set_xticks([5, 10, 20, 30, 40])
+    panels[0].set_ylabel("test loss / power of targets")
+    _nested_legend(canvas, panels[0], bool(len(matching(table, source="trained"))))
+
+
+def _networks(axes: Axes, seen: Table, shift: float, style: tuple[Any, str]) -> None:
+    """Draw a mark for each network, and how far it is from theory for its seed, a short bar."""
+    colour, marker = style
+    for row in seen.rows():
+        x, ends = row["active"] + shift, [10 ** row[SAME], 10 ** row["relative loss"]]
+        axes.plot([x, x], ends, color=colour, linestyle="-", linewidth=1, marker="")
+        axes.plot([x], ends[:1], color=colour, markersize=9, **BAR)
+        look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 5.5, "linestyle": ""}
+        axes.plot([x], ends[1:], **look, **mark(colour, _fill(row[REACHED])))
+
+
+def _nested_legend(canvas: Canvas, axes: Axes, trained: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    place: dict[str, Any] = {"frameon": False, "fontsize": 11, "loc": "upper left", "handlelength": 2.4}
+    drawn = [line for line in axes.get_lines() if str(line.get_label()).startswith("m = ")]
+    lines = [
+        Line2D([], [], color=line.get_color(), linestyle=line.get_linestyle(), marker=MARKS[number % 4] * trained)
+        for number, line in enumerate(drawn)
+    ]
+    labels = [str(line.get_label()) for line in drawn]
+    canvas.legend(lines, labels, title="line: theory", alignment="left", bbox_to_anchor=(0.8, 0.93), **place)
+    if trained:
+        meaning = [*_meaning(half=False), Line2D([], [], color="0.45", label="theory, its seed", markersize=9, **BAR)]
+        words: dict[str, Any] = {"handles": meaning, "title": "mark: a network", "alignment": "left"}
+        canvas.legend(bbox_to_anchor=(0.8, 0.6), **words, **place)
+
+
+def _say_nested(table: Table) -> str:
+    inside = matching(table, source="theory", place="inside", scaling=0.1)
+    low, high = (10 ** float(inside["relative loss"][inside["active"] == k][0]) for k in (5, 40))
+    return (
+        f"Test loss by number of features; rescaled to 0.1, known features cost {low:.0e} for 5 and {high:.0e} for 40."
+    )
+
+
+DIAGONAL_FIGURES = (
+    Plot(
+        "samples",
+        "Test loss by samples",
+        "Diagonal networks of 1000 inputs, of which each task uses 40. Lines: theory, which has none for MTL. Marks: "
+        "trained networks, mean final test loss; filled, half filled or open where all, some or none of the seeds "
+        "reached a training loss of 1e-10 before the most steps. Short bars, if any: theory for the seeds of a mark, "
+        f"where the line has more of them. {BANDS}",
+        ("multitask/9a", "multitask/9b", "multitask/10", "multitask/18"),
+        ("overlap",),
+        _samples_table,
+        _draw_samples,
+        _say_samples,
+        height=350,
+        optional=("overlap-networks",),
+    ),
+    Plot(
+        "nested",
+        "Nested feature selection",
+        "PT+FT with 64 samples; hidden weights are multiplied by m before finetuning, readouts start at 0.001 m. "
+        "Coefficients of the main task are 1/k, of the auxiliary one 1/sqrt(40), as in the published data. Lines: "
+        "theory, mean and two standard errors over n seeds, of logarithms. Marks: one a trained network (n = 1), its "
+        "final test loss, joined to a short bar, theory for its seed; open where the training loss did not reach 1e-10 "
+        "before the most steps. Marks of different m stand side by side around their k.",
+        ("multitask/11", "multitask/12a", "multitask/12b", "multitask/21a", "multitask/21b"),
+        ("nested",),
+        _nested_table,
+        _draw_nested,
+        _say_nested,
+        height=350,
+        optional=("nested-networks",),
+    ),
+)

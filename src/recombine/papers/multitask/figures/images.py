@@ -1,0 +1,260 @@
+"""Multi-task learning and pretraining: figures of rescaled networks on images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.papers.multitask.readings.rows import one_a_network
+from recombine.papers.paper import Plot
+from recombine.papers.plots import DASHES, by_samples, counts, grown, palette
+from recombine.papers.results import Evidence, as_table, matching
+from recombine.papers.seeds import over_seeds
+from recombine.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+NETWORKS = {"resnet": "ResNet-18", "resnet centred": "ResNet-18, centred", "vit": "ViT"}
+NETWORKS |= {"small resnet": "small ResNet, digits"}
+
+#: Factors whose accuracies are drawn, as far as there are results; gains of all of them are in the table beside.
+DRAWN = {1.0: 0, 0.125: 4, 2.0: 2}
+#: Methods other than PT+FT: how to find them, and how to draw them.
+OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "single task": ({"method": "stl"}, {"marker": "x", "linestyle": ":"}),
+    "MTL, both learned": ({"method": "mtl", "stop rule": "both"}, {"marker": "D", "linestyle": ""}),
+    "MTL, published stop": ({"method": "mtl", "stop rule": "main"}, {"marker": "^", "linestyle": ""}),
+}
+#: Methods whose gains are shown, and what marks them; the second is a control.
+GAINING = {"pt+ft": "", "pt+ft recalibrated": "*"}
+#: What is shown of a layer, in words; chance is not in results from before it was recorded.
+SIZES = {"PR before": "rescaled, before finetuning", "PR after": "after finetuning"}
+SIZES |= {"ENSD": "shared (ENSD)", "chance": "shared if neurons are shuffled"}
+#: Fewer shared dimensions than this are none; a line that goes there leaves the panel.
+FEWEST_DIMENSIONS = 0.003
+#: Points of accuracy at which a tint is full.
+MOST_GAIN = 20.0
+
+
+def _accuracy_table(results: Mapping[str, Evidence]) -> Table:
+    """Means over seeds; ``samples`` 0 is the mean over all numbers of samples within a seed."""
+    rows = by_samples(one_a_network(results["rescaling"].table))
+    names = ("network", "method", "samples", "seed")
+    keys = [tuple(row[name] for name in names) for row in rows.rows()]
+    plain = np.isin(rows["method"], list(GAINING)) & (rows["factor"] == 1.0)
+    start = {key: value for key, value, chosen in zip(keys, rows["accuracy"], plain, strict=True) if chosen}
+    gain = rows["accuracy"] - np.array([start.get(key, np.nan) for key in keys])
+    columns = {name: rows[name] for name in rows.columns}
+    percent = Table({**columns, "accuracy": 100 * rows["accuracy"], "gain": 100 * gain})
+    about = ("network", "method", "stop rule", "factor")
+    each = over_seeds(percent, (*about, "samples"), ("accuracy", "gain"))
+    within = over_seeds(percent.where(np.isin(rows["method"], list(GAINING))), (*about, "seed"), ("accuracy", "gain"))
+    over_all = over_seeds(within, about, ("accuracy", "gain")).rows()
+    return as_table([*each.rows(), *({name: {**row, "samples": 0}[name] for name in each.columns} for row in over_all)])
+
+
+def _networks(table: Table) -> list[str]:
+    return [name for name in NETWORKS if name in table["network"]]
+
+
+def _draw_accuracy(canvas: Canvas, table: Table) -> None:
+    names = _networks(table)
+    grown(canvas, len(names))
+    panels = canvas.subplots(len(names), 2, squeeze=False, width_ratios=(1, 1.35))
+    tall = canvas.get_figheight() * 72
+    canvas.subplots_adjust(left=0.075, right=0.99, wspace=0.17, hspace=0.27, top=1 - 54 / tall, bottom=48 / tall)
+    for (means, gains), name in zip(panels, names, strict=True):
+        chosen = matching(table, network=name)
+        _draw_means(means, chosen.where(chosen["samples"] > 0))
+        _draw_gains(gains, chosen)
+        means.set(title=NETWORKS[name], ylabel="test accuracy (%)")
+        gains.set(title="Gain over s = 1, points", ylabel="weights times s")
+    for axes in panels[-1]:
+        axes.set_xlabel("main-task samples")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.06, 1.0), "ncols": len(labels)}
+    canvas.legend(handles, labels, frameon=False, fontsize=11, columnspacing=1.2, handletextpad=0.5, **place)
+
+
+def _draw_means(axes: Axes, table: Table) -> None:
+    for number, (factor, colour) in enumerate(DRAWN.items()):
+        line = matching(table, method="pt+ft", factor=factor)
+        if len(line):
+            style: dict[str, Any] = {"color": palette()[colour], "marker": "ovs"[number], "linestyle": DASHES[number]}
+            axes.plot(*_sorted(line, "accuracy"), label=f"PT+FT, s = {_fraction(factor)}", **style)
+    for word, (values, style) in OTHERS.items():
+        line = matching(table, **values)
+        if len(line):
+            line = line.where(line["n"] == line["n"].max())
+            axes.plot(*_sorted(line, "accuracy"), label=word, color="0.45", markerfacecolor="none", **style)
+    counts(axes, sorted(set(table["samples"].tolist())))
+
+
+def _draw_gains(axes: Axes, table: Table) -> None:
+    """Write differences within a seed: accuracies of different seeds are of different classes and vary far more."""
+    from matplotlib import colormaps
+
+    tuned = table.where(np.isin(table["method"], list(GAINING)) & (table["factor"] != 1.0))
+    rows = sorted({(GAINING[row["method"]], -row["factor"]) for row in tuned.rows()}, reverse=True)
+    numbers = sorted(set(tuned["samples"].tolist()) - {0})
+    columns = {**{n: float(place) for place, n in enumerate(numbers)}, 0: len(numbers) + 0.15}  # the mean stands apart
+    for cell in tuned.rows():
+        x, y = columns[cell["samples"]], rows.index((GAINING[cell["method"]], -cell["factor"]))
+        if np.isfinite(cell["gain"]):
+            tint = colormaps["BrBG"](0.5 + 0.25 * np.clip(cell["gain"] / MOST_GAIN, -1, 1))
+            axes.fill_between([x - 0.48, x + 0.48], y - 0.46, y + 0.46, color=tint, lw=0)
+            _write_gain(axes, (x, y), cell["gain"], cell["gain 2se"] if cell["n"] > 2 else np.nan)
+    axes.set_xticks(list(columns.values()), [f"{n}" if n else "mean" for n in columns])
+    axes.set_yticks(range(len(rows)), [_fraction(-factor) + star for star, factor in rows])
+    axes.set(xlim=(-0.55, len(numbers) + 0.65), ylim=(-0.5, max(len(rows), 1) - 0.5))
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+
+
+def _write_gain(axes: Axes, place: tuple[float, float], gain: float, half: float) -> None:
+    """Write a gain over its two standard errors, bold where it exceeds them."""
+    words: dict[str, Any] = {"ha": "center", "color": "#20242b"}
+    bold = "bold" if abs(gain) > half else "normal"
+    known = np.isfinite(half)
+    said = "0.0" if abs(gain) < 0.05 else f"{gain:+.1f}".replace("-", "−")
+    axes.text(*place, said, fontsize=11, weight=bold, va="bottom" if known else "center", **words)
+    if known:
+        axes.text(*place, f"±{half:.1f}", fontsize=9.5, va="top", **words)
+
+
+def _fraction(factor: float) -> str:
+    """Return a factor as people say it.
+
+    >>> _fraction(0.125), _fraction(2.0), _fraction(0.3)
+    ('1/8', '2', '0.3')
+    """
+    return f"1/{1 / factor:.0f}" if factor < 1 and np.isclose(1 / factor, round(1 / factor)) else f"{factor:g}"
+
+
+def _sorted(line: Table, name: str) -> tuple[Any, Any]:
+    order = np.argsort(line["samples"])
+    return line["samples"][order].astype(float), line[name][order]
+
+
+def _say_accuracy(table: Table) -> str:
+    said = []
+    for name in _networks(table):
+        tuned = matching(table, network=name, method="pt+ft")
+        most = tuned.where(tuned["samples"] == tuned["samples"].max())
+        top = int(most["accuracy"].argmax())
+        said.append(f"{NETWORKS[name]} at s = {_fraction(most['factor'][top])}, {most['accuracy'][top]:.0f}%")
+    return f"Accuracy by samples, factor and method; with the most samples PT+FT is best for {'; for '.join(said)}."
+
+
+def _layers_table(results: Mapping[str, Evidence]) -> Table:
+    """Plain finetuning and the smallest factor, which claims are about; panels of all factors are too many to read."""
+    rows = results["rescaling"].table
+    rows = rows.where(rows["layer"] != "")
+    rows = rows.where(np.isin(rows["factor"], [1.0, rows["factor"].min()]))
+    sizes = tuple(name for name in SIZES if name in rows.columns and np.isfinite(rows[name]).all())
+    columns = {name: rows[name] for name in rows.columns}
+    centred = np.where(rows["method"] == "pt+ft recalibrated", " centred", "")
+    named = Table({**columns, "network": np.char.add(rows["network"].astype(str), centred)})
+    return over_seeds(named, ("network", "factor", "layer"), sizes)
+
+
+def _draw_layers(canvas: Canvas, table: Table) -> None:
+    names, factors = _networks(table), sorted(set(table["factor"].tolist()), reverse=True)
+    grown(canvas, len(factors))
+    panels = canvas.subplots(len(factors), len(names), sharex="col", sharey=True, squeeze=False)
+    tall = canvas.get_figheight() * 72
+    canvas.subplots_adjust(left=0.09, right=0.985, wspace=0.08, hspace=0.2, top=1 - 56 / tall, bottom=52 / tall)
+    for row, factor in zip(panels, factors, strict=True):
+        for axes, name in zip(row, names, strict=True):
+            _sizes(axes, matching(table, network=name, factor=factor))
+            axes.set_title(f"{NETWORKS[name]}, s = {_fraction(factor)}", fontsize=12)
+        row[0].set_ylabel("dimensions")
+    for axes, name in zip(panels[-1], names, strict=True):
+        axes.set_xlabel("block" if name == "vit" else "stage")
+    _count_dimensions(panels[0, 0])
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": 4}
+    canvas.legend(handles, labels, frameon=False, fontsize=11.5, columnspacing=1.4, **place)
+
+
+def _sizes(axes: Axes, rows: Table) -> None:
+    axes.set_xticks(np.arange(len(rows)), [_short(name) for name in rows["layer"].tolist()])
+    for column, word in SIZES.items():
+        if column in rows.columns and len(rows):
+            middle, half = rows[column], np.nan_to_num(rows[f"{column} 2se"])
+            below = np.minimum(half, 0.9 * middle)  # an error bar must not leave a logarithmic axis
+            axes.errorbar(np.arange(len(rows)), middle, [below, half], label=word, capsize=2.5, elinewidth=1)
+
+
+def _count_dimensions(axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    low = max(low, FEWEST_DIMENSIONS)
+    axes.set_ylim(low, high)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 3000 else (1.0, 2.0, 5.0), numticks=12))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.minorticks_off()
+
+
+def _short(layer: str) -> str:
+    """Return the number of a stage or block, counted from one, or a short name.
+
+    >>> [_short(name) for name in ("stem", "stage1", "blocks.0", "readout")]
+    ['stem', '1', '1', 'out']
+    """
+    block = layer.removeprefix("blocks.")
+    if block.isdigit() and block != layer:
+        return f"{int(block) + 1}"
+    return {"readout": "out"}.get(layer, layer.removeprefix("stage").removeprefix("block"))
+
+
+def _say_layers(table: Table) -> str:
+    low, names = float(table["factor"].min()), _networks(table)
+    listed = " and ".join(f"{len(matching(table, factor=low, network=name))} of {NETWORKS[name]}" for name in names)
+    return (
+        f"Dimensions before and after finetuning and those shared, by layer ({listed}), from s = {_fraction(low)} and "
+        "from s = 1."
+    )
+
+
+IMAGE_FIGURES = (
+    Plot(
+        "rescaling",
+        "Rescaling before finetuning",
+        "Two classes are learned after (PT+FT), or along with (MTL), all others; s multiplies every pretrained "
+        "parameter. MTL ends when both tasks are learned or, as published, when the main one is. Left: final accuracy, "
+        "mean over n seeds; points of a grey series that lack some of its seeds are left out. Right: what rescaling "
+        "gains over plain finetuning (s = 1) within a seed, mean and, from three seeds on, two standard errors, bold "
+        "where it exceeds them; the last column is the mean over all numbers of samples. *: plain finetuning, too, "
+        "starts from batch-norm statistics of the main task's samples.",
+        ("multitask/15a", "multitask/15b", "multitask/15c", "multitask/23a", "multitask/23b"),
+        ("rescaling",),
+        _accuracy_table,
+        _draw_accuracy,
+        _say_accuracy,
+        height=350,
+    ),
+    Plot(
+        "layers",
+        "Dimensions before and after finetuning",
+        "Participation ratio (PR) of each layer on the main task's training images, and the effective number of "
+        'dimensions that both networks share (ENSD). "Before" is the pretrained network with its weights already '
+        "times s, batch normalisation using the statistics of these images. Not centred unless the title says so; "
+        "centred ones are of the networks of claim 15c. Nested: fewer dimensions after than before, and shared; ENSD "
+        "counts as far as it exceeds that of shuffled neurons. Mean and two standard errors over n seeds; lines that "
+        f"leave a panel go on below {FEWEST_DIMENSIONS:g}.",
+        ("multitask/16b", "multitask/16c", "multitask/16d"),
+        ("rescaling",),
+        _layers_table,
+        _draw_layers,
+        _say_layers,
+        height=350,
+    ),
+)

@@ -1,0 +1,254 @@
+"""Multi-task learning and pretraining: figures of ReLU students."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.papers.multitask.readings.rows import METHODS
+from recombine.papers.paper import Plot
+from recombine.papers.plots import (
+    DASHES,
+    MARKS,
+    by_samples,
+    counts,
+    grown,
+    logarithms,
+    palette,
+    power,
+    powers_of_ten,
+    ribbon,
+)
+from recombine.papers.results import Evidence, matching
+from recombine.papers.seeds import over_seeds, several
+from recombine.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+#: Methods of the first figure; a fifth has a look of its own.
+SHOWN = {**METHODS, "slow mtl": "MTL, rate 0.3"}
+
+BANDS = "Bands and bars: two standard errors over n seeds, of logarithms."
+
+
+# ---------------------------------------------------------------------------- correlated features
+
+
+def _relu_table(results: Mapping[str, Evidence]) -> Table:
+    rows = results["relu-correlation"].table
+    rows = rows.where(np.isin(rows["method"], list(SHOWN)))
+    return over_seeds(by_samples(logarithms(rows)), ("correlation", "method", "samples"), ("loss",))
+
+
+def _draw_relu(canvas: Canvas, table: Table) -> None:
+    names = list(dict.fromkeys(table["correlation"].tolist()))
+    rows, columns = -(-len(names) // 3), min(3, len(names))
+    grown(canvas, rows)
+    panels = canvas.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    space: dict[str, float] = {"top": 0.84, "bottom": 0.16} if rows == 1 else {"top": 0.91, "bottom": 0.09}
+    canvas.subplots_adjust(left=0.09, right=0.985, wspace=0.08, hspace=0.16, **space)
+    for axes, name in zip(panels.flat, names, strict=False):
+        for place, (method, word) in enumerate(SHOWN.items()):
+            line = matching(table, correlation=name, method=method)
+            if len(line):
+                style = {"color": palette()[place], "marker": (*MARKS, "x")[place], "linestyle": (*DASHES, ":")[place]}
+                ribbon(axes, line, "samples", "loss", word, **style)
+        axes.set_title(_units_in_words(name), fontsize=12)
+        powers_of_ten(axes, "y")
+        counts(axes, sorted(set(table["samples"].tolist())))
+    _label(panels, "main-task samples", "test loss")
+    _legend_above(canvas, panels)
+
+
+def _units_in_words(cosines: str) -> str:
+    """Say how many units of the main teacher are known (cosine 1 with an auxiliary one), alike, or new (cosine 0).
+
+    >>> _units_in_words("1 x 5, 0"), _units_in_words("0.9 x 6"), _units_in_words("1 x 2, 0.9 x 2, 0 x 2")
+    ('5 known units, 1 new', '6 units of cosine 0.9', '2 known, 2 of cosine 0.9, 2 new')
+    """
+    parts = [part.partition(" x ")[::2] for part in cosines.split(", ")]
+    kinds = [(number or "1", {"1": "known", "0": "new"}.get(cosine, f"of cosine {cosine}")) for cosine, number in parts]
+    if len(kinds) < 3:  # there is room for a noun
+        number, kind = kinds[0]
+        kinds[0] = (number, f"units {kind}" if kind.startswith("of") else f"{kind} units")
+    return ", ".join(" ".join(part) for part in kinds)
+
+
+def _label(panels: Any, x: str, y: str) -> None:
+    """Name the axes once a column and once a row."""
+    for axes in panels[-1]:
+        axes.set_xlabel(x)
+    for axes in panels[:, 0]:
+        axes.set_ylabel(y)
+
+
+def _legend_above(canvas: Canvas, panels: Any) -> None:
+    handles, labels = panels.flat[0].get_legend_handles_labels()
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": len(labels)}
+    canvas.legend(handles, labels, frameon=False, fontsize=11.5, **place)
+
+
+def _say_relu(table: Table) -> str:
+    """Compare MTL and PT+FT at the first condition that has both; runs that were stopped early may lack some."""
+    for row in matching(table, method="mtl").rows():
+        tuned = matching(table, method="pt+ft", correlation=row["correlation"], samples=row["samples"])
+        if len(tuned):
+            return (
+                f"Test loss by samples and method; with {_units_in_words(row['correlation'])} and {row['samples']} "
+                f"samples MTL has {10 ** row['loss']:.1e} and PT+FT {10 ** float(tuned['loss'][0]):.1e}."
+            )
+    return "Test loss by samples and method."
+
+
+# ---------------------------------------------------------------------------- number of units
+
+#: Methods that know no scaling, in words; PT+FT has a line for each.
+UNSCALED = {"mtl": "MTL", "stl": "single task"}
+
+
+def _units_table(results: Mapping[str, Evidence]) -> Table:
+    rows = by_samples(logarithms(results["relu-units"].table))
+    return over_seeds(rows, ("samples", "cosine", "method", "scaling", "units"), ("loss",))
+
+
+def _draw_units(canvas: Canvas, table: Table) -> None:
+    samples, cosines = (sorted(set(table[name].tolist()), reverse=True) for name in ("samples", "cosine"))
+    grown(canvas, len(samples))
+    panels = canvas.subplots(len(samples), len(cosines), sharex=True, sharey=True, squeeze=False)
+    space: dict[str, float] = {"top": 0.88, "bottom": 0.17} if len(samples) == 1 else {"top": 0.94, "bottom": 0.1}
+    canvas.subplots_adjust(left=0.09, right=0.79, wspace=0.08, hspace=0.22, **space)
+    for row, n in enumerate(samples):
+        for column, cosine in enumerate(cosines):
+            axes = panels[row, column]
+            _units_lines(axes, matching(table, samples=n, cosine=cosine))
+            axes.set(title=f"{'Known' if cosine == 1 else 'New'} units, {n} samples")
+            axes.set_xticks(sorted(set(table["units"].tolist())))
+            powers_of_ten(axes, "y")
+    _label(panels, "units of the main teacher", "test loss")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    canvas.legend(handles, labels, frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(0.795, space["top"]))
+
+
+def _units_lines(axes: Any, table: Table) -> None:
+    from matplotlib import colormaps
+
+    scalings = sorted(set(matching(table, method="pt+ft")["scaling"].tolist()), reverse=True)
+    for place, m in enumerate(scalings):
+        colour = colormaps["viridis"](0.72 * place / max(1, len(scalings) - 1))
+        style: dict[str, Any] = {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
+        ribbon(axes, matching(table, method="pt+ft", scaling=m), "units", "loss", f"PT+FT, {power(m)} x", **style)
+    for (method, word), dash, marker in zip(UNSCALED.items(), ("-", ":"), "Px", strict=True):
+        line = matching(table, method=method)
+        if len(line):
+            ribbon(axes, line, "units", "loss", word, color="0.45", linestyle=dash, marker=marker)
+
+
+def _say_units(table: Table) -> str:
+    top = matching(table, method="pt+ft", scaling=1.0, cosine=1.0, samples=int(table["samples"].max()))
+    if not len(top):
+        return "Test loss by number of units."
+    few, many = int(top["units"].argmin()), int(top["units"].argmax())
+    ends = [
+        f"{10 ** float(top['loss'][at]):.0e} with {several(int(top['units'][at]), 'known unit')}" for at in (few, many)
+    ]
+    return f"Test loss by number of units; PT+FT has {' and '.join(dict.fromkeys(ends))}."
+
+
+# ---------------------------------------------------------------------------- magnitude of the main task
+
+
+def _magnitude_table(results: Mapping[str, Evidence]) -> Table:
+    """Losses over the power of the targets: those of small targets are small whatever is learned."""
+    rows = results["relu-magnitude"].table
+    columns = {name: rows[name] for name in rows.columns}
+    relative = logarithms(Table({**columns, "relative loss": rows["loss"] / rows["power"]}), "relative loss")
+    return over_seeds(by_samples(relative), ("samples", "method", "cosine", "magnitude"), ("relative loss",))
+
+
+def _draw_magnitude(canvas: Canvas, table: Table) -> None:
+    from matplotlib import colormaps
+
+    samples = sorted(set(table["samples"].tolist()))
+    panels = canvas.subplots(1, len(samples), sharex=True, sharey=True, squeeze=False)
+    canvas.subplots_adjust(left=0.09, right=0.79, top=0.9, bottom=0.17, wspace=0.08)
+    cosines = sorted(set(table["cosine"].tolist()), reverse=True)
+    for axes, n in zip(panels.flat, samples, strict=True):
+        for place, cosine in enumerate(cosines):
+            colour = colormaps["viridis"](0.72 * place / max(1, len(cosines) - 1))
+            line = matching(table, samples=n, method="pt+ft", cosine=cosine)
+            style: dict[str, Any] = {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
+            ribbon(axes, line, "magnitude", "relative loss", f"PT+FT, cosine {cosine:g}", **style)
+        alone = matching(table, samples=n, method="stl", cosine=cosines[-1])
+        if len(alone):
+            ribbon(
+                axes,
+                alone,
+                "magnitude",
+                "relative loss",
+                f"single task, cosine {cosines[-1]:g}",
+                color="0.45",
+                linestyle=":",
+                marker="x",
+            )
+        axes.set(title=f"{n} samples")
+        powers_of_ten(axes, "x", "y")
+    _label(panels, "magnitude of the main task", "test loss / power of targets")
+    panels[0, -1].legend(frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=2.4)
+
+
+def _say_magnitude(table: Table) -> str:
+    tuned = matching(table, method="pt+ft", cosine=0.9, samples=int(table["samples"].max()))
+    if not len(tuned):
+        return "Test loss over power by magnitude of the main task."
+    ends = [10 ** float(tuned["relative loss"][tuned["magnitude"].argsort()[place]]) for place in (-1, 0)]
+    return (
+        "Test loss over power by magnitude of the main task; with features of cosine 0.9 PT+FT leaves "
+        f"{ends[0]:.1e} at the largest and {ends[1]:.1e} at the smallest."
+    )
+
+
+RELU_FIGURES = (
+    Plot(
+        "relu",
+        "ReLU students",
+        "Test loss by samples and by how the six units of the main teacher relate to those of the auxiliary teacher: "
+        "known units are the same (cosine 1), others have a cosine of 0.9 with one of them, new ones are at right "
+        "angles (cosine 0). The linear probe fits readouts on pretrained units. MTL learns at the published rate of 1 "
+        "unless it says otherwise; with up to 128 samples few of these students converge. "
+        f"{BANDS}",
+        tuple(f"multitask/{number}" for number in ("13a", "13b", "13c", "13d", "13e", "24a", "24b")),
+        ("relu-correlation",),
+        _relu_table,
+        _draw_relu,
+        _say_relu,
+        height=350,
+    ),
+    Plot(
+        "relu-units",
+        "Few of the known units",
+        "Test loss of ReLU students by how many units the main teacher has, all of them known from the auxiliary "
+        "teacher or all new; pretrained weights times a factor before finetuning. Main readouts are 1 / units, so that "
+        f"the power of the targets falls with them, as published. {BANDS}",
+        ("multitask/14a", "multitask/14b", "multitask/14c"),
+        ("relu-units",),
+        _units_table,
+        _draw_units,
+        _say_units,
+        height=330,
+    ),
+    Plot(
+        "relu-magnitude",
+        "Correlated features and the size of the task",
+        "Test loss of ReLU students over the power of the targets, by cosine of the main teacher's units with the "
+        f"auxiliary teacher's and by the factor on the main targets. {BANDS}",
+        ("multitask/20",),
+        ("relu-magnitude",),
+        _magnitude_table,
+        _draw_magnitude,
+        _say_magnitude,
+        height=350,
+    ),
+)

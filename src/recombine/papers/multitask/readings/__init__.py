@@ -1,0 +1,1 @@
+"""Readings: rows in, named numbers out."""

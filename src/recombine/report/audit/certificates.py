@@ -1,0 +1,188 @@
+"""The ten certificates worth reading: which determined cells to show, and each one's sum in level names."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import canonical, contains
+from recombine.cells.seen import SeenCells
+from recombine.errors import SolverError
+from recombine.theory.identification.certificate import Certificate, by_cube, certificate
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+
+SHOWN = 10
+#: Up to this many seen cells or conjunctions any certificate is soon found. Beyond, so many cells are tried for a cube;
+#: without one all seen cells are searched so many times, and after that only so many nearby ones.
+FEW_CELLS, FEW_CONJUNCTIONS = 400, 150
+TRIED, SEARCHED, NEARBY = 40, 2, 100
+#: Why a cell is shown, in the order of showing.
+REASONS = ("the only one", "held out", "highest leverage", "lowest leverage")
+#: Longer sums are cut here, and the number of terms left out is given.
+MOST_TERMS = 24
+#: Cells looked at for one pick; a cell that shares no level with earlier picks is nearly always among them.
+LOOKED_AT = 200
+
+
+@dataclass(frozen=True)
+class Term:
+    """One seen cell of a certificate: its sign, weight (empty for 1), label and observed outcome."""
+
+    sign: str
+    weight: str
+    label: str
+    observed: float | None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A determined cell with its certificate: why it is shown, the sum, the values that follow, the measured one."""
+
+    label: str
+    reason: str
+    terms: tuple[Term, ...]
+    further: int
+    leverage: float
+    by_sum: float | None
+    by_fit: float | None
+    measured: float | None
+    verified: bool
+
+
+def interesting(audit: Audit, count: int = SHOWN) -> list[tuple[int, str]]:
+    """Choose determined cells: row numbers of the listing, and why each is shown.
+
+    In turn a held-out cell, the shakiest and the safest of the rest, spread over levels.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> interesting(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
+    [(0, 'the only one')]
+    """
+    known = np.flatnonzero(audit.codes == Verdict.DETERMINED)
+    if len(known) == 1:
+        return [(int(known[0]), REASONS[0])]
+    leverage = audit.leverage[known]
+    shaky = known[np.argsort(-leverage, kind="stable")]
+    safe = known[np.argsort(leverage, kind="stable")]
+    held = contains(canonical(audit.design.held_out, audit.design.symmetric), audit.listing.cells[shaky])
+    queues = list(zip((shaky[held], shaky, safe), REASONS[1:], strict=True))
+    return _in_turn(audit, queues, min(count, len(known)))
+
+
+def _in_turn(audit: Audit, queues: list[tuple[IntArray, str]], count: int) -> list[tuple[int, str]]:
+    chosen: list[tuple[int, str]] = []
+    while len(chosen) < count:
+        for rows, reason in queues:
+            pick = _fresh(audit, rows, [row for row, _ in chosen])
+            if pick is not None and len(chosen) < count:
+                chosen.append((pick, reason))
+    return chosen
+
+
+def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
+    """Return the first of ``rows`` that shares the fewest levels with the cells already chosen."""
+    candidates = rows[: LOOKED_AT + len(used)]
+    candidates = candidates[~np.isin(candidates, used)]
+    if not len(candidates):
+        return None
+    cells = audit.listing.cells
+    repeats = [(cells[used] == cells[row]).sum() for row in candidates]
+    return int(candidates[int(np.argmin(repeats))])
+
+
+def shown_certificates(audit: Audit, count: int = SHOWN) -> list[Shown]:
+    """Return the chosen cells with their certificates; cells for which no short sum is found are passed over."""
+    affordable = _affordable(audit)
+    rows = interesting(audit, count if affordable else TRIED)
+    found = _all_sums(audit, rows) if affordable else _short_sums(audit, rows)
+    shown = sorted(itertools.islice(found, count), key=lambda item: REASONS.index(item[1]))
+    return [_shown(audit, *item) for item in shown]
+
+
+def _affordable(audit: Audit) -> bool:
+    """Whether any certificate is quickly found: on large designs some run over hundreds of cells."""
+    found = audit.identification
+    small = len(found.seen) <= FEW_CELLS or len(found.null.columns) <= FEW_CONJUNCTIONS
+    return found.route == "graph" or small
+
+
+def _all_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:
+    for row, reason in rows:
+        with suppress(SolverError):
+            yield row, reason, audit.certificate(row)
+
+
+def _short_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int, str, Certificate]]:
+    """Look for a cube of seen cells, which is quick at any size; without one, among all seen cells a few times."""
+    features, seen, searches = audit.identification.features, audit.identification.seen, SEARCHED
+    for row, reason in rows:
+        cell = canonical(audit.listing.cells[[row]], features.symmetric)[0]
+        corners = [*by_cube(features, seen, cell)]
+        pool = SeenCells(features, np.array(corners)) if corners else _nearby(audit, cell)
+        if not corners and searches:
+            pool, searches = seen, searches - 1
+        with suppress(SolverError):
+            found = certificate(features, pool, cell)
+            if len(found) <= MOST_TERMS:
+                yield row, reason, found
+
+
+def _nearby(audit: Audit, cell: IntArray) -> SeenCells:
+    """Return the seen cells that share most levels with ``cell`` (C,)."""
+    shared = (audit.design.seen == cell).sum(axis=1)
+    return SeenCells(audit.identification.features, audit.design.seen[np.argsort(-shared, kind="stable")[:NEARBY]])
+
+
+def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> Shown:
+    observed = _observed(audit, found)
+    labels = [audit.design.label(cell) for cell in found.cells]
+    values = [None] * len(labels) if observed is None else observed.tolist()
+    return Shown(
+        audit.design.label(audit.listing.cells[row]),
+        reason,
+        tuple(map(_term, found.weights, labels, values))[:MOST_TERMS],
+        max(len(labels) - MOST_TERMS, 0),
+        float(audit.leverage[row]),
+        None if observed is None else found.value(observed),
+        None if audit.predictions is None else float(audit.predictions[row]),
+        _measured(audit, row),
+        found.verified,
+    )
+
+
+def _term(weight: Fraction, label: str, observed: float | None) -> Term:
+    return Term("−" if weight < 0 else "+", "" if abs(weight) == 1 else str(abs(weight)), label, observed)
+
+
+def _observed(audit: Audit, found: Certificate) -> FloatArray | None:
+    """Outcomes of the seen cells of a certificate, shape (m,)."""
+    design = audit.design
+    if design.outcome is None:
+        return None
+    outcomes = design.outcome[design.train]
+    places = [int(np.flatnonzero((design.seen == cell).all(axis=1))[0]) for cell in found.cells]
+    values: FloatArray = outcomes[places]
+    return values
+
+
+def _measured(audit: Audit, row: int) -> float | None:
+    """Outcome of a listed cell that was held out, None for others."""
+    design = audit.design
+    if design.outcome is None:
+        return None
+    held = canonical(design.held_out, design.symmetric)
+    cell = canonical(audit.listing.cells[[row]], design.symmetric)
+    places = np.flatnonzero((held == cell).all(axis=1))
+    return float(design.outcome[~design.train][places[0]]) if len(places) else None

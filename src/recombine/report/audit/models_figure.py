@@ -1,0 +1,114 @@
+"""Errors of several models by verdict: what no model can know beside what a model merely misses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.errors import InputError, listing
+from recombine.report.figure import Figure
+from recombine.report.theme import HAIR, INK, PAPER, PIXELS_PER_INCH, WIDTH, inches, short, symbol_marker
+from recombine.tables.table import Table
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+VERDICTS = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL)
+#: An error over fewer cells than this is drawn hollow.
+FEW_CELLS = 10
+_ROW, _MARGIN = 30, 88
+
+
+class ModelsFigure(Figure):
+    """Dot plot of the root mean squared error of each model, split by verdict, one panel a training share.
+
+    Parameters
+    ----------
+    models : Table
+        As `Audit.compare_models` returns it.
+    outcome : str
+        Name of the outcome, for the axis.
+    """
+
+    name = "models"
+
+    def __init__(self, models: Table, outcome: str = "outcome") -> None:
+        words = [name for verdict in VERDICTS for name in (verdict.word, f"{verdict.word} cells")]
+        missing = [name for name in ("share", "model", *words) if name not in models.columns]
+        if missing:
+            raise InputError(f"the model table lacks {listing(missing)}; pass what audit.compare_models() returns")
+        self._models = models
+        self.outcome = short(outcome, 30)
+
+    @property
+    def table(self) -> Table:
+        """The table that is drawn."""
+        return self._models
+
+    @property
+    def alternative(self) -> str:
+        """The figure in a sentence."""
+        best = {row["model"]: row[Verdict.DETERMINED.word] for row in self._models.rows()}
+        parts = ", ".join(f"{model} {error:.3g}" for model, error in best.items() if not np.isnan(error))
+        return f"Dot plot of errors by model and verdict; on determined cells: {parts}. The table gives all numbers."
+
+    def _draw(self) -> Canvas:
+        from matplotlib.figure import Figure as Canvas
+
+        shares = list(dict.fromkeys(self._models["share"].tolist()))
+        names = list(dict.fromkeys(self._models["model"].tolist()))
+        figure = Canvas(figsize=inches(WIDTH, _ROW * len(names) + _MARGIN))
+        panels = figure.subplots(1, len(shares), sharex=True, sharey=True, squeeze=False, gridspec_kw={"wspace": 0.08})
+        height = _ROW * len(names) + _MARGIN
+        figure.subplots_adjust(left=0.22, right=0.985, top=1 - 42 / height, bottom=46 / height)
+        for axes, share in zip(panels[0], shares, strict=True):
+            self._panel(axes, share, names)
+        _legend(panels[0][0])
+        return figure
+
+    def _panel(self, axes: Axes, share: float, names: list[str]) -> None:
+        for row in self._models.where(self._models["share"] == share).rows():
+            self._row(axes, row, names.index(row["model"]))
+        axes.set_yticks(range(len(names)), [short(name, 26) for name in names])
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.set_xlim(0, 1.06 * self._largest)
+        axes.grid(axis="y", visible=False)
+        axes.set_title(f"trained on {share:.0%} of the seen cells", fontsize=12, pad=8, weight="normal", loc="right")
+        axes.set_xlabel(f"root mean squared error, {self.outcome}")
+
+    @property
+    def _largest(self) -> float:
+        errors = np.concatenate([self._models[verdict.word] for verdict in VERDICTS])
+        return float(np.nanmax(errors, initial=0.0)) or 1.0
+
+    def _row(self, axes: Axes, row: dict[str, Any], height: int) -> None:
+        errors = {verdict: float(row[verdict.word]) for verdict in VERDICTS if not np.isnan(row[verdict.word])}
+        if errors:
+            axes.plot([min(errors.values()), max(errors.values())], [height] * 2, color=HAIR, linewidth=2, zorder=1)
+        for verdict, error in errors.items():
+            colour = verdict.colour if row[f"{verdict.word} cells"] >= FEW_CELLS else PAPER
+            look: dict[str, Any] = {"ms": 9, "mfc": colour, "mec": INK, "mew": 0.5, "zorder": 3}
+            axes.plot([error], [height], linestyle="none", marker=symbol_marker(verdict), **look)
+
+
+def _legend(axes: Axes) -> None:
+    from matplotlib.lines import Line2D
+
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    tall = float(figure.get_size_inches()[1]) * PIXELS_PER_INCH
+    cursor = 0.012
+    for verdict in VERDICTS:
+        mark: dict[str, Any] = {
+            "marker": symbol_marker(verdict),
+            "ms": 8,
+            "mfc": verdict.colour,
+            "mec": INK,
+            "mew": 0.5,
+        }
+        figure.add_artist(Line2D([cursor], [1 - 14 / tall], linestyle="none", **mark))
+        figure.text(cursor + 0.012, 1 - 14 / tall, verdict.word, va="center", fontsize=11.5)
+        cursor += 0.03 + 0.0082 * len(verdict.word)

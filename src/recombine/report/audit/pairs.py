@@ -1,0 +1,288 @@
+"""The numbers behind the verdict map: verdict counts for every pair of levels, in an order that shows structure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import IntArray, product_size
+from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
+from recombine.design.design import Design
+from recombine.report.theme import short
+from recombine.tables.table import Table
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+
+#: Products up to this many cells are mapped whole; of larger ones the listed cells stand for all.
+MOST_MAPPED = 1_000_000
+#: More levels than this along an axis are gathered into bins.
+MOST_COLUMNS, MOST_ROWS, BINS = 110, 60, 40
+#: A share read off fewer sampled cells than this would be noise.
+FEWEST_SAMPLED = 25
+
+
+@dataclass(frozen=True, eq=False)
+class MappedCells:
+    """Cells (N, C) with verdict codes (N,): the whole product, or seen and listed cells when it is too large."""
+
+    cells: IntArray
+    codes: IntArray
+    whole: bool
+
+
+def mapped_cells(audit: Audit) -> MappedCells:
+    """Return the cells that a map of ``audit`` counts; cells of interchangeable factors once."""
+    design = audit.design
+    if product_size(design.sizes) <= MOST_MAPPED:
+        cells = every_cell(design.sizes)
+        codes = audit.identification.grid().reshape(-1).astype(np.int64)
+        if design.symmetric:
+            kept = (canonical(cells, design.symmetric) == cells).all(axis=1)
+            cells, codes = cells[kept], codes[kept]
+        return MappedCells(cells, codes, True)
+    unseen = audit.codes != Verdict.SEEN
+    cells = np.vstack([design.seen, audit.listing.cells[unseen]])
+    codes = np.concatenate([np.full(len(design.seen), Verdict.SEEN), audit.codes[unseen]])
+    return MappedCells(cells, codes, False)
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One factor along an axis: the bin of each level, and the label of each bin."""
+
+    factor: str
+    levels: int
+    bins: IntArray
+    labels: tuple[str, ...]
+
+    @property
+    def binned(self) -> bool:
+        """Whether a bin holds more than one level."""
+        return len(self.labels) < self.levels
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Verdict counts of one pair of factors, shape (rows, columns, verdicts).
+
+    ``single`` says that each place is one cell rather than several; ``triangle`` that the two axes are one factor.
+    ``total`` (rows, columns) is the number of cells of the product behind each place, counted or not; for
+    interchangeable factors in a sampled product, where twins are counted apart, it is more than that.
+    """
+
+    row: Axis
+    column: Axis
+    counts: IntArray
+    total: npt.NDArray[np.float64]
+    single: bool
+    triangle: bool
+
+    @cached_property
+    def unseen(self) -> IntArray:
+        """Unseen cells behind each place, shape (rows, columns)."""
+        total: IntArray = self.counts[:, :, Verdict.DETERMINED :].sum(axis=2)
+        return total
+
+    @cached_property
+    def share(self) -> npt.NDArray[np.float64]:
+        """Share of the unseen cells that are determined, shape (rows, columns); NaN where none is unseen."""
+        return np.where(
+            self.unseen > 0, self.counts[:, :, Verdict.DETERMINED] / np.maximum(self.unseen, 1), np.nan
+        ).astype(np.float64)
+
+    @cached_property
+    def unsampled(self) -> npt.NDArray[np.bool_]:
+        """Whether no unseen cell was counted although not all cells are seen, shape (rows, columns)."""
+        return np.asarray((self.unseen == 0) & (self.counts[:, :, Verdict.SEEN] < self.total))
+
+    @cached_property
+    def leading(self) -> IntArray:
+        """Code of the most frequent verdict among the unseen cells, `seen` where all are seen, -1 where none counts."""
+        codes = self.counts[:, :, Verdict.DETERMINED :].argmax(axis=2) + int(Verdict.DETERMINED)
+        codes[self.unseen == 0] = Verdict.SEEN
+        codes[(self.counts.sum(axis=2) == 0) | self.unsampled] = -1
+        found: IntArray = codes.astype(np.int64)
+        return found
+
+    @property
+    def title(self) -> str:
+        """The pair in words."""
+        return f"{short(self.row.factor, 28)} × {short(self.column.factor, 28)}"
+
+
+def level_order(audit: Audit) -> list[IntArray]:
+    """Order the levels of each factor so that structure shows, and return one array of codes a factor.
+
+    Levels that seen cells connect stand together, largest group first; among those, levels that the data treat alike
+    (the same unseen cells are determined for them, if effects add); then often seen ones first. Unseen levels are last.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> [order.tolist() for order in level_order(rc.audit(rc.Design.from_cells([[0, 0], [2, 1], [1, 1]])))]
+    [[1, 2, 0], [1, 0]]
+    """
+    design, alike = audit.design, _alike(audit)
+    groups = _groups(design)
+    weight = np.zeros(int(groups.max()) + 1)
+    np.add.at(weight, groups[design.seen[:, 0]], 1)
+    orders, start = [], 0
+    for place, size in enumerate(design.sizes):
+        mine = groups[start : start + size]
+        seen = level_counts(design, place)
+        kin = np.bincount(alike[place], weights=seen)[alike[place]]
+        orders.append(np.lexsort((np.arange(size), -seen, alike[place], -kin, mine, -weight[mine], seen == 0)))
+        start += size
+    return orders
+
+
+def _alike(audit: Audit) -> list[IntArray]:
+    """Number the levels of each factor by their value under a random function that vanishes on all seen cells."""
+    null = audit.first.null
+    found = []
+    for place, size in enumerate(audit.design.sizes):
+        head = next((group[0] for group in audit.design.symmetric if place in group), place)
+        columns = np.arange(size) + null.features.blocks[(head,)].start
+        where = np.minimum(np.searchsorted(null.columns, columns), len(null.columns) - 1)
+        values = null.table[where, 0]
+        if null.modulus is None:
+            values = np.round(values / max(float(np.abs(values).max()), 1e-300), 6)
+        found.append(np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64))
+    return found
+
+
+def level_counts(design: Design, place: int) -> IntArray:
+    """Return the number of seen cells that hold each level of factor ``place``, symmetric twins included."""
+    members = next((group for group in design.symmetric if place in group), (place,))
+    return sum(
+        (np.bincount(design.seen[:, member], minlength=design.sizes[place]) for member in members),
+        np.zeros(design.sizes[place], dtype=np.int64),
+    )
+
+
+def _groups(design: Design) -> IntArray:
+    """Number the connected groups of levels (all factors one after another): a seen cell links its levels."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    starts = np.concatenate([[0], np.cumsum(design.sizes)])
+    first = {member: group[0] for group in design.symmetric for member in group}
+    nodes = design.seen + starts[:-1]
+    links = [(nodes[:, 0], nodes[:, place]) for place in range(1, len(design.sizes))]
+    twins = [(starts[member] + np.arange(design.sizes[member]), head) for member, head in first.items()]
+    links += [(left, starts[head] + np.arange(len(left))) for left, head in twins]
+    left, right = (np.concatenate(side) for side in zip(*links, strict=True))
+    graph = coo_array((np.ones(len(left), dtype=bool), (left, right)), shape=(starts[-1], starts[-1]))
+    labels: IntArray = connected_components(graph, directed=False)[1].astype(np.int64)
+    return labels
+
+
+def _axis(design: Design, place: int, order: IntArray, most: int) -> Axis:
+    size = design.sizes[place]
+    bins = size if size <= most else min(most, BINS)
+    position = np.empty(size, dtype=np.int64)
+    position[order] = np.arange(size)
+    labels = [short(design.factors[place].labels[code]) for code in order]
+    if bins < size:
+        edges = [-(-size * number // bins) for number in range(bins + 1)]
+        labels = [_span(labels[start:stop]) for start, stop in pairwise(edges)]
+    return Axis(design.names[place], size, position * bins // size, tuple(labels))
+
+
+def _span(labels: list[str]) -> str:
+    return labels[0] if len(labels) == 1 else f"{labels[0]} … {labels[-1]} ({len(labels)} levels)"
+
+
+def panels(audit: Audit, mapped: MappedCells) -> list[Panel]:
+    """Return one panel per pair of factors (symmetric twins once), the longer axis across."""
+    design = audit.design
+    orders = level_order(audit)
+    features = Conjunctions(design.sizes, 2, design.symmetric)
+    return [_panel(design, mapped, orders, pair, features) for pair in features.blocks]
+
+
+def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset, features: Conjunctions) -> Panel:
+    triangle = any(set(pair) <= set(group) for group in design.symmetric)
+    row, column = sorted(pair, key=lambda place: design.sizes[place])
+    rows, columns = MOST_ROWS, MOST_COLUMNS
+    if not mapped.whole:
+        rows = columns = int(np.clip(np.sqrt(len(mapped.cells) / FEWEST_SAMPLED), 2, BINS))
+    axes = _axis(design, row, orders[row], rows), _axis(design, column, orders[column], rows if triangle else columns)
+    counts = np.zeros((len(axes[0].labels), len(axes[1].labels), len(Verdict)), dtype=np.int64)
+    for down, across, codes in _projections(design, mapped, row, column):
+        place = axes[0].bins[down], axes[1].bins[across]
+        if triangle:
+            place = np.minimum(*place), np.maximum(*place)
+        np.add.at(counts, (*place, codes), 1)
+    single = len(design.sizes) == 2 and mapped.whole and not (axes[0].binned or axes[1].binned)
+    total = counts.sum(axis=2).astype(np.float64) if mapped.whole else _cells_behind(design, *axes, triangle)
+    return Panel(*axes, counts, total, single, triangle)
+
+
+def _cells_behind(design: Design, row: Axis, column: Axis, triangle: bool) -> npt.NDArray[np.float64]:
+    """Return the number of cells of the product behind each place, shape (rows, columns), twins counted apart."""
+    levels = np.outer(
+        *(np.bincount(axis.bins, minlength=len(axis.labels)).astype(np.float64) for axis in (row, column))
+    )
+    others = product_size(design.sizes) / (row.levels * column.levels)
+    return np.triu(levels * others) if triangle else levels * others
+
+
+def _projections(
+    design: Design, mapped: MappedCells, row: int, column: int
+) -> list[tuple[IntArray, IntArray, IntArray]]:
+    """Project cells on a pair; a level of interchangeable factors counts wherever it stands, once a cell."""
+    twins = {member: group for group in design.symmetric for member in group}
+    if twins.get(row, (row,)) == twins.get(column, (column,)):
+        return [(mapped.cells[:, row], mapped.cells[:, column], mapped.codes)]
+    found = []
+    for left in twins.get(row, (row,)):
+        for right in twins.get(column, (column,)):
+            fresh = _fresh(mapped.cells, twins.get(row, (row,)), left) & _fresh(
+                mapped.cells, twins.get(column, (column,)), right
+            )
+            found.append((mapped.cells[fresh, left], mapped.cells[fresh, right], mapped.codes[fresh]))
+    return found
+
+
+def _fresh(cells: IntArray, group: Subset, member: int) -> npt.NDArray[np.bool_]:
+    """Say where ``member`` holds a level that no earlier member of its group holds."""
+    earlier = cells[:, list(group[: group.index(member)])]
+    return np.asarray(~(earlier == cells[:, [member]]).any(axis=1))
+
+
+def pair_table(found: list[Panel]) -> Table:
+    """Return the counts as a table: one row a place of a panel that holds cells, one column a verdict."""
+    rows: list[list[Any]] = []
+    for panel in found:
+        for down, across in np.argwhere(panel.counts.sum(axis=2)).tolist():
+            levels = [panel.row.factor, panel.row.labels[down], panel.column.factor, panel.column.labels[across]]
+            rows.append([*levels, *panel.counts[down, across].tolist()])
+    names = ["factor", "level", "other factor", "other level", *(verdict.word for verdict in Verdict)]
+    return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})
+
+
+def level_table(audit: Audit, mapped: MappedCells) -> Table:
+    """Return verdict counts for every level, levels as in `level_order`; a cell counts for each level it holds."""
+    design, orders = audit.design, level_order(audit)
+    twins = {member: group for group in design.symmetric for member in group}
+    rows: list[list[Any]] = []
+    for place, factor in enumerate(design.factors):
+        group = twins.get(place, (place,))
+        if place != group[0]:
+            continue
+        counts = np.zeros((len(factor.levels), len(Verdict)), dtype=np.int64)
+        for member in group:
+            fresh = _fresh(mapped.cells, group, member)
+            np.add.at(counts, (mapped.cells[fresh, member], mapped.codes[fresh]), 1)
+        name = " / ".join(design.names[member] for member in group)
+        rows += [[name, factor.labels[code], *counts[code].tolist()] for code in orders[place].tolist()]
+    names = ["factor", "level", *(verdict.word for verdict in Verdict)]
+    return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})

@@ -1,0 +1,146 @@
+"""The audit as one JSON document, for scripts and dashboards."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine._version import __version__
+from recombine.jobs.advice.plan import Pick, Plan
+from recombine.tables.table import Table
+from recombine.theory.identification.counts import Counts
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+
+#: Listed verdicts in the document; the rest go to a CSV file.
+MOST_ROWS = 1_000
+
+
+def as_json(audit: Audit, plan: Plan | None = None, models: Table | None = None, explained: str | None = None) -> str:
+    """Return the whole audit as JSON text; numbers that do not exist are null.
+
+    Examples
+    --------
+    >>> import json, recombine as rc
+    >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
+    >>> json.loads(as_json(audit))["counts"]["determined"]
+    1
+    """
+    import msgspec
+
+    record = as_record(audit, plan, models)
+    if explained is not None:
+        record = {"explained": explained, **record}
+    document = msgspec.json.encode(_plain(record))
+    return msgspec.json.format(document, indent=2).decode()
+
+
+def as_record(audit: Audit, plan: Plan | None = None, models: Table | None = None) -> dict[str, Any]:
+    """Return the audit as nested dictionaries."""
+    design, coverage = audit.design, audit.coverage
+    return {
+        "recombine": __version__,
+        "libraries": {name: version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
+        "source": design.source,
+        "order": audit.order,
+        "seed": audit.seed,
+        "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
+        "factors_guessed": bool(design.proposals),
+        "outcome": design.outcome_name,
+        "rows": coverage.rows,
+        "counts": _counts(audit.counts),
+        "counts_order_1": _counts(audit.first_counts),
+        "route": audit.identification.route,
+        "deficit": audit.identification.deficit,
+        "coverage": list(coverage.ways.rows()),
+        "additivity": _additivity(audit),
+        "held_out": None if audit.held_out_errors is None else list(audit.held_out_errors.rows()),
+        "forecast": _forecast(audit),
+        "findings": [
+            {"code": item.code, "title": item.kind.title, "severity": item.severity.word, "message": item.message}
+            for item in audit.findings
+        ],
+        "suggestions": None if plan is None else _suggestions(plan),
+        "models": None if models is None else list(models.rows()),
+        "listing": {
+            "note": audit.listing.note,
+            "listed": len(audit.verdicts),
+            "shown": min(len(audit.verdicts), MOST_ROWS),
+        },
+        "verdicts": list(audit.verdicts.head(MOST_ROWS).rows()),
+    }
+
+
+def _forecast(audit: Audit) -> dict[str, Any]:
+    found = audit.forecast
+    return {
+        "slopes": list(found.slopes.rows()),
+        "curve": list(found.curve.rows()),
+        "cells": found.unseen,
+        "shortcuts": [{**asdict(item), "misleads": item.misleads} for item in found.shortcuts],
+        "shortcut_truth": found.shortcut_truth,
+        "accuracy": None if found.accuracy is None else list(found.accuracy.rows()),
+    }
+
+
+def _suggestions(plan: Plan) -> dict[str, Any]:
+    cells = [
+        {
+            "cell": dict(zip(plan.design.names, _labels(plan, pick), strict=True)),
+            "reason": pick.reason,
+            "gain": pick.gain,
+            "text": plan.gain_text(pick),
+            "cost": pick.cost,
+        }
+        for pick in plan.picks
+    ]
+    return {"needed": plan.needed, "beyond": plan.beyond, "sampled": plan.sampled, "cells": cells}
+
+
+def _labels(plan: Plan, pick: Pick) -> list[str]:
+    return [factor.labels[code] for factor, code in zip(plan.design.factors, pick.cell, strict=True)]
+
+
+def _counts(counts: Counts) -> dict[str, Any]:
+    shown: dict[str, Any] = {verdict.word: counts[verdict] for verdict in Verdict}
+    shown |= {"total": counts.total, "exact": counts.exact, "sampled": counts.sampled}
+    if not counts.exact:
+        shown["interval"] = {verdict.word: [counts.low[verdict], counts.high[verdict]] for verdict in Verdict}
+    return shown
+
+
+def _additivity(audit: Audit) -> dict[str, Any] | None:
+    check = audit.additivity
+    if check is None:
+        return None
+    return {
+        "word": check.word_at(audit.order),
+        "statement": check.statement_at(audit.order),
+        "method": check.method,
+        "orders": list(check.table.rows()),
+        "lack_of_fit": None if check.lack_of_fit is None else asdict(check.lack_of_fit),
+        "breakers": list(check.breakers().rows()),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Make a value fit for JSON: no NaN, no infinities, and integers of any size as they are or as text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**63 else str(value)
+    return str(value)

@@ -1,0 +1,139 @@
+"""Activations in a screenful: the verdict in words, then a line a layer. Importing this plugs it into `Inspection`."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from recombine._version import __version__
+from recombine.jobs.inspection.inspection import Inspection
+from recombine.jobs.inspection.reading import VERDICTS, Reading
+from recombine.report.audit.terminal import _grid, _line
+from recombine.report.wording import plural
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: A cross for a sign of failure, a question mark for what is open, a ring for a layer that only behaves in some way;
+#: the disc is kept for outputs that were found right.
+_SYMBOLS = {"pastes": "✕", "stops moving": "✕", "does not compose": "✕", "composes": "●"}
+_BEHAVIOUR = ("adds", "keeps moving")
+_STYLES = {"✕": "bold red", "?": "yellow", "●": "bold", "○": ""}
+#: Width of the bar of the additive share, and of a terminal that has room for it.
+_BAR, NARROW = 8, 100
+
+
+def inspection_text(inspection: Inspection, width: int = 110) -> str:
+    """Return the inspection as plain text without colours."""
+    from rich.console import Console
+
+    buffer = io.StringIO()
+    show(inspection, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+
+def show(inspection: Inspection, console: Console) -> None:
+    """Print the inspection to a rich console."""
+    sizes = " × ".join(f"{name} ({size})" for name, size in zip(inspection.factors, inspection.levels, strict=True))
+    cells = "" if inspection.seen is None else f"; {inspection.seen:,} cells seen, {inspection.unseen:,} unseen"
+    _line(console, f"Recombine inspection of {inspection.source}", "bold")
+    _line(console, f"{plural(len(inspection.layers), 'layer')} over {sizes}{cells}", "")
+    console.print()
+    symbol = _SYMBOLS.get(inspection.verdict, "?")
+    _line(console, f"{symbol} {inspection.verdict}: {VERDICTS[inspection.verdict]}", _STYLES[symbol])
+    _line(console, f"  {inspection.sentence}", "")
+    console.print()
+    _layers(inspection, console)
+    console.print()
+    _legend(inspection, console)
+    for note in inspection.notes:
+        _line(console, f"  {note}", "dim")
+
+
+def _layers(inspection: Inspection, console: Console) -> None:
+    """One line a layer; columns about unseen cells only where these are known."""
+    from rich.text import Text
+
+    table, known, bars = _grid(), inspection.seen is not None, console.width >= NARROW
+    head = ["layer", "", "additive", "F", "F_K", *(["volume", "pasted (seen)"] if known else []), "readout"]
+    table.add_column(no_wrap=True)
+    for _ in head[2:]:
+        table.add_column(justify="right", no_wrap=True)
+    table.add_row("", *(Text(text, style="dim") for text in head))
+    for layer in inspection.layers:
+        symbol = _SYMBOLS.get(layer.verdict, "○" if layer.verdict in _BEHAVIOUR else "?")
+        words = Text(f"{symbol} {layer.verdict}", style=_STYLES[symbol])
+        table.add_row("", Text(layer.name), words, *(Text(text) for text in _numbers(layer, known, bars)))
+    console.print(table)
+
+
+def _numbers(layer: Reading, known: bool, bars: bool) -> list[str]:
+    bar = "█" * round(_BAR * layer.additive) + " " if bars and layer.additive == layer.additive else ""
+    texts = [f"{bar}{_short(layer.additive)}", _short(layer.F), _short(layer.F_K)]
+    if known:
+        texts += [_short(layer.volume_ratio), f"{_short(layer.pasted)} ({_short(layer.pasted_seen)})"]
+    worst = min((share for share in layer.readout if share == share), default=float("nan"))
+    return [*texts, _short(worst)]
+
+
+def _short(value: float) -> str:
+    return "–" if value != value else f"{value:.2f}".replace("-", "−")
+
+
+def _legend(inspection: Inspection, console: Console) -> None:
+    lines = [
+        "additive: share of the variance over all cells in one part per factor (1 for a code, less where levels are "
+        "conjoined)",
+        "F: 1 where factors move it in orthogonal directions; F_K: 1 where its kernel is a product of one per factor",
+    ]
+    if inspection.seen is not None:
+        lines += [
+            "volume: how much a square of levels spans on unseen cells, over seen ones (below 0.5: stops moving)",
+            "pasted: correlation of unseen cells with a mixture of seen ones that share a level; (seen): the same on "
+            "seen cells, which is what the shape of the outputs alone gives",
+        ]
+    place = "unseen cells" if inspection.seen is not None else "all cells"
+    lines.append(f"readout: R² on {place} of a linear readout of the level of the worst factor")
+    for line in lines:
+        _line(console, f"  {line}", "dim")
+
+
+def as_json(inspection: Inspection) -> str:
+    """Return the inspection as JSON text; what could not be measured is null.
+
+    Examples
+    --------
+    >>> import json, numpy as np, recombine as rc
+    >>> json.loads(as_json(rc.inspect(np.eye(6).reshape(2, 3, 6), ["x", "y"])))["levels"]
+    [2, 3]
+    """
+    import msgspec
+
+    record = {
+        "recombine": __version__,
+        "source": inspection.source,
+        "factors": list(inspection.factors),
+        "levels": list(inspection.levels),
+        "seen": inspection.seen,
+        "unseen": inspection.unseen,
+        "verdict": inspection.verdict,
+        "meaning": VERDICTS[inspection.verdict],
+        "sentence": inspection.sentence,
+        "truth": None if inspection.truth is None else asdict(inspection.truth),
+        "layers": [asdict(layer) for layer in inspection.layers],
+        "notes": list(inspection.notes),
+    }
+    return msgspec.json.format(msgspec.json.encode(_plain(record)), indent=2).decode()
+
+
+def _plain(value: Any) -> Any:
+    """Replace NaN, which JSON lacks, by null."""
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and value != value else value
+
+
+Inspection.renderer = inspection_text

@@ -1,0 +1,15 @@
+"""The papers' faces: page, terminal and figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.report.papers.figure import PaperFigure as PaperFigure
+    from recombine.report.papers.page import paper_page as paper_page
+    from recombine.report.papers.terminal import claim_grid as claim_grid
+    from recombine.report.papers.terminal import tally as tally
+
+open_room(__name__)

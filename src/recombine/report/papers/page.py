@@ -1,0 +1,89 @@
+"""A paper's report: one HTML file with every claim, its outcome, and the figures next to the claims they support."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recombine._version import __version__
+from recombine.papers.claims import Standing
+from recombine.papers.paper import Plot
+from recombine.papers.reproduce import Reproduction
+from recombine.report.audit.page import _environment
+from recombine.report.papers.figure import PaperFigure
+from recombine.report.papers.terminal import UNIT, tally
+from recombine.report.wording import plural
+
+
+def paper_page(state: Reproduction, command: str | None = None) -> str:
+    """Return the report of a reproduction as one self-contained HTML document.
+
+    Parameters
+    ----------
+    state : Reproduction
+    command : str, optional
+        The command that made the report.
+
+    Examples
+    --------
+    >>> from recombine.papers import find
+    >>> paper = find("kernel-theory")
+    >>> text = paper_page(Reproduction(paper, paper.chosen(["14"]), {}))
+    >>> text.startswith("<!doctype html>"), "not run" in text
+    (True, True)
+    """
+    text: str = (
+        _environment()
+        .get_template("paper.html.j2")
+        .render(
+            paper=state.paper,
+            summary=f"{plural(len(state.claims), 'claim')}: {tally(state.outcomes.values())}",
+            items=_items(state),
+            standings=list(Standing),
+            unit=UNIT,
+            sources=[state.results[name].provenance for name in sorted(state.results)],
+            versions=_versions(state),
+            command=command,
+            version=__version__,
+        )
+    )
+    return text
+
+
+def _versions(state: Reproduction) -> list[tuple[str, str]]:
+    """Which experiments were run with which versions, as two texts a set of versions."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(state.results):
+        versions = state.results[name].provenance.versions.items()
+        groups.setdefault(", ".join(f"{library} {version}" for library, version in versions), []).append(name)
+    return [(", ".join(names), words) for words, names in groups.items()]
+
+
+def _items(state: Reproduction) -> list[dict[str, Any]]:
+    """Return claims with their outcomes, and each figure with the first shown claim that it supports."""
+    outcomes, placed = state.outcomes, _placed(state)
+    return [
+        {
+            "claim": claim,
+            "outcome": outcomes[claim.id],
+            "figures": [_figure(plot, state) for plot in placed.get(claim.id, [])],
+        }
+        for claim in state.claims
+    ]
+
+
+def _placed(state: Reproduction) -> dict[str, list[Plot]]:
+    shown = {claim.id for claim in state.claims}
+    placed: dict[str, list[Plot]] = {}
+    for plot in state.paper.figures:
+        first = next((name for name in plot.claims if name in shown), None)
+        if first is not None and plot.drawable(state.results):
+            placed.setdefault(first, []).append(plot)
+    return placed
+
+
+def _figure(plot: Plot, state: Reproduction) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    figure = PaperFigure(plot, state.results)
+    # The figure's own text was escaped when it was drawn.
+    return {"svg": Markup(figure.svg()), "caption": figure.caption, "title": plot.title, "claims": plot.claims}

@@ -1,0 +1,15 @@
+"""Tables in and out: files and dataframes are read here, and `Table` is what the package hands back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.tables.columns import Proposal as Proposal
+    from recombine.tables.columns import propose_factors as propose_factors
+    from recombine.tables.frames import open_table as open_table
+    from recombine.tables.table import Table as Table
+
+open_room(__name__)

@@ -1,0 +1,227 @@
+"""Rows to cells: one group-by in the table's own engine, so that only distinct cells come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.design.factors import level_text
+from recombine.errors import InputError, listing, near_miss
+from recombine.tables.frames import Source, fetch, whole
+
+#: Squares of larger outcomes overflow.
+LARGEST_OUTCOME = 1e150
+#: Values of a text outcome that are looked at before giving up.
+MOST_LISTED = 50
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table and the part each plays."""
+
+    factors: tuple[str, ...]
+    outcome: str | None = None
+    weight: str | None = None
+    sd: str | None = None
+    split: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Distinct (cell, split) groups of a table.
+
+    ``levels`` holds one array of raw level values per factor, ``split`` the raw split values, ``rows`` the number of
+    rows, ``weight`` their total weight, ``mean`` the weighted mean outcome, ``spread`` the sum of squares within the
+    group and ``freedom`` its degrees of freedom. All have shape (M,).
+    """
+
+    levels: list[npt.NDArray[Any]]
+    split: npt.NDArray[Any] | None
+    rows: IntArray
+    weight: FloatArray
+    mean: FloatArray | None
+    spread: FloatArray
+    freedom: FloatArray
+    left_out: dict[str, int]
+    labels: tuple[str, str] | None
+
+
+def group(source: Source, columns: Columns) -> Groups:
+    """Group the usable rows of ``source`` by their factors (and split)."""
+    import narwhals as nw
+
+    classes = _classes(source, columns.outcome)
+    labels = (str(classes[0]), str(classes[1])) if classes else None
+    measures = _measures(source, columns, classes)
+    usable, left_out = _usable(source, columns, measures)
+    centre = _centre(usable, measures)
+    keys = [*columns.factors, *([columns.split] if columns.split else [])]
+    sums = _summands(columns, measures, centre)
+    frame = usable.select(*keys, *[expression.alias(name) for name, expression in sums.items()])
+    totals = [nw.col(name).sum() for name in sums]
+    result = fetch(frame.group_by(*keys).agg(nw.len().alias("__rows"), *totals))
+    if len(result["__rows"]) == 0:
+        reasons = "; ".join(f"{count:,} rows have {reason}" for reason, count in left_out.items() if count)
+        raise InputError(
+            f"{source.name} has no usable row ({reasons or 'it has a header but no rows'}); nothing to audit"
+        )
+    return _groups(result, columns, centre, left_out, labels)
+
+
+def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None) -> dict[str, Any]:
+    """Return narwhals expressions for outcome, weight and sd as floats."""
+    import narwhals as nw
+
+    measures: dict[str, Any] = {}
+    if columns.outcome is not None:
+        column = nw.col(columns.outcome)
+        measures["outcome"] = ((column == classes[1]) if classes else column).cast(nw.Float64)
+    for role in ("weight", "sd"):
+        name = getattr(columns, role)
+        if name is not None:
+            if source.kinds[name] not in ("integer", "number"):
+                raise InputError(f"{role} {name!r} of {source.name} is {source.kinds[name]}; it must be a number")
+            measures[role] = nw.col(name).cast(nw.Float64)
+    if "sd" in measures and "weight" not in measures:
+        raise InputError(
+            f"sd {columns.sd!r} of {source.name} says how much each row's measurements differ but not how many there "
+            "are; name the column of counts with --weight"
+        )
+    return measures
+
+
+def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
+    """Return the two values of a text outcome (coded 0 and 1), or None for a numeric one."""
+    if outcome is None or source.kinds[outcome] in ("integer", "number", "flag"):
+        return None
+    where = f"outcome {outcome!r} of {source.name}"
+    if source.kinds[outcome] != "text":
+        raise InputError(f"{where} is of kind {source.kinds[outcome]}, which cannot be averaged; give a numeric column")
+    frame: Any = source.frame
+    values = fetch(frame.select(outcome).drop_nulls().unique().head(MOST_LISTED))[outcome].tolist()
+    if not all(isinstance(value, str | bool) for value in values):
+        raise InputError(f"{where} holds {type(values[0]).__name__} objects; convert it to a numeric column")
+    if len(values) != 2:
+        count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
+        raise InputError(
+            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)}); "
+            "give a numeric column, or recode it to one 0/1 column a class"
+        )
+    low, high = sorted(values, key=str)
+    return low, high
+
+
+def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple[Any, dict[str, int]]:
+    """Return the rows with every needed value, and how many rows lack which."""
+    import narwhals as nw
+
+    present: dict[str, Any] = {}
+    for name in [*columns.factors, *([columns.split] if columns.split else [])]:
+        condition = ~nw.col(name).is_null()
+        if source.kinds[name] == "number":
+            condition = condition & ~nw.col(name).is_nan()
+        present[f"no value of {name!r}"] = condition
+    for role, expression in measures.items():
+        name = getattr(columns, role)
+        condition = ~nw.col(name).is_null() & expression.is_finite()
+        if role == "outcome":
+            condition = condition & (expression.abs() < LARGEST_OUTCOME)
+        if role == "weight":
+            condition = condition & (expression > 0)
+        if role == "sd":
+            condition = condition & (expression >= 0)
+        present[f"no usable {role} {name!r}"] = condition
+    frame: Any = source.frame
+    counts = fetch(frame.select(*[(~c).cast(nw.Int64).sum().alias(f"n{i}") for i, c in enumerate(present.values())]))
+    left_out = {}
+    for index, (reason, condition) in enumerate(present.items()):
+        left_out[reason] = whole(counts[f"n{index}"][0])
+        if left_out[reason]:
+            frame = frame.filter(condition)
+    return frame, left_out
+
+
+def _centre(frame: Any, measures: dict[str, Any]) -> float:
+    """Mean outcome over usable rows: sums of squares are taken about it, so that they do not cancel."""
+    if "outcome" not in measures:
+        return 0.0
+    value = fetch(frame.select(measures["outcome"].mean().alias("centre")))["centre"][0]
+    return 0.0 if value is None or np.isnan(value) else float(value)
+
+
+def _summands(columns: Columns, measures: dict[str, Any], centre: float) -> dict[str, Any]:
+    """Return the columns whose sums over a group give its weight, mean, and sum of squares."""
+    weight = measures.get("weight")
+    summands: dict[str, Any] = {} if weight is None else {"__total": weight}
+    if columns.outcome:
+        shifted = measures["outcome"] - centre
+        summands["__first"] = shifted if weight is None else weight * shifted
+        summands["__second"] = shifted * shifted if weight is None else weight * shifted * shifted
+    if columns.sd:
+        squared = measures["sd"] * measures["sd"]
+        summands["__within"] = squared if weight is None else (weight - 1.0) * squared
+    return summands
+
+
+def _groups(
+    result: dict[str, npt.NDArray[Any]],
+    columns: Columns,
+    centre: float,
+    left_out: dict[str, int],
+    labels: tuple[str, str] | None,
+) -> Groups:
+    rows = result["__rows"].astype(np.int64)
+    weight = result["__total"].astype(float) if columns.weight else rows.astype(float)
+    mean: FloatArray | None = None
+    spread: FloatArray = np.zeros(len(rows))
+    freedom: FloatArray = np.zeros(len(rows))
+    if columns.outcome:
+        first, second = result["__first"].astype(float), result["__second"].astype(float)
+        mean = np.asarray(centre + first / weight, dtype=np.float64)
+        spread = np.asarray(np.maximum(second - first**2 / weight, 0.0), dtype=np.float64)
+        freedom = rows.astype(np.float64) - 1.0
+    if columns.sd:
+        # A row that is itself an aggregate of `weight` measurements brings weight-1 degrees of freedom of its own.
+        spread = spread + result["__within"].astype(np.float64)
+        freedom = freedom + np.maximum(weight - rows, 0.0)
+    levels = [result[name] for name in columns.factors]
+    split = result[columns.split] if columns.split else None
+    return Groups(levels, split, rows, weight, mean, spread, freedom, left_out, labels)
+
+
+_TRAIN_WORDS = {"train", "training", "trn", "tr", "fit", "seen"}
+_NO_WORDS, _YES_WORDS = {"0", "false"}, {"1", "true"}
+
+
+def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> npt.NDArray[np.bool_]:
+    """Say which groups are training: those whose split is ``value``, or the value that says so by its name.
+
+    Examples
+    --------
+    >>> training_rows(np.array(["train", "test"]), "part", None).tolist()
+    [True, False]
+    """
+    texts = np.array([level_text(entry) for entry in split.tolist()])
+    values: Sequence[str] = sorted(set(texts.tolist()))
+    if value is None:
+        # A 1 means training only in a column of yes and no; among fold numbers it is a fold.
+        is_flag = {text.casefold() for text in values} <= _NO_WORDS | _YES_WORDS
+        words = _TRAIN_WORDS | _YES_WORDS if is_flag else _TRAIN_WORDS
+        named = [text for text in values if text.casefold() in words]
+        if len(named) != 1:
+            raise InputError(
+                f"split column {column!r} has the values {listing(values)}; say which one is training, "
+                f"e.g. --split {column}={values[0]}"
+            )
+        value = named[0]
+    if value not in values:
+        raise InputError(
+            f"split column {column!r} has no value {value!r};{near_miss(value, values)} Values: {listing(values)}"
+        )
+    chosen: npt.NDArray[np.bool_] = texts == value
+    return chosen

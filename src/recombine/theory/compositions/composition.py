@@ -1,0 +1,182 @@
+"""What a composition C(x_1, ..., x_K) is: a call, a Jacobian for each slot, and checks of shapes; and your own.
+
+A composition acts on the last axis of its parts and treats all axes before it alike: parts (P, M) are P points with
+one block of M numbers, and parts (P, 4096, 3) are P points with 4096 pixels of three channels each, whose Jacobian is
+4096 small blocks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, as_numbers
+from recombine.checks import callable_or_refuse, called, whole
+from recombine.errors import InputError, listing, near_miss
+from recombine.theory.compositions.jacobians import Function, by_autodiff, by_differences, called_with_tensors
+
+#: Relative error of Jacobians that are formulas or autodiff, and of those by finite differences.
+EXACT, DIFFERENCES = float(np.finfo(float).eps), 1e-11
+Parts = Sequence[npt.ArrayLike]
+
+
+class Composition(ABC):
+    """A known rule that makes an observation out of the slots' components.
+
+    Call it with K arrays (..., M_k) to get an array (..., N); ``precision`` is the relative error of ``jacobian``.
+    """
+
+    name: str
+    precision: float = EXACT
+    #: Whether an observation shows every part as it is, so that a seen value's component is known without any path.
+    shows_parts: bool = False
+
+    def __call__(self, *parts: npt.ArrayLike) -> FloatArray:
+        """Compose parts (..., M_k) into (..., N)."""
+        arrays = self._checked(parts)
+        return self._shaped(self._compose(arrays), arrays)
+
+    def jacobian(self, slot: int, parts: Parts) -> FloatArray:
+        """Return dC/dx_slot, shape (..., N, M_slot)."""
+        arrays = self._checked(parts)
+        if whole(slot, "slot", 0) >= len(arrays):
+            raise InputError(f"slot {slot} does not exist; {self.name} was given {len(arrays)} parts")
+        blocks = self._jacobian(slot, arrays)
+        if not np.isfinite(blocks).all():
+            raise InputError(
+                f"the Jacobian of {self.name} for slot {slot} is not finite everywhere; "
+                "look for components or a composition that return NaN or infinity"
+            )
+        return blocks
+
+    @abstractmethod
+    def _compose(self, parts: list[FloatArray]) -> FloatArray: ...
+
+    @abstractmethod
+    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray: ...
+
+    def _checked(self, parts: Parts) -> list[FloatArray]:
+        if not parts:
+            raise InputError(f"{self.name} was given no parts; pass one array a slot")
+        arrays = [np.asarray(as_numbers(part, f"part {slot}"), dtype=float) for slot, part in enumerate(parts)]
+        for slot, array in enumerate(arrays):
+            if array.ndim == 0 or not self._fits(array, arrays[0]):
+                raise InputError(
+                    f"slot {slot} of {self.name} has a part of shape {array.shape} beside {arrays[0].shape} of slot 0; "
+                    f"{self._wants}"
+                )
+        return arrays
+
+    _wants = "give parts of equal shape (..., M)"
+
+    def _fits(self, array: FloatArray, first: FloatArray) -> bool:
+        return array.shape == first.shape
+
+    def _shaped(self, output: FloatArray, parts: list[FloatArray]) -> FloatArray:
+        if output.ndim == 0 or output.shape[:-1] != parts[0].shape[:-1]:
+            shapes = listing(part.shape for part in parts)
+            raise InputError(
+                f"{self.name} gave an output of shape {output.shape} for parts of shape {shapes}; "
+                f"it must keep all axes but the last: ({', '.join(map(str, parts[0].shape[:-1]))}, N)"
+            )
+        return output
+
+
+@dataclass(frozen=True)
+class Own(Composition):
+    """A function of your own; see `own`."""
+
+    function: Function
+    name: str
+    given: Function | None
+    torch: bool
+    _wants = "give parts that agree in all axes but the last"
+
+    @property
+    def precision(self) -> float:  # type: ignore[override]
+        """Relative error of the Jacobian."""
+        return EXACT if self.torch or self.given is not None else DIFFERENCES
+
+    def _fits(self, array: FloatArray, first: FloatArray) -> bool:
+        return array.shape[:-1] == first.shape[:-1]
+
+    def _guarded(self, *parts: Any) -> Any:
+        return called(self.function, self.name, *parts)
+
+    def _call(self, *parts: FloatArray) -> FloatArray:
+        if self.torch:
+            return called_with_tensors(self._guarded, parts)
+        try:
+            output = self._guarded(*parts)
+        except InputError as error:
+            if not isinstance(error.__cause__, (TypeError, AttributeError)):
+                raise
+            raise InputError(
+                f"{self.name} cannot take NumPy arrays ({error.__cause__}); pass backend='torch' if it is made for "
+                "tensors"
+            ) from error
+        return np.asarray(as_numbers(output, f"outputs of {self.name}"), dtype=float)
+
+    def _compose(self, parts: list[FloatArray]) -> FloatArray:
+        return self._call(*parts)
+
+    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
+        output = self(*parts)
+        if self.given is not None:
+            found = called(self.given, f"the Jacobian of {self.name}", slot, parts)
+            blocks = np.asarray(as_numbers(found, f"Jacobian of {self.name}"), dtype=float)
+        elif self.torch:
+            blocks = by_autodiff(self._guarded, slot, parts)
+        else:
+            blocks = by_differences(self._call, slot, parts)
+        wanted = (*output.shape, parts[slot].shape[-1])
+        if blocks.shape != wanted:
+            raise InputError(f"the Jacobian of {self.name} for slot {slot} has shape {blocks.shape}; give {wanted}")
+        return blocks
+
+
+def own(
+    function: Function, *, jacobian: Function | None = None, backend: str = "numpy", name: str | None = None
+) -> Own:
+    """Return your own composition.
+
+    Parameters
+    ----------
+    function : callable
+        K arrays (..., M_k) -> array (..., N), acting on the last axis.
+    jacobian : callable, optional
+        (slot, parts) -> (..., N, M_slot). Without it: five-point differences, or autodiff for torch.
+    backend : {"numpy", "torch"}
+        What the function computes with; torch functions get float64 tensors.
+    name : str, optional
+        What messages call it.
+
+    Examples
+    --------
+    >>> blend = own(lambda a, b: a * (1 + b))
+    >>> blend.jacobian(1, [[[2.0, 3.0]], [[5.0, 7.0]]]).round(6).tolist()
+    [[[2.0, 0.0], [0.0, 3.0]]]
+    """
+    if backend not in ("numpy", "torch"):
+        raise InputError(f"backend {backend!r} is unknown;{near_miss(backend, ['numpy', 'torch'])} numpy or torch")
+    callable_or_refuse(function, "the composition")
+    if jacobian is not None:
+        callable_or_refuse(jacobian, "the Jacobian")
+    words = str(name or getattr(function, "__name__", type(function).__name__))
+    return Own(function, "your composition" if words == "<lambda>" else words, jacobian, backend == "torch")
+
+
+def as_composition(composition: Composition | Function) -> Composition:
+    """Return a composition; a plain function becomes `own` with NumPy.
+
+    Examples
+    --------
+    >>> as_composition(np.maximum).name
+    'maximum'
+    """
+    return composition if isinstance(composition, Composition) else own(composition)

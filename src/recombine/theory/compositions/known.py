@@ -1,0 +1,266 @@
+"""Known compositions with their Jacobians, to be reached as ``rc.theory.compositions``; parts go front to back.
+
+Formulas and what each needs of its anchors: Wiedemer et al. 2023. For a function of your own use `own`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray
+from recombine.checks import real, reals
+from recombine.errors import InputError, listing, near_miss
+from recombine.theory.compositions.composition import Composition as Composition
+from recombine.theory.compositions.composition import as_composition as as_composition
+from recombine.theory.compositions.composition import own as own
+
+
+def _diagonal(values: FloatArray) -> FloatArray:
+    """Blocks (..., M, M) with ``values`` (..., M) on the diagonal."""
+    return np.asarray(values[..., None] * np.eye(values.shape[-1]))
+
+
+@dataclass(frozen=True)
+class Add(Composition):
+    """The sum of the parts; see `add`."""
+
+    name: str = "add"
+
+    def _compose(self, parts: list[FloatArray]) -> FloatArray:
+        return np.asarray(np.sum(parts, axis=0))
+
+    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
+        return _diagonal(np.ones_like(parts[slot]))
+
+
+@dataclass(frozen=True)
+class Product(Composition):
+    """The product of the parts, entry by entry; see `product`."""
+
+    name: str = "product"
+
+    def _compose(self, parts: list[FloatArray]) -> FloatArray:
+        return np.asarray(np.prod(parts, axis=0))
+
+    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
+        others = [part for number, part in enumerate(parts) if number != slot]
+        return _diagonal(np.prod(others, axis=0) if others else np.ones_like(parts[slot]))
+
+
+@dataclass(frozen=True)
+class Stack(Composition):
+    """The parts one after the other; see `stack`."""
+
+    name: str = "stack"
+    shows_parts = True
+    _wants = "give parts that agree in all axes but the last"
+
+    def _fits(self, array: FloatArray, first: FloatArray) -> bool:
+        return array.shape[:-1] == first.shape[:-1]
+
+    def _compose(self, parts: list[FloatArray]) -> FloatArray:
+        return np.concatenate(parts, axis=-1)
+
+    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
+        ends = np.cumsum([0, *(part.shape[-1] for part in parts)])
+        chosen = np.eye(ends[-1])[:, ends[slot] : ends[slot + 1]]
+        return np.broadcast_to(chosen, (*parts[0].shape[:-1], *chosen.shape)).copy()
+
+
+@dataclass(frozen=True)
+class Occlude(Composition):
+    """A front part hides what is behind it where it is not transparent; see `occlude`."""
+
+    soft: bool
+    gain: float
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What messages call it."""
+        return f"occlude({'soft' if self.soft else 'hard'})"
+
+    def _gate(self, front: FloatArray) -> FloatArray:
+        """How much of the front is shown, (..., 1)."""
+        total = front.sum(axis=-1, keepdims=True)
+        if not self.soft:
+            return np.asarray((total > 0).astype(float))
+        # tanh neither overflows nor loses digits where exp would.
+        return np.asarray(0.5 + 0.5 * np.tanh(0.5 * self.gain * total))
+
+    def _pair(self, front: FloatArray, behind: FloatArray) -> FloatArray:
+        gate = self._gate(front)
+        return np.asarray(front * gate + behind * (1 - gate))
+
+    def _compose(self, parts: list[FloatArray]) -> FloatArray:
+        return np.asarray(reduce(self._pair, parts))
+
+    def _front(self, front: FloatArray, behind: FloatArray) -> FloatArray:
+        """J_a = s I + g s (1 - s) (a - b) 1^T; hard gates have no slope."""
+        gate = self._gate(front)
+        blocks = _diagonal(gate * np.ones_like(front))
+        if not self.soft:
+            return blocks
+        slope = self.gain * gate * (1 - gate) * (front - behind)
+        return np.asarray(blocks + slope[..., None] * np.ones(front.shape[-1]))
+
+    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
+        """Fold from the front: each later part acts on what the earlier ones made."""
+        made = reduce(self._pair, parts[:slot]) if slot else parts[0]
+        blocks = _diagonal((1 - self._gate(made)) * np.ones_like(made)) if slot else _diagonal(np.ones_like(made))
+        made = self._pair(made, parts[slot]) if slot else made
+        for part in parts[slot + 1 :]:
+            blocks = self._front(made, part) @ blocks
+            made = self._pair(made, part)
+        return blocks
+
+
+@dataclass(frozen=True)
+class Rgba(Composition):
+    """Alpha compositing on an opaque black canvas; see `rgba`."""
+
+    name: str = "rgba"
+    _wants = "give parts of equal shape (..., colours + 1), opacity last"
+
+    def _fits(self, array: FloatArray, first: FloatArray) -> bool:
+        return array.shape == first.shape and array.shape[-1] >= 2
+
+    def _compose(self, parts: list[FloatArray]) -> FloatArray:
+        canvas = np.zeros_like(parts[0][..., :-1])
+        for part in reversed(parts):
+            colour, alpha = part[..., :-1], part[..., -1:]
+            canvas = alpha * colour + (1 - alpha) * canvas
+        return canvas
+
+    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
+        """[alpha I, colour - what is behind], times how much the slots in front let through."""
+        colour, alpha = parts[slot][..., :-1], parts[slot][..., -1:]
+        behind = self._compose(parts[slot + 1 :]) if parts[slot + 1 :] else np.zeros_like(colour)
+        through = np.prod([1 - part[..., -1] for part in parts[:slot]], axis=0) * np.ones(colour.shape[:-1])
+        blocks = np.concatenate([_diagonal(alpha * np.ones_like(colour)), (colour - behind)[..., None]], axis=-1)
+        return np.asarray(through[..., None, None] * blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class Bilinear(Composition):
+    """A sum of what each of two parts and their products give; see `bilinear`."""
+
+    first: FloatArray
+    second: FloatArray
+    both: FloatArray
+    name: str = "bilinear"
+    _wants = "give two parts (..., M_1) and (..., M_2) that fit its weights"
+
+    def _fits(self, array: FloatArray, first: FloatArray) -> bool:
+        return array.shape[:-1] == first.shape[:-1] and array.shape[-1] in self.both.shape[1:]
+
+    def _compose(self, parts: list[FloatArray]) -> FloatArray:
+        one, two = self._two(parts)
+        mixed = np.einsum("nml,...m,...l->...n", self.both, one, two)
+        return np.asarray(one @ self.first.T + two @ self.second.T + mixed)
+
+    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
+        one, two = self._two(parts)
+        if slot == 0:
+            return np.asarray(self.first + np.einsum("nml,...l->...nm", self.both, two))
+        return np.asarray(self.second + np.einsum("nml,...m->...nl", self.both, one))
+
+    def _two(self, parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+        if tuple(part.shape[-1] for part in parts) != self.both.shape[1:]:
+            raise InputError(
+                f"{self.name} has weights for parts of {self.both.shape[1]} and {self.both.shape[2]} numbers but was "
+                f"given {listing(part.shape for part in parts)}"
+            )
+        return parts[0], parts[1]
+
+
+def add() -> Add:
+    """Return the sum of the parts: every anchor has Jacobian I, and only shifts that cancel stay open.
+
+    Examples
+    --------
+    >>> add()([1.0, 2.0], [10.0, 20.0]).tolist()
+    [11.0, 22.0]
+    """
+    return Add()
+
+
+def product() -> Product:
+    """Return the entrywise product: J_1 = diag(x_2), so zeros of one part hide the other.
+
+    Examples
+    --------
+    >>> product().jacobian(0, [[1.0, 2.0], [10.0, 0.0]]).tolist()
+    [[10.0, 0.0], [0.0, 0.0]]
+    """
+    return Product()
+
+
+def stack() -> Stack:
+    """Return the parts one after the other: components are read off directly.
+
+    Examples
+    --------
+    >>> stack()([1.0], [10.0, 20.0]).tolist()
+    [1.0, 10.0, 20.0]
+    """
+    return Stack()
+
+
+def occlude(kind: str = "hard", *, gain: float = 1.0) -> Occlude:
+    """Return occlusion: the front part where it is not transparent (channel sum > 0), else what is behind.
+
+    Parameters
+    ----------
+    kind : {"hard", "soft"}
+        Soft: a s(q) + b s(-q) with q the channel sum of the front and s the logistic function of ``gain`` times it.
+    gain : float
+
+    Examples
+    --------
+    >>> front, behind = [0.2, 0.1, 0.0], [0.0, 0.6, 0.9]
+    >>> occlude()(front, behind).tolist()
+    [0.2, 0.1, 0.0]
+    >>> round(float(np.linalg.det(occlude("soft").jacobian(0, [front, behind]))), 7)
+    0.0927561
+    """
+    if kind not in ("hard", "soft"):
+        raise InputError(f"{kind!r} is no way to occlude;{near_miss(kind, ['hard', 'soft'])} Ways: hard, soft")
+    if not real(gain, "gain") > 0:
+        raise InputError(f"gain {gain} must be above 0; 1 is the paper's")
+    return Occlude(kind == "soft", float(gain))
+
+
+def rgba() -> Rgba:
+    """Return alpha compositing ("over") on black; parts are colours and an opacity, so one number more than comes out.
+
+    Examples
+    --------
+    >>> rgba()([1.0, 0.0, 0.0, 0.5], [0.0, 1.0, 0.0, 1.0]).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    return Rgba()
+
+
+def bilinear(first: npt.ArrayLike, second: npt.ArrayLike, both: npt.ArrayLike) -> Bilinear:
+    """Return C_n = A_n a + B_n b + a^T W_n b, the simplest composition whose anchors matter.
+
+    Parameters
+    ----------
+    first, second : array (N, M_1), (N, M_2)
+        A and B.
+    both : array (N, M_1, M_2)
+        W.
+
+    Examples
+    --------
+    >>> bilinear([[1.0]], [[1.0]], [[[2.0]]])([3.0], [5.0]).tolist()
+    [38.0]
+    """
+    a, b, w = (reals(weights, "weights") for weights in (first, second, both))
+    if w.ndim != 3 or a.shape != w.shape[:2] or b.shape != (w.shape[0], w.shape[2]):
+        raise InputError(f"weights have shapes {a.shape}, {b.shape}, {w.shape}; give (N, M1), (N, M2), (N, M1, M2)")
+    return Bilinear(a, b, w)

@@ -1,0 +1,227 @@
+"""What diagonal linear networks find cheap: the penalties of single-task, multi-task and pretrained learning.
+
+A two-layer diagonal linear network has coefficients beta = w+ v+ - w- v- (elementwise). Trained to zero loss by
+gradient flow with one output, it ends at the interpolator that minimises a separable potential, fixed by how the
+weights began:
+
+    D(beta) = sum_d k_d h(beta_d / k_d) - asinh(beta0_d / k_d) beta_d,    h(z) = z asinh z - sqrt(1 + z^2) + 1.
+
+beta0 is where the network starts and k how far it may go before the penalty bends from quadratic to nearly linear. With
+a, b = [(w+ ± v+)^2 + (w- ∓ v-)^2] / 4 at the start, k = 2 sqrt(ab) and beta0 = a - b (Lippl & Lindsey 2024; for a
+single task Woodworth et al. 2020 and Azulay et al. 2021, whose q(z) is 2 h(z / 2)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray
+from recombine.checks import broadcast, known_or_refuse, real, reals, whole
+from recombine.errors import InputError
+
+#: The protocol as it is trained, and the published formula, which is that of two paths of equal weight.
+FORMS = ("exact", "symmetric")
+
+
+def entropy(ratio: npt.ArrayLike) -> FloatArray:
+    """Return h(z) = z asinh z - sqrt(1 + z^2) + 1, without the loss of digits near zero.
+
+    Examples
+    --------
+    >>> [f"{value:.6g}" for value in entropy([0.0, 1e-8, 1.0])]
+    ['0', '5e-17', '0.46716']
+    """
+    z = np.abs(reals(ratio, "ratio"))
+    return np.asarray(z * np.arcsinh(z) - z * (z / (1 + np.hypot(1, z))))
+
+
+def q(z: npt.ArrayLike) -> FloatArray:
+    """Return q(z) = 2 - sqrt(4 + z^2) + z asinh(z / 2): z^2 / 4 near zero, z ln z far from it.
+
+    Examples
+    --------
+    >>> q([1.0, 10.0]).round(9)
+    array([ 0.24514385, 14.92634439])
+    """
+    return 2 * entropy(reals(z, "z") / 2)
+
+
+def check_start(alpha: float, scaling: float, gamma: float, form: str = "exact") -> None:
+    """Raise unless a network can start with these: see `Potential.finetuned`.
+
+    Examples
+    --------
+    >>> check_start(alpha=-0.1, scaling=1.0, gamma=0.0)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: alpha is -0.1; give a finite number of at least 0
+    """
+    for name, value in (("alpha", alpha), ("scaling", scaling), ("gamma", gamma)):
+        real(value, name, least=0)
+    known_or_refuse(form, "form", FORMS)
+
+
+def bend(
+    auxiliary: npt.ArrayLike, alpha: float, scaling: float = 1.0, gamma: float = 0.0, form: str = "exact"
+) -> FloatArray:
+    """Return k of each coordinate after pretraining to ``auxiliary``, with the arguments of `Potential.finetuned`.
+
+    Examples
+    --------
+    >>> float(bend(1.0, alpha=0.0)), float(bend(1.0, alpha=0.0, form="symmetric"))
+    (0.5, 1.0)
+    """
+    check_start(alpha, scaling, gamma, form)
+    B = reals(auxiliary, "auxiliary")
+    if form == "symmetric":
+        return np.asarray(scaling**2 * np.abs(B) + gamma**2)
+    return np.asarray(np.hypot(scaling**2 * alpha**2 + gamma**2, scaling**2 * B / 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Potential:
+    """What gradient flow with one output minimises among interpolators.
+
+    Parameters
+    ----------
+    k : ndarray (D,)
+        Where each coordinate's penalty bends from quadratic to nearly linear; positive.
+    start : ndarray (D,)
+        Coefficients beta0 at the start of training.
+
+    Examples
+    --------
+    >>> Potential.single_task(2, alpha=1.0)([1.0, 0.0]).round(6)
+    np.float64(0.245144)
+    """
+
+    k: FloatArray
+    start: FloatArray
+
+    def __post_init__(self) -> None:
+        for name in ("k", "start"):
+            object.__setattr__(self, name, np.atleast_1d(reals(getattr(self, name), name)).copy())
+        if self.k.shape != self.start.shape or self.k.ndim != 1:
+            raise InputError(f"k has shape {self.k.shape} and start {self.start.shape}; give one of each a coordinate")
+        if not (self.k > 0).all():
+            place = int(np.argmin(self.k))
+            raise InputError(
+                f"coordinate {place} has k = {self.k[place]}; k must be positive, so start from weights that are not "
+                "all zero (gamma, or both alpha and scaling, above 0)"
+            )
+
+    @property
+    def tilt(self) -> FloatArray:
+        """asinh(beta0 / k), shape (D,): the slope that makes beta0 the minimum."""
+        return np.arcsinh(self.start / self.k)
+
+    def __call__(self, beta: npt.ArrayLike) -> np.float64:
+        """Return D(beta) for coefficients (D,)."""
+        values = reals(beta, "beta")
+        if values.shape != self.k.shape:
+            raise InputError(f"beta has shape {values.shape}; give {len(self.k)} coefficients, one a coordinate")
+        return np.float64(np.sum(self.k * entropy(values / self.k) - self.tilt * values))
+
+    @classmethod
+    def of_weights(
+        cls,
+        w_plus: npt.ArrayLike,
+        w_minus: npt.ArrayLike,
+        v_plus: npt.ArrayLike,
+        v_minus: npt.ArrayLike,
+    ) -> Potential:
+        """Return the potential of a network from its weights (D,) at the start of training, whatever they are.
+
+        Weights that are all the same can be given as one number.
+
+        Examples
+        --------
+        >>> Potential.of_weights([0.1], [0.1], [0.5], [0.5]).k
+        array([0.26])
+        """
+        wp, wm, vp, vm = broadcast(w_plus=w_plus, w_minus=w_minus, v_plus=v_plus, v_minus=v_minus)
+        grows, shrinks = ((wp + vp) ** 2 + (wm - vm) ** 2) / 4, ((wp - vp) ** 2 + (wm + vm) ** 2) / 4
+        return cls(2 * np.sqrt(grows * shrinks), wp * vp - wm * vm)
+
+    @classmethod
+    def single_task(cls, dimension: int, alpha: float, readout: float | None = None) -> Potential:
+        """Return that of a network whose hidden weights are all ``alpha`` and whose readouts are ``readout``, or alpha.
+
+        Examples
+        --------
+        >>> Potential.single_task(3, alpha=0.1, readout=0.5).k
+        array([0.26, 0.26, 0.26])
+        """
+        first, second = real(alpha, "alpha"), real(alpha if readout is None else readout, "readout")
+        return cls(np.full(whole(dimension, "dimension"), first**2 + second**2), np.zeros(dimension))
+
+    @classmethod
+    def finetuned(
+        cls, auxiliary: npt.ArrayLike, alpha: float, scaling: float = 1.0, gamma: float = 0.0, form: str = "exact"
+    ) -> Potential:
+        """Return that of a network pretrained to ``auxiliary`` and finetuned.
+
+        Parameters
+        ----------
+        auxiliary : array (D,)
+            Coefficients B that pretraining ended at.
+        alpha : float
+            Weights before pretraining.
+        scaling : float
+            What hidden weights are multiplied by after pretraining (the paper's m).
+        gamma : float
+            What both readouts are set to after pretraining.
+        form : {"exact", "symmetric"}
+            The protocol as it is trained, or the published ``k = m^2 |B| + gamma^2`` with beta0 = 0, which is that of a
+            network with both paths at ``sqrt|B|`` and has twice the exact k where B is large.
+
+        Examples
+        --------
+        >>> found = Potential.finetuned([-0.7, 0.0], alpha=0.1, gamma=0.2)
+        >>> found.k.round(9), found.start.round(9)
+        (array([0.35355339, 0.05      ]), array([-0.16495886,  0.        ]))
+        """
+        k, B = np.atleast_1d(bend(auxiliary, alpha, scaling, gamma, form), reals(auxiliary, "auxiliary"))
+        if form == "symmetric":
+            return cls(k, np.zeros_like(B))
+        # The difference w+ - w- of the pretrained weights, in a form that keeps its digits near B = 0.
+        with np.errstate(invalid="ignore"):
+            difference = B / np.sqrt(np.sqrt(B**2 + 4 * alpha**4) + 2 * alpha**2)
+        return cls(k, gamma * scaling * np.where(B == 0, 0.0, difference))
+
+
+def pretrained_weights(auxiliary: npt.ArrayLike, alpha: float) -> tuple[FloatArray, FloatArray]:
+    """Return hidden weights (w+, w-), each (D,), after pretraining from ``alpha`` to coefficients ``auxiliary``.
+
+    Pretraining keeps w = v on each path and w+ w- = alpha^2.
+
+    Examples
+    --------
+    >>> [round(float(part[0]), 4) for part in pretrained_weights([1.0], alpha=0.1)]
+    [1.0, 0.01]
+    """
+    real(alpha, "alpha", least=0)
+    B = np.atleast_1d(reals(auxiliary, "auxiliary"))
+    large = np.sqrt((np.sqrt(B**2 + 4 * alpha**4) + np.abs(B)) / 2)
+    small = np.divide(alpha**2, large, out=np.zeros_like(large), where=large > 0)
+    return np.where(B >= 0, large, small), np.where(B >= 0, small, large)
+
+
+def group_norm(beta: npt.ArrayLike) -> np.float64:
+    """Return sum_d sqrt(sum_o beta_do^2) of coefficients (D, O): least squared weights that make them, times one half.
+
+    It is what multi-task training with vanishing weight decay minimises. Gradient flow from small weights without decay
+    ends elsewhere.
+
+    Examples
+    --------
+    >>> group_norm([[3.0, 4.0], [0.0, 1.0]])
+    np.float64(6.0)
+    """
+    values = reals(beta, "beta")
+    if values.ndim != 2:
+        raise InputError(f"beta has shape {values.shape}; give (D, O), a row a coordinate and a column a task")
+    return np.float64(np.linalg.norm(values, axis=1).sum())

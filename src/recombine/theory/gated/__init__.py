@@ -1,0 +1,34 @@
+"""Gated linear networks: the largest margin under the norm that the architecture decides, and the flow towards it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.theory.gated.conic import largest_margin_by_cones as largest_margin_by_cones
+    from recombine.theory.gated.conic import least_effective_squares as least_effective_squares
+    from recombine.theory.gated.contexts import HalfSpaces as HalfSpaces
+    from recombine.theory.gated.contexts import joint as joint
+    from recombine.theory.gated.contexts import relu_gates as relu_gates
+    from recombine.theory.gated.estimator import GatedLinearSVC as GatedLinearSVC
+    from recombine.theory.gated.features import gating_for as gating_for
+    from recombine.theory.gated.flow import Flow as Flow
+    from recombine.theory.gated.flow import flow as flow
+    from recombine.theory.gated.machine import NotSeparableError as NotSeparableError
+    from recombine.theory.gated.machine import UndecidedError as UndecidedError
+    from recombine.theory.gated.margin import GatedMargin as GatedMargin
+    from recombine.theory.gated.margin import largest_margin as largest_margin
+    from recombine.theory.gated.norms import chain_cost as chain_cost
+    from recombine.theory.gated.norms import convolution_cost as convolution_cost
+    from recombine.theory.gated.norms import effective_squares as effective_squares
+    from recombine.theory.gated.norms import frozen_relu_cost as frozen_relu_cost
+    from recombine.theory.gated.norms import gated_readout_cost as gated_readout_cost
+    from recombine.theory.gated.norms import group_cost as group_cost
+    from recombine.theory.gated.norms import group_norm as group_norm
+    from recombine.theory.gated.norms import least_group_cost as least_group_cost
+    from recombine.theory.gated.norms import one_layer_cost as one_layer_cost
+    from recombine.theory.gated.norms import shared_contexts_cost as shared_contexts_cost
+
+open_room(__name__)

@@ -1,0 +1,194 @@
+"""Gradient flow on two-layer gated networks with time rescaled by the loss, which reaches the limit of training.
+
+Flow on log sum exp(-y f) takes the same path as flow on the exponential loss, with time divided by the loss, so that
+parameters grow exponentially instead of logarithmically: a time of 75 stands for astronomically many steps. Along the
+way v_h^2 - sum_c |w_hc|^2 does not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, as_count, as_numbers, as_positive
+from recombine.errors import InputError, SolverError
+from recombine.theory.gated.margin import as_problem
+
+#: Relative and absolute tolerance of the integrator.
+TOLERANCES = (1e-9, 1e-12)
+#: Which samples count depends on differences of margins of about one; beyond this margin rounding drowns them.
+LARGEST_MARGIN = 4e6
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """Networks along the flow, at T times.
+
+    Attributes
+    ----------
+    times : ndarray (T,)
+        Rescaled time tau.
+    hidden : ndarray (T, H, C, d)
+    readout : ndarray (T, H)
+    margin : ndarray (T,)
+        Smallest y f over the samples.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 1.0], [-1.0, 1.0]])
+    >>> path = flow(X, [1, -1], [[0], [0]], contexts=1, seed=0, times=(0.0, 20.0))
+    >>> path.zeta.shape, round(float(path.ratio[-1]), 4)
+    ((2, 1, 1, 2), 1.0)
+    """
+
+    times: FloatArray
+    hidden: FloatArray
+    readout: FloatArray
+    margin: FloatArray
+
+    @property
+    def zeta(self) -> FloatArray:
+        """Readout times hidden weights, shape (T, H, C, d)."""
+        return self.readout[:, :, None, None] * self.hidden
+
+    @property
+    def ratio(self) -> FloatArray:
+        """Sum of the group norms of zeta over the margin, shape (T,); it ends at the optimum of the margin problem.
+
+        Not a number while some sample is on the wrong side, when there is no margin.
+        """
+        return self._over_margin(np.sqrt((self.zeta**2).sum(axis=(2, 3))).sum(axis=1))
+
+    @property
+    def half_square(self) -> FloatArray:
+        """Half the squared norm of all parameters over the margin, shape (T,); equals ``ratio`` when balanced."""
+        squares: FloatArray = (self.hidden**2).sum(axis=(1, 2, 3)) + (self.readout**2).sum(axis=1)
+        return self._over_margin(squares / 2)
+
+    @property
+    def drift(self) -> FloatArray:
+        """Largest change of ``v_h^2 - sum_c |w_hc|^2`` since the first time, over a unit's squared size, shape (T,)."""
+        sizes = (self.hidden**2).sum(axis=(2, 3)), self.readout**2
+        conserved = sizes[1] - sizes[0]
+        change: FloatArray = (np.abs(conserved - conserved[0]) / (sizes[0] + sizes[1])).max(axis=1)
+        return change
+
+    def _over_margin(self, sizes: FloatArray) -> FloatArray:
+        return np.divide(sizes, self.margin, out=np.full_like(sizes, np.nan), where=self.margin > 0)
+
+
+def flow(
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    ids: npt.ArrayLike,
+    *,
+    contexts: int,
+    seed: int,
+    scale: float = 0.1,
+    times: Sequence[float] | FloatArray = (0.0, 75.0),
+) -> Flow:
+    """Integrate the rescaled flow of one network from a random start.
+
+    Parameters
+    ----------
+    X : array (n, d)
+    y : array (n,)
+        Labels -1 and +1.
+    ids : array of int (n, H)
+        Context of each unit; equal columns are units that share their context function.
+    contexts : int
+        Contexts of a unit.
+    seed : int
+        First weights are normal with standard deviation ``scale``.
+    scale : float
+        Outputs of the first weights must leave room below the largest margin that can be followed.
+    times : sequence of float
+        Rescaled times to return, from 0 up. The flow ends early, and its last time says when, where the margin has
+        become so large that floating point numbers cannot tell support vectors apart.
+
+    Returns
+    -------
+    Flow
+    """
+    points, signs, rows = as_problem(X, y, ids, contexts)
+    clock = _as_times(times)
+    field = _Field(points * signs[:, None], (rows[:, :, None] == np.arange(contexts)).astype(np.float64))
+    start = field.start(as_count(seed, "seed", 0), as_positive(scale, "scale"))
+    clock, states = _integrated(field, start, clock)
+    hidden, readout = field.parts(states)
+    margin = np.array([field.outputs(w, v).min() for w, v in zip(hidden, readout, strict=True)])
+    return Flow(clock, hidden, readout, margin)
+
+
+def _as_times(times: Sequence[float] | FloatArray) -> FloatArray:
+    clock = as_numbers(times, "times").astype(np.float64)
+    if clock.ndim != 1 or not len(clock) or not np.isfinite(clock).all() or clock[0] < 0 or (np.diff(clock) <= 0).any():
+        raise InputError(f"times {times} must rise from 0 or later, and be finite")
+    return clock
+
+
+def _integrated(field: _Field, start: FloatArray, clock: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the times reached, the last of them where the margin became too large, and states (T, parameters)."""
+    from scipy.integrate import solve_ivp
+
+    if clock[-1] == 0:
+        return clock, start[None]
+    accuracy: dict[str, Any] = {"rtol": TOLERANCES[0], "atol": TOLERANCES[1]}
+    answer: Any = solve_ivp(
+        field, (0.0, float(clock[-1])), start, method="LSODA", t_eval=clock, events=field.room, **accuracy
+    )
+    if not answer.success:
+        raise SolverError(f"the flow could not be integrated ({answer.message}); try another seed or a shorter time")
+    if not len(answer.t_events[0]):
+        return clock, answer.y.T
+    return np.append(answer.t, answer.t_events[0]), np.vstack([answer.y.T, answer.y_events[0]])
+
+
+@dataclass(frozen=True, eq=False)
+class _Field:
+    """Velocity of the flow; signed inputs (n, d) and which weights each sample uses (n, H, C)."""
+
+    signed: FloatArray
+    uses: FloatArray
+
+    def start(self, seed: int, scale: float) -> FloatArray:
+        """Draw first weights, shape (parameters,), and refuse those that leave the flow no room."""
+        units, contexts = self.uses.shape[1:]
+        generator = np.random.default_rng(np.random.SeedSequence([seed, 5]))
+        drawn: FloatArray = scale * generator.normal(size=units * (contexts * self.signed.shape[1] + 1))
+        largest = float(np.abs(self.outputs(*self.parts(drawn))).max())
+        if not largest < LARGEST_MARGIN:
+            raise InputError(
+                f"outputs at the start are up to {largest:.0e} and margins can be followed to {LARGEST_MARGIN:.0e}; "
+                f"lower scale {scale}, or the inputs"
+            )
+        return drawn
+
+    def parts(self, states: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Split states (..., parameters) into hidden weights (..., H, C, d) and readout (..., H)."""
+        units, contexts = self.uses.shape[1:]
+        hidden = states[..., :-units].reshape(*states.shape[:-1], units, contexts, self.signed.shape[1])
+        return hidden, states[..., -units:]
+
+    def outputs(self, hidden: FloatArray, readout: FloatArray) -> FloatArray:
+        """Return y f, shape (n,)."""
+        products = np.tensordot(self.signed, hidden, axes=(1, 2))
+        values: FloatArray = (self.uses * products).sum(axis=2) @ readout
+        return values
+
+    def room(self, time: float, state: FloatArray) -> float:
+        """Return how far the margin is from the largest that can be followed; the flow ends at zero."""
+        return float(LARGEST_MARGIN - self.outputs(*self.parts(state)).min())
+
+    room.terminal = True  # type: ignore[attr-defined]
+
+    def __call__(self, time: float, state: FloatArray) -> FloatArray:
+        hidden, readout = self.parts(state)
+        margins = self.outputs(hidden, readout)
+        chance = np.exp(margins.min() - margins)
+        pull = np.tensordot(self.uses, (chance / chance.sum())[:, None] * self.signed, axes=(0, 0))
+        return np.concatenate([(readout[:, None, None] * pull).ravel(), (hidden * pull).sum(axis=(1, 2))])

@@ -1,0 +1,146 @@
+"""Least squares for the additive model of order k: fit, predict, and what each cell looks like without itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
+from recombine.cells.conjunctions import Conjunctions
+from recombine.errors import InputError
+
+#: Entries of the design matrix up to which a dense singular value decomposition is used (a few seconds at most).
+DENSE_ENTRIES = 4_000_000
+#: Singular values below this share of the largest are zero: the incidence matrix holds small integers.
+RANK_SHARE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFit:
+    """A fitted additive model.
+
+    Attributes
+    ----------
+    conjunctions : Conjunctions
+    table : float array of shape (F,)
+        Value of each conjunction: the minimum-norm solution, so values of conjunctions never seen are zero.
+    fitted : float array of shape (N,)
+    leverage : float array of shape (N,) or None
+        Diagonal of the hat matrix; None on the sparse route.
+    rank : int or None
+    basis : float array of shape (N, rank) or None
+        Orthonormal basis of the fitted values (of the weighted cells); None on the sparse route.
+    """
+
+    conjunctions: Conjunctions
+    table: FloatArray
+    fitted: FloatArray
+    leverage: FloatArray | None
+    rank: int | None
+    basis: FloatArray | None = None
+
+    def predict(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the model's value at ``cells`` (N, C); meaningful only where the verdict is ``determined``."""
+        values: FloatArray = self.conjunctions.values(self.table, as_cells(cells, factors=len(self.conjunctions.sizes)))
+        return values
+
+
+def fit_additive(
+    conjunctions: Conjunctions, cells: npt.ArrayLike, outcome: npt.ArrayLike, weight: npt.ArrayLike | None = None
+) -> AdditiveFit:
+    """Fit f(z) = sum of f_J(z_J) over subsets J of the model's order by (weighted) least squares.
+
+    Parameters
+    ----------
+    conjunctions : Conjunctions
+    cells : int array of shape (N, C)
+    outcome : float array of shape (N,)
+    weight : float array of shape (N,), optional
+
+    Examples
+    --------
+    >>> fit = fit_additive(Conjunctions((2, 2)), [[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 11.0])
+    >>> fit.predict([[1, 1]]).round(9), fit.rank
+    (array([12.]), 3)
+    """
+    codes = as_cells(cells, factors=len(conjunctions.sizes))
+    values = np.asarray(outcome, dtype=float)
+    if values.shape != (len(codes),) or not len(codes):
+        raise InputError(f"outcome has shape {values.shape} but there are {len(codes)} cells; give one value a cell")
+    scale = np.ones(len(codes)) if weight is None else np.sqrt(np.asarray(weight, dtype=float))
+    if len(codes) * conjunctions.columns <= DENSE_ENTRIES:
+        return _dense(conjunctions, codes, values, scale)
+    return _sparse(conjunctions, codes, values, scale)
+
+
+def _dense(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
+    from scipy.linalg import svd
+    from threadpoolctl import threadpool_limits
+
+    whole = conjunctions.incidence(cells)
+    used = np.unique(whole.indices)  # conjunctions never seen stay at zero, as in the minimum-norm solution
+    design = whole[:, used].toarray()
+    with threadpool_limits(1):  # a second thread made the decomposition of a few hundred cells ten times slower
+        left, singular, right = svd(design * scale[:, None], full_matrices=False, check_finite=False)
+    kept = singular > RANK_SHARE * singular[0]
+    left, singular, right = left[:, kept], singular[kept], right[kept]
+    solution = right.T @ ((left.T @ (scale * values)) / singular)
+    table = np.zeros(conjunctions.columns)
+    table[used] = solution
+    return AdditiveFit(conjunctions, table, design @ solution, np.square(left).sum(axis=1), int(kept.sum()), left)
+
+
+def _sparse(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
+    from scipy.sparse import diags_array
+    from scipy.sparse.linalg import lsmr
+    from threadpoolctl import threadpool_limits
+
+    design = conjunctions.incidence(cells)
+    with threadpool_limits(1):
+        table = lsmr(diags_array(scale) @ design, scale * values, atol=1e-12, btol=1e-12, maxiter=5_000)[0]
+    return AdditiveFit(conjunctions, table, design @ table, None, None)
+
+
+def leave_one_out(fit: AdditiveFit, outcome: npt.ArrayLike) -> tuple[FloatArray, BoolArray]:
+    """Return each cell's prediction from all the others, shape (N,), and whether the others determine it.
+
+    The prediction without cell i is y_i - r_i / (1 - h_i); a cell with leverage h_i = 1 is known from itself alone.
+
+    Examples
+    --------
+    >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> fit = fit_additive(Conjunctions((2, 2)), square, [1.0, 2.0, 11.0, 15.0])
+    >>> predicted, determined = leave_one_out(fit, [1.0, 2.0, 11.0, 15.0])
+    >>> predicted.round(9).tolist(), determined.all()
+    ([-2.0, 5.0, 14.0, 12.0], np.True_)
+    """
+    if fit.leverage is None:
+        raise InputError("leave-one-out needs the dense route; this design has too many cells or conjunctions for it")
+    values = np.asarray(outcome, dtype=float)
+    determined = fit.leverage < 1.0 - 1e-8
+    rest = np.where(determined, 1.0 - fit.leverage, np.nan)
+    return values - (values - fit.fitted) / rest, determined
+
+
+def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray:
+    """Return the variance that noise alone gives each leave-one-out error, shape (N,), if effects truly add.
+
+    With residuals r = (I - H) y and noise variances v, the error r_i / (1 - h_i) has variance
+    sum_j (I - H)_ij^2 v_j / (1 - h_i)^2. It counts the noise of the cell itself and of those that predict it.
+
+    Examples
+    --------
+    >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> fit = fit_additive(Conjunctions((2, 2)), square, [1.0, 2.0, 11.0, 15.0])
+    >>> leave_one_out_noise(fit, [1.0, 1.0, 1.0, 1.0]).round(9).tolist()
+    [4.0, 4.0, 4.0, 4.0]
+    """
+    if fit.leverage is None or fit.basis is None:
+        raise InputError("leave-one-out needs the dense route; this design has too many cells or conjunctions for it")
+    noise = np.asarray(variance, dtype=float)
+    inner = (fit.basis * noise[:, None]).T @ fit.basis
+    spread = noise * (1.0 - 2.0 * fit.leverage) + np.einsum("ij,jk,ik->i", fit.basis, inner, fit.basis, optimize=True)
+    rest = np.where(fit.leverage < 1.0 - 1e-8, 1.0 - fit.leverage, np.nan)
+    return np.asarray(spread / rest**2)

@@ -1,0 +1,188 @@
+"""Certificates: signed seen cells that add up to an unseen one, checked in integer arithmetic.
+
+If y(b,2) = y(b,1) + y(a,2) - y(a,1) holds for every function that adds at the model's order, then the three seen cells
+give the unseen one. Two factors at order 1: a shortest path. Else first a single cube of cells, the shortest relation
+there is at any order, then the smallest sum of absolute weights by linear programming.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import Conjunctions, canonical
+from recombine.cells.seen import SeenCells
+from recombine.errors import SolverError
+from recombine.theory.identification.level_graph import is_graph, level_graph, shortest_path
+from recombine.theory.identification.signed_sums import Terms, balances, signed_sum
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Signed seen cells whose sum is the cell.
+
+    Attributes
+    ----------
+    cell : tuple of int
+        The cell that is given by the sum.
+    cells : IntArray, (m, C)
+        Seen cells, positive weights first.
+    weights : tuple of Fraction, (m,)
+        Their weights.
+    verified : bool
+        Whether the rows of conjunctions were checked to agree exactly.
+
+    Examples
+    --------
+    >>> features = Conjunctions((2, 2))
+    >>> seen = SeenCells(features, np.array([[0, 0], [0, 1], [1, 0]]))
+    >>> found = certificate(features, seen, np.array([1, 1]))
+    >>> found.text([["a", "b"], ["1", "2"]]), found.verified
+    ('y(b,2) = y(b,1) + y(a,2) - y(a,1)', True)
+    """
+
+    cell: tuple[int, ...]
+    cells: IntArray
+    weights: tuple[Fraction, ...]
+    verified: bool
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def value(self, outcomes: FloatArray) -> float:
+        """Return the cell's value from the ``outcomes`` (m,) of its seen cells."""
+        return float(np.dot([float(weight) for weight in self.weights], outcomes))
+
+    def text(self, levels: Sequence[Sequence[object]] | None = None) -> str:
+        """Write the certificate as an equation, with level names where ``levels`` gives them (one list a factor)."""
+        terms = [
+            _signed(weight) + _named(row, levels) for row, weight in zip(self.cells.tolist(), self.weights, strict=True)
+        ]
+        return f"{_named(self.cell, levels)} = {' '.join(terms).removeprefix('+ ')}"
+
+
+def _named(cell: Iterable[int], levels: Sequence[Sequence[object]] | None) -> str:
+    names = [str(levels[factor][level]) if levels else str(level) for factor, level in enumerate(cell)]
+    return f"y({','.join(names)})"
+
+
+def _signed(weight: Fraction) -> str:
+    size = "" if abs(weight) == 1 else f"{abs(weight)} "
+    return f"{'-' if weight < 0 else '+'} {size}"
+
+
+def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Certificate:
+    """Return a short certificate of a determined ``cell`` (C,).
+
+    Parameters
+    ----------
+    features : Conjunctions
+        The additive model.
+    seen : SeenCells
+        The seen cells.
+    cell : IntArray, (C,)
+        A seen or determined cell.
+
+    Returns
+    -------
+    Certificate
+        Verified exactly. ``verified`` is False only where the design was too large for the linear program and the
+        weights are those of least squares in floating point: right to about 1e-8, and many.
+
+    Raises
+    ------
+    SolverError
+        If no sum of seen cells was found, as for a cell that is not determined.
+
+    Examples
+    --------
+    >>> features = Conjunctions((2, 2, 2), order=1)
+    >>> seen = SeenCells(features, np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0]]))
+    >>> print(certificate(features, seen, np.array([1, 1, 0])))
+    y(1,1,0) = y(0,1,0) + y(1,0,0) - y(0,0,0)
+    """
+    target = canonical(cell[None, :], features.symmetric)[0]
+    if seen.holds(target[None, :])[0]:
+        return _checked(features, target, {tuple(target.tolist()): Fraction(1)})
+    if is_graph(features):
+        terms = _by_path(features, seen.cells, target)
+    else:
+        terms = by_cube(features, seen, target) or signed_sum(features, seen.cells, target)
+    if not terms:
+        raise SolverError(f"no sum of seen cells gives cell {tuple(cell.tolist())}; check that it is determined")
+    return _checked(features, target, terms)
+
+
+def _checked(features: Conjunctions, target: IntArray, terms: Terms) -> Certificate:
+    kept = sorted(((row, weight) for row, weight in terms.items() if weight), key=lambda term: term[1] < 0)
+    cells = np.array([row for row, _ in kept], dtype=np.int64).reshape(-1, len(target))
+    weights = tuple(weight for _, weight in kept)
+    return Certificate(tuple(target.tolist()), cells, weights, balances(features, target, terms))
+
+
+def _by_path(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
+    """Alternate signs along a shortest path; an odd cycle on each side, at half weight, joins two components."""
+    graph = level_graph(features, seen)
+    first = features.sizes[0]
+    left, right = int(target[0]), int(target[1])
+    walks = [(shortest_path(graph, left, right + first), Fraction(1))]
+    if not walks[0][0] and features.symmetric:
+        walks = [(shortest_path(graph, level, level + first), Fraction(1, 2)) for level in (left, right)]
+    terms: Terms = defaultdict(Fraction)
+    for walk, size in walks:
+        for step, pair in enumerate(itertools.pairwise(walk)):
+            edge = np.array([sorted(pair)]) - [0, first]
+            terms[tuple(canonical(edge, features.symmetric)[0].tolist())] += size * (-1) ** step
+    return terms if all(walk for walk, _ in walks) else {}
+
+
+def by_cube(features: Conjunctions, seen: SeenCells, target: IntArray) -> Terms:
+    """Look for order + 1 factors and other levels of theirs such that all other corners of that cube are seen.
+
+    Quick at any size; empty where there is no such cube.
+
+    Examples
+    --------
+    >>> features = Conjunctions((2, 2))
+    >>> seen = SeenCells(features, np.array([[0, 0], [0, 1], [1, 0]]))
+    >>> sorted((cell, int(weight)) for cell, weight in by_cube(features, seen, np.array([1, 1])).items())
+    [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
+    """
+    for flipped in itertools.combinations(range(len(target)), features.order + 1):
+        kept = [factor for factor in range(len(target)) if factor not in flipped]
+        opposite = _opposite(seen, target, kept, flipped)
+        corners = [corner for size in range(1, len(flipped)) for corner in itertools.combinations(flipped, size)]
+        for corner in corners:
+            opposite = opposite[seen.holds(_with(target, opposite, corner))]
+        if len(opposite):
+            terms: Terms = defaultdict(Fraction)
+            for corner in [*corners, flipped]:
+                row = canonical(_with(target, opposite[:1], corner), features.symmetric)[0]
+                terms[tuple(row.tolist())] += Fraction((-1) ** (len(corner) + 1))
+            return terms
+    return {}
+
+
+def _opposite(seen: SeenCells, target: IntArray, kept: Sequence[int], flipped: Sequence[int]) -> IntArray:
+    """Seen cells that agree with the target on ``kept`` and differ from it on all of ``flipped``."""
+    found = [
+        cells[(cells[:, kept] == target[kept]).all(axis=1) & (cells[:, flipped] != target[list(flipped)]).all(axis=1)]
+        for cells in seen.arrangements()
+    ]
+    return np.concatenate(found)
+
+
+def _with(target: IntArray, other: IntArray, factors: Sequence[int]) -> IntArray:
+    """The target with ``factors`` taken from each row of ``other``."""
+    cells = np.repeat(target[None, :], len(other), axis=0)
+    cells[:, list(factors)] = other[:, list(factors)]
+    return cells

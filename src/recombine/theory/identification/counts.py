@@ -1,0 +1,214 @@
+"""How many cells of the full product carry each verdict, whatever its size."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.cells.arrays import IntArray
+from recombine.cells.conjunctions import Conjunctions
+from recombine.theory.identification.elimination import PRIME
+from recombine.theory.identification.nullspace import NullVectors
+from recombine.verdicts import Verdict
+
+#: Sums formed at most when counting by value; beyond this the cells are sampled.
+LARGEST_SUMS = 3_000_000
+
+#: Factors as blocks: (a factor of the block, how many interchangeable factors it stands for).
+Block = tuple[int, int]
+
+
+@dataclass(frozen=True, repr=False)
+class Counts:
+    """Verdict counts over the full product (interchangeable cells counted once).
+
+    Attributes
+    ----------
+    by_verdict : dict of Verdict to int
+        The counts; estimates of them where ``exact`` is False.
+    total : int
+        Number of cells.
+    exact : bool
+        Whether the counts are exact. If not, `seen`, `unseen level` and the total still are.
+    sampled : int
+        Number of random cells behind an estimate, 0 if exact.
+    low, high : dict of Verdict to int
+        95 % interval; equal to the counts where exact.
+
+    Examples
+    --------
+    >>> counts = exact_counts({Verdict.SEEN: 3, Verdict.DETERMINED: 1})
+    >>> counts.total, counts[Verdict.DETERMINED], counts.exact
+    (4, 1, True)
+    """
+
+    by_verdict: dict[Verdict, int]
+    total: int
+    exact: bool
+    sampled: int
+    low: dict[Verdict, int]
+    high: dict[Verdict, int]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{verdict.word} {count:,}" for verdict, count in self.by_verdict.items() if count)
+        return f"Counts({shown}; {'exact' if self.exact else f'from {self.sampled:,} random cells'})"
+
+    def __getitem__(self, verdict: Verdict) -> int:
+        return self.by_verdict[verdict]
+
+
+def blocks_of(features: Conjunctions) -> list[Block]:
+    """Return one block for each plain factor and each group of interchangeable ones.
+
+    Examples
+    --------
+    >>> blocks_of(Conjunctions((3, 3, 2), symmetric=((0, 1),)))
+    [(2, 1), (0, 2)]
+    """
+    grouped = {factor for group in features.symmetric for factor in group}
+    plain = [(factor, 1) for factor in range(len(features.sizes)) if factor not in grouped]
+    return plain + [(group[0], len(group)) for group in features.symmetric]
+
+
+def cells_in(features: Conjunctions, sizes: Sequence[int]) -> int:
+    """Count the distinct cells of a product with ``sizes`` levels per factor.
+
+    Examples
+    --------
+    >>> cells_in(Conjunctions((4, 4, 3), symmetric=((0, 1),)), (4, 4, 3))
+    30
+    """
+    return math.prod(math.comb(sizes[factor] + members - 1, members) for factor, members in blocks_of(features))
+
+
+def _sums(values: Sequence[int], members: int) -> Counter[int]:
+    """Count the multisets of ``members`` levels by the sum of their values."""
+    totals: list[Counter[int]] = [Counter({0: 1})] + [Counter() for _ in range(members)]
+    for value, levels in Counter(values).items():
+        for used in range(members, 0, -1):
+            for taken in range(1, used + 1):
+                ways = math.comb(levels + taken - 1, taken)
+                for total, number in totals[used - taken].items():
+                    totals[used][(total + taken * value) % PRIME] += number * ways
+    return totals[members]
+
+
+def _joined(first: Counter[int], second: Counter[int]) -> Counter[int]:
+    joined: Counter[int] = Counter()
+    for left, ways in first.items():
+        for right, more in second.items():
+            joined[(left + right) % PRIME] += ways * more
+    return joined
+
+
+def vanishing(null: NullVectors, present: Sequence[IntArray]) -> int | None:
+    """Count the cells of the given levels on which the null vector vanishes, order 1 only; None if too costly.
+
+    Levels with one value are counted together, and sums over two halves of the factors are matched.
+
+    Examples
+    --------
+    >>> from recombine.theory.identification.nullspace import null_vectors
+    >>> null = null_vectors(Conjunctions((2, 2)), np.array([[0, 0], [1, 1]]))
+    >>> vanishing(null, [np.arange(2), np.arange(2)])
+    2
+    """
+    if null.features.order != 1 or not null.modulus:
+        return None
+    offsets = null.features.ids(np.zeros((1, len(present)), dtype=np.int64))[0]
+    sums = []
+    for factor, members in blocks_of(null.features):
+        values = null.look_up(offsets[factor] + present[factor])[:, 0].tolist()
+        if len(set(values)) ** members > LARGEST_SUMS:
+            return None
+        sums.append(_sums(values, members))
+    return _matches(sums)
+
+
+def _matches(sums: list[Counter[int]]) -> int | None:
+    halves = [Counter({0: 1}), Counter({0: 1})]
+    for block in sorted(sums, key=len, reverse=True):
+        halves.sort(key=len)
+        if len(halves[0]) * len(block) > LARGEST_SUMS:
+            return None
+        halves[0] = _joined(halves[0], block)
+    small, large = sorted(halves, key=len)
+    return sum(ways * large.get(-total % PRIME, 0) for total, ways in small.items())
+
+
+def random_cells(
+    features: Conjunctions, present: Sequence[IntArray], number: int, generator: np.random.Generator
+) -> IntArray:
+    """Draw cells of the given levels uniformly (interchangeable cells counted once), shape (number, C).
+
+    Examples
+    --------
+    >>> random_cells(Conjunctions((2, 3)), [np.array([1]), np.array([2])], 2, np.random.default_rng(0)).tolist()
+    [[1, 2], [1, 2]]
+    """
+    cells = np.empty((number, len(features.sizes)), dtype=np.int64)
+    for factor, members in blocks_of(features):
+        levels = present[factor]
+        group = next((group for group in features.symmetric if factor in group), (factor,))
+        cells[:, list(group)] = levels[_random_multisets(len(levels), members, number, generator)]
+    return cells
+
+
+def _random_multisets(levels: int, members: int, number: int, generator: np.random.Generator) -> IntArray:
+    """Draw uniform multisets: sorted distinct numbers below levels + members - 1, less their positions."""
+    drawn = np.sort(generator.integers(0, levels + members - 1, size=(number, members)), axis=1)
+    while len(clash := np.flatnonzero((np.diff(drawn, axis=1) == 0).any(axis=1))):
+        drawn[clash] = np.sort(generator.integers(0, levels + members - 1, size=(len(clash), members)), axis=1)
+    return drawn - np.arange(members)
+
+
+def wilson(hits: int, trials: int) -> tuple[float, float]:
+    """Return the 95 % score interval of a proportion.
+
+    Examples
+    --------
+    >>> [round(bound, 3) for bound in wilson(0, 100)]
+    [0.0, 0.037]
+    """
+    z = 1.959963984540054
+    centre = (hits + z * z / 2) / (trials + z * z)
+    half = z / (trials + z * z) * math.sqrt(hits * (trials - hits) / trials + z * z / 4)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def exact_counts(by_verdict: dict[Verdict, int]) -> Counts:
+    """Wrap counts known exactly.
+
+    Examples
+    --------
+    >>> exact_counts({Verdict.SEEN: 2}).high[Verdict.UNDECIDED]
+    0
+    """
+    filled = {verdict: by_verdict.get(verdict, 0) for verdict in Verdict}
+    return Counts(filled, sum(filled.values()), True, 0, dict(filled), dict(filled))
+
+
+def estimated_counts(known: dict[Verdict, int], codes: IntArray, rest: int) -> Counts:
+    """Spread ``rest`` cells over verdicts as in the sampled ``codes`` (n,); ``known`` holds what is exact.
+
+    Examples
+    --------
+    >>> counts = estimated_counts({Verdict.SEEN: 5}, np.array([1, 1, 2, 1]), 1000)
+    >>> counts.total, counts[Verdict.DETERMINED], counts.low[Verdict.DETERMINED] < 750 < counts.high[Verdict.DETERMINED]
+    (1005, 750, True)
+    """
+    exact = exact_counts(known)
+    estimate, low, high = dict(exact.by_verdict), dict(exact.low), dict(exact.high)
+    for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED):
+        hits = int((codes == verdict).sum())
+        bounds = wilson(hits, len(codes))
+        estimate[verdict] = hits * rest // len(codes)
+        low[verdict], high[verdict] = math.floor(bounds[0] * rest), min(rest, math.ceil(bounds[1] * rest))
+    estimate[Verdict.DETERMINED] += rest - sum(
+        estimate[verdict] for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED)
+    )
+    return Counts(estimate, exact.total + rest, False, len(codes), low, high)

@@ -1,0 +1,93 @@
+"""Two factors at order 1 as a graph: levels are nodes, seen cells are edges, and connected means determined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.cells.arrays import IntArray
+from recombine.cells.conjunctions import Conjunctions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+def is_graph(features: Conjunctions) -> bool:
+    """Say whether connectivity decides: two factors at order 1, whether distinct or one used twice.
+
+    Examples
+    --------
+    >>> is_graph(Conjunctions((3, 4))), is_graph(Conjunctions((3, 4), order=2))
+    (True, False)
+    """
+    return len(features.sizes) == 2 and features.order == 1
+
+
+def level_graph(features: Conjunctions, seen: IntArray) -> csr_array:
+    """Return the graph whose edges are the seen cells ``seen`` (N, 2), each stored once, from the first factor.
+
+    Two distinct factors give one node a level. A factor used twice gives two nodes a level, (a, left) and (a, right),
+    with the edges (a, left)-(b, right) and (b, left)-(a, right): the bipartite double cover.
+
+    Examples
+    --------
+    >>> level_graph(Conjunctions((2, 3)), np.array([[0, 1]])).nnz
+    1
+    """
+    from scipy.sparse import csr_array
+
+    left = seen[:, 0]
+    right = seen[:, 1] + features.sizes[0]
+    if features.symmetric:
+        left, right = np.concatenate([left, seen[:, 1]]), np.concatenate([right, left + features.sizes[0]])
+    nodes = sum(features.sizes)
+    return csr_array((np.ones(len(left), dtype=bool), (left, right)), shape=(nodes, nodes))
+
+
+def component_labels(features: Conjunctions, seen: IntArray) -> tuple[IntArray, int]:
+    """Return a null vector in small integers, one per column, and the rank of the seen cells.
+
+    Distinct factors: the number of the component, negative on the second factor, so that two levels cancel if and
+    only if they are connected. One factor used twice: plus or minus the number on the two sides of a bipartite
+    component and 0 on a component with an odd cycle, whose levels are all determined.
+
+    Examples
+    --------
+    >>> labels, rank = component_labels(Conjunctions((2, 2)), np.array([[0, 0], [1, 1]]))
+    >>> labels.tolist(), rank
+    ([1, 2, -1, -2], 2)
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    first = features.sizes[0]
+    number, label = connected_components(level_graph(features, seen), directed=False)
+    if features.symmetric:
+        left, right = label[:first].astype(np.int64) + 1, label[first:].astype(np.int64) + 1
+        # Both copies of a bipartite component carry a label of their own; the smaller one names the pair.
+        table = np.where(left == right, 0, np.where(left < right, left, -right))
+        rank = first - len(np.unique(np.abs(table[table != 0])))
+        return table, rank
+    table = label.astype(np.int64) + 1
+    table[first:] *= -1
+    return table, sum(features.sizes) - int(number)
+
+
+def shortest_path(graph: csr_array, start: int, stop: int) -> list[int]:
+    """Return the nodes of a shortest path, both ends included; empty if there is none.
+
+    Examples
+    --------
+    >>> shortest_path(level_graph(Conjunctions((2, 2)), np.array([[0, 0], [1, 0], [1, 1]])), 0, 3)
+    [0, 2, 1, 3]
+    """
+    from scipy.sparse.csgraph import breadth_first_order
+
+    _, before = breadth_first_order(graph, start, directed=False, return_predecessors=True)
+    path = [stop]
+    while path[-1] != start:
+        previous = int(before[path[-1]])
+        if previous < 0:
+            return []
+        path.append(previous)
+    return path[::-1]

@@ -1,0 +1,328 @@
+"""Null vectors of the seen cells: the functions of one order that vanish on everything seen.
+
+A cell is determined if and only if every such function vanishes on it. Random ones do the work of all: one table of
+conjunction values, summed over any cell, tells. Three routes find them: `graph` (two factors at order 1, connectivity),
+`exact` (arithmetic modulo 2**61 - 1) and `projection` (floating point, with a gap that is reported and never silent).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.conjunctions import Conjunctions
+from recombine.errors import InputError
+from recombine.theory.identification.elimination import (
+    PRIME,
+    PYTHON_COLUMNS,
+    Residues,
+    eliminate_all,
+    has_flint,
+    modular_sum,
+    peel,
+    random_residues,
+)
+from recombine.theory.identification.level_graph import component_labels, is_graph
+
+Route = Literal["graph", "exact", "projection"]
+ROUTES: tuple[Route, ...] = ("graph", "exact", "projection")
+
+#: Columns left after peeling that the exact route takes when it is free to choose.
+EXACT_COLUMNS = 2000
+
+#: Floating point: a fraction of a row's length at most the first is zero, at least the second is not, between is open.
+ZERO, NONZERO = 1e-9, 1e-6
+
+#: Random vectors the floating-point route draws: with one, honest values near zero are common among a million cells.
+FLOAT_VECTORS = 3
+
+#: Above this many columns values are looked up instead of tabled.
+TABLED_COLUMNS = 2**25
+
+STATUS_ZERO, STATUS_NONZERO, STATUS_OPEN = 0, 1, 2
+
+
+def present_levels(features: Conjunctions, seen: IntArray) -> list[BoolArray]:
+    """Say for each factor which of its levels occur in ``seen`` (N, C), in any member of a symmetric group.
+
+    Examples
+    --------
+    >>> [list(map(int, mask)) for mask in present_levels(Conjunctions((2, 3)), np.array([[0, 2]]))]
+    [[1, 0], [0, 0, 1]]
+    """
+    present = [np.bincount(seen[:, factor], minlength=size) > 0 for factor, size in enumerate(features.sizes)]
+    for group in features.symmetric:
+        union = np.logical_or.reduce([present[factor] for factor in group])
+        for factor in group:
+            present[factor] = union
+    return present
+
+
+def full_rank(features: Conjunctions, seen: IntArray) -> int:
+    """Return the rank that all cells made of levels present in ``seen`` (N, C) would have.
+
+    Examples
+    --------
+    >>> full_rank(Conjunctions((5, 5)), np.array([[0, 0], [1, 1]]))
+    3
+    """
+    sizes = tuple(int(mask.sum()) for mask in present_levels(features, seen))
+    return Conjunctions(sizes, features.order, features.symmetric).rank
+
+
+def hashed(ids: IntArray, seed: int, vector: int) -> Residues:
+    """Return a pseudo-random residue for each of ``ids`` (n,), the same at every call (splitmix64).
+
+    Examples
+    --------
+    >>> bool((hashed(np.arange(3), 0, 0) == hashed(np.arange(3), 0, 0)).all())
+    True
+    """
+    offset = np.random.SeedSequence([seed, vector]).generate_state(1, np.uint64)
+    state = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + offset
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
+    residues: Residues = (state ^ (state >> np.uint64(31))) % np.uint64(PRIME)
+    return residues
+
+
+@dataclass(frozen=True, eq=False)
+class NullVectors:
+    """Random functions of the model's order that vanish on every seen cell.
+
+    Attributes
+    ----------
+    features : Conjunctions
+        The model.
+    columns : IntArray, (K,)
+        Columns that some seen cell has, ascending.
+    table : ndarray, (K, r)
+        Values on those columns: residues (uint64) or floats.
+    route : str
+        How they were found.
+    rank : int or None
+        Rank of the seen cells; None where the route cannot know it.
+    modulus : int or None
+        The prime for residues, None for floats.
+    scale : FloatArray or None, (K,)
+        Floats only: factors that give the seen columns unit length.
+    error : float
+        Floats only: estimated error of an entry.
+    seed : int
+        Fixes the values of columns never seen, which are free.
+
+    Examples
+    --------
+    >>> found = null_vectors(Conjunctions((2, 2)), np.array([[0, 0], [0, 1], [1, 0]]))
+    >>> found.values(np.array([[1, 1]])).tolist(), found.rank
+    ([[0]], 3)
+    """
+
+    features: Conjunctions
+    columns: IntArray
+    table: npt.NDArray[Any]
+    route: Route
+    rank: int | None
+    modulus: int | None = PRIME
+    scale: FloatArray | None = None
+    error: float = 0.0
+    seed: int = 0
+
+    @property
+    def count(self) -> int:
+        """Number of vectors r."""
+        return int(self.table.shape[1])
+
+    def _free(self, ids: IntArray) -> npt.NDArray[Any]:
+        """Values of columns never seen, (n,) -> (n, r)."""
+        values = np.stack([hashed(ids, self.seed, vector) for vector in range(self.count)], axis=-1)
+        return values if self.modulus else values / (PRIME / 2) - 1
+
+    @cached_property
+    def tables(self) -> npt.NDArray[Any]:
+        """Values on all columns, shape (F, r); columns never seen hold independent random values."""
+        if self.features.columns * self.count > 4 * TABLED_COLUMNS:
+            raise InputError(
+                f"{self.features.columns} conjunctions are too many to table; ask for the values of cells instead"
+            )
+        tables = self._free(np.arange(self.features.columns))
+        tables[self.columns] = self.table
+        return tables
+
+    @cached_property
+    def _squares(self) -> FloatArray:
+        assert self.scale is not None
+        squares = np.ones(self.features.columns)
+        squares[self.columns] = self.scale**2
+        return squares
+
+    def values(self, cells: IntArray) -> npt.NDArray[Any]:
+        """Return the value of each vector at each cell, (N, C) -> (N, r): residues, or floats."""
+        ids = self.features.ids(cells)
+        if self.features.columns <= TABLED_COLUMNS:
+            return modular_sum(self.tables, ids) if self.modulus else np.asarray(self.tables[ids].sum(axis=1))
+        looked_up = np.stack([self.look_up(block) for block in ids.T], axis=1)
+        if not self.modulus:
+            return np.asarray(looked_up.sum(axis=1))
+        total = looked_up[:, 0]
+        for block in range(1, ids.shape[1]):
+            total = (total + looked_up[:, block]) % np.uint64(PRIME)
+        return total
+
+    def look_up(self, ids: IntArray) -> npt.NDArray[Any]:
+        """Return the values of columns ``ids`` (n,) without a table, shape (n, r)."""
+        place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
+        known = self.columns[place] == ids
+        return np.where(known[:, None], self.table[place], self._free(ids))
+
+    def holds_free(self, cells: IntArray) -> BoolArray:
+        """Say which cells have a column that no seen cell has: these are not determined, whatever the arithmetic."""
+        ids = self.features.ids(cells)
+        place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
+        return np.asarray((self.columns[place] != ids).any(axis=1))
+
+    def distance(self, cells: IntArray) -> FloatArray:
+        """Floats only: the largest value at each cell, as a fraction of its scaled row's length, (N, C) -> (N,)."""
+        assert self.scale is not None
+        if self.features.columns <= TABLED_COLUMNS:
+            squares = self.features.values(self._squares, cells)
+        else:
+            ids = self.features.ids(cells)
+            place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
+            squares = np.where(self.columns[place] == ids, self.scale[place] ** 2, 1.0).sum(axis=1)
+        return np.asarray(np.abs(self.values(cells)).max(axis=1) / np.sqrt(squares))
+
+    def distances_on_grid(self) -> FloatArray:
+        """Floats only: `distance` on the whole product, shape ``sizes``."""
+        largest = np.zeros(self.features.sizes)
+        for vector in range(self.count):
+            np.maximum(largest, np.abs(self.features.grid_values(self.tables[:, vector])), out=largest)
+        return np.asarray(largest / np.sqrt(self.features.grid_values(self._squares)))
+
+    def free_on_grid(self) -> BoolArray:
+        """`holds_free` on the whole product, shape ``sizes``."""
+        free = np.ones(self.features.columns, dtype=np.uint8)
+        free[self.columns] = 0
+        result = np.zeros(self.features.sizes, dtype=bool)
+        for block in self.features.grid_blocks(free):
+            result |= block.astype(bool)
+        return result
+
+    def zero_on_grid(self) -> BoolArray:
+        """Residues only: whether every vector vanishes, on the whole product, shape ``sizes``."""
+        zero = np.ones(self.features.sizes, dtype=bool)
+        for vector in range(self.count):
+            zero &= self.features.grid_values(self.tables[:, vector], modulus=PRIME) == 0
+        return zero
+
+
+def _rows(features: Conjunctions, seen: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the seen columns (K,) and the rows (N, S) as positions among them."""
+    ids = features.ids(seen)
+    if features.columns > TABLED_COLUMNS:
+        columns, where = np.unique(ids, return_inverse=True)
+        return columns, where.reshape(ids.shape)
+    used = np.zeros(features.columns, dtype=bool)
+    used[ids] = True
+    place = np.cumsum(used) - 1
+    return np.flatnonzero(used), place[ids]
+
+
+def null_vectors(
+    features: Conjunctions,
+    seen: IntArray,
+    count: int | Literal["all"] | None = None,
+    *,
+    route: Route | None = None,
+    seed: int = 0,
+) -> NullVectors:
+    """Return random null vectors of the seen cells.
+
+    Parameters
+    ----------
+    features : Conjunctions
+        The additive model.
+    seen : IntArray, (N, C)
+        Distinct seen cells.
+    count : int, "all" or None
+        How many. None: as many as a verdict needs (1 exact, 3 floating). ``"all"``: as many as the seen cells lack in
+        rank, so that the vectors' values on the product span everything the seen cells leave open (exact routes only).
+    route : str, optional
+        Force `graph`, `exact` or `projection`; by default the exactest that is affordable.
+    seed : int
+        Fixes the random numbers.
+
+    Returns
+    -------
+    NullVectors
+
+    Examples
+    --------
+    >>> found = null_vectors(Conjunctions((2, 2, 2)), np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0]]), count="all")
+    >>> found.count, found.rank
+    (1, 3)
+    """
+    if route is not None and route not in ROUTES:
+        raise InputError(f"route {route!r} is not one of {', '.join(ROUTES)}")
+    if route == "graph" and not is_graph(features):
+        raise InputError("route 'graph' needs two factors at order 1; leave route out to choose one that fits")
+    if route in (None, "graph") and is_graph(features):
+        return _by_graph(features, seen, count, seed)
+    columns, ids = _rows(features, seen)
+    generator = np.random.default_rng(seed)
+    peeled = None if route == "projection" else peel(ids, len(columns))
+    affordable = EXACT_COLUMNS if has_flint() else PYTHON_COLUMNS
+    if peeled is not None and (route == "exact" or len(peeled.columns) <= affordable):
+        place = np.zeros(len(columns), dtype=np.int64)
+        place[peeled.columns] = np.arange(len(peeled.columns))
+        core = eliminate_all(place[ids[peeled.rows]], len(peeled.columns), generator)
+        rank = peeled.rank + core.rank
+        table = random_residues(generator, (len(columns), _number(count, features, seen, rank)))
+        table[peeled.columns] = core.draw(generator, table.shape[1])
+        return NullVectors(features, columns, peeled.complete(table, ids), "exact", rank, seed=seed)
+    return _by_projection(features, columns, ids, count, seed)
+
+
+def _number(count: int | Literal["all"] | None, features: Conjunctions, seen: IntArray, rank: int) -> int:
+    if count == "all":
+        return max(full_rank(features, seen) - rank, 1)
+    return 1 if count is None else int(count)
+
+
+def _by_graph(features: Conjunctions, seen: IntArray, count: int | Literal["all"] | None, seed: int) -> NullVectors:
+    labels, rank = component_labels(features, seen)
+    labels = labels[: features.columns]
+    number = _number(count, features, seen, rank)
+    # One vector: the labels themselves, which cannot collide. More: a random residue for each component.
+    drawn = random_residues(np.random.default_rng(seed), (int(np.abs(labels).max()) + 1, number))
+    drawn[0] = 0
+    size = np.abs(labels).astype(np.uint64)[:, None] if count is None else drawn[np.abs(labels)]
+    table = np.where(labels[:, None] < 0, (np.uint64(PRIME) - size) % np.uint64(PRIME), size)
+    columns = np.concatenate(_used_levels(features, seen))
+    return NullVectors(features, columns, table[columns], "graph", rank, seed=seed)
+
+
+def _used_levels(features: Conjunctions, seen: IntArray) -> Sequence[IntArray]:
+    masks = present_levels(features, seen)
+    first = np.flatnonzero(masks[0])
+    return [first] if features.symmetric else [first, np.flatnonzero(masks[1]) + features.sizes[0]]
+
+
+def _by_projection(
+    features: Conjunctions, columns: IntArray, ids: IntArray, count: int | Literal["all"] | None, seed: int
+) -> NullVectors:
+    from recombine.theory.identification.projection import project
+
+    if count == "all":
+        raise InputError(
+            f"{len(columns)} seen conjunctions are too many for a full set of null vectors; ask for a number of them"
+        )
+    generator = np.random.default_rng(seed)
+    found = project(ids, len(columns), FLOAT_VECTORS if count is None else int(count), generator)
+    return NullVectors(features, columns, found.table, "projection", found.rank, None, found.scale, found.error, seed)

@@ -1,0 +1,154 @@
+"""Random floating-point vectors projected on the null space of the seen rows, with an estimate of their error.
+
+Columns are scaled to unit length first, so a cell's value can be read as a fraction of its row's length: about zero if
+the row lies in the span of the seen rows, else of the order of its distance from the span. Nothing here turns a value
+into a verdict; see `NullVectors.status` for the thresholds and what happens between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Up to here the null space comes from a dense eigendecomposition.
+DENSE_COLUMNS = 800
+
+#: Rows kept per column at first; the others are only checked.
+ROWS_PER_COLUMN = 4
+
+#: A projection has converged when the estimated error of its entries (of order one) is below this.
+ACCURACY = 1e-10
+
+#: Eigenvalues of the scaled Gram matrix below the first are null, above the second are not.
+NULL_EIGENVALUE, FULL_EIGENVALUE = 1e-13, 1e-9
+
+ROUNDS = 6
+LONGEST_RUN = 20_000
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Null vectors as floats.
+
+    Attributes
+    ----------
+    table : FloatArray, (K, r)
+        Values of the columns.
+    scale : FloatArray, (K,)
+        What each column was multiplied by to have unit length.
+    error : float
+        Estimated error of an entry, in units of the scaled vectors (whose entries are of order one).
+    rank : int or None
+        Rank of the rows where the method can know it.
+
+    Examples
+    --------
+    >>> Projection(np.zeros((2, 1)), np.ones(2), error=1e-3, rank=2).converged
+    False
+    """
+
+    table: FloatArray
+    scale: FloatArray
+    error: float
+    rank: int | None
+
+    @property
+    def converged(self) -> bool:
+        """Whether the estimated error is small enough to be read."""
+        return self.error <= ACCURACY
+
+
+def project(ids: IntArray, columns: int, count: int, generator: np.random.Generator) -> Projection:
+    """Project ``count`` random vectors on the null space of rows ``ids`` (N, S) over ``columns`` columns.
+
+    Examples
+    --------
+    >>> rows = np.array([[0, 2], [0, 3], [1, 2]])
+    >>> found = project(rows, 4, 1, np.random.default_rng(0))
+    >>> bool(np.abs(found.table[rows].sum(axis=1)).max() < 1e-12), found.rank, found.converged
+    (True, 3, True)
+    """
+    from threadpoolctl import threadpool_limits
+
+    start = generator.standard_normal((columns, count))
+    with threadpool_limits(1):
+        if columns <= DENSE_COLUMNS and (found := _dense(ids, start)).converged:
+            return found
+        chosen = np.arange(len(ids))
+        if len(ids) > 2 * ROWS_PER_COLUMN * columns:
+            chosen = np.sort(generator.permutation(len(ids))[: ROWS_PER_COLUMN * columns])
+        found = _iterative(ids[chosen], start)
+        # Rows left out mostly follow from the chosen ones; if not, they must take part.
+        if len(chosen) < len(ids) and _largest(found, ids) > ACCURACY:
+            found = _iterative(ids, start)
+    return found
+
+
+def _largest(found: Projection, ids: IntArray) -> float:
+    """Return the largest value of the null vectors on the rows, relative to the rows' scaled length."""
+    length = np.sqrt((found.scale[ids] ** 2).sum(axis=1, keepdims=True))
+    total = sum(found.table[ids[:, block]] for block in range(ids.shape[1]))
+    return float(np.max(np.abs(total) / length, initial=0.0))
+
+
+def _scaled(ids: IntArray, columns: int) -> tuple[csr_array, FloatArray]:
+    from scipy.sparse import csr_array
+
+    pointers = np.arange(0, ids.size + 1, ids.shape[1])
+    matrix = csr_array((np.ones(ids.size), ids.reshape(-1), pointers), shape=(len(ids), columns))
+    matrix.sum_duplicates()
+    squares = np.bincount(matrix.indices, weights=matrix.data**2, minlength=columns)
+    scale = 1 / np.sqrt(np.maximum(squares, 1.0))
+    scaled = matrix.data * scale[matrix.indices]
+    return csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape), scale
+
+
+def _dense(ids: IntArray, start: FloatArray) -> Projection:
+    matrix, scale = _scaled(ids, len(start))
+    gram = (matrix.T @ matrix).toarray()
+    eigenvalues, vectors = np.linalg.eigh(gram)
+    null = eigenvalues < FULL_EIGENVALUE
+    vectors = vectors[:, null]
+    found = vectors @ (vectors.T @ start)
+    # An eigenvalue between the two bounds means that the split itself is in doubt.
+    doubt = bool(np.any(np.abs(eigenvalues[null]) > NULL_EIGENVALUE * len(start)))
+    smallest = float(eigenvalues[~null].min(initial=1.0))
+    # Rounding mixes a null vector with the nearest other eigenvector in proportion to one over their distance.
+    error = np.inf if doubt else 10 * float(np.finfo(float).eps) / smallest + float(np.abs(matrix @ found).max())
+    return Projection(found * scale[:, None], scale, error, None if doubt else int((~null).sum()))
+
+
+def _iterative(ids: IntArray, start: FloatArray) -> Projection:
+    matrix, scale = _scaled(ids, len(start))
+    vectors = np.empty_like(start)
+    error = 0.0
+    for vector in range(start.shape[1]):
+        vectors[:, vector], one = _project_one(matrix, start[:, vector])
+        error = max(error, one)
+    return Projection(vectors * scale[:, None], scale, error, None)
+
+
+def _project_one(matrix: csr_array, vector: FloatArray) -> tuple[FloatArray, float]:
+    """Take the row-space part off ``vector`` until what the rows still see of it is at rounding level."""
+    from scipy.sparse.linalg import LinearOperator, lsmr
+
+    # Two gathers per step: the transpose kept as rows is faster than scattering.
+    transposed = matrix.T.tocsr()
+    operator = LinearOperator(matrix.shape, matvec=matrix.__matmul__, rmatvec=transposed.__matmul__, dtype=float)
+    error = np.inf
+    for _ in range(ROUNDS):
+        seen = matrix @ vector
+        solved = lsmr(operator, seen, atol=1e-9, btol=1e-9, conlim=0, maxiter=LONGEST_RUN)
+        part, condition = solved[0], float(solved[6])
+        vector = vector - part
+        previous, error = error, float(np.abs(matrix @ vector).max(initial=0.0)) * max(condition, 1.0)
+        if error <= ACCURACY / 100 or error > previous / 2:
+            break
+    return vector, min(error, previous)

@@ -1,0 +1,202 @@
+"""Signed seen cells that add up to a given one, by linear programming, with weights turned into fractions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import Conjunctions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Sizes of the pools of nearby cells that the linear program is given, and its pivots for each. Counting pivots rather
+#: than seconds keeps the answer the same on every machine.
+POOLS = (400, 2_000)
+PIVOTS = 10_000
+
+#: Sums of more cells than this are not solved again in fractions where rounding fails: nobody would read them.
+SOLVED_CELLS = 120
+
+#: Certificates up to this many cells are tried again for a shorter one; weights below the second number are none.
+POLISHED_CELLS = 60
+NO_WEIGHT = 1e-9
+
+#: Weights of a vertex are ratios of small determinants; denominators above this are not tried.
+LARGEST_DENOMINATOR = 720
+
+Terms = dict[tuple[int, ...], Fraction]
+
+
+def balances(features: Conjunctions, target: IntArray, terms: Terms) -> bool:
+    """Say whether the weighted rows of the cells add up to the row of ``target`` (C,), in exact arithmetic.
+
+    Examples
+    --------
+    >>> signs = {(1, 0): Fraction(1), (0, 1): Fraction(1), (0, 0): Fraction(-1)}
+    >>> balances(Conjunctions((2, 2)), np.array([1, 1]), signs)
+    True
+    """
+    rows = np.array([*terms, tuple(target.tolist())], dtype=np.int64)
+    balance: dict[int, Fraction] = defaultdict(Fraction)
+    for ids, weight in zip(features.ids(rows).tolist(), [*terms.values(), Fraction(-1)], strict=True):
+        for column in ids:
+            balance[column] += weight
+    return not any(balance.values())
+
+
+def signed_sum(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
+    """Return weights on ``seen`` (N, C) that give ``target`` (C,), few and small where possible; empty if none do.
+
+    The sum of absolute weights is minimised over growing pools of nearby cells. Where that takes too long, or there are
+    more cells than the largest pool, least squares answers, with many weights in floating point.
+
+    Examples
+    --------
+    >>> terms = signed_sum(Conjunctions((2, 2)), np.array([[0, 0], [0, 1], [1, 0]]), np.array([1, 1]))
+    >>> sorted((cell, int(weight)) for cell, weight in terms.items())
+    [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
+    """
+    order = _nearest_first(features, seen, target)
+    for size in POOLS:
+        pool = seen[order[:size]]
+        weights = _shortened(features, pool, target)
+        if weights is not None:
+            return _fractions(features, pool, weights, target)
+        if size >= len(seen):
+            break
+    return _least_squares(features, seen, target)
+
+
+def _nearest_first(features: Conjunctions, seen: IntArray, target: IntArray) -> IntArray:
+    """Order the seen cells by how many steps of shared conjunctions lead from the target to their conjunctions."""
+    columns, ids = np.unique(features.ids(np.vstack([target, seen])), return_inverse=True)
+    ids = ids.reshape(len(seen) + 1, -1)
+    distance = np.full(len(columns), len(columns))
+    distance[ids[0]] = 0
+    while True:
+        reach = distance[ids[1:]].min(axis=1) + 1
+        nearer = distance.copy()
+        for block in range(ids.shape[1]):
+            np.minimum.at(nearer, ids[1:, block], reach)
+        if np.array_equal(nearer, distance):
+            break
+        distance = nearer
+    shared = (seen == target).sum(axis=1)
+    return np.lexsort((-shared, distance[ids[1:]].sum(axis=1)))
+
+
+def _shortened(features: Conjunctions, pool: IntArray, target: IntArray) -> FloatArray | None:
+    """Solve, then solve again with prices that favour the cells in use, while that drops some of them."""
+    best = _least_absolute(features, pool, target, np.ones(len(pool)))
+    while best is not None and 3 < _support(best) <= POLISHED_CELLS:
+        again = _least_absolute(features, pool, target, 1 / (np.abs(best) + 0.01))
+        if again is None or _support(again) >= _support(best):
+            break
+        best = again
+    return best
+
+
+def _support(weights: FloatArray) -> int:
+    return int((np.abs(weights) > NO_WEIGHT).sum())
+
+
+def _transposed(features: Conjunctions, pool: IntArray, target: IntArray) -> tuple[csr_array, FloatArray]:
+    """Return the rows of the pool as columns, (K, m), and the target's row (K,), over the columns in use."""
+    from scipy.sparse import csr_array
+
+    columns, ids = np.unique(features.ids(np.vstack([target, pool])), return_inverse=True)
+    ids = ids.reshape(len(pool) + 1, -1)
+    cells = np.repeat(np.arange(len(pool)), ids.shape[1])
+    matrix = csr_array((np.ones(len(cells)), (ids[1:].reshape(-1), cells)), shape=(len(columns), len(pool)))
+    return matrix, np.bincount(ids[0], minlength=len(columns)).astype(float)
+
+
+def _least_absolute(features: Conjunctions, pool: IntArray, target: IntArray, prices: FloatArray) -> FloatArray | None:
+    from scipy.optimize import linprog
+    from scipy.sparse import hstack
+
+    matrix, wanted = _transposed(features, pool, target)
+    if np.any((np.diff(matrix.indptr) == 0) & (wanted > 0)):
+        return None  # a conjunction of the target that the pool lacks
+    solved = linprog(
+        np.concatenate([prices, prices]),
+        A_eq=hstack([matrix, -matrix], format="csr"),
+        b_eq=wanted,
+        bounds=(0, None),
+        method="highs-ds",
+        options={"maxiter": PIVOTS},
+    )
+    if solved.x is None or solved.status != 0:
+        return None
+    weights: FloatArray = solved.x[: len(pool)] - solved.x[len(pool) :]
+    return weights
+
+
+def _least_squares(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
+    """Weights of the least-squares fit: many cells, floating point, for designs too large for the linear program."""
+    from scipy.sparse.linalg import lsmr
+    from threadpoolctl import threadpool_limits
+
+    matrix, wanted = _transposed(features, seen, target)
+    with threadpool_limits(1):
+        weights = lsmr(matrix, wanted, atol=1e-12, btol=1e-12, conlim=0, maxiter=20_000)[0]
+    if np.abs(matrix @ weights - wanted).max() > 1e-8:
+        return {}
+    used = np.flatnonzero(np.abs(weights) > NO_WEIGHT)
+    return {tuple(seen[place].tolist()): Fraction(float(weights[place])) for place in used}
+
+
+def _fractions(features: Conjunctions, pool: IntArray, weights: FloatArray, target: IntArray) -> Terms:
+    """Turn the weights of a vertex into fractions, by rounding and, where that does not balance, by exact solving."""
+    support = np.flatnonzero(np.abs(weights) > NO_WEIGHT)
+    rows = [tuple(row) for row in pool[support].tolist()]
+    rounded = [Fraction(float(weights[place])).limit_denominator(LARGEST_DENOMINATOR) for place in support]
+    terms = dict(zip(rows, rounded, strict=True))
+    if balances(features, target, terms):
+        return terms
+    if len(support) > SOLVED_CELLS:
+        return terms
+    solved = solve_fractions(features.ids(pool[support]).tolist(), features.ids(target[None, :])[0].tolist())
+    return terms if solved is None else dict(zip(rows, solved, strict=True))
+
+
+def solve_fractions(rows: list[list[int]], wanted: list[int]) -> list[Fraction] | None:
+    """Return weights w with sum_i w_i row_i = wanted in rational numbers, or None; rows are lists of unit columns.
+
+    Examples
+    --------
+    >>> [str(weight) for weight in solve_fractions([[0, 0], [0, 1]], [1, 1])]
+    ['-1', '2']
+    """
+    system: dict[int, dict[int, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    for place, row in enumerate([*rows, wanted]):
+        for column in row:
+            system[column][place] += 1
+    unknown = len(rows)
+    solved: dict[int, dict[int, Fraction]] = {}
+    for start in system.values():
+        equation = _reduced(start, solved)
+        pivot = next((place for place, value in equation.items() if value and place != unknown), None)
+        if pivot is None:
+            if equation.get(unknown):
+                return None
+            continue
+        scaled = {place: value / equation[pivot] for place, value in equation.items() if value}
+        for other, earlier in solved.items():
+            solved[other] = _reduced(earlier, {pivot: scaled})
+        solved[pivot] = scaled
+    return [solved[place].get(unknown, Fraction(0)) if place in solved else Fraction(0) for place in range(unknown)]
+
+
+def _reduced(equation: dict[int, Fraction], solved: dict[int, dict[int, Fraction]]) -> dict[int, Fraction]:
+    result = dict(equation)
+    for pivot in [place for place in equation if place in solved]:
+        factor = result[pivot]
+        for place, value in solved[pivot].items():
+            result[place] = result.get(place, Fraction(0)) - factor * value
+    return {place: value for place, value in result.items() if value}

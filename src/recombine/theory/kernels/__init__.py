@@ -1,0 +1,28 @@
+"""Kernels on overlaps: what models that compare cells by what they share say about unseen ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.theory.kernels.estimators import KernelClassifier as KernelClassifier
+    from recombine.theory.kernels.estimators import KernelRegressor as KernelRegressor
+    from recombine.theory.kernels.leak import AnchorAddition as AnchorAddition
+    from recombine.theory.kernels.leak import anchor_addition as anchor_addition
+    from recombine.theory.kernels.leak import slope as slope
+    from recombine.theory.kernels.overlap import OverlapKernel as OverlapKernel
+    from recombine.theory.kernels.representability import Representability as Representability
+    from recombine.theory.kernels.representability import representability as representability
+    from recombine.theory.kernels.shortcut import ContextMargin as ContextMargin
+    from recombine.theory.kernels.shortcut import context_dependence_correct as context_dependence_correct
+    from recombine.theory.kernels.shortcut import context_dependence_margin as context_dependence_margin
+    from recombine.theory.kernels.shortcut import context_dependence_phase as context_dependence_phase
+    from recombine.theory.kernels.slopes import expected_slopes as expected_slopes
+    from recombine.theory.kernels.solvers.solve import Solution as Solution
+    from recombine.theory.kernels.solvers.solve import solve as solve
+    from recombine.theory.kernels.solvers.solve import solve_with_intercept as solve_with_intercept
+    from recombine.theory.kernels.solvers.spectrum import is_positive as is_positive
+
+open_room(__name__)

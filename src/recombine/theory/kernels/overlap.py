@@ -1,0 +1,353 @@
+"""Overlap kernels: similarity of two cells that depends only on which factors they share.
+
+K(z, z') = kappa_o with o the number of factors on which the cells agree (or kappa_A with A the set of those factors).
+Moebius inversion rewrites it as a sum over conjunctions, K(z, z') = sum_T w_T [z_T = z'_T], and w_T, divided by
+kappa_C - kappa_0, is the salience of a conjunction: how much of the representation it owns. Wide random networks keep
+this form layer after layer, so a depth and an activation are all it takes to know the salience of every order
+(Lippl & Stachenfeld 2025, Def. 3.1 and Prop. 4.1).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray, as_cells
+from recombine.cells.conjunctions import Subset, subsets
+from recombine.errors import InputError, listing
+
+#: Sums over all subsets of factors are given up beyond this many factors.
+MOST_FACTORS = 20
+
+LayerMap = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class OverlapKernel:
+    """A kernel on cells that depends only on which factors agree.
+
+    Build one with a constructor: `from_values`, `from_salience`, `from_sets`, or a wide random network: `relu`, `step`,
+    `quadratic`, `gaussian`, `ntk`, `depth_map`.
+
+    Parameters
+    ----------
+    factors : int
+        Number of factors C.
+    table : tuple of float
+        kappa_0..kappa_C, by the number of agreeing factors; or 2**C values by the set of agreeing factors, factor 0 the
+        most significant bit.
+
+    Examples
+    --------
+    >>> kernel = OverlapKernel.relu(depth=1, factors=2)
+    >>> kernel.salience.round(6).tolist()
+    [0.426422, 0.147155]
+    >>> kernel([[0, 0]], [[0, 0], [0, 1], [1, 1]]).round(4).tolist()
+    [[1.0, 0.609, 0.3183]]
+    """
+
+    factors: int
+    table: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if self.factors < 1:
+            raise InputError(f"a kernel needs at least one factor, not {self.factors}")
+        allowed = {self.factors + 1, 2**self.factors} if self.factors <= MOST_FACTORS else {self.factors + 1}
+        if len(self.table) not in allowed:
+            raise InputError(
+                f"{len(self.table)} kernel values do not fit {self.factors} factors; "
+                f"give {self.factors + 1} (by overlap count) or 2**{self.factors} (by set of agreeing factors)"
+            )
+        if not all(math.isfinite(value) for value in self.table):
+            raise InputError(f"kernel values must be finite numbers; got {listing(self.table)}")
+
+    # ------------------------------------------------------------------ constructors
+
+    @classmethod
+    def from_values(cls, kappa: npt.ArrayLike) -> OverlapKernel:
+        """Return the kernel with values ``kappa`` (C+1,), by the number of agreeing factors.
+
+        Examples
+        --------
+        >>> OverlapKernel.from_values([0.0, 0.4, 1.0]).salience.round(6).tolist()
+        [0.4, 0.2]
+        """
+        values = _vector(kappa, "kappa")
+        return cls(len(values) - 1, tuple(values.tolist()))
+
+    @classmethod
+    def from_salience(cls, salience: npt.ArrayLike, constant: float = 0.0, factors: int | None = None) -> OverlapKernel:
+        """Return the kernel with salience S(1..C) and weight ``constant`` (S0) on the constant conjunction.
+
+        Parameters
+        ----------
+        salience : array-like (C,) or (C-1,)
+            One number per order; with ``factors`` one larger than its length, S(C;C) is what is missing to the sum
+            rule sum_k binom(C,k) S(k;C) = 1. Any scale is accepted; `salience` reports the normalised one.
+        constant : float
+            Weight of the order-0 conjunction, on the same scale.
+        factors : int, optional
+            Number of factors C; the length of ``salience`` by default.
+
+        Examples
+        --------
+        >>> OverlapKernel.from_salience([0.3, 0.4]).values.round(6).tolist()
+        [0.0, 0.3, 1.0]
+        >>> OverlapKernel.from_salience([0.2], factors=2).salience.round(6).tolist()
+        [0.2, 0.6]
+        """
+        given = _vector(salience, "salience")
+        count = len(given) if factors is None else factors
+        if count == len(given) + 1:
+            spent = sum(math.comb(count, order) * value for order, value in enumerate(given, start=1))
+            given = np.append(given, 1.0 - spent)
+        if count != len(given):
+            raise InputError(f"{len(given)} saliences do not fit {count} factors; give {count}, or {count - 1}")
+        weights = np.concatenate([[constant], given])
+        orders = np.arange(count + 1)
+        pascal = np.array([[math.comb(o, k) for k in orders] for o in orders], dtype=float)
+        return cls.from_values(pascal @ weights)
+
+    @classmethod
+    def from_sets(cls, kappa: Mapping[Subset, float]) -> OverlapKernel:
+        """Return the kernel with one value per set of agreeing factors, all 2**C of them.
+
+        Examples
+        --------
+        >>> kernel = OverlapKernel.from_sets({(): 0.0, (0,): 0.5, (1,): 0.2, (0, 1): 1.0})
+        >>> {subset: round(weight, 6) for subset, weight in kernel.weights.items()}
+        {(): 0.0, (0,): 0.5, (1,): 0.2, (0, 1): 0.3}
+        """
+        named = {tuple(sorted(subset)): float(value) for subset, value in kappa.items()}
+        factors = max(len(named) - 1, 1).bit_length()
+        missing = [subset for subset in _all_subsets(factors) if subset not in named]
+        if missing or len(named) != 2**factors:
+            raise InputError(f"kernel values by set must name every subset of the factors; missing: {listing(missing)}")
+        cube = np.empty((2,) * factors)
+        for subset, value in named.items():
+            cube[_corner(subset, factors)] = value
+        return cls(factors, tuple(cube.reshape(-1).tolist()))
+
+    @classmethod
+    def depth_map(cls, layer: LayerMap, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
+        """Return the kernel of a wide random network whose layer sends a cosine to the inner product ``layer(cosine)``.
+
+        The input is one-hot per factor, so cells that share o of C factors start at cosine (o + r) / (C + r), with r
+        the bias variance of the first layer relative to one active input (``bias``). Each layer's kernel is divided by
+        its value on identical cells before the next one, and at the end.
+
+        Examples
+        --------
+        >>> OverlapKernel.depth_map(lambda cosine: cosine**2, depth=1, factors=2).values.tolist()
+        [0.0, 0.25, 1.0]
+        """
+        values = _input_cosines(depth, factors, bias)
+        for _ in range(depth):
+            values = layer(np.clip(values, -1.0, 1.0))
+            values = values / values[-1]
+        return cls.from_values(values)
+
+    @classmethod
+    def relu(cls, depth: int, factors: int, leak: float = 0.0, bias: float = 0.0) -> OverlapKernel:
+        """Return the kernel of ``depth`` random ReLU layers (slope ``leak`` below zero).
+
+        Examples
+        --------
+        >>> OverlapKernel.relu(depth=3, factors=3).salience.round(6).tolist()
+        [0.203501, 0.094238, 0.106783]
+        """
+        return cls.depth_map(lambda x: (1 - leak) ** 2 * _arc_cosine_1(x) / 2 + leak * x, depth, factors, bias)
+
+    @classmethod
+    def step(cls, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
+        """Return the kernel of ``depth`` random layers of threshold units.
+
+        Examples
+        --------
+        >>> OverlapKernel.step(depth=1, factors=2).salience.round(6).tolist()
+        [0.333333, 0.333333]
+        """
+        return cls.depth_map(_arc_cosine_0, depth, factors, bias)
+
+    @classmethod
+    def quadratic(cls, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
+        """Return the kernel of ``depth`` random layers of rectified quadratic units.
+
+        Examples
+        --------
+        >>> OverlapKernel.quadratic(depth=2, factors=3).salience.round(6).tolist()
+        [0.146891, 0.141077, 0.136094]
+        """
+        return cls.depth_map(_arc_cosine_2, depth, factors, bias)
+
+    @classmethod
+    def gaussian(cls, depth: int, factors: int, bias: float = 0.0, sharpness: float = 1.0) -> OverlapKernel:
+        """Return the kernel of ``depth`` random layers of units exp(-sharpness u^2).
+
+        Examples
+        --------
+        >>> OverlapKernel.gaussian(depth=10, factors=4).salience.round(6).tolist()
+        [0.014461, 0.03943, 0.058895, 0.469995]
+        """
+        width = (2 * sharpness + 1) ** 2
+        return cls.depth_map(lambda x: 1 / np.sqrt(width - (2 * sharpness * x) ** 2), depth, factors, bias)
+
+    @classmethod
+    def ntk(cls, depth: int, factors: int) -> OverlapKernel:
+        """Return the neural tangent kernel of ``depth`` ReLU layers, all trained, without biases.
+
+        Examples
+        --------
+        >>> OverlapKernel.ntk(depth=1, factors=2).salience.round(6).tolist()
+        [0.371068, 0.257864]
+        """
+        forward = tangent = _input_cosines(depth, factors, 0.0)
+        for _ in range(depth):
+            cosine = np.clip(forward, -1.0, 1.0)
+            tangent = tangent * _arc_cosine_0(cosine) + _arc_cosine_1(cosine)
+            forward = _arc_cosine_1(cosine)
+        return cls.from_values(tangent / tangent[-1])
+
+    # ------------------------------------------------------------------ what it weighs
+
+    @property
+    def counts_only(self) -> bool:
+        """Whether the kernel depends only on how many factors agree, not on which."""
+        return len(self.table) == self.factors + 1
+
+    @property
+    def values(self) -> FloatArray:
+        """kappa_0..kappa_C by overlap count, shape (C+1,)."""
+        self._need_counts("values", "weights")
+        return np.array(self.table)
+
+    @cached_property
+    def _by_order(self) -> FloatArray:
+        """Weight s_k of one conjunction of order k, shape (C+1,): the Moebius inversion of the values."""
+        orders = range(self.factors + 1)
+        signed = np.array([[(-1) ** (k - j) * math.comb(k, j) for j in orders] for k in orders], dtype=float)
+        return _snap(signed @ self.values, np.abs(signed) @ np.abs(self.values))
+
+    @property
+    def spread(self) -> float:
+        """kappa_C - kappa_0: what identical cells share beyond the constant."""
+        spread = self.table[-1] - self.table[0]
+        if spread <= 0:
+            raise InputError(
+                f"identical cells have similarity {self.table[-1]} and cells that share nothing {self.table[0]}; "
+                "salience needs the first to be larger"
+            )
+        return spread
+
+    @property
+    def salience(self) -> FloatArray:
+        """Normalised salience S(1..C;C), shape (C,); sum_k binom(C,k) S(k;C) = 1."""
+        self._need_counts("salience", "salience_by_set")
+        return self._by_order[1:] / self.spread
+
+    @property
+    def constant(self) -> float:
+        """S0 = kappa_0 / (kappa_C - kappa_0): weight of the constant conjunction."""
+        return self.table[0] / self.spread
+
+    @cached_property
+    def cube(self) -> FloatArray:
+        """Weight w_T of each subset T, shape (2,)*C: index 1 along axis c where c is in T."""
+        if self.factors > MOST_FACTORS:
+            raise InputError(f"{self.factors} factors have too many subsets to weigh; use at most {MOST_FACTORS}")
+        if self.counts_only:
+            orders = np.zeros((2,) * self.factors, dtype=np.int64)
+            for bits in np.ix_(*[np.arange(2)] * self.factors):
+                orders += bits
+            weights: FloatArray = self._by_order[orders]
+            return weights
+        kappa = np.array(self.table).reshape((2,) * self.factors)
+        weights, bound = kappa.copy(), np.abs(kappa)
+        for axis in range(self.factors):
+            front = np.moveaxis(weights, axis, 0)
+            front[1] -= front[0]
+            edge = np.moveaxis(bound, axis, 0)
+            edge[1] += edge[0]
+        return _snap(weights, bound)
+
+    @property
+    def whole(self) -> float:
+        """Weight of whole cells, the conjunctions of all factors: what the kernel can memorise with."""
+        return float(self._by_order[-1] if self.counts_only else self.cube.flat[-1])
+
+    @property
+    def weights(self) -> dict[Subset, float]:
+        """Moebius weight w_T of every subset T, so that K(z, z') = sum_T w_T [z_T = z'_T]."""
+        return {subset: float(self.cube[_corner(subset, self.factors)]) for subset in _all_subsets(self.factors)}
+
+    @property
+    def salience_by_set(self) -> dict[Subset, float]:
+        """Normalised salience w_T / (kappa_C - kappa_0) of every non-empty subset T."""
+        return {subset: weight / self.spread for subset, weight in self.weights.items() if subset}
+
+    # ------------------------------------------------------------------ the Gram block
+
+    def __call__(self, cells_a: npt.ArrayLike, cells_b: npt.ArrayLike) -> FloatArray:
+        """Return the dense Gram block of ``cells_a`` (N, C) and ``cells_b`` (M, C), shape (N, M)."""
+        left = as_cells(cells_a, "cells_a", self.factors)
+        right = as_cells(cells_b, "cells_b", self.factors)
+        return np.array(self.table)[self._agreement(left, right)]
+
+    def _agreement(self, left: IntArray, right: IntArray) -> IntArray:
+        """Index into ``table`` for each pair: a count of agreeing factors, or their bits."""
+        index = np.zeros((len(left), len(right)), dtype=np.int64)
+        for factor in range(self.factors):
+            step = 1 if self.counts_only else 2 ** (self.factors - 1 - factor)
+            index += step * (left[:, factor, None] == right[None, :, factor])
+        return index
+
+    def _need_counts(self, name: str, instead: str) -> None:
+        if not self.counts_only:
+            raise InputError(f"this kernel depends on which factors agree, so it has no .{name}; use .{instead}")
+
+
+def _vector(values: npt.ArrayLike, name: str) -> FloatArray:
+    array = np.asarray(values, dtype=float)
+    if array.ndim != 1 or len(array) == 0:
+        raise InputError(f"{name} has shape {array.shape}; give a list of numbers, one per order")
+    return array
+
+
+def _all_subsets(factors: int) -> Iterator[Subset]:
+    return itertools.chain.from_iterable(subsets(factors, order) for order in range(factors + 1))
+
+
+def _corner(subset: Subset, factors: int) -> tuple[int, ...]:
+    """Position of a subset in an array of shape (2,)*factors."""
+    return tuple(int(factor in subset) for factor in range(factors))
+
+
+def _snap(weights: FloatArray, bound: FloatArray) -> FloatArray:
+    # An alternating sum leaves rounding dust where the exact weight is zero; dust would turn a purely additive kernel
+    # into one that memorises, and a singular Gram matrix into an ill-conditioned one.
+    return np.where(np.abs(weights) <= 4 * np.finfo(float).eps * bound, 0.0, weights)
+
+
+def _input_cosines(depth: int, factors: int, bias: float) -> FloatArray:
+    if depth < 0 or factors < 1 or bias < 0:
+        raise InputError(f"depth {depth}, factors {factors}, bias {bias}: need depth >= 0, factors >= 1 and bias >= 0")
+    return (np.arange(factors + 1, dtype=np.float64) + bias) / (factors + bias)
+
+
+def _arc_cosine_0(x: FloatArray) -> FloatArray:
+    return (np.pi - np.arccos(x)) / np.pi
+
+
+def _arc_cosine_1(x: FloatArray) -> FloatArray:
+    return (np.sqrt(1 - x**2) + (np.pi - np.arccos(x)) * x) / np.pi
+
+
+def _arc_cosine_2(x: FloatArray) -> FloatArray:
+    angle = np.arccos(x)
+    return 3 * np.sin(angle) * x + (np.pi - angle) * (1 + 2 * x**2)

@@ -1,0 +1,221 @@
+"""Can sums of seen conjunctions give the right answer on unseen cells at all?
+
+A model with an overlap kernel is a sum of one value per seen conjunction, whatever its loss or regularisation
+(conjunction-wise additivity, Lippl & Stachenfeld 2025, Theorem 4.2). So before asking what such a model learns, ask
+whether the truth is of that form: exactly (least squares), in sign (a linear program), or with one rule that also
+explains the seen cells (the same two questions for a chosen family of subsets of the factors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
+from recombine.cells.conjunctions import Subset, distinct, subsets
+from recombine.errors import InputError, SolverError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: A target is exactly additive when no cell is missed by more than this share of the largest target.
+EXACT_TOLERANCE = 1e-8
+#: Signs are representable when the best margin, recomputed from the weights themselves, exceeds this.
+MARGIN_TOLERANCE = 1e-9
+#: Beyond this many matrix entries least squares is solved iteratively on the sparse matrix.
+DENSE_ENTRIES = 20_000_000
+
+
+@dataclass(frozen=True)
+class Representability:
+    """What sums of seen conjunctions can express.
+
+    Attributes
+    ----------
+    exact : bool
+        Some weights give every judged target.
+    residual : float
+        Largest miss of the least-squares weights over the judged cells, in units of the target.
+    worst : int or None
+        Row of that miss in ``cells``; None when exact.
+    sign : bool
+        Some weights give every judged target its sign (targets of zero are not judged).
+    margin : float
+        Largest t such that weights in [-1, 1] reach sign(target) * f >= t on every judged cell, at most 1.
+    family : tuple of tuple of int, or None
+        The subsets of factors that were allowed; None stands for all seen conjunctions, judged on unseen cells only.
+
+    Examples
+    --------
+    >>> Representability(False, 0.5, 3, True, 0.2, None).kind
+    'sign only'
+    """
+
+    exact: bool
+    residual: float
+    worst: int | None
+    sign: bool
+    margin: float
+    family: tuple[Subset, ...] | None
+
+    @property
+    def kind(self) -> str:
+        """``"exact"``, ``"sign only"`` or ``"neither"``."""
+        if self.exact:
+            return "exact"
+        return "sign only" if self.sign else "neither"
+
+
+def representability(
+    cells: npt.ArrayLike,
+    train: npt.ArrayLike,
+    target: npt.ArrayLike,
+    family: Iterable[Iterable[int]] | None = None,
+) -> Representability:
+    """Decide whether the target is a sum of seen conjunctions, exactly or in sign.
+
+    Parameters
+    ----------
+    cells : array of int, shape (N, C)
+        Seen and unseen cells.
+    train : array of bool, shape (N,)
+        Which cells are seen.
+    target : array of float, shape (N,)
+        The truth on all of them.
+    family : iterable of subsets, optional
+        Left out: every conjunction of every order that occurs in a seen cell may be used, and only unseen cells are
+        judged, because whole-cell conjunctions fit anything that is seen. Given, say ``[(0, 1), (0, 2)]``: only these
+        subsets (and a constant) may be used, and one set of weights must fit seen and unseen cells alike. A task that
+        passes the first and fails the second can only be fitted by memorizing.
+
+    Returns
+    -------
+    Representability
+
+    Examples
+    --------
+    >>> from recombine.tasks import transitive_equivalence, transitive_ordering
+    >>> ordering = transitive_ordering(7)
+    >>> verdict = representability(ordering.cells, ordering.train, ordering.target)
+    >>> verdict.kind, round(verdict.margin, 3), round(verdict.residual, 3)
+    ('sign only', 0.667, 0.547)
+    >>> pairs = transitive_equivalence([2, 2], [1, 1])
+    >>> representability(pairs.cells, pairs.train, pairs.target).kind
+    'neither'
+    """
+    codes, seen, truth = _checked(cells, train, target)
+    chosen = None if family is None else _family(family, codes.shape[1])
+    judged = np.flatnonzero(~seen) if chosen is None else np.arange(len(codes))
+    features = seen_incidence(codes, seen, chosen)[judged]
+    misses = np.abs(truth[judged] - features @ _least_squares(features, truth[judged]))
+    margin = _best_margin(features, np.sign(truth[judged]))
+    residual = float(misses.max(initial=0.0))
+    exact = residual <= EXACT_TOLERANCE * max(1.0, float(np.abs(truth[judged]).max(initial=0.0)))
+    return Representability(
+        exact=exact,
+        residual=residual,
+        worst=None if exact else int(judged[misses.argmax()]),
+        sign=margin > MARGIN_TOLERANCE,
+        margin=margin,
+        family=chosen,
+    )
+
+
+def seen_incidence(cells: IntArray, train: BoolArray, family: Iterable[Subset] | None = None) -> csr_array:
+    """Return the 0/1 matrix of a constant and every conjunction that some seen cell has, shape (N, F).
+
+    Parameters
+    ----------
+    cells : array of int, shape (N, C)
+    train : array of bool, shape (N,)
+    family : iterable of subsets, optional
+        Subsets of the factors to use; all non-empty ones by default.
+
+    Examples
+    --------
+    >>> seen_incidence(np.array([[0, 0], [1, 0], [0, 1]]), np.array([True, True, False])).toarray().astype(int)
+    array([[1, 1, 0, 1, 1, 0],
+           [1, 0, 1, 1, 0, 1],
+           [1, 1, 0, 0, 0, 0]])
+    """
+    from scipy.sparse import csr_array, hstack
+
+    if family is None:
+        count = cells.shape[1]
+        family = [subset for order in range(1, count + 1) for subset in subsets(count, order)]
+    blocks = [_block(cells[:, list(subset)], train) for subset in family if subset]
+    return csr_array(hstack([csr_array(np.ones((len(cells), 1))), *blocks], format="csr"))
+
+
+def _block(levels: IntArray, train: BoolArray) -> csr_array:
+    """Indicators of the seen rows of ``levels`` (N, J), one column each."""
+    from scipy.sparse import csr_array
+
+    _, where = distinct(levels)
+    known = np.unique(where[train])
+    rows = np.flatnonzero(np.isin(where, known))
+    columns = np.searchsorted(known, where[rows])
+    return csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(levels), len(known)))
+
+
+def _least_squares(features: csr_array, target: FloatArray) -> FloatArray:
+    """Return minimum-norm least-squares weights, shape (F,)."""
+    if features.shape[0] * features.shape[1] <= DENSE_ENTRIES:
+        dense: FloatArray = np.linalg.lstsq(features.toarray(), target, rcond=None)[0]
+        return dense
+    from scipy.sparse.linalg import lsmr
+
+    iterative: FloatArray = lsmr(features, target, atol=1e-14, btol=1e-14, maxiter=50 * features.shape[1])[0]
+    return iterative
+
+
+def _best_margin(features: csr_array, sign: FloatArray) -> float:
+    """Maximise the smallest sign * f over weights in [-1, 1], capped at 1."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, diags_array, hstack
+
+    rows = np.flatnonzero(sign)
+    if not rows.size:
+        return 1.0
+    signed = csr_array(diags_array(sign[rows]) @ features[rows])
+    # Variables are the weights and t; each row says t - sign * f <= 0.
+    constraints = hstack([-signed, csr_array(np.ones((len(rows), 1)))], format="csr")
+    width = features.shape[1]
+    solution = linprog(
+        np.append(np.zeros(width), -1.0),
+        A_ub=constraints,
+        b_ub=np.zeros(len(rows)),
+        bounds=[(-1.0, 1.0)] * width + [(None, 1.0)],
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if solution.x is None:
+        raise SolverError(f"the margin program stopped: {solution.message}; try fewer cells or a smaller family")
+    # The solver's own t may overshoot by its tolerance; the weights themselves are the proof.
+    reached = float((signed @ np.clip(solution.x[:width], -1.0, 1.0)).min())
+    return min(max(reached, 0.0), 1.0)
+
+
+def _checked(
+    cells: npt.ArrayLike, train: npt.ArrayLike, target: npt.ArrayLike
+) -> tuple[IntArray, BoolArray, FloatArray]:
+    codes = as_cells(cells)
+    seen = np.asarray(train)
+    truth = np.asarray(target, dtype=np.float64)
+    if seen.dtype != np.bool_ or seen.shape != (len(codes),):
+        raise InputError(f"train must be {len(codes)} True/False values, one a cell; got {seen.dtype} {seen.shape}")
+    if truth.shape != (len(codes),) or not np.all(np.isfinite(truth)):
+        raise InputError(f"target must be {len(codes)} finite numbers, one a cell; got shape {truth.shape}")
+    return codes, seen, truth
+
+
+def _family(family: Iterable[Iterable[int]], factors: int) -> tuple[Subset, ...]:
+    chosen = tuple(sorted({tuple(sorted({int(factor) for factor in subset})) for subset in family}))
+    for subset in chosen:
+        if any(not 0 <= factor < factors for factor in subset):
+            raise InputError(f"family names the subset {subset}; factors are numbered 0 to {factors - 1}")
+    return chosen

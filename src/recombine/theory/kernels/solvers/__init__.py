@@ -1,0 +1,25 @@
+"""Solvers of kernel systems that use the structure of cells: spectra, orbits, group sums, margins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.theory.kernels.solvers.gram import BlockGram as BlockGram
+    from recombine.theory.kernels.solvers.gram import GridGram as GridGram
+    from recombine.theory.kernels.solvers.gram import GroupGram as GroupGram
+    from recombine.theory.kernels.solvers.gram import MaskedGram as MaskedGram
+    from recombine.theory.kernels.solvers.margin import Margin as Margin
+    from recombine.theory.kernels.solvers.margin import margin_dual as margin_dual
+    from recombine.theory.kernels.solvers.orbits import Quotient as Quotient
+    from recombine.theory.kernels.solvers.orbits import sweep as sweep
+    from recombine.theory.kernels.solvers.solve import Solution as Solution
+    from recombine.theory.kernels.solvers.solve import evaluate as evaluate
+    from recombine.theory.kernels.solvers.solve import solve as solve
+    from recombine.theory.kernels.solvers.solve import solve_with_intercept as solve_with_intercept
+    from recombine.theory.kernels.solvers.spectrum import FullGrid as FullGrid
+    from recombine.theory.kernels.solvers.spectrum import Spectrum as Spectrum
+
+open_room(__name__)

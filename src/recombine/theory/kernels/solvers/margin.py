@@ -1,0 +1,199 @@
+"""Maximum-margin classifiers on a small Gram matrix: hard and soft margin, with and without an intercept.
+
+Without an intercept the dual is min a'Qa/2 - 1'a over 0 <= a <= C with Q = K * yy'. Its hard-margin case (C infinite)
+is the direction that logistic gradient descent on a readout ends in, which is why it carries the shortcut results.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.errors import InputError, SolverError
+
+#: Added to the diagonal, relative to it, when the kernel gives full conjunctions no weight of their own.
+JITTER = 1e-9
+
+#: Largest accepted breach of the optimality conditions (margins are of size one).
+WORST = 1e-4
+#: Steps after which libsvm is stopped; without separation a hard margin would never end.
+MOST_STEPS = 2_000_000
+
+NOT_SEPARABLE = (
+    "the seen cells cannot be separated by this kernel, so there is no hard margin; "
+    "give a finite C, or a kernel with S(C;C) > 0 and no cell with two labels"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """A maximum-margin classifier: signed dual weights y_i a_i (N,), intercept, how it was found and how exactly."""
+
+    dual: FloatArray
+    intercept: float
+    route: str
+    violation: float
+    steps: int
+
+
+def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercept: bool) -> Margin:
+    """Return the maximum-margin classifier of the rows of a Gram matrix.
+
+    Parameters
+    ----------
+    gram : ndarray (N, N)
+        Gram matrix of the distinct seen cells.
+    signs : ndarray (N,)
+        Labels, -1 or +1.
+    upper : ndarray (N,)
+        Price of a violated margin at each row; infinite for the hard margin.
+    intercept : bool
+        Whether a free intercept is added.
+
+    Examples
+    --------
+    >>> margin_dual(np.eye(2), np.array([1.0, -1.0]), np.full(2, np.inf), intercept=False).dual.tolist()
+    [1.0, -1.0]
+    """
+    signed = gram * np.outer(signs, signs)
+    hard = bool(np.isinf(upper).all())
+    if intercept:
+        dual, offset, route, steps = _with_intercept(signed, signs, upper)
+    else:
+        offset = 0.0
+        dual, route, steps = _hard(signed) if hard else _boxed(signed, upper)
+    dual = _snapped(dual, upper)
+    slack = signed @ dual + signs * offset - 1
+    violation = _violation(dual, slack, upper)
+    if hard and slack.min() < -1e-3:
+        raise SolverError(NOT_SEPARABLE)
+    if violation > WORST:
+        raise SolverError(f"the margin's optimality conditions are off by {violation:.1e}; lower C or merge labels")
+    return Margin(signs * dual, offset, route, violation, steps)
+
+
+def _snapped(dual: FloatArray, upper: FloatArray) -> FloatArray:
+    """Put weights that rounding left just off a bound on it."""
+    dust = 1e-10 * float(np.abs(dual).max())
+    low = np.where(dual <= dust, 0.0, dual)
+    return np.where(low >= upper - dust, upper, low)
+
+
+def _violation(dual: FloatArray, slack: FloatArray, upper: FloatArray) -> float:
+    """Largest breach of the optimality conditions: slack >= 0 at weight 0, = 0 inside the box, <= 0 at the limit."""
+    inside = (dual > 0) & (dual < upper)
+    breach = np.where(inside, np.abs(slack), np.where(dual > 0, np.maximum(slack, 0), np.maximum(-slack, 0)))
+    return float(breach.max())
+
+
+def _factor(signed: FloatArray) -> FloatArray:
+    """Return the lower Cholesky factor, with a jitter where the matrix is singular."""
+    scale = float(np.diag(signed).max())
+    try:
+        lower: FloatArray = np.linalg.cholesky(signed).astype(np.float64, copy=False)
+        if np.diag(lower).min() ** 2 > JITTER * scale:
+            return lower
+    except np.linalg.LinAlgError:
+        pass
+    try:
+        return np.linalg.cholesky(signed + JITTER * scale * np.eye(len(signed))).astype(np.float64, copy=False)
+    except np.linalg.LinAlgError as error:
+        raise InputError("the kernel is not positive on the seen cells; see theory.kernels.is_positive") from error
+
+
+def _hard(signed: FloatArray) -> tuple[FloatArray, str, int]:
+    """Hard margin without intercept as non-negative least squares: with Q = LL', minimise |L'a - L^-1 1|."""
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import nnls
+
+    lower = _factor(signed)
+    target = solve_triangular(lower, np.ones(len(signed)), lower=True)
+    dual = nnls(lower.T, target, maxiter=30 * len(signed))[0]
+    return dual, "non-negative least squares", int(np.count_nonzero(dual))
+
+
+def _boxed(signed: FloatArray, upper: FloatArray) -> tuple[FloatArray, str, int]:
+    """Soft margin without intercept: guess and correct the active set; bounded least squares where that cycles."""
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import lsq_linear
+
+    dual, rounds = _active_set(signed, upper)
+    if dual is not None and _violation(dual, signed @ dual - 1, upper) < 1e-8 and dual.min() > -1e-8:
+        return dual, "active set", rounds
+    lower = _factor(signed)
+    target = solve_triangular(lower, np.ones(len(signed)), lower=True)
+    answer = lsq_linear(lower.T, target, bounds=(np.zeros(len(upper)), upper), method="bvls", tol=1e-14)
+    return cast(FloatArray, answer.x), "bounded least squares", int(answer.nit)
+
+
+def _active_set(signed: FloatArray, upper: FloatArray, most: int = 60) -> tuple[FloatArray | None, int]:
+    """Primal-dual active set: guess which weights sit at a bound, solve for the rest, until the guess repeats.
+
+    Exact when it settles, usually in a few rounds; None when it cycles or meets a singular block.
+    """
+    scale = np.diag(signed)
+    trial = np.minimum(1 / scale, upper)
+    state = np.full(len(signed), -1)
+    dual = trial
+    for rounds in range(most):
+        at_upper, free = trial >= upper, (trial > 0) & (trial < upper)
+        previous, state = state, np.where(at_upper, 2, free.astype(int))
+        if np.array_equal(state, previous):
+            return dual, rounds
+        dual = np.where(at_upper, upper, 0.0)
+        try:
+            dual[free] = np.linalg.solve(signed[np.ix_(free, free)], (1 - signed @ dual)[free])
+        except np.linalg.LinAlgError:
+            return None, rounds
+        trial = dual + np.where(free, 0.0, 1 - signed @ dual) / scale
+    return None, most
+
+
+def _with_intercept(signed: FloatArray, signs: FloatArray, upper: FloatArray) -> tuple[FloatArray, float, str, int]:
+    """With a free intercept: libsvm finds the support, one linear system then makes the numbers exact."""
+    from sklearn.svm import SVC
+
+    limit = np.minimum(upper, 1e10)
+    gram = signed * np.outer(signs, signs)
+    machine = fit_machine(SVC(kernel="precomputed", C=1.0, tol=1e-8), gram, signs, sample_weight=limit)
+    dual = np.zeros(len(signs))
+    dual[machine.support_] = np.abs(machine.dual_coef_[0])
+    dual, offset = _polish(signed, signs, dual, float(machine.intercept_[0]), limit)
+    return dual, offset, "libsvm", int(machine.n_iter_[0])
+
+
+def fit_machine(machine: Any, gram: FloatArray, outcome: FloatArray, **options: Any) -> Any:
+    """Fit one of scikit-learn's support vector machines, and fail where it would run on without end."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.set_params(max_iter=MOST_STEPS).fit(gram, outcome, **options)
+    if machine.fit_status_:
+        raise SolverError(f"libsvm did not settle in {MOST_STEPS} steps: {NOT_SEPARABLE}")
+    return machine
+
+
+def _polish(
+    signed: FloatArray, signs: FloatArray, dual: FloatArray, offset: float, limit: FloatArray
+) -> tuple[FloatArray, float]:
+    """Solve the optimality conditions on the free support exactly; keep the answer only where they then hold."""
+    full = dual >= limit * (1 - 1e-9)
+    free = (dual > 1e-9 * dual.max()) & ~full
+    fixed = np.where(full, limit, 0.0)
+    if not free.any():
+        return dual, offset
+    bordered = np.zeros((free.sum() + 1,) * 2)
+    bordered[:-1, :-1] = signed[np.ix_(free, free)]
+    bordered[-1, :-1] = bordered[:-1, -1] = signs[free]
+    right = np.append((1 - signed @ fixed)[free], -signs @ fixed)
+    answer = np.linalg.lstsq(bordered, right, rcond=None)[0]
+    polished = fixed.copy()
+    polished[free] = np.maximum(answer[:-1], 0.0)
+    before = _violation(dual, signed @ dual + signs * offset - 1, limit)
+    after = _violation(polished, signed @ polished + signs * answer[-1] - 1, limit)
+    return (polished, float(answer[-1])) if after <= before else (dual, offset)

@@ -1,0 +1,259 @@
+"""Solve kernel systems on seen cells, from three cells to millions, and predict from the answer.
+
+The Gram matrix is never formed beyond 2000 cells. Which way is taken follows from the design: a full balanced product
+has a closed form; a small one is solved densely; one with few conjunctions below whole cells is solved for their
+values; any other by conjugate gradients whose product with the Gram matrix costs a few passes over the cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray, as_cells, sizes_of
+from recombine.errors import InputError, SolverError, listing
+from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.solvers.gram import LARGEST_BLOCK, BlockGram, group_ids
+from recombine.theory.kernels.solvers.merged_cells import SeenCells
+from recombine.theory.kernels.solvers.routes import (
+    LARGEST_DENSE,
+    LARGEST_PRIMAL,
+    MANY_FACTORS,
+    Answer,
+    System,
+    closed_form,
+    dense,
+    iterative,
+    primal,
+)
+
+#: Dense below this many cells (measured: then faster than a hundred products).
+DENSE_FIRST = 1500
+#: Primal below this many features (measured: then faster than conjugate gradients).
+PRIMAL_FIRST = 400
+#: Backward error of a direct answer that is as good as double precision allows.
+ROUNDING = 1e-13
+
+Route = Callable[[System, FloatArray, float], Answer]
+ROUTES: dict[str, Route] = {"closed": closed_form, "dense": dense, "primal": primal, "iterative": iterative}
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Dual weights and how they were found.
+
+    Attributes
+    ----------
+    dual : ndarray (N,) or (N, outputs)
+        Weight a_i of each row; the model is f(z) = sum_i a_i K(z, z_i).
+    route : str
+        ``closed``, ``dense``, ``primal`` or ``iterative``.
+    residual : float
+        Relative residual of the system; of its normal equations where the Gram matrix is singular.
+    steps : int
+        Iterations, 1 for the direct routes.
+    """
+
+    dual: FloatArray
+    route: str
+    residual: float
+    steps: int
+
+
+def solve(
+    kernel: OverlapKernel,
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    ridge: float = 0.0,
+    tolerance: float = 1e-10,
+    route: str | None = None,
+) -> Solution:
+    """Solve (K + ridge) a = y on seen cells; the minimum-norm least-squares answer where K is singular.
+
+    Repeated rows count as often as they occur: without a ridge their outcomes are averaged and they share one weight.
+
+    Parameters
+    ----------
+    kernel : OverlapKernel
+        Kernel on C factors.
+    cells : array-like of int (N, C)
+        Seen cells.
+    y : array-like (N,) or (N, outputs)
+        Outcomes.
+    ridge : float
+        Added to the diagonal.
+    tolerance : float
+        Largest relative residual accepted of the iterative route; the direct ones go down to rounding.
+    route : {"closed", "dense", "primal", "iterative"}, optional
+        Force one way; by default the cheapest that fits.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    SolverError
+        When an iterative residual stays above ``tolerance``; the text says what to change.
+
+    Examples
+    --------
+    >>> kernel = OverlapKernel.from_salience([0.4, 0.2])
+    >>> solution = solve(kernel, [[0, 0], [0, 1], [1, 0]], [0.0, 1.0, 1.0])
+    >>> solution.route, solution.residual < 1e-12
+    ('dense', True)
+    >>> evaluate(kernel, [[0, 0], [0, 1], [1, 0]], solution.dual, [[1, 1]]).round(6).tolist()
+    [1.176471]
+    """
+    seen, rows, outcome = _prepared(kernel, cells, y, ridge)
+    dual, name, residual, steps = _solved(System(kernel, seen, ridge), outcome, tolerance, route)
+    return Solution(dual.reshape(rows), name, residual, steps)
+
+
+def solve_with_intercept(
+    kernel: OverlapKernel,
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    ridge: float = 0.0,
+    tolerance: float = 1e-10,
+    route: str | None = None,
+) -> tuple[Solution, float | FloatArray]:
+    """Solve (K + ridge) a + b = y with sum a = 0: `solve` with a free intercept b, which the norm does not see.
+
+    Examples
+    --------
+    >>> kernel = OverlapKernel.from_salience([0.4, 0.2])
+    >>> solution, intercept = solve_with_intercept(kernel, [[0, 0], [0, 1], [1, 0]], [5.0, 6.0, 6.0])
+    >>> round(intercept, 6), bool(abs(solution.dual.sum()) < 1e-12)
+    (5.857143, True)
+    """
+    seen, rows, outcome = _prepared(kernel, cells, y, ridge)
+    system = System(kernel, seen, ridge)
+    if system.singular:
+        centred = System(kernel, seen, ridge, centred=True)
+        shifted = outcome - outcome.mean(axis=0)
+        dual, name, residual, steps = _solved(centred, shifted, tolerance, route)
+        intercept = (outcome - evaluate(kernel, as_cells(cells), dual, as_cells(cells))).mean(axis=0)
+    else:
+        columns = np.column_stack([outcome, np.ones(len(outcome))])
+        both, name, residual, steps = _solved(system, columns, tolerance, route)
+        intercept = both[:, :-1].sum(axis=0) / both[:, -1].sum()
+        dual = both[:, :-1] - intercept * both[:, -1:]
+    solution = Solution(dual.reshape(rows), name, residual, steps)
+    return solution, (float(intercept[0]) if len(rows) == 1 else intercept)
+
+
+def _prepared(
+    kernel: OverlapKernel, cells: npt.ArrayLike, y: npt.ArrayLike, ridge: float
+) -> tuple[SeenCells, tuple[int, ...], FloatArray]:
+    """Check the arguments; return the seen cells, the shape of y, and y as columns."""
+    codes = as_cells(cells, factors=kernel.factors)
+    outcome = np.asarray(y, dtype=float)
+    if len(codes) == 0:
+        raise InputError("no cells were given; pass at least one seen cell")
+    if outcome.ndim not in (1, 2) or len(outcome) != len(codes):
+        raise InputError(f"y has shape {outcome.shape} for {len(codes)} cells; give one outcome, or one row, per cell")
+    if not np.all(np.isfinite(outcome)):
+        raise InputError("y has missing or infinite outcomes; drop those rows first")
+    if not (ridge >= 0 and np.isfinite(ridge)):
+        raise InputError(f"ridge is {ridge}; give a number from 0 up")
+    return SeenCells.of(codes), outcome.shape, outcome.reshape(len(codes), -1)
+
+
+def _solved(
+    system: System, outcome: FloatArray, tolerance: float, route: str | None
+) -> tuple[FloatArray, str, float, int]:
+    """Solve on distinct cells by the route asked for or the first that succeeds; return weights per row."""
+    seen = system.seen
+    columns = system.root * seen.average(outcome)
+    names = [route] if route is not None else _routes(system)
+    for name in names:
+        if name not in ROUTES:
+            raise InputError(f"route {name!r} is not known; use one of {listing(ROUTES)}")
+        answer, steps = ROUTES[name](system, columns, tolerance)
+        residual = system.residual(columns, answer)
+        # A direct answer that is exact up to rounding is the best there is: its residual then says how ill-posed K is.
+        exact = name != "iterative" and system.backward_error(columns, answer) <= ROUNDING
+        if residual <= tolerance or exact:
+            return _per_row(system, outcome, columns, answer), name, residual, steps
+    raise SolverError(_advice(system, names[-1], residual, steps, tolerance))
+
+
+def _routes(system: System) -> list[str]:
+    """Routes worth trying, the cheapest first."""
+    seen, features = system.seen, system.features
+    if seen.balanced_product:
+        return ["closed"]
+    small = len(seen) <= DENSE_FIRST and (len(seen) <= features or len(seen) <= PRIMAL_FIRST)
+    first = "dense" if small else "primal" if features <= PRIMAL_FIRST else "iterative"
+    fallback = "dense" if len(seen) <= LARGEST_DENSE else "primal" if features <= LARGEST_PRIMAL else None
+    return [first] if fallback in (None, first) else [first, fallback]
+
+
+def _per_row(system: System, outcome: FloatArray, columns: FloatArray, answer: FloatArray) -> FloatArray:
+    """Share each cell's weight among its rows; with a ridge, rows also keep their distance from the cell's mean."""
+    seen = system.seen
+    dual = (answer / system.root)[seen.where]
+    if system.ridge > 0 and seen.repeated:
+        dual += (outcome - (columns / system.root)[seen.where]) / system.ridge
+    return dual
+
+
+def _advice(system: System, route: str, residual: float, steps: int, tolerance: float) -> str:
+    share = float(system.memorising.min()) / abs(system.kernel.table[-1])
+    return (
+        f"the '{route}' solve of {len(system.seen)} cells stopped at relative residual {residual:.1e} after {steps} "
+        f"steps, above the tolerance {tolerance:.1e}; whole cells hold {share:.1e} of the kernel. "
+        f"Add a ridge (say {1e-6 * abs(system.kernel.table[-1]):.1e}), loosen the tolerance, or use a kernel with "
+        "larger S(C;C) and no negative eigenvalue (theory.kernels.is_positive)"
+    )
+
+
+def evaluate(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArray, cells: npt.ArrayLike) -> FloatArray:
+    """Return f(z) = sum_i dual_i K(z, z_i) at each of ``cells``, without a large Gram block.
+
+    Parameters
+    ----------
+    kernel : OverlapKernel
+    seen : array-like of int (N, C)
+        The cells z_i.
+    dual : ndarray (N,) or (N, outputs)
+    cells : array-like of int (P, C)
+        Where to predict; levels that no seen cell has match nothing.
+
+    Returns
+    -------
+    ndarray (P,) or (P, outputs)
+
+    Examples
+    --------
+    >>> evaluate(OverlapKernel.from_values([0.0, 0.5, 1.0]), [[0, 0]], np.array([2.0]), [[0, 0], [0, 1]]).tolist()
+    [2.0, 1.0]
+    """
+    left = as_cells(seen, "seen", kernel.factors)
+    right = as_cells(cells, "cells", kernel.factors)
+    weights = np.asarray(dual, dtype=float)
+    if len(left) * len(right) > LARGEST_BLOCK and kernel.factors <= MANY_FACTORS:
+        columns = _by_conjunctions(kernel, left, weights.reshape(len(left), -1), right)
+        return columns.reshape(len(right), *weights.shape[1:])
+    return BlockGram(kernel, left).multiply(weights, at=right)
+
+
+def _by_conjunctions(kernel: OverlapKernel, seen: IntArray, dual: FloatArray, cells: IntArray) -> FloatArray:
+    """Sum each seen conjunction's weight once and look it up, subset by subset."""
+    both = np.concatenate([seen, cells])
+    sizes = sizes_of(both)
+    total = np.full((len(cells), dual.shape[1]), kernel.cube.flat[0] * dual.sum(axis=0))
+    for corner in np.argwhere(kernel.cube):
+        subset = tuple(np.flatnonzero(corner).tolist())
+        if not subset:
+            continue
+        ids = group_ids(both, subset, sizes)
+        mine, theirs, top = ids[: len(seen)], ids[len(seen) :], int(ids.max()) + 1
+        for column in range(dual.shape[1]):
+            sums = np.bincount(mine, weights=dual[:, column], minlength=top)
+            total[:, column] += kernel.cube[tuple(corner)] * sums[theirs]
+    return total

@@ -1,0 +1,242 @@
+"""Closed form of overlap kernels on full products: 2**C eigenvalues, and every function of the Gram matrix.
+
+On the full product the Gram matrix of sum_T w_T [z_T = z'_T] is a sum of Kronecker products of identities (factors in
+T) and all-ones matrices (factors outside). Its eigenspaces are the analysis-of-variance parts: T collects the factors
+that vary with zero mean. A function of the Gram matrix is again an overlap kernel, so ridge, interpolation and
+leave-one-out are one multiplication by a kernel whose weights follow from 2**C numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, product_size
+from recombine.cells.conjunctions import Subset
+from recombine.errors import InputError
+from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.solvers.gram import GridGram
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Eigenvalues of an overlap kernel on a full product.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Number of levels n_c of each factor.
+    eigenvalues : ndarray of shape (2,)*C
+        lambda_T = sum over U containing T of w_U times the product of n_c outside U; index 1 along axis c where c is
+        in T.
+    multiplicities : ndarray of shape (2,)*C
+        Product over T of (n_c - 1), as floats: they outgrow integers.
+
+    Examples
+    --------
+    >>> spectrum = Spectrum.of(OverlapKernel.from_salience([0.2, 0.1, 0.1]), (2, 6, 6))
+    >>> [round(spectrum[subset], 6) for subset in [(), (0,), (1,), (0, 1), (1, 2), (0, 1, 2)]]
+    [13.5, 8.5, 3.3, 0.7, 0.3, 0.1]
+    """
+
+    sizes: tuple[int, ...]
+    eigenvalues: FloatArray
+    multiplicities: FloatArray
+
+    @classmethod
+    def of(cls, kernel: OverlapKernel, sizes: Sequence[int]) -> Spectrum:
+        """Return the spectrum of ``kernel`` on the product of ``sizes``."""
+        levels = tuple(int(size) for size in sizes)
+        if len(levels) != kernel.factors or min(levels) < 1:
+            raise InputError(
+                f"sizes {levels} do not fit a kernel on {kernel.factors} factors; give a count >= 1 for each"
+            )
+        return cls(levels, eigenvalues_from_weights(kernel.cube, levels), _multiplicities(levels))
+
+    def __getitem__(self, subset: Subset) -> float:
+        """Return lambda_T of the subset T of factors."""
+        return float(self.eigenvalues[tuple(int(factor in subset) for factor in range(len(self.sizes)))])
+
+    @property
+    def smallest(self) -> float:
+        """Smallest eigenvalue that occurs (a factor with one level has no contrasts)."""
+        return float(self.eigenvalues[self.multiplicities > 0].min())
+
+    def effective_rank(self, ridge: float) -> float:
+        """Return the trace of K (K + ridge)^-1: how many directions ridge regression really fits."""
+        kept = self.eigenvalues / (self.eigenvalues + ridge)
+        return float(np.sum(self.multiplicities * kept))
+
+
+def eigenvalues_from_weights(weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    """Return lambda_T from w_T, both of shape (2,)*C, one factor at a time."""
+    result = np.array(weights, dtype=float)
+    for axis, size in enumerate(sizes):
+        front = np.moveaxis(result, axis, 0)
+        front[0] = front[0] * size + front[1]
+    return result
+
+
+def weights_from_eigenvalues(eigenvalues: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    """Return w_T from lambda_T: the inverse of `eigenvalues_from_weights`."""
+    result = np.array(eigenvalues, dtype=float)
+    for axis, size in enumerate(sizes):
+        front = np.moveaxis(result, axis, 0)
+        front[0] = (front[0] - front[1]) / size
+    return result
+
+
+def _multiplicities(sizes: Sequence[int]) -> FloatArray:
+    result = np.ones((2,) * len(sizes))
+    for axis, size in enumerate(sizes):
+        np.moveaxis(result, axis, 0)[1] *= size - 1
+    return result
+
+
+def is_positive(kernel: OverlapKernel, sizes: Sequence[int]) -> bool:
+    """Say whether the Gram matrix of ``kernel`` on the full product of ``sizes`` has no negative eigenvalue.
+
+    Examples
+    --------
+    >>> is_positive(OverlapKernel.from_values([0.0, 0.6, 1.0]), (2, 2))
+    False
+    >>> is_positive(OverlapKernel.from_values([0.0, 0.4, 1.0]), (9, 9))
+    True
+    """
+    return Spectrum.of(kernel, sizes).smallest >= -1e-12 * abs(kernel.table[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class FullGrid:
+    """Kernel regression on a full product, where everything is known in closed form.
+
+    Parameters
+    ----------
+    kernel : OverlapKernel
+    sizes : tuple of int
+        Levels of each factor; outcomes are arrays of this shape, last factor fastest.
+
+    Notes
+    -----
+    A solve costs about as much as adding the marginals of the grid back together: hundredths of a second for 1e6 cells.
+
+    Examples
+    --------
+    >>> grid = FullGrid(OverlapKernel.relu(depth=1, factors=2), (3, 4))
+    >>> outcome = np.add.outer([0.0, 1.0, 2.0], [0.0, 1.0, 0.0, 1.0])
+    >>> dual = grid.solve(outcome)
+    >>> bool(np.allclose(grid.multiply(dual), outcome))
+    True
+    """
+
+    kernel: OverlapKernel
+    sizes: tuple[int, ...]
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """The closed-form spectrum on this product."""
+        return Spectrum.of(self.kernel, self.sizes)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells of the product."""
+        return product_size(self.sizes)
+
+    def multiply(self, vector: FloatArray) -> FloatArray:
+        """Return the Gram matrix times ``vector`` (shape ``sizes``)."""
+        return GridGram(self.kernel.cube, self.sizes).apply(self._shaped(vector))
+
+    def solve(self, outcome: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
+        """Return the dual weights (K + ridge)^-1 outcome, or the pseudo-inverse's, shape ``sizes``."""
+        return self._filter(self._inverse(ridge), self._shaped(outcome))
+
+    def fitted(self, outcome: npt.ArrayLike, ridge: float) -> FloatArray:
+        """Return the ridge prediction K (K + ridge)^-1 outcome on the product, shape ``sizes``."""
+        return self._filter(self.spectrum.eigenvalues * self._inverse(ridge), self._shaped(outcome))
+
+    def leave_one_out(self, outcome: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
+        """Return each cell's outcome minus its prediction from all the others, shape ``sizes``.
+
+        All diagonal entries of a function of the Gram matrix are equal, so every residual is a dual weight divided by
+        one number. Where the kernel is singular and ``ridge`` is zero, this is the limit of a vanishing ridge.
+        """
+        inverse = self._residual_filter(ridge)
+        diagonal = float(np.sum(self.spectrum.multiplicities * inverse)) / self.cells
+        return self._filter(inverse / diagonal, self._shaped(outcome))
+
+    def ridge_path(self, outcome: npt.ArrayLike, ridges: npt.ArrayLike) -> RidgePath:
+        """Return leave-one-out error and effective rank for each of ``ridges`` (R,), from one pass over the cells."""
+        values = np.atleast_1d(np.asarray(ridges, dtype=float))
+        energy = self.energy(outcome)
+        multiplicities, errors = self.spectrum.multiplicities, []
+        for ridge in values:
+            inverse = self._residual_filter(float(ridge))
+            diagonal = np.sum(multiplicities * inverse) / self.cells
+            errors.append(np.sum((inverse / diagonal) ** 2 * energy) / self.cells)
+        ranks = [self.spectrum.effective_rank(float(ridge)) if ridge > 0 else self._rank() for ridge in values]
+        return RidgePath(values, np.array(errors), np.array(ranks))
+
+    def energy(self, outcome: npt.ArrayLike) -> FloatArray:
+        """Return the sum of squares of each analysis-of-variance part of ``outcome``, shape (2,)*C."""
+        squares = np.zeros((2,) * len(self.sizes))
+        for corner, part in _parts(self._shaped(outcome), 0):
+            squares[corner] = np.vdot(part, part) * (self.cells // part.size)
+        return squares
+
+    def _shaped(self, array: npt.ArrayLike) -> FloatArray:
+        values = np.asarray(array, dtype=float)
+        if values.size != self.cells:
+            raise InputError(
+                f"the outcome has {values.size} entries but the product {self.sizes} has {self.cells} cells"
+            )
+        return values.reshape(self.sizes)
+
+    def _filter(self, factors: FloatArray, array: FloatArray) -> FloatArray:
+        """Multiply each analysis-of-variance part by its entry of ``factors`` (2,)*C: an overlap kernel again."""
+        return GridGram(weights_from_eigenvalues(factors, self.sizes), self.sizes).apply(array)
+
+    def _null(self, ridge: float) -> npt.NDArray[np.bool_]:
+        # Eigenvalues are sums of weights: what is below the rounding of their sizes is zero, however small the rest.
+        size = eigenvalues_from_weights(np.abs(self.kernel.cube), self.sizes) + ridge
+        return np.abs(self.spectrum.eigenvalues + ridge) <= 8 * np.finfo(float).eps * size
+
+    def _inverse(self, ridge: float) -> FloatArray:
+        null = self._null(ridge)
+        return np.where(null, 0.0, 1 / np.where(null, 1.0, self.spectrum.eigenvalues + ridge))
+
+    def _residual_filter(self, ridge: float) -> FloatArray:
+        """1 / (lambda_T + ridge) up to scale; where that is infinite, only the infinite parts remain."""
+        null = self._null(ridge) & (self.spectrum.multiplicities > 0)
+        return null.astype(float) if null.any() else self._inverse(ridge)
+
+    def _rank(self) -> float:
+        return float(np.sum(self.spectrum.multiplicities[~self._null(0.0)]))
+
+
+@dataclass(frozen=True, eq=False)
+class RidgePath:
+    """Leave-one-out mean squared error and effective rank, one of each per ridge (R,)."""
+
+    ridges: FloatArray
+    errors: FloatArray
+    ranks: FloatArray
+
+    @property
+    def best(self) -> float:
+        """The ridge of smallest leave-one-out error."""
+        return float(self.ridges[np.argmin(self.errors)])
+
+
+def _parts(array: FloatArray, axis: int) -> Iterator[tuple[tuple[int, ...], FloatArray]]:
+    """Yield (corner, part) for every analysis-of-variance part of the axes from ``axis`` on; small where constant."""
+    if axis == array.ndim:
+        yield (), array
+        return
+    mean = array.mean(axis=axis, keepdims=True)
+    for bit, piece in ((0, mean), (1, array - mean)):
+        for rest, part in _parts(piece, axis + 1):
+            yield (bit, *rest), part

@@ -1,0 +1,130 @@
+"""Stacks of a slot's Jacobians at anchors that share one value of it, drawn until the rank stays the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.checks import called, reals
+from recombine.errors import InputError
+from recombine.theory.compositions.composition import Composition
+from recombine.theory.sufficiency.stacked_rank import Stacked, require_small
+from recombine.theory.supports.latents import SAME, says
+from recombine.theory.supports.sets import ANCHORS, Support
+
+#: A component: values of a slot (P, D) -> (P, ..., M).
+Component = Callable[[FloatArray], npt.ArrayLike]
+#: Anchors of one value beyond which no more are drawn.
+MOST_ANCHORS = 256
+#: Doublings of the anchors without a higher rank after which it counts as saturated.
+PATIENCE = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Anchored:
+    """The stack at one value, how many anchors went into it, and the size of what was added up where it is a sum."""
+
+    stacked: Stacked
+    anchors: int
+    scale: float | None = None
+
+    def full(self, precision: float) -> BoolArray:
+        """Say which blocks have full column rank, (*blocks,)."""
+        return np.asarray(self.stacked.ranks(precision, self.scale) == self.stacked.columns)
+
+
+@dataclass(frozen=True)
+class AnchorStacks:
+    """Everything that a rank test needs to know about the problem.
+
+    Examples
+    --------
+    >>> from recombine.theory.compositions.known import add
+    >>> from recombine.theory.supports.known import band
+    >>> stacks = AnchorStacks(band(0.1), add(), [lambda z: z, lambda z: z**2])
+    >>> stacks.at(0, np.array([0.5]), None, np.random.default_rng(0)).anchors
+    1
+    """
+
+    support: Support
+    composition: Composition
+    components: Sequence[Component]
+    summed: bool = False
+
+    @property
+    def precision(self) -> float:
+        """Relative error of the Jacobians."""
+        return self.composition.precision
+
+    def at(self, slot: int, value: FloatArray, count: int | None, rng: np.random.Generator) -> Anchored:
+        """Stack at ``count`` anchors of a value, or at twice as many until the rank stays the same."""
+        if self.summed:
+            anchors = self.support.conditional(slot, value, count or ANCHORS, rng)[:count]
+            jacobians = self.jacobians(slot, value, anchors)
+            # Terms that cancel leave rounding errors of their own size, not of the sum's.
+            scale = float(Stacked.of(jacobians).singular_values().max())
+            return Anchored(Stacked.of(jacobians.sum(axis=0, keepdims=True)), len(anchors), scale)
+        if count is not None:
+            anchors = self.support.conditional(slot, value, count, rng)[:count]
+            jacobians = self.jacobians(slot, value, anchors)
+            _require(jacobians.shape[-2], jacobians.shape[-1], count, slot, value)
+            return Anchored(Stacked.of(jacobians), len(anchors))
+        return self._grown(slot, value, rng)
+
+    def _grown(self, slot: int, value: FloatArray, rng: np.random.Generator) -> Anchored:
+        anchors = self.support.conditional(slot, value, 1, rng)
+        stacked = Stacked.of(self.jacobians(slot, value, anchors))
+        still, rank = 0, stacked.ranks(self.precision)
+        while len(anchors) < MOST_ANCHORS and still < PATIENCE and (rank < stacked.columns).any():
+            more = _fresh(self.support.conditional(slot, value, len(anchors), rng), anchors)
+            if not len(more):
+                break
+            stacked = stacked.plus(self.jacobians(slot, value, more))
+            anchors, before, rank = np.concatenate([anchors, more]), rank, stacked.ranks(self.precision)
+            still = 0 if (rank > before).any() else still + 1
+        if self.support.radius(slot, value) > 0:
+            # A sample can be asked for more neighbours; planes that are too few are an answer.
+            _require(stacked.rows // len(anchors), stacked.columns, len(anchors), slot, value)
+        return Anchored(stacked, len(anchors))
+
+    def jacobians(self, slot: int, value: FloatArray, anchors: FloatArray) -> FloatArray:
+        """Return dC/dphi_slot at the anchors (P, K, D), shape (P, *blocks, N, M)."""
+        parts = [self._part(number, slot, value, anchors) for number in range(len(self.components))]
+        require_small(parts[slot].shape[1:-1], parts[slot].shape[-1])
+        try:
+            return self.composition.jacobian(slot, parts)
+        except InputError as error:
+            raise InputError(f"slot {slot} at {says(value)}: {error}") from error
+
+    def _part(self, number: int, slot: int, value: FloatArray, anchors: FloatArray) -> FloatArray:
+        name = f"component {number}"
+        part = reals(
+            called(self.components[number], name, anchors[:, number]),
+            f"outputs of {name} for slot {slot} at {says(value)}",
+        )
+        if part.ndim < 2 or len(part) != len(anchors):
+            raise InputError(
+                f"component {number} gave shape {part.shape} for {len(anchors)} anchors of slot {slot} at "
+                f"{says(value)}; return one row an anchor: ({len(anchors)}, ..., M)"
+            )
+        return part
+
+
+def _fresh(anchors: FloatArray, known: FloatArray) -> FloatArray:
+    """Those anchors that are not among the known ones."""
+    near: BoolArray = np.asarray((np.abs(anchors[:, None] - known[None]) <= SAME).all(axis=(2, 3)))
+    return anchors[~near.any(axis=1)]
+
+
+def _require(rows: int, columns: int, count: int, slot: int, value: FloatArray) -> None:
+    """Refuse a number of anchors with which no support could pass."""
+    if count * rows < columns:
+        few = "1 anchor gives" if count == 1 else f"{count} anchors give"
+        raise InputError(
+            f"slot {slot} at {says(value)}: {few} {count * rows} equations for {columns} unknowns, "
+            f"so the rank could never be full; use at least {-(-columns // rows)} anchors"
+        )

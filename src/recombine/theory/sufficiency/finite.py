@@ -1,0 +1,181 @@
+"""Does a finite set of seen cells determine all the others, given the composition? To first order, exactly.
+
+Slot k has n_k levels and an unknown component phi_k(level) in R^M for each. A seen cell contributes N equations, whose
+derivative by the unknowns is a row block of J_P; all cells make J_grid. Near the truth, fitting the seen cells forces
+all cells if and only if rank J_P = rank J_grid, and one cell if and only if its rows lie in the span of J_P: for
+addition this is the verdict of `recombine.theory.identification.identify`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray, product_size
+from recombine.cells.conjunctions import every_cell
+from recombine.checks import real
+from recombine.theory.compositions.composition import Composition
+from recombine.theory.compositions.jacobians import Function
+from recombine.theory.identification.judgement import Codes
+from recombine.theory.sufficiency.component_grid import TOLERANCE, Grid, checked_cells, rank_of
+from recombine.verdicts import Verdict
+
+#: A distance from the span up to this many rounding errors is zero; ten thousand times more is not.
+ROUNDING, CLEAR = 1e3, 1e7
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteIdentifiability:
+    """What seen cells say about a grid under a composition; see `finite_identifiability`.
+
+    Attributes
+    ----------
+    rank, full_rank : int
+        Ranks of J_P and J_grid, summed over blocks; components are known at the levels of ``known``.
+    distances : float array, one a cell
+        How far its rows are from the span of the seen ones, as a share of the largest rows.
+    noise : float
+        Relative rounding error of these distances.
+
+    Examples
+    --------
+    >>> from recombine.theory.compositions.known import add
+    >>> found = finite_identifiability([[0, 0], [0, 1], [1, 1], [2, 2]], add(), [np.ones((3, 1))] * 2)
+    >>> found.codes_on_grid().tolist(), found.deficit
+    ([[0, 0, 2], [1, 0, 2], [2, 2, 0]], 1)
+    """
+
+    grid: Grid
+    seen: IntArray
+    known: tuple[int, ...] | None
+    rank: int
+    full_rank: int
+    distances: FloatArray
+    noise: float
+
+    @property
+    def identifiable(self) -> bool:
+        """True if fitting the seen cells forces every cell (locally around the truth)."""
+        return self.rank == self.full_rank
+
+    @property
+    def deficit(self) -> int:
+        """Directions that the seen cells leave open and some cell shows."""
+        return self.full_rank - self.rank
+
+    @property
+    def verdict(self) -> Verdict:
+        """Determined if every cell follows; unseen level or disconnected otherwise."""
+        if self.identifiable:
+            return Verdict.DETERMINED
+        return Verdict.UNSEEN_LEVEL if (self.verdicts == Verdict.UNSEEN_LEVEL).any() else Verdict.DISCONNECTED
+
+    @cached_property
+    def verdicts(self) -> Codes:
+        """Verdict codes of all cells, last slot fastest."""
+        cells = every_cell(self.grid.sizes)
+        codes = np.full(len(cells), Verdict.DISCONNECTED, dtype=np.uint8)
+        codes[self.distances <= CLEAR * self.noise] = Verdict.UNDECIDED
+        codes[self.distances <= ROUNDING * self.noise] = Verdict.DETERMINED
+        for slot, size in enumerate(self.grid.sizes):
+            present = np.bincount(self.seen[:, slot], minlength=size) > 0
+            if self.known is not None:
+                present[self.known[slot]] = True
+            codes[~present[cells[:, slot]]] = Verdict.UNSEEN_LEVEL
+        codes[np.ravel_multi_index(tuple(self.seen.T), self.grid.sizes)] = Verdict.SEEN
+        return codes
+
+    def codes_on_grid(self) -> Codes:
+        """Verdict codes with the shape of the grid."""
+        return self.verdicts.reshape(self.grid.sizes)
+
+    @property
+    def summary(self) -> str:
+        """The result in one line."""
+        unseen = self.verdicts[self.verdicts != Verdict.SEEN]
+        given = "" if self.known is None else f" with the components of cell {self.known} known"
+        counts = [(verdict.word, int((unseen == verdict).sum())) for verdict in Verdict]
+        words = ", ".join(f"{count} {word}" for word, count in counts if count) or "none unseen"
+        return f"{self.verdict.word}: rank {self.rank} of {self.full_rank}{given}; unseen cells: {words}"
+
+    def __str__(self) -> str:
+        return self.summary
+
+
+def finite_identifiability(
+    seen: npt.ArrayLike,
+    composition: Composition | Function,
+    components: Sequence[npt.ArrayLike],
+    *,
+    known: Sequence[int] | None = None,
+    tolerance: float = TOLERANCE,
+) -> FiniteIdentifiability:
+    """Say which cells of a grid the seen ones determine, for components under any composition.
+
+    Parameters
+    ----------
+    seen : array_like of int, (P, K)
+        Seen cells: the level of each slot.
+    composition : Composition or callable
+        K arrays (..., M_k) -> (..., N).
+    components : sequence of K arrays (n_k, ..., M_k)
+        The component of each level: the truth, or a model's estimate of it.
+    known : sequence of K int, optional
+        A cell at whose levels the components are known (assumption A4 of the theorem).
+    tolerance : float
+        Singular values below this share of the largest count as zero.
+
+    Returns
+    -------
+    FiniteIdentifiability
+        ``.identifiable``, ``.verdicts``, ``.rank``, ``.full_rank``, ``.summary``.
+
+    Examples
+    --------
+    >>> from recombine.theory.compositions.known import add, product
+    >>> rows = [np.arange(1.0, 4.0)[:, None]] * 2
+    >>> print(finite_identifiability([[0, 0], [0, 1], [0, 2], [1, 0], [2, 0]], add(), rows))
+    determined: rank 5 of 5; unseen cells: 4 determined
+    >>> print(finite_identifiability([[0, 0], [1, 1], [2, 2]], product(), rows))
+    disconnected: rank 3 of 5; unseen cells: 6 disconnected
+    """
+    real(tolerance, "tolerance", above=0, below=1)
+    grid = Grid.of(composition, components)
+    cells = checked_cells(seen, grid.sizes, "seen")
+    base = None if known is None else tuple(checked_cells([known], grid.sizes, "known")[0].tolist())
+    grid.require_small()
+    everything = grid.jacobian(every_cell(grid.sizes))
+    chosen = np.ravel_multi_index(tuple(cells.T), grid.sizes)
+    kept = _unknown_columns(grid, base)
+    height = everything.shape[1] // product_size(grid.sizes)
+    rank, full, noise = 0, 0, float(np.finfo(float).eps)
+    distances = np.zeros(product_size(grid.sizes))
+    for block in everything[:, :, kept]:
+        rows = block.reshape(-1, height, block.shape[-1])
+        found, far, rough = _span_distance(rows, chosen, tolerance)
+        rank, full, noise = rank + found, full + rank_of(block, tolerance), max(noise, rough)
+        distances = np.maximum(distances, far)
+    return FiniteIdentifiability(grid, cells, base, rank, full, distances, max(noise, grid.composition.precision))
+
+
+def _span_distance(rows: FloatArray, chosen: IntArray, tolerance: float) -> tuple[int, FloatArray, float]:
+    """Rank of the chosen cells' rows, the distance of each cell's from their span, and its rounding error."""
+    picked = rows[chosen].reshape(-1, rows.shape[-1])
+    _, values, right = np.linalg.svd(picked, full_matrices=False)
+    rank = int((values > tolerance * values.max(initial=0.0)).sum())
+    basis = right[:rank]
+    scale = max(float(np.linalg.norm(rows, axis=(1, 2)).max()), np.finfo(float).tiny)
+    far = np.linalg.norm(rows - (rows @ basis.T) @ basis, axis=(1, 2)) / scale
+    rough = np.finfo(float).eps * float(values[0] / values[rank - 1] if rank else 1.0)
+    return rank, far, rough
+
+
+def _unknown_columns(grid: Grid, known: tuple[int, ...] | None) -> IntArray:
+    columns = grid.columns
+    if known is not None:
+        columns = [np.delete(block, level, axis=0) for block, level in zip(columns, known, strict=True)]
+    return np.concatenate([block.reshape(-1) for block in columns])

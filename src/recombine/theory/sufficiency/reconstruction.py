@@ -1,0 +1,272 @@
+"""Rebuild the components from data on the support alone: the proof of theorem 1, as an algorithm.
+
+Along a path of slot k, with the other slots held at anchors, df/dt = J_k dphi_k/dt. Where the stacked Jacobians W_k
+have full column rank this is an ordinary differential equation for phi_k, with a unique solution from a known start
+(assumption A4 of Wiedemer et al. 2023). f is only ever asked for on the support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.checks import callable_or_refuse, called, reals, whole
+from recombine.errors import InputError
+from recombine.theory.compositions.composition import Composition, as_composition
+from recombine.theory.compositions.jacobians import Function
+from recombine.theory.supports.latents import SAME, as_latents, as_value, says, slot_number
+from recombine.theory.supports.planes import Planes
+
+#: Observations: latents (P, K, D) -> (P, N).
+Observed = Callable[[FloatArray], npt.ArrayLike]
+#: Steps of the fourth-order Runge-Kutta rule along a path, and points that a derivative along it is taken from.
+STEPS, STENCIL = 200, 7
+#: Singular values of W_k below this share of the largest count as zero.
+TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Reconstruction:
+    """Components rebuilt on demand; see `reconstruct_components`.
+
+    Examples
+    --------
+    >>> from recombine.theory.compositions.known import add
+    >>> from recombine.theory.supports.planes import planes
+    >>> corner = planes({0: [[0.0]], 1: [[0.0]]})
+    >>> found = reconstruct_components(lambda z: z.sum(axis=1) ** 2, add(), corner, [[0.0], [0.0]], [[0.0], [0.0]])
+    >>> found.component(0, [[0.5]]).round(9).tolist()
+    [[0.25]]
+    >>> print(found)
+    components of 2 slots under add, rebuilt from 2 planes and the start (0, 0) in 200 steps a path
+    """
+
+    observed: Observed
+    composition: Composition
+    support: Planes
+    start: FloatArray
+    start_components: tuple[FloatArray, ...]
+    steps: int
+
+    def component(self, slot: int, values: npt.ArrayLike) -> FloatArray:
+        """Return the component of a slot at values (V, D), shape (V, M), by paths from the start."""
+        slot_number(slot, self.support.slots)
+        ends = np.stack([as_value(value, self.support.dimensions) for value in np.atleast_1d(np.asarray(values))])
+        if not self.support.has_value(slot, ends).all():
+            lost = ends[~self.support.has_value(slot, ends)][0]
+            raise InputError(f"slot {slot} never takes the value {says(lost)} in the support; no path leads there")
+        distinct, place = np.unique(ends, axis=0, return_inverse=True)
+        return self._integrated(slot, distinct)[place.reshape(-1)]
+
+    def __call__(self, latents: npt.ArrayLike) -> FloatArray:
+        """Return the rebuilt f at any combination (P, K, D), shape (P, N)."""
+        points = as_latents(latents, self.support.slots, self.support.dimensions)
+        return self.composition(*[self.component(slot, points[:, slot]) for slot in range(points.shape[1])])
+
+    @property
+    def summary(self) -> str:
+        """What it is, in one line."""
+        return (
+            f"components of {self.support.slots} slots under {self.composition.name}, rebuilt from "
+            f"{len(self.support.free)} planes and the start {says(self.start)} in {self.steps} steps a path"
+        )
+
+    def __str__(self) -> str:
+        return self.summary
+
+    def _integrated(self, slot: int, ends: FloatArray) -> FloatArray:
+        others, components = self._known_planes(slot)
+        path = _Path(self, slot, ends, others, components)
+        rates = path.rates()
+        part = np.broadcast_to(self.start_components[slot], (len(ends), len(self.start_components[slot]))).copy()
+        step = 1 / self.steps
+        for number in range(self.steps):
+            begin, middle, end = rates[2 * number : 2 * number + 3]
+            one = path.slope(begin, part)
+            two = path.slope(middle, part + step / 2 * one)
+            three = path.slope(middle, part + step / 2 * two)
+            four = path.slope(end, part + step * three)
+            part = part + step / 6 * (one + 2 * two + 2 * three + four)
+        return part
+
+    def _known_planes(self, slot: int) -> tuple[FloatArray, list[FloatArray]]:
+        """Planes of a slot (L, K, D), and the components of all slots at what they hold, each (L, M_k)."""
+        held = self.support.held[self.support.free == slot]
+        usable = [plane for plane in held if self._reachable(slot, plane)]
+        if not usable:
+            raise InputError(
+                f"no plane on which slot {slot} is free can be reached from the start {says(self.start)}; "
+                "start at a point where planes of different slots cross"
+            )
+        planes = np.stack(usable)
+        return planes, [self._held_component(slot, other, planes[:, other]) for other in range(self.support.slots)]
+
+    def _reachable(self, slot: int, plane: FloatArray) -> bool:
+        """A plane can be used if it passes the start, or its held values were rebuilt before."""
+        return all(
+            _same(plane[other], self.start[other]) or self._order(other) < self._order(slot)
+            for other in range(self.support.slots)
+            if other != slot
+        )
+
+    def _order(self, slot: int) -> int:
+        """Slots with a plane through the start come first; among them, in their own order."""
+        through = [
+            number
+            for number in range(self.support.slots)
+            if any(
+                all(_same(plane[other], self.start[other]) for other in range(self.support.slots) if other != number)
+                for plane in self.support.held[self.support.free == number]
+            )
+        ]
+        counts = {number: int((self.support.free == number).sum()) for number in through}
+        ranked = sorted(through, key=lambda number: (counts[number], number))
+        return ranked.index(slot) if slot in ranked else len(ranked)
+
+    def _held_component(self, slot: int, other: int, values: FloatArray) -> FloatArray:
+        if other == slot:
+            return np.broadcast_to(self.start_components[slot], (len(values), len(self.start_components[slot])))
+        rows = [
+            self.start_components[other] if _same(value, self.start[other]) else self._integrated(other, value[None])[0]
+            for value in values
+        ]
+        return np.stack(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """Straight lines of one slot from the start to ``ends`` (V, D), on each of L planes."""
+
+    of: Reconstruction
+    slot: int
+    ends: FloatArray
+    planes: FloatArray
+    held: list[FloatArray]
+
+    def rates(self) -> FloatArray:
+        """df/dt on each plane at the ends and middles of all steps, (2 steps + 1, V, L, N)."""
+        count = 2 * self.of.steps + 1
+        values = self._observed(np.linspace(0, 1, count))
+        first = np.clip(np.arange(count) - STENCIL // 2, 0, count - STENCIL)
+        by_offset = {offset: _derivative_weights(np.arange(STENCIL) - offset) for offset in range(STENCIL)}
+        weights = np.stack([by_offset[place - begin] for place, begin in enumerate(first.tolist())])
+        windows = values[first[:, None] + np.arange(STENCIL)]
+        return np.asarray(np.einsum("ts,tsvln->tvln", weights, windows) * (count - 1))
+
+    def _observed(self, times: FloatArray) -> FloatArray:
+        """Return f at times from 0 to 1, (T, V, L, N)."""
+        begin = self.of.start[self.slot]
+        shape = (len(times), len(self.ends), *self.planes.shape)
+        points = np.broadcast_to(self.planes, shape).copy()
+        points[:, :, :, self.slot] = (begin + times[:, None, None] * (self.ends - begin))[:, :, None]
+        flat = points.reshape(-1, *shape[3:])
+        found = _observations(self.of.observed, flat)
+        return found.reshape(*shape[:3], -1)
+
+    def slope(self, rate: FloatArray, part: FloatArray) -> FloatArray:
+        """dphi/dt = pinv(W) df/dt, (V, M)."""
+        parts = [np.broadcast_to(held, (len(part), *held.shape)) for held in self.held]
+        parts[self.slot] = np.repeat(part[:, None], len(self.planes), axis=1)
+        jacobians = self.of.composition.jacobian(self.slot, parts)
+        stack = jacobians.reshape(len(part), -1, jacobians.shape[-1])
+        left, values, right = np.linalg.svd(stack, full_matrices=False)
+        self._require_rank(values, stack.shape[-1])
+        along = np.swapaxes(left, 1, 2) @ rate.reshape(len(part), -1, 1)
+        return np.asarray((np.swapaxes(right, 1, 2) @ (along / values[..., None]))[..., 0])
+
+    def _require_rank(self, values: FloatArray, columns: int) -> None:
+        full = (values > TOLERANCE * values.max(initial=0.0)).sum(axis=-1) == columns
+        if not full.all():
+            raise InputError(
+                f"slot {self.slot} on the way to {says(self.ends[~full][0])}: the Jacobians at its {len(self.planes)} "
+                f"known anchors do not have full rank ({columns} unknowns), so the data do not fix the component "
+                "there; hold the others at more values"
+            )
+
+
+def _observations(observed: Observed, points: FloatArray) -> FloatArray:
+    """Ask for f at points (P, K, D), shape (P, N)."""
+    found = reals(called(observed, "the observed function", points), "observations")
+    if found.ndim != 2 or len(found) != len(points):
+        raise InputError(f"the observed function gave shape {found.shape} for {len(points)} points; return (P, N)")
+    return found
+
+
+def _same(one: FloatArray, two: FloatArray) -> bool:
+    return bool((np.abs(one - two) <= SAME).all())
+
+
+def _derivative_weights(offsets: IntArray) -> FloatArray:
+    """Weights with which values at ``offsets`` give the derivative at 0, exact for polynomials."""
+    powers = np.vander(offsets.astype(float), increasing=True).T
+    return np.linalg.solve(powers, np.eye(len(offsets))[1])
+
+
+def reconstruct_components(
+    observed: Observed,
+    composition: Composition | Function,
+    support: Planes,
+    start: npt.ArrayLike,
+    start_components: Sequence[npt.ArrayLike],
+    *,
+    steps: int = STEPS,
+) -> Reconstruction:
+    """Rebuild components, and with them f at every combination, from f on a union of planes.
+
+    Parameters
+    ----------
+    observed : callable
+        Latents (P, K, D) -> f (P, N). It is only called on the support.
+    composition : Composition or callable
+    support : Planes
+        The planes must cross in ``start``; one slot needs full rank from the plane through it alone.
+    start : array (K, D)
+        A point of the support where the components are known.
+    start_components : sequence of K arrays (M_k,)
+        The components there. A wrong start gives a wrong f, unless the error is a gauge such as opposite shifts.
+    steps : int
+        Runge-Kutta steps along each path.
+
+    Returns
+    -------
+    Reconstruction
+        Call it with latents (P, K, D); or ask for ``.component(slot, values)``.
+
+    Examples
+    --------
+    >>> from recombine.theory.compositions.known import product
+    >>> from recombine.theory.supports.planes import planes
+    >>> def truth(z):
+    ...     return np.exp(z[:, 0]) * (2 + np.sin(z[:, 1]))
+    >>> corner = planes({0: [[0.0]], 1: [[0.0]]})
+    >>> found = reconstruct_components(truth, product(), corner, [[0.0], [0.0]], [[1.0], [2.0]])
+    >>> bool(abs(found([[[0.7], [0.9]]]) - truth(np.array([[[0.7], [0.9]]]))).max() < 1e-9)
+    True
+    """
+    if not isinstance(support, Planes):
+        raise InputError(f"components are rebuilt along planes, not a {type(support).__name__}; see supports.planes")
+    callable_or_refuse(observed, "the observed function")
+    # Derivatives along a path are taken from seven of its 2 steps + 1 points.
+    whole(steps, "steps", STENCIL // 2)
+    begin = as_latents(reals(start, "coordinates of the start")[None], support.slots, support.dimensions)
+    if not support.contains(begin)[0]:
+        raise InputError(f"the start {says(begin[0])} is not on any of the planes; start at a point of the support")
+    if not isinstance(start_components, (Sequence, np.ndarray)):
+        raise InputError(f"start components are {start_components!r}; give a list with one array (M,) for each slot")
+    if len(start_components) != support.slots:
+        raise InputError(f"{len(start_components)} start components were given for {support.slots} slots")
+    known = tuple(np.atleast_1d(reals(part, "start components")) for part in start_components)
+    if any(part.ndim != 1 for part in known):
+        raise InputError(f"start components have shapes {[part.shape for part in known]}; give one (M,) for each slot")
+    rule = as_composition(composition)
+    made, seen = rule(*[part[None] for part in known]), _observations(observed, begin)
+    if made.shape != seen.shape:
+        raise InputError(
+            f"{rule.name} makes {made.shape[-1]} numbers of the start components but {seen.shape[-1]} were observed; "
+            "give the composition and components of these observations"
+        )
+    return Reconstruction(observed, rule, support, begin[0], known, steps)

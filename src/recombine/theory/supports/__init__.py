@@ -1,0 +1,17 @@
+"""Supports: the sets of latents that were trained on. The known ones, and your own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.theory.supports.known import band as band
+    from recombine.theory.supports.known import finite as finite
+    from recombine.theory.supports.known import gap as gap
+    from recombine.theory.supports.planes import planes as planes
+    from recombine.theory.supports.sets import Support as Support
+    from recombine.theory.supports.sets import box as box
+
+open_room(__name__)

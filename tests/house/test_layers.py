@@ -1,0 +1,193 @@
+"""Arrows: imports point down, theories and papers keep to themselves, nothing goes in circles."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "recombine"
+
+#: From the ground up. A module may import from its own layer and from any layer before it.
+LAYERS = {
+    "ground": ["_rooms", "_version", "cells", "checks", "data", "design", "errors", "tables", "tasks", "verdicts"],
+    "science": ["theory", "measures", "worlds"],
+    "engine": ["nets", "runs"],
+    "jobs": ["jobs", "papers"],
+    "faces": ["report", "cli", "__main__"],
+}
+HEIGHT = {room: height for height, rooms in enumerate(LAYERS.values()) for room in rooms}
+NAME = {room: layer for layer, rooms in LAYERS.items() for room in rooms}
+
+#: The door of the house hands out names of every layer, so only a face may come in through it.
+DOOR = "__init__"
+HEIGHT[DOOR], NAME[DOOR] = HEIGHT["cli"], "faces"
+
+#: The only theory that builds on others, and those it may build on.
+BUILDS_ON = {"sufficiency": {"compositions", "supports", "identification"}}
+
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def dotted(path: Path) -> str:
+    parts = ("recombine", *path.relative_to(SOURCE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {dotted(path): path for path in MODULES}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports_of(text: str, package: tuple[str, ...], *, at_once: bool = False) -> set[str]:
+    """Names that a module's text imports when it runs (with ``at_once`` only those outside functions), with dots.
+
+    Imports under ``if TYPE_CHECKING`` never run, so they bind nothing.
+    """
+    names: set[str] = set()
+    waiting: list[ast.AST] = [ast.parse(text)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            waiting += node.orelse
+            continue
+        if at_once and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            start = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (start, node.module) if part)
+            names |= {f"{module}.{alias.name}" for alias in node.names}
+        waiting += ast.iter_child_nodes(node)
+    return names
+
+
+def package_of(path: Path) -> tuple[str, ...]:
+    return ("recombine", *path.relative_to(SOURCE).parts[:-1])
+
+
+def imported_rooms(text: str, package: tuple[str, ...]) -> set[str]:
+    """Rooms of recombine that a module's text imports; names that are no rooms come in through the door."""
+    parts = [name.split(".") for name in imports_of(text, package)]
+    inside = [name for name in parts if name[0] == "recombine"]
+    return {name[1] if len(name) > 1 and (name[1] in HEIGHT or len(name) > 2) else DOOR for name in inside}
+
+
+def arrows_up(path: Path, text: str) -> list[str]:
+    room = room_of(path)
+    wrong = []
+    for target in sorted(imported_rooms(text, package_of(path))):
+        if target not in HEIGHT:
+            wrong.append(f"{path.name} imports recombine.{target}, which is in no layer")
+        elif HEIGHT[target] > HEIGHT[room]:
+            wrong.append(f"{path.name} ({NAME[room]}) imports {target} ({NAME[target]})")
+    return wrong
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_down(path: Path) -> None:
+    assert room_of(path) in HEIGHT, f"{room_of(path)} is in no layer; add it to LAYERS and to CONTRIBUTING.md"
+    assert arrows_up(path, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "wrong"),
+    [
+        ("design/design.py", "import recombine.theory.identification", True),
+        ("design/design.py", "from recombine import theory", True),
+        ("design/design.py", "from recombine.theory import identification", True),
+        ("design/design.py", "def f():\n    from recombine.jobs.audit.audit import audit", True),
+        ("theory/kernels/leak.py", "from ...jobs import audit", True),
+        ("theory/kernels/leak.py", "from ... import report", True),
+        ("theory/kernels/leak.py", "import recombine", True),
+        ("jobs/audit/audit.py", "from recombine import Design", True),
+        (
+            "cli/audit.py",
+            "import recombine as rc\nfrom recombine import Design\nfrom recombine.report import page",
+            False,
+        ),
+        ("theory/kernels/leak.py", "from recombine.nowhere import thing", True),
+        ("theory/kernels/leak.py", "from .overlap import OverlapKernel\nfrom ...cells import as_cells", False),
+        ("jobs/audit/audit.py", "from recombine.theory.kernels import leak\nfrom recombine.runs import store", False),
+        ("theory/kernels/leak.py", "if TYPE_CHECKING:\n    from recombine.jobs.audit import Audit", False),
+    ],
+)
+def test_the_check_finds_arrows_up(place: str, text: str, wrong: bool) -> None:
+    assert bool(arrows_up(SOURCE / place, text)) is wrong
+
+
+@cache
+def arrows(*, at_once: bool = False) -> dict[str, set[str]]:
+    """Module -> modules of the house that it imports."""
+    found = {}
+    for name, path in FILES.items():
+        taken = imports_of(path.read_text(encoding="utf-8"), package_of(path), at_once=at_once)
+        found[name] = {next((part for part in (one, one.rpartition(".")[0]) if part in FILES), "") for one in taken}
+        found[name] -= {"", name}
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[str]:
+    """Modules from which arrows lead back to themselves."""
+
+    def reach(start: str) -> set[str]:
+        seen: set[str] = set()
+        waiting = list(graph[start])
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                waiting += graph.get(node, ())
+        return seen
+
+    return [name for name in graph if name in reach(name)]
+
+
+def test_nothing_goes_in_circles() -> None:
+    inner = {name: {one for one in targets if one != "recombine"} for name, targets in arrows().items()}
+    assert circles(inner) == []
+
+
+def test_the_check_finds_circles() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a", "b", "c"]
+
+
+def rooms_below(parent: str, name: str, targets: set[str]) -> tuple[str, set[str]]:
+    """The room below ``parent`` in which a module stands, and the other ones that it imports from."""
+    start = f"recombine.{parent}."
+    own = name.removeprefix(start).partition(".")[0]
+    others = {one.removeprefix(start).partition(".")[0] for one in targets if one.startswith(start)}
+    return own, {one for one in others if one != own and f"{start}{one}" in FILES and is_room(f"{start}{one}")}
+
+
+def is_room(name: str) -> bool:
+    return FILES[name].name == "__init__.py"
+
+
+@pytest.mark.parametrize("parent", ["theory", "papers"])
+def test_theories_and_papers_keep_to_themselves(parent: str) -> None:
+    for name, targets in arrows().items():
+        if name.startswith(f"recombine.{parent}."):
+            own, others = rooms_below(parent, name, targets)
+            assert others <= BUILDS_ON.get(own, set()), f"{name} imports from {sorted(others)}"
+
+
+def test_readings_know_no_verdicts() -> None:
+    """Readings turn rows into numbers; claims judge."""
+    for name, targets in arrows().items():
+        if ".readings" in name:
+            assert "recombine.papers.verdicts" not in targets, name
+
+
+def test_contributing_draws_the_same_house() -> None:
+    text = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    diagram = {line.split()[0]: line for line in text.split("```")[1].splitlines() if line.strip()}
+    assert list(diagram) == list(LAYERS)[::-1]
+    for room in HEIGHT:
+        if not room.startswith("_"):
+            assert room in diagram[NAME[room]].replace(",", " ").split(), f"{room} is missing from the diagram"

@@ -1,0 +1,219 @@
+"""Does the check say what is true? Noise floor and lack of fit by hand, and words on simulated worlds."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from recombine.cells.conjunctions import Conjunctions, every_cell
+from recombine.design.design import Design
+from recombine.jobs.audit.additivity import FEWEST_CELLS, check_additivity
+from recombine.theory.identification.additive_fit import fit_additive, leave_one_out, leave_one_out_noise
+
+MODULE = sys.modules["recombine.jobs.audit.additivity"]
+
+
+def replicated(truth, sizes, share=0.8, noise=0.3, most=5, seed=0):
+    """A table of 1 to ``most`` rows per seen cell: factor columns a, b, ... and y."""
+    generator = np.random.default_rng(seed)
+    cells = every_cell(sizes)
+    cells = cells[generator.random(len(cells)) < share]
+    cells = np.repeat(cells, generator.integers(1, most + 1, len(cells)), axis=0)
+    values = truth(cells) + noise * generator.standard_normal(len(cells))
+    names = list("abcd")[: len(sizes)]
+    return pd.DataFrame({name: cells[:, place] for place, name in enumerate(names)} | {"y": values}), names
+
+
+def additive(seed=0, scale=1.0):
+    effects = scale * np.random.default_rng(seed).standard_normal((4, 30))
+    return lambda cells: sum(effects[place][cells[:, place]] for place in range(cells.shape[1]))
+
+
+def arbitrary(sizes, seed=0):
+    """Every cell has a value of its own: nothing but interaction."""
+    values = np.random.default_rng(seed).standard_normal(sizes)
+    return lambda cells: values[tuple(cells.T)]
+
+
+def design_of(frame, names, **options) -> Design:
+    return Design.from_frame(frame, names, "y", **options)
+
+
+@pytest.mark.parametrize("sizes", [(8, 7), (5, 4, 4)])
+@pytest.mark.parametrize("seed", range(5))
+def test_additive_worlds_are_found_to_hold(sizes, seed):
+    check = check_additivity(design_of(*replicated(additive(seed), sizes, seed=seed)))
+    assert check.word == "holds"
+    assert check.statement.startswith("Additivity holds: ")
+
+
+@pytest.mark.parametrize("sizes", [(8, 7), (5, 4, 4)])
+@pytest.mark.parametrize("seed", range(5))
+def test_worlds_of_pure_interaction_are_found_not_to(sizes, seed):
+    check = check_additivity(design_of(*replicated(arbitrary(sizes, seed), sizes, seed=seed)))
+    assert check.word == "does not hold"
+    assert check.lack_of_fit is not None
+    assert check.lack_of_fit.p_value < 1e-4
+    assert "Interaction is real (" in check.statement
+
+
+def test_an_interaction_of_two_factors_holds_at_order_2_only():
+    sizes = (5, 5, 4)
+    pair, single = arbitrary(sizes[:2]), additive(1)
+    frame, names = replicated(lambda cells: 2 * pair(cells[:, :2]) + single(cells), sizes, share=0.9, noise=0.1)
+    check = check_additivity(design_of(frame, names))
+    assert check.word_at(1) != "holds"
+    assert check.word_at(2) == "holds"
+    assert check.statement_at(2).startswith("Additivity up to interactions of 2 factors holds: ")
+
+
+def test_noise_floor_and_lack_of_fit_are_those_of_the_textbook():
+    frame, names = replicated(lambda c: additive()(c) + 0.3 * arbitrary((6, 5))(c), (6, 5), seed=3)
+    design = design_of(frame, names)
+    check = check_additivity(design)
+    groups = frame.groupby(names)["y"]
+    within = float(((frame["y"] - groups.transform("mean")) ** 2).sum())
+    freedom = len(frame) - groups.ngroups
+    means, counts = groups.mean().to_numpy(), groups.count().to_numpy()
+    tested = check.orders[0].determined
+    assert check.orders[0].noise == pytest.approx(np.sqrt(np.mean(within / freedom / counts[tested])))
+    # Lack of fit: residual sum of squares of the additive regression on all rows, less the pure error.
+    rows = Conjunctions(design.sizes).incidence(frame[names].to_numpy()).toarray()
+    fitted = rows @ np.linalg.lstsq(rows, frame["y"].to_numpy(), rcond=None)[0]
+    residual = float(((frame["y"] - fitted) ** 2).sum())
+    spare = groups.ngroups - np.linalg.matrix_rank(rows)
+    statistic = (residual - within) / spare / (within / freedom)
+    assert check.lack_of_fit is not None
+    assert check.lack_of_fit.freedom == (spare, freedom)
+    assert check.lack_of_fit.statistic == pytest.approx(statistic)
+    assert check.lack_of_fit.p_value == pytest.approx(stats.f.sf(statistic, spare, freedom))
+    # The plain mean is the mean of the other cells.
+    others = (means.sum() - means) / (len(means) - 1)
+    assert check.orders[0].baseline == pytest.approx(np.sqrt(np.mean((means - others)[tested] ** 2)))
+
+
+def test_aggregated_rows_give_the_same_check_as_the_rows_behind_them():
+    frame, names = replicated(additive(2), (6, 5), seed=4)
+    table = frame.groupby(names)["y"].agg(["mean", "std", "count"]).reset_index()
+    table = table.rename(columns={"mean": "y"}).fillna({"std": 0.0})
+    rows = check_additivity(design_of(frame, names))
+    summary = check_additivity(design_of(table, names, weight="count", sd="std"))
+    assert summary.orders[0].error == pytest.approx(rows.orders[0].error)
+    assert summary.orders[0].noise == pytest.approx(rows.orders[0].noise)
+    assert summary.lack_of_fit.statistic == pytest.approx(rows.lack_of_fit.statistic)
+
+
+def test_the_lack_of_fit_test_keeps_its_level():
+    values = []
+    for seed in range(60):
+        check = check_additivity(design_of(*replicated(additive(seed), (5, 4), seed=seed, noise=1.0)), orders=(1,))
+        values.append(check.lack_of_fit.p_value)
+    # Uniform p values where effects add: a Kolmogorov-Smirnov test at one in a thousand.
+    assert stats.kstest(values, "uniform").pvalue > 1e-3
+
+
+def test_breakers_are_the_cells_whose_refit_is_worst():
+    frame, names = replicated(additive(3), (6, 6), share=1.0, noise=0.05, seed=5)
+    spoiled = (frame["a"] == 2) & (frame["b"] == 3)
+    frame.loc[spoiled, "y"] += 10.0
+    check = check_additivity(design_of(frame, names))
+    worst = next(check.breakers(1).rows())
+    assert (worst["a"], worst["b"]) == ("2", "3")
+    assert worst["difference"] == pytest.approx(10.0, abs=0.5)
+    assert worst["observed"] - worst["predicted"] == pytest.approx(worst["difference"])
+
+
+def test_folds_agree_with_leaving_one_out(monkeypatch):
+    design = design_of(*replicated(additive(4), (9, 8), share=0.9, seed=6))
+    exact = check_additivity(design)
+    monkeypatch.setattr(MODULE, "DENSE_ENTRIES", 0)
+    folds = check_additivity(design)
+    assert exact.method == "leave one cell out"
+    assert "folds" in folds.method
+    assert folds.word == exact.word
+    assert folds.orders[0].error == pytest.approx(exact.orders[0].error, rel=0.3)
+    assert folds.lack_of_fit is None
+
+
+@pytest.mark.parametrize("level", [3.0, 0.1, 1e6 / 3])
+def test_a_constant_outcome_is_not_called_additive(level):
+    cells = every_cell((4, 4))
+    check = check_additivity(Design.from_cells(cells, [level] * 16))
+    assert check.word == "cannot be checked"
+    assert "the outcome is the same in every cell" in check.statement
+
+
+def test_noise_that_drowns_everything_is_said():
+    frame, names = replicated(additive(0, scale=0.01), (6, 6), noise=3.0, most=3, share=1.0)
+    check = check_additivity(design_of(frame, names))
+    assert check.word == "cannot be checked"
+    assert "more rows per cell would tell" in check.statement
+
+
+def test_too_few_testable_cells_are_counted():
+    cells = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]
+    check = check_additivity(Design.from_cells(cells, [1.0, 2.0, 3.0, 4.0, 9.0]))
+    assert check.word == "cannot be checked"
+    assert f"only 4 seen cells are determined by the others, and it takes {FEWEST_CELLS}" in check.statement
+    none = check_additivity(Design.from_cells([[0, 0], [1, 1]], [1.0, 2.0]))
+    assert "no seen cell is determined by the others" in none.statement
+
+
+def test_the_saturated_order_is_not_checked():
+    design = design_of(*replicated(additive(1), (5, 5)))
+    check = check_additivity(design, orders=(1, 2))
+    assert check.at(2) is None
+    assert "with all 2 factors interacting" in check.statement_at(2)
+
+
+def test_without_replicates_there_is_no_floor():
+    check = check_additivity(Design.from_cells(every_cell((4, 4)), np.arange(16.0)))
+    assert check.orders[0].noise is None
+    assert check.lack_of_fit is None
+    assert "noise" not in check.statement
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 10])
+def test_noise_alone_is_not_called_interaction(repeats):
+    """Success rates that add, seen through a few tries each: the word may be unsure but must not be `does not hold`."""
+    words = []
+    for seed in range(12):
+        generator = np.random.default_rng([seed, repeats])
+        cells = every_cell((6, 4, 4))
+        cells = cells[generator.random(len(cells)) < 0.55]
+        effects = [generator.uniform(0.0, 0.3, size) for size in (6, 4, 4)]
+        chance = sum(effect[cells[:, place]] for place, effect in enumerate(effects))
+        rows = np.repeat(cells, repeats, axis=0)
+        success = generator.random(len(rows)) < np.repeat(chance, repeats)
+        words.append(check_additivity(Design.from_cells(rows, success.astype(float))).word)
+    # The test of interaction is wrong once in a hundred times by design.
+    assert words.count("does not hold") <= 1
+
+
+def test_without_replicates_failure_is_not_blamed_on_interaction():
+    cells = every_cell((8, 8))
+    check = check_additivity(Design.from_cells(cells, np.random.default_rng(0).standard_normal(64)))
+    assert check.word == "is not shown to hold"
+    assert "No rows repeat, so noise and interaction cannot be told apart." in check.statement
+
+
+def test_the_expected_error_is_what_noise_alone_gives():
+    """Simulate additive truth plus noise of unequal size; the mean squared leave-one-out error is the predicted one."""
+    generator = np.random.default_rng(0)
+    cells = np.delete(every_cell((5, 4)), [0, 7, 14], axis=0)
+    variance = generator.uniform(0.5, 2.0, len(cells))
+    features = Conjunctions((5, 4))
+    expected = leave_one_out_noise(fit_additive(features, cells, np.zeros(len(cells))), variance)
+
+    def missed(values: np.ndarray) -> np.ndarray:
+        return values - leave_one_out(fit_additive(features, cells, values), values)[0]
+
+    # Predictions are linear in the values, so unit vectors give the error of any noise.
+    operator = np.stack([missed(unit) for unit in np.eye(len(cells))], axis=1)
+    noise = generator.standard_normal((4_000, len(cells))) * np.sqrt(variance)
+    assert noise[:20] @ operator.T == pytest.approx(np.stack([missed(row) for row in noise[:20]]), abs=1e-9)
+    assert np.mean((noise @ operator.T) ** 2, axis=0) == pytest.approx(expected, rel=0.12)

@@ -1,0 +1,51 @@
+"""The model comparison: verdicts split the errors, and a sum is found by the model that adds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.cells.conjunctions import every_cell
+from recombine.design.design import Design
+from recombine.errors import InputError
+from recombine.jobs.audit.rivals import compare_models
+
+
+@pytest.fixture(scope="module")
+def compared():
+    generator = np.random.default_rng(0)
+    cells = every_cell((7, 7))
+    effects = 10 * generator.standard_normal((2, 7))
+    outcome = effects[0][cells[:, 0]] + effects[1][cells[:, 1]]
+    return compare_models(Design.from_cells(cells, outcome), shares=(0.35,), draws=2), outcome
+
+
+def test_every_model_is_scored_on_the_same_cells(compared):
+    table, _ = compared
+    assert {"additive least squares", "random forest", "RBF kernel ridge", "neural network (MLP)"} <= set(
+        table["model"]
+    )
+    for word in ("determined", "disconnected", "unseen level"):
+        assert len(set(table[f"{word} cells"].tolist())) == 1
+    held_out = sum(table[f"{word} cells"][0] for word in ("determined", "disconnected", "unseen level"))
+    assert 0 < held_out < 2 * 49
+
+
+def test_additive_least_squares_is_exact_where_determined_and_lost_elsewhere(compared):
+    table, outcome = compared
+    errors = {row["model"]: row for row in table.rows()}
+    additive = errors.pop("additive least squares")
+    assert additive["determined"] < 1e-9
+    assert additive["disconnected"] > 1.0 or np.isnan(additive["disconnected"])
+    assert all(row["determined"] > 1.0 for row in errors.values())
+    assert all(row["determined"] < 3 * outcome.std() for row in errors.values())
+
+
+def test_tiny_tables_are_compared_where_possible():
+    table = compare_models(Design.from_cells([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0]), draws=3)
+    assert table.columns[:2] == ["share", "model"]
+
+
+def test_comparing_needs_an_outcome():
+    with pytest.raises(InputError, match="needs an outcome"):
+        compare_models(Design.from_cells([[0, 0], [1, 1]]))

@@ -1,0 +1,273 @@
+"""The probe: verdicts on models whose dependence is known, one answer from every kind of table, and bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import recombine as rc
+from recombine.cli import main
+from recombine.errors import InputError
+from recombine.jobs.probe.probe import FEWEST_PERMUTATIONS
+from recombine.measures.dependence.information import conditional_information
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def predictions(rows: int = 4000, seed: int = 0) -> pd.DataFrame:
+    """A model that copies the colour of a digit in one row of ten and ignores its size and its site."""
+    generator = np.random.default_rng(seed)
+    digit, colour, size = generator.integers(5, size=(3, rows))
+    return pd.DataFrame(
+        {
+            "guess": np.where(generator.random(rows) < 0.1, colour, digit),
+            "digit": digit,
+            "colour": np.array(["red", "green", "blue", "grey", "pink"])[colour],
+            "size": size,
+            "site": generator.choice(["a", "b"], rows),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return predictions()
+
+
+@pytest.fixture
+def table(frame: pd.DataFrame, tmp_path: Path) -> Path:
+    path = tmp_path / "guesses.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return int(stopped.value.code or 0), out, err
+
+    return call
+
+
+ASKED: dict[str, Any] = {"prediction": "guess", "given": "digit", "factors": ["size", "colour", "site"]}
+OPTIONS = ["--prediction", "guess", "--outcome", "digit", "--factors", "size,colour,site"]
+
+
+def test_the_factor_that_is_copied_is_found_and_comes_first(frame: pd.DataFrame) -> None:
+    found = rc.probe(frame, **ASKED)
+    assert found.depends == ("colour",)
+    assert found.table["factor"][0] == "colour"
+    assert found.table["verdict"].tolist() == ["depends", *["no dependence found"] * 2]
+    row = next(found.table.rows())
+    assert row["bits"] == pytest.approx(conditional_information(frame["guess"], frame["colour"], frame["digit"]))
+    assert row["excess"] == pytest.approx(row["bits"] - row["null"])
+    assert row["share"] == pytest.approx(row["excess"] / found.left_open)
+    assert "guess depends on colour beyond digit" in " ".join(str(found).split())
+
+
+def test_p_values_are_adjusted_as_holm_does(frame: pd.DataFrame) -> None:
+    found = rc.probe(frame, **ASKED).table
+    # By definition: a hypothesis falls at a level if it and all with smaller p-values pass their share of it.
+    for level in np.linspace(0.001, 0.999, 500):
+        shares = level / (3 - np.arange(3))
+        fallen = int(np.cumprod(np.sort(found["p"]) <= shares).sum())
+        assert sum(found["adjusted p"] <= level) == fallen
+
+
+def test_every_kind_of_table_gives_the_same_answer(frame: pd.DataFrame, table: Path, tmp_path: Path) -> None:
+    frame.to_parquet(tmp_path / "guesses.parquet")
+    expected = rc.probe(frame, **ASKED)
+    tables = [str(table), tmp_path / "guesses.parquet", pl.from_pandas(frame), pl.from_pandas(frame).lazy()]
+    for data in tables:
+        found = rc.probe(data, **ASKED)
+        assert found.table["factor"].tolist() == expected.table["factor"].tolist()
+        for column in ("bits", "null", "p"):
+            np.testing.assert_allclose(found.table[column], expected.table[column], atol=1e-12)
+        assert found.rows == 4000
+
+
+def test_the_seed_fixes_the_answer_and_the_order_of_factors_does_not_matter_to_the_estimates(
+    frame: pd.DataFrame,
+) -> None:
+    one, two = (rc.probe(frame, **ASKED, seed=seed) for seed in (1, 2))
+    assert repr(rc.probe(frame, **ASKED, seed=1).table) == repr(one.table)
+    assert one.table["null"].tolist() != two.table["null"].tolist()
+    assert dict(zip(one.table["factor"], one.table["bits"], strict=True)) == dict(
+        zip(two.table["factor"], two.table["bits"], strict=True)
+    )
+
+
+def test_several_columns_may_be_given(frame: pd.DataFrame) -> None:
+    # Digit and colour together settle all that the prediction depends on.
+    found = rc.probe(frame, prediction="guess", given=["digit", "colour"], factors=["size", "site"])
+    assert found.depends == ()
+    assert found.tests[0].test.levels[2] == 25
+
+
+def test_factors_are_guessed_and_the_guess_is_marked(frame: pd.DataFrame) -> None:
+    found = rc.probe(frame.assign(note=np.arange(len(frame)) / 7), prediction="guess", given="digit")
+    assert {item.factor for item in found.tests} == {"colour", "size", "site"}
+    assert "The factors are a guess" in str(found)
+
+
+def test_a_confounded_factor_cannot_be_judged_and_does_not_cost_the_others(frame: pd.DataFrame) -> None:
+    found = rc.probe(frame.assign(twin=frame["digit"] * 2), "guess", "digit", ["twin", "colour"])
+    assert found.table["verdict"].tolist() == ["depends", "cannot tell"]
+    assert found.table["adjusted p"][0] == found.table["p"][0]
+    assert "cannot be told" in found.tests[1].sentence
+
+
+def test_rows_that_vary_nowhere_are_said_to_tell_nothing(frame: pd.DataFrame) -> None:
+    site = np.where(frame["digit"] < 2, "a", frame["site"])
+    found = rc.probe(frame.assign(site=site), "guess", "digit", ["site"])
+    share = np.mean(frame["digit"] >= 2)
+    assert f"site varies at some levels of digit only: {share:.0%} of the rows can tell" in found.notes
+
+
+def test_measurements_are_cut_into_bins_and_labels_are_not(frame: pd.DataFrame) -> None:
+    generator = np.random.default_rng(1)
+    number = frame["digit"] + 0.3 * frame["size"] + generator.normal(size=len(frame))
+    many = frame.assign(guess=number, code=generator.integers(150, size=len(frame)))
+    found = rc.probe(many, "guess", "digit", ["size", "code"])
+    assert found.depends == ("size",)
+    assert found.tests[0].test.levels[0] == 10
+    assert "guess was cut into 10 bins of about equal counts" in found.notes
+    assert "code was cut into 10 bins of about equal counts" in found.notes
+    labels = rc.probe(many, "guess", "digit", ["size", "code"], as_levels=["code"], bins=4)
+    assert {item.factor: item.test.levels[1] for item in labels.tests} == {"size": 5, "code": 150}
+    assert labels.tests[0].test.levels[0] == 4
+
+
+def test_a_given_measurement_is_binned_with_a_warning(frame: pd.DataFrame) -> None:
+    generator = np.random.default_rng(2)
+    outcome = generator.normal(size=len(frame))
+    guess = outcome + 0.2 * generator.normal(size=len(frame))
+    found = rc.probe(frame.assign(y=outcome, guess=guess), "guess", "y", ["size"])
+    assert found.depends == ()
+    assert any("takes the blame" in note for note in found.notes)
+
+
+def test_missing_values_are_left_out_by_factor_and_counted(frame: pd.DataFrame, tmp_path: Path) -> None:
+    holes = frame.copy()
+    holes.loc[:9, "site"] = None
+    holes["guess"] = holes["guess"].astype(float)
+    holes.loc[5:7, "guess"] = np.nan
+    holes.to_csv(tmp_path / "holes.csv", index=False)
+    categories = pl.from_pandas(holes).with_columns(pl.col("site").cast(pl.Categorical)).to_arrow()
+    for data in (holes, tmp_path / "holes.csv", pl.from_pandas(holes), categories):
+        found = rc.probe(data, **ASKED)
+        rows = dict(zip(found.table["factor"], found.table["rows"], strict=True))
+        assert rows == {"colour": 3997, "size": 3997, "site": 3990}
+        assert "3 rows without a value of guess or digit were left out" in found.notes
+        assert "7 rows without a value of site were left out" in found.notes
+
+
+def test_many_factors_get_more_shuffles() -> None:
+    frame = predictions(400)
+    names = [f"f{place}" for place in range(12)]
+    noise = np.random.default_rng(3).integers(2, size=(400, 12))
+    frame = pd.concat([frame, pd.DataFrame(noise, columns=names)], axis=1)
+    assert rc.probe(frame, "guess", "digit", names).permutations == 960
+    assert rc.probe(frame, "guess", "digit", names[:2]).permutations == FEWEST_PERMUTATIONS
+    with pytest.raises(InputError, match=r"200 permutations cannot show anything .* use at least 239"):
+        rc.probe(frame, "guess", "digit", names, permutations=200)
+
+
+# The command
+
+
+def test_the_command_prints_the_words_and_succeeds(run: Run, table: Path, frame: pd.DataFrame) -> None:
+    code, out, err = run("probe", table, *OPTIONS)
+    assert (code, err) == (0, "")
+    words = " ".join(out.split())
+    assert re.search(r"guess depends on colour beyond digit: 0\.\d+ bits, \d+\.\d % of what digit leaves open", words)
+    assert "No dependence of guess on size beyond digit was found" in words
+    assert " ".join(str(rc.probe(table, **ASKED)).split()) == words
+
+
+def test_exit_code_1_only_when_asked_and_found(run: Run, table: Path) -> None:
+    assert run("probe", table, *OPTIONS, "--fail-on-dependence")[0] == 1
+    assert run("probe", table, *OPTIONS[:-1], "size,site", "--fail-on-dependence")[0] == 0
+
+
+def test_json_is_all_there_is_on_standard_output(run: Run, table: Path) -> None:
+    code, out, err = run("probe", table, *OPTIONS, "--json", "--seed", 3, "--level", 0.01)
+    record = json.loads(out)
+    assert (code, err) == (0, "")
+    assert record["depends"] == ["colour"]
+    assert (record["level"], record["seed"], record["rows"]) == (0.01, 3, 4000)
+    assert {"excess", "null", "adjusted p", "sentence"} <= set(record["factors"][0])
+
+
+def test_outcome_and_factor_may_both_be_given(run: Run, table: Path) -> None:
+    options = ["--prediction", "guess", "--outcome", "digit", "--factor", "colour", "--factors", "site"]
+    assert "beyond digit and colour" in run("probe", table, *options)[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--prediction", "gues", "--outcome", "digit"], "prediction 'gues' is not a column of guesses.csv; did you"),
+        (["--prediction", "guess", "--outcome", "digits"], "given column 'digits' is not a column"),
+        ([*OPTIONS[:-1], "colours"], "factor 'colours' is not a column of guesses.csv; did you mean 'colour'?"),
+        (["--prediction", "guess"], "--outcome y, or --factor own"),
+        (["--prediction", "guess", "--outcome", "guess"], "column 'guess' is named twice"),
+        ([*OPTIONS[:-1], "site,site"], "column 'site' is named twice"),
+        ([*OPTIONS[:-1], ","], "no factor was named"),
+        ([*OPTIONS, "--level", "5"], "level 5.0 is not between 0 and 1"),
+        ([*OPTIONS, "--permutations", "20"], "use at least 59"),
+        ([*OPTIONS, "--as-levels", "sise"], "did you mean 'size'?"),
+        (["--outcome", "digit"], "--prediction"),
+    ],
+)
+def test_requests_that_cannot_be_met(run: Run, table: Path, options: list[str], words: str) -> None:
+    code, out, err = run("probe", table, *options)
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"recombine: [^\n]+\n", err)
+    assert words in err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"guess": 3}, "prediction 'guess' of the table has the same value in every row"),
+        ({"digit": 3}, "given column 'digit' of the table has one level only"),
+        ({"site": "a"}, "factor 'site' of the table has one level only; leave it out"),
+        ({"site": None}, "no row with a value of guess and digit and site"),
+        ({"site": [f"s{row}" for row in range(50)] * 2}, "100 rows for the 250 cells of digit × site"),
+        ({"guess": [f"g{row}" for row in range(100)]}, "has 100 values in 100 rows, too many"),
+    ],
+)
+def test_tables_that_cannot_tell_anything(change: dict[str, Any], words: str) -> None:
+    frame = predictions(100).assign(**change)
+    with pytest.raises(InputError, match=re.escape(words)):
+        rc.probe(frame, "guess", "digit", ["site"])
+
+
+@pytest.mark.parametrize(("text", "words"), [("", "is empty"), ("guess,digit,site\n", "no rows")])
+def test_files_without_rows(run: Run, tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "none.csv"
+    path.write_text(text)
+    code, _, err = run("probe", path, "--prediction", "guess", "--outcome", "digit", "--factors", "site")
+    assert code == 2
+    assert words in err
+
+
+def test_names_and_texts_in_other_scripts(run: Run, tmp_path: Path) -> None:
+    frame = predictions(500).rename(columns={"guess": "予測", "colour": "colour, seen"})
+    path = tmp_path / "other.csv"
+    frame.to_csv(path, index=False)
+    code, out, _ = run("probe", path, "--prediction", "予測", "--outcome", "digit", "--factors", '"colour, seen"')
+    assert code == 0
+    assert "予測 depends on colour, seen beyond digit" in " ".join(out.split())

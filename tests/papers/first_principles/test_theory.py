@@ -1,0 +1,124 @@
+"""The theory of first principles at a small size: claims hold, every check turns when its rows do."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recombine.papers import Standing
+from recombine.papers.first_principles.experiments.ranks import visibility
+from recombine.papers.first_principles.experiments.simulation import Generator, support
+from recombine.papers.first_principles.experiments.theory import EXPERIMENTS
+from recombine.papers.first_principles.figures.theory import FIGURES
+from recombine.papers.first_principles.readings.theory import CLAIMS
+from recombine.papers.results import Evidence, Provenance, as_table, load_all
+from recombine.report.papers.figure import PaperFigure
+from recombine.runs.experiment import Unit
+from recombine.tables.table import Table
+
+BY_NAME = {experiment.name.rpartition("/")[2]: experiment for experiment in EXPERIMENTS}
+#: Smaller than quick, where quick takes seconds.
+SMALL: dict[str, list[dict[str, Any]]] = {
+    "ranks": [
+        {"rule": rule, "support": name, "probes": 1, "combinations": 32}
+        for rule in ("hard", "soft", "rgba")
+        for name in ("orthogonal*", "orthogonal")
+    ],
+    "rank-maps": [{"probes": 2, "combinations": 8}],
+    "reconstruction": [{"side": 3, "seeds": [0]}],
+    "finite-grids": [{"seeds": list(range(200))}],
+    "sketches": [setting | {"probes": 1, "points": 40} for setting in BY_NAME["sketches"].settings("quick")],
+}
+#: Read from the committed results of quick runs: these take longer than a test may.
+COMMITTED = ("visibility", "simulation")
+FOLDER = Path(__file__).parents[3] / "results"
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Evidence]:
+    found = {}
+    for name, experiment in BY_NAME.items():
+        if name in COMMITTED:
+            continue
+        settings = SMALL.get(name, experiment.settings("quick"))
+        units = [Unit(experiment.name, 1, setting) for setting in settings]
+        table = as_table([row for unit in units for row in experiment.function(unit)])  # type: ignore[union-attr]
+        found[name] = Evidence(table, Provenance(name, "quick", "", "0", "cpu", 0.0, [], {}))
+    return found | load_all(FOLDER, "first-principles", COMMITTED, ("quick",))
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.number)
+def test_claims_hold(results: dict[str, Evidence], claim: Any) -> None:
+    outcome = claim.judge(results)
+    assert outcome.verdict is Standing.HOLDS, (outcome.value, outcome.detail)
+
+
+#: Claim -> column to bend: a small change of what was measured must change the verdict.
+BENT: dict[str, tuple[str, Any]] = {
+    "6": ("hidden", lambda values: values + 0.03),
+    "7a": ("full", lambda values: values - 1),
+    "7b": ("shown elsewhere", lambda values: values + 1e-6),
+    "11": ("determinant", lambda values: values + 1e-7),
+    "12": ("needed", lambda values: values + 1),
+    "13a": ("generalises", lambda values: np.where(np.arange(len(values)) % 40 == 0, ~values, values)),
+    "13b": ("as graph", lambda values: np.arange(len(values)) > 0),
+    "13c": ("rank", lambda values: values + 1),
+    "14": ("error", lambda values: values + 1e-7),
+    "16": ("blockwise", lambda values: values - 0.02),
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.number)
+def test_every_check_can_fail(results: dict[str, Evidence], claim: Any) -> None:
+    table = results[claim.experiment].table
+    column, bend = BENT[claim.number]
+    columns = {name: np.array(table[name]) for name in table.columns}
+    columns[column] = bend(columns[column])
+    assert claim.read(Table(columns)).verdict is Standing.FAILS
+
+
+def test_figures_can_be_drawn(results: dict[str, Evidence]) -> None:
+    known = {claim.id for claim in CLAIMS}
+    for plot in FIGURES:
+        assert plot.drawable(results)
+        assert set(plot.claims) <= known
+        assert len(PaperFigure(plot, results).table) > 0
+
+
+def test_every_claim_and_figure_reads_an_experiment_that_is_there() -> None:
+    assert {claim.experiment for claim in CLAIMS} <= set(BY_NAME)
+    assert {name for plot in FIGURES for name in plot.experiments} <= set(BY_NAME)
+
+
+def test_visibility_falls_with_the_width() -> None:
+    shares = []
+    for width in (0.02, 0.1):
+        setting = {"width": width, "values": 8, "fronts": 60, "seeds": [0]}
+        rows = visibility(Unit("visibility", 1, setting))
+        assert [row["way"] for row in rows] == ["drawn", "ends"]
+        assert rows[1]["hidden"] <= rows[0]["hidden"] + 0.02
+        shares.append(rows[1]["hidden"])
+    assert shares[0] > 0.4 > 0.01 > shares[1]
+
+
+def test_the_generator_keeps_slots_apart() -> None:
+    render = Generator(5, np.random.default_rng(0))
+    latents = support("random", -1.0).sample(3)
+    moved = latents.copy()
+    moved[:, 2] += 0.1
+    changed = np.abs(render(moved) - render(latents)).max(axis=(0, 2)) > 0
+    assert changed.tolist() == [False, False, True, False]
+    assert support("orthogonal", -1.0).contains(support("orthogonal", -1.0).sample(50)).all()
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+def test_the_simulation_tells_the_models_apart() -> None:
+    setting = {"low": -1.0, "samples": 512, "steps": 150, "candidates": 20, "seeds": [0]}
+    rows = BY_NAME["simulation"].function(Unit("simulation", 1, setting))
+    diagonal = next(row for row in rows if row["support"] == "diagonal")  # type: ignore[union-attr]
+    assert diagonal["blockwise"] > 0.9
+    assert diagonal["plain"] < 0.5

@@ -1,0 +1,378 @@
+"""The HTML report: complete, self-contained, escaped, well formed, small and the same every time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recombine as rc
+import recombine.report
+from recombine.data import flights_path
+from recombine.report.audit.certificates import FEW_CELLS, interesting, shown_certificates
+from recombine.report.audit.notebook import notebook
+from recombine.report.audit.page import page
+from recombine.report.wording import (
+    additivity_sentence,
+    counted_how,
+    decided_how,
+    number,
+    percent,
+    tally,
+    verdict_sentence,
+)
+from recombine.verdicts import Verdict
+
+VOID = {"meta", "br", "hr", "img", "link", "input", "path", "use", "rect", "image"}
+SCRIPT = "<script>alert(1)</script>"
+
+
+class Outline(HTMLParser):
+    """Reads a page: checks that tags nest, and keeps ids, headings, links and texts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def values(self, attribute: str) -> list[str]:
+        return [str(attributes[attribute]) for _, attributes in self.tags if attribute in attributes]
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+
+def flights() -> rc.Audit:
+    design = rc.Design.from_frame(
+        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
+    )
+    return rc.audit(design)
+
+
+def disconnected() -> rc.Audit:
+    rows = [
+        (f"plate {i}", f"batch {j}", i - j + 0.1 * k)
+        for i in range(9)
+        for j in range(9)
+        if i // 3 == j // 3
+        for k in (0, 1)
+    ]
+    frame = pd.DataFrame(rows, columns=["plate", "batch", "diameter"])
+    return rc.audit(rc.Design.from_frame(frame, ["plate", "batch"], "diameter"))
+
+
+def symmetric() -> rc.Audit:
+    generator = np.random.default_rng(0)
+    rows = [(f"g{i}", f"g{j}", float(i + j)) for i in range(8) for j in range(i, 8) if generator.random() < 0.4]
+    frame = pd.DataFrame(rows, columns=["gene A", "gene B", "fitness"])
+    return rc.audit(rc.Design.from_frame(frame, ["gene A", "gene B"], "fitness", symmetric=["gene A", "gene B"]))
+
+
+def no_outcome() -> rc.Audit:
+    cells = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 1, 1], [2, 0, 1], [1, 1, 1]]
+    return rc.audit(rc.Design.from_cells(cells, names=["colour", "shape", "size"]), order=2)
+
+
+def too_large_to_list() -> rc.Audit:
+    generator = np.random.default_rng(1)
+    cells = generator.integers(100, size=(700, 6))
+    return rc.audit(rc.Design.from_cells(cells, cells.sum(axis=1) * 1.0, sizes=(100,) * 6))
+
+
+def unseen_levels() -> rc.Audit:
+    rows = [
+        (f"d{i}", f"l{j}", float(i * j), "test" if i == 5 or (i + j) % 3 == 0 else "train")
+        for i in range(6)
+        for j in range(6)
+    ]
+    frame = pd.DataFrame(rows, columns=["drug", "line", "response", "fold"])
+    return rc.audit(rc.Design.from_frame(frame, ["drug", "line"], "response", split="fold=train"))
+
+
+def awkward_names() -> rc.Audit:
+    names = [SCRIPT, "$x$ & 'q' \"p\"", "日本語の水準" * 9, "--><b>", "{{ 7 * 7 }}", "\u202eturned", "a\x01\nb"]
+    rows = [
+        (a, b, float(i + j)) for i, a in enumerate(names) for j, b in enumerate(["</svg>", "x", "y"]) if (i + j) % 4
+    ]
+    frame = pd.DataFrame(rows, columns=["<i>one</i>", "two & a half", "<u>y</u>"])
+    return rc.audit(rc.Design.from_frame(frame, ["<i>one</i>", "two & a half"], "<u>y</u>"))
+
+
+def guessed() -> rc.Audit:
+    frame = pd.DataFrame({"city": list("AABBCCAB"), "day": list("xyxyxyxz"), "y": [1.0, 2, 3, 4, 5, 6, 7, np.nan]})
+    return rc.audit(rc.Design.from_frame(frame, outcome="y"))
+
+
+def two_valued() -> rc.Audit:
+    task = rc.tasks.context_dependence(left_out=1)
+    return rc.audit(rc.Design.from_cells(task.cells, task.target, train=task.train))
+
+
+def all_seen() -> rc.Audit:
+    return rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [1, 1]], [1.0, 2.0, 3.0, 4.5]))
+
+
+CASES: dict[str, Callable[[], rc.Audit]] = {
+    "flights": flights,
+    "disconnected": disconnected,
+    "symmetric": symmetric,
+    "no outcome": no_outcome,
+    "too large to list": too_large_to_list,
+    "unseen levels": unseen_levels,
+    "awkward names": awkward_names,
+    "guessed": guessed,
+    "two-valued": two_valued,
+    "all seen": all_seen,
+}
+SECTIONS = ["findings", "map", "coverage", "additivity", "forecast", "advice", "certificates", "words"]
+
+
+@pytest.fixture(scope="module", params=CASES.values(), ids=CASES)
+def shown(request: pytest.FixtureRequest) -> tuple[rc.Audit, str, Outline]:
+    audit = request.param()
+    text = page(audit)
+    return audit, text, Outline(text)
+
+
+class TestEveryReport:
+    def test_is_small_and_whole(self, shown: tuple[rc.Audit, str, Outline]) -> None:
+        _, text, _ = shown
+        assert text.startswith("<!doctype html>")
+        assert text.rstrip().endswith("</html>")
+        assert len(text.encode()) < 400_000
+
+    def test_loads_nothing(self, shown: tuple[rc.Audit, str, Outline]) -> None:
+        _, text, outline = shown
+        assert "http://" not in text
+        assert "https://" not in text
+        assert "@import" not in text
+        assert all(link.startswith("#") for link in re.findall(r"url\(([^)]*)\)", text))
+        assert not {tag for tag, _ in outline.tags} & {"script", "link", "iframe", "object", "embed", "img", "base"}
+        assert outline.values("src") == []
+        assert all(link.startswith(("#", "data:image/png;base64,")) for link in outline.values("href"))
+        assert not [name for _, attributes in outline.tags for name in attributes if name.startswith("on")]
+
+    def test_ids_are_unique_and_links_lead_somewhere(self, shown: tuple[rc.Audit, str, Outline]) -> None:
+        outline = shown[2]
+        ids = outline.values("id")
+        assert len(ids) == len(set(ids))
+        inner = [link[1:] for link in outline.values("href") if link.startswith("#")]
+        assert set(inner) | set(outline.values("aria-labelledby")) <= set(ids)
+
+    def test_headings_are_in_order(self, shown: tuple[rc.Audit, str, Outline]) -> None:
+        levels = [int(tag[1]) for tag, _ in shown[2].tags if re.fullmatch(r"h[1-6]", tag)]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+        sections = [a["id"] for tag, a in shown[2].tags if tag == "section" and a.get("id") != "answer"]
+        assert sections == SECTIONS
+
+    def test_tables_and_figures_can_be_read_without_seeing_them(self, shown: tuple[rc.Audit, str, Outline]) -> None:
+        outline = shown[2]
+        tags = [tag for tag, _ in outline.tags]
+        assert tags.count("caption") == tags.count("table") > 0
+        assert all("scope" in attributes for tag, attributes in outline.tags if tag == "th")
+        assert all(attributes["aria-label"] for tag, attributes in outline.tags if tag == "svg")
+        assert tags.count("figcaption") == tags.count("figure") > 0
+
+    def test_says_everything(self, shown: tuple[rc.Audit, str, Outline]) -> None:
+        audit, _, outline = shown
+        text = outline.text
+        for verdict in Verdict:
+            assert verdict.text.meaning in text
+            assert verdict.text.action in text
+            assert verdict.symbol in text
+        for finding in audit.findings:
+            assert finding.code in text
+            assert finding.kind.explanation.replace("`", "") in text
+        assert "`" not in text
+        assert verdict_sentence(audit) in text
+        assert additivity_sentence(audit) in text
+        assert decided_how(audit) in text
+        assert counted_how(audit) in text
+        assert audit.listing.note in text
+        for verdict in Verdict:
+            assert number(audit.counts[verdict]) in text
+
+    def test_says_why_there_are_no_certificates(self, shown: tuple[rc.Audit, str, Outline]) -> None:
+        audit, text, outline = shown
+        listed, known = 'class="certificates"' in text, bool((audit.codes == Verdict.DETERMINED).any())
+        assert ("no listed unseen combination is determined" in outline.text) == (not known)
+        assert ("No short sum was found for the combinations tried" in outline.text) == (known and not listed)
+
+    def test_repeats_itself(self, shown: tuple[rc.Audit, str, Outline]) -> None:
+        audit, text, _ = shown
+        assert page(audit) == text
+
+    def test_notebook_is_plain(self, shown: tuple[rc.Audit, str, Outline]) -> None:
+        audit = shown[0]
+        text = notebook(audit)
+        outline = Outline(text)
+        assert not {tag for tag, _ in outline.tags} - {"div", "p", "strong", "span", "ul", "li", "code"}
+        assert not {name for _, attributes in outline.tags for name in attributes} - {
+            "style",
+            "title",
+            "role",
+            "aria-label",
+        }
+        assert verdict_sentence(audit) in outline.text
+        assert all(finding.code in text for finding in audit.findings)
+        assert text == notebook(audit)
+        assert len(text) < 10_000
+
+
+def test_same_audit_made_twice_gives_the_same_bytes() -> None:
+    assert page(unseen_levels()) == page(unseen_levels())
+
+
+def test_names_stay_text_everywhere() -> None:
+    audit = awkward_names()
+    for text in (page(audit), notebook(audit)):
+        assert "<script" not in text
+        assert "<i>one" not in text
+        assert "<u>y" not in text
+        assert "--><b>" not in text
+    outline = Outline(page(audit))
+    assert SCRIPT in outline.text
+    assert "{{ 7 * 7 }}" in outline.text
+    assert "<i>one</i>" in outline.text
+    assert "49" not in [text.strip() for text in outline.texts]
+
+
+def test_renderer_is_plugged_in(tmp_path: Path) -> None:
+    audit = disconnected()
+    assert audit._repr_html_() == notebook(audit)
+    assert audit.to_html(tmp_path / "report.html").read_text(encoding="utf-8") == page(audit)
+    assert isinstance(rc.Audit.renderer, recombine.report.Report)
+
+
+def test_models_are_shown_by_verdict() -> None:
+    columns: dict[str, list[object]] = {"share": [0.2, 0.5], "model": ["additive <b>", "forest"]}
+    for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL):
+        columns |= {verdict.word: [1.25, 20.5], f"{verdict.word} cells": [1020, 3]}
+    text = page(disconnected(), models=rc.Table(columns))  # type: ignore[arg-type]
+    outline = Outline(text)
+    assert "your data cannot tell" in outline.text
+    assert "your data can tell" in outline.text
+    assert "additive <b>" in outline.text
+    assert "n = 1,020" in outline.text
+    assert "Other models" not in page(disconnected())
+
+
+def test_command_suggestions_and_guess_are_shown() -> None:
+    text = Outline(page(guessed(), command="recombine audit <t>.csv")).text
+    assert "recombine audit <t>.csv" in text
+    assert "The factors are a guess." in text
+    assert "Columns of the table and why each was taken or left" in text
+
+
+@pytest.mark.parametrize(("asked", "rows"), [(1, 1), (2, 2), (None, 2)])
+def test_as_many_cells_are_suggested_as_were_asked_for(asked: int | None, rows: int) -> None:
+    text = page(disconnected(), suggestions=asked)
+    plan = text[text.index('id="t-plan"') : text.index('id="certificates"')]
+    assert plan.count('<th scope="row"') == rows
+    assert "2 well-chosen cells would determine everything." in Outline(text).text
+    assert ("Only the first is below" in Outline(text).text) == (asked == 1)
+
+
+def test_targets_are_counted_in_place_of_the_product() -> None:
+    targets = pd.DataFrame({"plate": ["plate 0", "plate 0", "plate 1"], "batch": ["batch 8", "batch 1", "batch 7"]})
+    audit = rc.audit(disconnected().design, targets=targets)
+    assert tally(audit).total == 3
+    assert verdict_sentence(audit).startswith("If effects add, the seen combinations determine none of the 2 target")
+    assert "(1 more was seen)" in verdict_sentence(audit)
+    assert "3 target cells are listed." in Outline(page(audit)).text
+
+
+def test_certificates_give_the_value_they_promise() -> None:
+    audit = flights()
+    shown = shown_certificates(audit)
+    assert len(shown) == 10
+    assert len({item.label for item in shown}) == 10
+    for item in shown:
+        signs = [-1.0 if term.sign == "−" else 1.0 for term in item.terms]
+        sizes = [float(Fraction(term.weight or 1)) for term in item.terms]
+        total = sum(s * w * (term.observed or 0) for s, w, term in zip(signs, sizes, item.terms, strict=True))
+        assert total == pytest.approx(item.by_sum)
+
+
+def test_short_certificates_are_found_in_large_tables() -> None:
+    generator = np.random.default_rng(0)
+    cells = np.unique((generator.random((3_000, 3)) ** 2 * [120, 60, 40]).astype(int), axis=0)
+    audit = rc.audit(rc.Design.from_cells(cells, cells @ [1.0, 2.0, 3.0], sizes=(120, 60, 40)))
+    assert len(audit.identification.seen) > FEW_CELLS
+    shown = shown_certificates(audit)
+    assert len(shown) == 10
+    assert min(len(item.terms) for item in shown) == 3
+    assert {item.reason for item in shown} == {"highest leverage", "lowest leverage"}
+    for item in shown:
+        assert item.verified
+        assert not item.further
+        assert item.by_sum == pytest.approx(item.by_fit)
+
+
+def test_held_out_cells_show_what_was_measured() -> None:
+    audit = unseen_levels()
+    held = [item for item in shown_certificates(audit) if item.reason == "held out"]
+    drug_times_line = [int(item.label.split("d")[1][0]) * int(item.label.split("l")[1][0]) for item in held]
+    assert [item.measured for item in held] == drug_times_line
+    text = Outline(page(audit)).text
+    assert text.count("measured, but held out:") >= len(held) > 0
+    assert "Held-out cells by verdict" in text
+    assert all(item.measured is None for item in shown_certificates(disconnected()))
+    assert "Held-out cells by verdict" not in Outline(page(disconnected())).text
+
+
+def test_held_out_cells_are_shown_first() -> None:
+    audit = unseen_levels()
+    rows = interesting(audit)
+    assert shown_certificates(audit)[0].reason == "held out"
+    held = {tuple(cell) for cell in audit.design.held_out.tolist()}
+    assert rows[0][1] == "held out"
+    assert all(tuple(audit.listing.cells[row].tolist()) in held for row, why in rows if why == "held out")
+    assert all(audit.codes[row] == Verdict.DETERMINED for row, _ in rows)
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [(0, 0, "0 %"), (5, 5, "100 %"), (99_999, 100_000, "> 99.9 %"), (1, 10**15, "< 0.1 %"), (1, 8, "12.5 %")],
+)
+def test_percent_never_rounds_to_none_or_all(part: int, whole: int, text: str) -> None:
+    assert percent(part, whole) == text
+
+
+def test_plain_import_is_light() -> None:
+    import subprocess
+    import sys
+
+    heavy = "matplotlib", "jinja2", "scipy", "rich"
+    code = f"import sys, recombine.report; print([name for name in {heavy} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

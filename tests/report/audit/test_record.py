@@ -1,0 +1,80 @@
+"""The JSON document: valid, complete, and the same numbers as the audit."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import recombine as rc
+from recombine.cells.conjunctions import every_cell
+from recombine.report.audit.record import MOST_ROWS, as_json, as_record
+from recombine.verdicts import Verdict
+
+
+@pytest.fixture(scope="module")
+def audit() -> rc.Audit:
+    cells = every_cell((5, 4, 3))
+    generator = np.random.default_rng(0)
+    seen = np.repeat(cells[generator.random(len(cells)) < 0.6], 2, axis=0)
+    outcome = seen @ [1.0, 2.0, 3.0] + generator.standard_normal(len(seen))
+    return rc.audit(rc.Design.from_cells(seen, outcome, names=["lab", "day", "dose"]))
+
+
+def test_it_is_json_without_nan_and_holds_what_the_audit_says(audit):
+    text = as_json(audit, audit.suggest(3))
+    document = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+    assert {verdict.word: document["counts"][verdict.word] for verdict in Verdict} == {
+        verdict.word: audit.counts[verdict] for verdict in Verdict
+    }
+    assert document["factors"] == [
+        {"name": "lab", "levels": 5},
+        {"name": "day", "levels": 4},
+        {"name": "dose", "levels": 3},
+    ]
+    assert [item["code"] for item in document["findings"]] == [item.code for item in audit.findings]
+    assert document["additivity"]["word"] == audit.additivity.word
+    assert document["additivity"]["lack_of_fit"]["p_value"] == audit.additivity.lack_of_fit.p_value
+    assert len(document["verdicts"]) == len(audit.verdicts)
+    assert document["listing"]["note"] == audit.listing.note
+    assert document["recombine"] == rc.__version__
+    assert document["libraries"]["numpy"] == np.__version__
+
+
+def test_suggestions_carry_their_numbers(audit):
+    plan = audit.suggest(2)
+    cells = json.loads(as_json(audit, plan))["suggestions"]["cells"]
+    assert [tuple(cell["cell"]) for cell in cells] == [("lab", "day", "dose")] * 2
+    assert [cell["gain"] for cell in cells] == [pick.gain for pick in plan.picks]
+    assert cells[0]["text"] == plan.gain_text(plan.picks[0])
+    assert json.loads(as_json(audit))["suggestions"] is None
+
+
+def test_numbers_that_do_not_exist_are_null():
+    document = json.loads(as_json(rc.audit(rc.Design.from_cells([[0, 0], [1, 1]]))))
+    assert document["additivity"] is None
+    assert document["verdicts"][0]["leverage"] is None
+
+
+def test_integers_beyond_64_bits_keep_every_digit():
+    seen = np.random.default_rng(0).integers(0, 1000, size=(20, 10))
+    document = json.loads(as_json(rc.audit(rc.Design.from_cells(seen, sizes=(1000,) * 10))))
+    assert document["counts"]["total"] == str(10**30)
+    assert document["listing"]["shown"] == len(document["verdicts"]) == MOST_ROWS
+
+
+def test_an_explanation_comes_first(audit):
+    document = json.loads(as_json(audit, explained="because"))
+    assert next(iter(document)) == "explained"
+    assert document["explained"] == "because"
+
+
+def test_estimated_counts_come_with_their_interval():
+    seen = np.random.default_rng(0).integers(0, 300, size=(500, 3))
+    counts = as_record(rc.audit(rc.Design.from_cells(seen, sizes=(300,) * 3), order=2))["counts"]
+    assert not counts["exact"]
+    low, high = counts["interval"]["disconnected"]
+    assert low <= counts["disconnected"] <= high
+    assert math.isfinite(high)

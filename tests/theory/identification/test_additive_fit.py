@@ -1,0 +1,120 @@
+"""The additive fit against refitting, against ordinary weighted least squares, and between its two routes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.cells.conjunctions import Conjunctions, every_cell
+from recombine.errors import InputError
+from recombine.theory.identification.additive_fit import fit_additive, leave_one_out
+from recombine.theory.identification.identify import identify
+from recombine.verdicts import Verdict
+
+DESIGNS = [
+    ((6, 5), 1, ()),
+    ((4, 3, 3), 1, ()),
+    ((3, 3, 3), 2, ()),
+    ((3, 2, 3, 2), 1, ()),
+    ((3, 2, 3, 2), 2, ()),
+    ((6, 6), 1, ((0, 1),)),
+    ((4, 4, 3), 2, ((0, 1),)),
+]
+
+
+def sample(sizes, order, symmetric, seed, share=0.6):
+    generator = np.random.default_rng(seed)
+    cells = every_cell(sizes)
+    if symmetric:
+        cells = cells[cells[:, symmetric[0][0]] <= cells[:, symmetric[0][1]]]
+    cells = cells[generator.random(len(cells)) < share]
+    return Conjunctions(sizes, order, symmetric), cells, generator.standard_normal(len(cells)), generator
+
+
+@pytest.mark.parametrize(("sizes", "order", "symmetric"), DESIGNS)
+@pytest.mark.parametrize("seed", range(3))
+def test_leave_one_out_is_a_refit_without_the_cell(sizes, order, symmetric, seed):
+    features, cells, outcome, _ = sample(sizes, order, symmetric, seed, share=0.9)
+    predicted, determined = leave_one_out(fit_additive(features, cells, outcome), outcome)
+    assert determined.any()
+    for place in range(len(cells)):
+        rest = np.arange(len(cells)) != place
+        verdict = identify(cells[rest], cells[[place]], order, sizes=sizes, symmetric=symmetric).verdicts[0]
+        assert determined[place] == (verdict == Verdict.DETERMINED)
+        if determined[place]:
+            again = fit_additive(features, cells[rest], outcome[rest]).predict(cells[[place]])
+            assert predicted[place] == pytest.approx(again[0], abs=1e-8)
+        else:
+            assert np.isnan(predicted[place])
+
+
+@pytest.mark.parametrize(("sizes", "order", "symmetric"), DESIGNS)
+@pytest.mark.parametrize("share", [0.25, 0.45, 0.9])
+def test_determined_without_itself_agrees_with_exact_arithmetic(sizes, order, symmetric, share):
+    features, cells, outcome, _ = sample(sizes, order, symmetric, seed=9, share=share)
+    _, determined = leave_one_out(fit_additive(features, cells, outcome), outcome)
+    for place in range(len(cells)):
+        rest = np.arange(len(cells)) != place
+        if rest.any():
+            code = identify(cells[rest], cells[[place]], order, sizes=sizes, symmetric=symmetric).verdicts[0]
+            assert determined[place] == (code == Verdict.DETERMINED)
+
+
+def test_a_long_chain_is_not_taken_for_a_cell_known_from_itself():
+    # One cycle through 2 n levels: each cell is the alternating sum of all the others, with leverage 1 - 1/(2n).
+    n = 200
+    cells = np.array([[i, i] for i in range(n)] + [[i, (i + 1) % n] for i in range(n)])
+    outcome = np.random.default_rng(0).standard_normal(2 * n)
+    fit = fit_additive(Conjunctions((n, n)), cells, outcome)
+    assert fit.leverage is not None
+    assert np.allclose(fit.leverage, 1 - 1 / (2 * n))
+    assert leave_one_out(fit, outcome)[1].all()
+
+
+@pytest.mark.parametrize(("sizes", "order", "symmetric"), DESIGNS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_fitted_values_are_the_weighted_projection(sizes, order, symmetric, weighted):
+    features, cells, outcome, generator = sample(sizes, order, symmetric, seed=5)
+    weight = generator.uniform(0.2, 5.0, len(cells)) if weighted else None
+    fit = fit_additive(features, cells, outcome, weight)
+    rows = features.incidence(cells).toarray()
+    root = np.ones(len(cells)) if weight is None else np.sqrt(weight)
+    solution = np.linalg.lstsq(rows * root[:, None], outcome * root, rcond=None)[0]
+    assert np.allclose(fit.fitted, rows @ solution, atol=1e-9)
+    assert fit.rank == np.linalg.matrix_rank(rows)
+    known = identify(cells, None, order, sizes=sizes, symmetric=symmetric)
+    targets = every_cell(sizes)[known.grid().reshape(-1) <= Verdict.DETERMINED]
+    assert np.allclose(fit.predict(targets), features.incidence(targets) @ solution, atol=1e-8)
+
+
+@pytest.mark.parametrize(("sizes", "order", "symmetric"), DESIGNS)
+def test_the_sparse_route_predicts_the_same(sizes, order, symmetric, monkeypatch):
+    features, cells, outcome, generator = sample(sizes, order, symmetric, seed=6)
+    weight = generator.uniform(0.5, 2.0, len(cells))
+    dense = fit_additive(features, cells, outcome, weight)
+    monkeypatch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
+    sparse = fit_additive(features, cells, outcome, weight)
+    assert sparse.leverage is None
+    assert np.allclose(sparse.fitted, dense.fitted, atol=1e-7)
+    targets = every_cell(sizes)
+    assert np.allclose(sparse.predict(targets), dense.predict(targets), atol=1e-6)
+    with pytest.raises(InputError, match="dense route"):
+        leave_one_out(sparse, outcome)
+
+
+def test_an_additive_truth_is_recovered_at_every_determined_cell():
+    features, cells, _, generator = sample((5, 4, 3), 1, (), seed=7, share=0.4)
+    effects = [generator.standard_normal(size) for size in features.sizes]
+
+    def truth(at):
+        return sum(effect[at[:, place]] for place, effect in enumerate(effects))
+
+    targets = every_cell(features.sizes)
+    targets = targets[identify(cells, targets, sizes=features.sizes).verdicts == Verdict.DETERMINED]
+    assert np.allclose(fit_additive(features, cells, truth(cells)).predict(targets), truth(targets))
+
+
+@pytest.mark.parametrize("outcome", [[1.0], []])
+def test_one_value_a_cell(outcome):
+    with pytest.raises(InputError, match="one value a cell"):
+        fit_additive(Conjunctions((2, 2)), [[0, 0], [1, 1]], outcome)

@@ -1,0 +1,165 @@
+"""Certificates: exact sums, shortest where a bound is known, and true for every function of the model."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine.cells.conjunctions import Conjunctions, every_cell
+from recombine.cells.seen import SeenCells
+from recombine.errors import InputError, SolverError
+from recombine.theory.identification.certificate import certificate
+from recombine.theory.identification.identify import identify
+from recombine.theory.identification.signed_sums import solve_fractions
+from recombine.verdicts import Verdict
+
+
+def random_function(features, seed):
+    """A function of the model's order with integer values, so that sums are exact."""
+    table = np.random.default_rng(seed).integers(-1000, 1000, features.columns)
+    return lambda cells: features.values(table, np.asarray(cells))
+
+
+def assert_certifies(features, seen, found, seed=0):
+    """The sum holds exactly for random functions, uses seen cells only, each once."""
+    assert found.verified
+    assert seen.holds(found.cells).all()
+    assert len(np.unique(found.cells, axis=0)) == len(found) == len(found.weights)
+    for number in range(3):
+        function = random_function(features, seed + number)
+        total = sum(weight * int(value) for weight, value in zip(found.weights, function(found.cells), strict=True))
+        assert total == int(function([found.cell])[0])
+
+
+@st.composite
+def answered(draw):
+    factors = draw(st.integers(2, 4))
+    symmetric = draw(st.sampled_from([(), ((0, 1),)]))
+    size = draw(st.integers(2, {2: 6, 3: 4, 4: 3}[factors]))
+    order = draw(st.integers(1, factors - 1))
+    density = draw(st.sampled_from([0.2, 0.35, 0.5, 0.7]))
+    cells = every_cell((size,) * factors)
+    seen = cells[np.random.default_rng(draw(st.integers(0, 10**6))).random(len(cells)) < density]
+    return identify(seen if len(seen) else cells[:1], order=order, sizes=(size,) * factors, symmetric=symmetric)
+
+
+@settings(max_examples=60, deadline=None)
+@given(answered())
+def test_every_determined_cell_has_a_certificate_and_no_other_has(answer):
+    cells = every_cell(answer.features.sizes)
+    generator = np.random.default_rng(0)
+    determined = cells[answer.verdicts == Verdict.DETERMINED]
+    for cell in determined[generator.permutation(len(determined))[:6]]:
+        assert_certifies(answer.features, answer.seen, answer.certificate(cell))
+    open_cells = cells[answer.verdicts == Verdict.DISCONNECTED]
+    for cell in open_cells[generator.permutation(len(open_cells))[:3]]:
+        with pytest.raises(SolverError, match="no sum of seen cells"):
+            certificate(answer.features, answer.seen, cell)
+        with pytest.raises(InputError, match="is disconnected"):
+            answer.certificate(cell)
+
+
+@settings(max_examples=40, deadline=None)
+@given(answered())
+def test_the_squared_weights_are_never_below_the_leverage(answer):
+    # Least squares has the smallest squared weights of all sums that give the cell.
+    cells = every_cell(answer.features.sizes)
+    for cell in cells[answer.verdicts == Verdict.DETERMINED][:4]:
+        squares = float(sum(weight**2 for weight in answer.certificate(cell).weights))
+        assert squares >= answer.leverage_of([cell])[0] - 1e-9
+
+
+def test_two_factors_give_a_shortest_path():
+    # A staircase: cell (i, j) is reached by walking the stairs, 2 |i - j| - 1 or 2 |i - j| + 1 seen cells long.
+    stairs = np.array([[i, i + up] for i in range(10) for up in (0, 1)])
+    answer = identify(stairs)
+    for first, second in [(0, 9), (9, 0), (2, 6), (7, 3)]:
+        found = answer.certificate((first, second))
+        assert len(found) == (2 * (second - first) - 1 if second > first else 2 * (first - second) + 1)
+        assert_certifies(answer.features, answer.seen, found)
+
+
+@pytest.mark.parametrize(("factors", "order"), [(3, 1), (3, 2), (4, 2), (4, 3)])
+def test_one_missing_cell_closes_one_cube(factors, order):
+    cells = every_cell((3,) * factors)
+    found = identify(cells[1:], order=order).certificate((0,) * factors)
+    # No relation at order k has fewer than 2**(k+1) cells.
+    assert len(found) == 2 ** (order + 1) - 1
+    assert {abs(weight) for weight in found.weights} == {1}
+    assert_certifies(
+        Conjunctions((3,) * factors, order), SeenCells(Conjunctions((3,) * factors, order), cells[1:]), found
+    )
+
+
+def test_odd_cycles_give_halves():
+    triangles = [[0, 1], [1, 2], [0, 2], [3, 4], [4, 5], [3, 5]]
+    answer = identify(triangles, [[0, 3]], symmetric=[(0, 1)])
+    found = answer.certificate(0)
+    assert_certifies(answer.features, answer.seen, found)
+    assert {abs(weight) for weight in found.weights} == {Fraction(1, 2)}
+    assert len(found) == 6
+    assert "+ 1/2 y(" in str(found)
+
+
+def test_long_chains_are_certified():
+    steps = np.arange(240)
+    seen = np.stack([(steps + shift) // 3 for shift in range(3)], axis=1)
+    answer = identify(seen)
+    cell = (79, 0, 80)
+    assert answer.of([cell])[0] == Verdict.DETERMINED
+    assert_certifies(answer.features, answer.seen, answer.certificate(cell))
+
+
+def test_large_weights_are_solved_exactly():
+    # Each step doubles, so the certificate of the last level needs weights that no small denominator would round to.
+    seen = [(0, 0, 0), (0, 1, 0)]
+    for step in range(8):
+        single, double, this, after = 2 * step + 1, 2 * step + 2, step + 1, step + 2
+        seen += [(single, this, 0), (single, 0, this), (double, this, this), (double, after, 0)]
+    seen = [row for row in seen if row != (0, 1, 0)] + [(0, 9, 0)]
+    answer = identify(seen)
+    found = answer.certificate((0, 1, 0))
+    assert_certifies(answer.features, answer.seen, found)
+    assert max(weight.denominator for weight in found.weights) == 2**8
+
+
+def test_a_design_too_large_for_the_program_gets_weights_that_say_so(monkeypatch):
+    cells = every_cell((7, 7, 7))
+    # The last level of every factor is seen in one cell of its own, so cells that mix it with others stay open.
+    inner = cells[(cells < 6).all(axis=1)]
+    seen = np.vstack([inner[np.random.default_rng(5).random(len(inner)) < 0.12], [[6, 6, 6]]])
+    answer = identify(seen)
+    cell = cells[answer.verdicts == Verdict.DETERMINED][0]
+    monkeypatch.setattr("recombine.theory.identification.signed_sums.POOLS", (2,))
+    monkeypatch.setattr(sys.modules["recombine.theory.identification.certificate"], "by_cube", lambda *_: {})
+    found = answer.certificate(cell)
+    assert not found.verified
+    function = random_function(answer.features, 1)
+    assert found.value(function(found.cells)) == pytest.approx(function([cell])[0], abs=1e-5)
+    # Least squares: the squared weights are the leverage.
+    assert float(sum(weight**2 for weight in found.weights)) == pytest.approx(answer.leverage_of([cell])[0], rel=1e-7)
+    with pytest.raises(SolverError, match="no sum of seen cells"):
+        certificate(answer.features, answer.seen, cells[answer.verdicts == Verdict.DISCONNECTED][0])
+
+
+def test_solve_fractions_reports_what_cannot_be_solved():
+    assert solve_fractions([[0, 1]], [0, 2]) is None
+    assert solve_fractions([[0, 2], [1, 2], [1, 3]], [0, 3]) == [1, -1, 1]
+
+
+def test_a_seen_cell_certifies_itself_and_names_are_used():
+    answer = identify([[0, 0], [0, 1], [1, 0]], [[0, 1], [1, 1]])
+    assert str(answer.certificate(0)) == "y(0,1) = y(0,1)"
+    levels = [["a", "b"], [1, 2]]
+    assert answer.certificate(1).text(levels) == "y(b,2) = y(b,1) + y(a,2) - y(a,1)"
+    assert answer.certificate(1).value(np.array([5.0, 3.0, 1.0])) == 7.0
+
+
+def test_numbering_needs_targets():
+    with pytest.raises(InputError, match="give the cell itself"):
+        identify([[0, 0], [1, 1]]).certificate(0)

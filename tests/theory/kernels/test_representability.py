@@ -1,0 +1,183 @@
+"""Representability: the published table of verdicts, a second route for each decision, and its invariances."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine import tasks
+from recombine.errors import InputError
+from recombine.tasks import Task
+from recombine.theory.kernels.representability import Representability, representability, seen_incidence
+
+EXACT = [
+    tasks.symbolic_addition(anchors=[4]),
+    tasks.symbolic_addition(anchors=[0]),
+    tasks.symbolic_addition(anchors=[0, 8]),
+    tasks.symbolic_addition(anchors=[2, 6]),
+    tasks.dispersed_addition(seed=1),
+    tasks.dispersed_addition(seed=2),
+    tasks.context_dependence(1),
+    tasks.context_dependence(2),
+    tasks.context_dependence(3),
+    tasks.stimulus_composition(),
+    tasks.stimulus_composition(contexts=4),
+    tasks.invariance(),
+    tasks.partial_exposure(),
+]
+NEITHER = [
+    tasks.transitive_equivalence([2, 2], [1, 1]),
+    tasks.transitive_equivalence([5, 5], [1, 1]),
+    tasks.transitive_equivalence([5, 5], [4, 4]),
+    tasks.six_item_equivalence(),
+    tasks.context_substitution(),
+]
+
+
+def judge(task: Task, family: list[tuple[int, ...]] | None = None) -> Representability:
+    return representability(task.cells, task.train, task.target, family)
+
+
+@pytest.mark.parametrize("task", EXACT, ids=repr)
+def test_exactly_additive_tasks(task: Task) -> None:
+    verdict = judge(task)
+    assert verdict.kind == "exact"
+    assert verdict.residual < 1e-12
+    assert verdict.sign
+    assert verdict.worst is None
+
+
+@pytest.mark.parametrize("task", NEITHER, ids=repr)
+def test_tasks_no_sum_can_express(task: Task) -> None:
+    verdict = judge(task)
+    assert verdict.kind == "neither"
+    assert verdict.residual == pytest.approx(1.0, abs=1e-9)
+    assert verdict.margin == 0.0
+    assert verdict.worst is not None
+    assert task.test[verdict.worst]
+
+
+def test_ordering_is_additive_in_sign_only() -> None:
+    verdict = judge(tasks.transitive_ordering(7))
+    assert verdict.kind == "sign only"
+    assert verdict.margin == pytest.approx(2 / 3, abs=1e-9)
+    assert verdict.residual == pytest.approx(0.547, abs=5e-4)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_context_dependence_follows_one_rule(k: int) -> None:
+    task = tasks.context_dependence(k)
+    rule = judge(task, [(0, 1), (2, 0)])
+    assert rule.kind == "exact"
+    assert rule.family == ((0, 1), (0, 2))
+    assert judge(task, [(0,), (1,), (2,)]).kind == "neither"
+    assert not judge(task, [(1, 2)]).sign
+
+
+def test_addition_is_one_rule_of_single_items() -> None:
+    assert judge(tasks.symbolic_addition(anchors=[0]), [(0,), (1,)]).exact
+    assert not judge(tasks.symbolic_addition(anchors=[0]), [(0,)]).exact
+
+
+def test_held_out_parity_can_only_be_memorized() -> None:
+    cells = np.array(list(itertools.product((0, 1), repeat=3)))
+    target = 1.0 - 2.0 * (cells.sum(axis=1) % 2)
+    train = np.arange(8) != 7
+    assert representability(cells, train, target).exact
+    pairs = representability(cells, train, target, [(0, 1), (0, 2), (1, 2)])
+    assert pairs.kind == "neither"
+    overlap = (cells[:, None] == cells[None]).sum(axis=2)
+    kernel = np.array([0.0, 0.2, 0.6, 1.5])[overlap]  # weights .2, .2, .3 of orders 1, 2, 3
+    output = kernel[7, train] @ np.linalg.solve(kernel[np.ix_(train, train)], target[train])
+    assert output * target[7] < 0
+
+
+def test_unseen_conjunctions_are_not_features() -> None:
+    # No level of the last two cells occurs in a seen cell: only the constant reaches them, with one value for both.
+    cells = np.array([[0, 0], [0, 1], [1, 0], [2, 2], [3, 3]])
+    train = np.array([True, True, True, False, False])
+    assert seen_incidence(cells, train).toarray()[3:].tolist() == [[1.0] + [0.0] * 7] * 2
+    assert representability(cells, train, [0, 1, 1, 4, 4], [(0,), (1,)]).exact
+    assert representability(cells, train, [0, 1, 1, 4, 2], [(0,), (1,)]).kind == "sign only"
+    assert representability(cells, train, [0, 1, 1, 4, -4], [(0,), (1,)]).kind == "neither"
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_sums_of_seen_conjunctions_are_exact_and_survive_relabelling(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cells = np.array(list(itertools.product(range(3), range(3), range(2))))
+    train = rng.random(len(cells)) < 0.6
+    train[0], train[-1] = True, False
+    features = seen_incidence(cells, train)
+    additive = features @ rng.normal(size=features.shape[1])
+    assert representability(cells, train, additive).exact
+    target = rng.choice([-1.0, 1.0], size=len(cells))
+    before = representability(cells, train, target)
+    shuffle = rng.permutation(3)
+    renamed = cells[:, [2, 1, 0]].copy()
+    renamed[:, 1] = shuffle[renamed[:, 1]]
+    after = representability(renamed, train, target)
+    assert after.residual == pytest.approx(before.residual, abs=1e-9)
+    assert after.margin == pytest.approx(before.margin, abs=1e-9)
+    assert before.sign or not before.exact
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from([-1.0, 1.0]), min_size=4, max_size=4))
+def test_two_by_two_blocks_fail_exactly_when_they_are_xor(block: list[float]) -> None:
+    # Four unseen cells of one block obey f(a,c) + f(b,d) = f(a,d) + f(b,c); two factors leave no other constraint.
+    task = tasks.transitive_equivalence([2, 2], [1, 1])
+    target = task.target.copy()
+    target[task.test] = block
+    verdict = representability(task.cells, task.train, target)
+    assert verdict.exact == (block[0] + block[3] == block[1] + block[2])
+    assert verdict.sign == (block not in ([1, -1, -1, 1], [-1, 1, 1, -1]))
+
+
+def test_margin_agrees_with_its_dual() -> None:
+    # Strong duality: best t = min over weights q on the simplex of |sum_i q_i y_i phi_i|_1 (or 1).
+    from scipy.optimize import linprog
+
+    task = tasks.transitive_ordering(7)
+    signed = (seen_incidence(task.cells, task.train).toarray() * task.target[:, None])[task.test]
+    rows, columns = signed.shape
+    cost = np.concatenate([np.zeros(rows), np.ones(columns)])
+    both = np.block([[signed.T, -np.eye(columns)], [-signed.T, -np.eye(columns)]])
+    simplex = np.concatenate([np.ones(rows), np.zeros(columns)])[None]
+    dual = linprog(cost, A_ub=both, b_ub=np.zeros(2 * columns), A_eq=simplex, b_eq=[1.0])
+    assert judge(task).margin == pytest.approx(min(dual.fun, 1.0), abs=1e-8)
+
+
+def test_iterative_least_squares_agrees_with_dense(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = tasks.transitive_ordering(7)
+    dense = judge(task)
+    monkeypatch.setattr(sys.modules["recombine.theory.kernels.representability"], "DENSE_ENTRIES", 0)
+    sparse = judge(task)
+    assert sparse.residual == pytest.approx(dense.residual, abs=1e-10)
+    assert judge(tasks.context_dependence(3)).exact
+
+
+def test_nothing_unseen_is_trivially_exact() -> None:
+    verdict = representability([[0], [1]], [True, True], [1.0, -1.0])
+    assert (verdict.exact, verdict.sign, verdict.residual, verdict.margin) == (True, True, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (([[0, 1]], [1], [0.0]), "True/False"),
+        (([[0, 1]], [True, False], [0.0]), "train must be 1"),
+        (([[0, 1]], [True], [np.nan]), "finite"),
+        (([[0, 1]], [True], [0.0, 1.0]), "target must be 1"),
+        (([[0, 1]], [True], [0.0], [(0, 2)]), "factors are numbered 0 to 1"),
+    ],
+)
+def test_bad_arguments_are_named(arguments: tuple[object, ...], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        representability(*arguments)  # type: ignore[arg-type]
