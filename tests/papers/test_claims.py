@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recombine.errors import InputError, RecombineError
 from recombine.papers import Claim, Outcome, Paper, Standing, available, find
-from recombine.papers.results import Evidence, Provenance
+from recombine.papers.bounds import (
+    Above,
+    AtLeast,
+    AtMost,
+    Below,
+    Between,
+    Bound,
+    ClearlyAbove,
+    Falls,
+    Is,
+    Near,
+    Rises,
+    by_scale,
+    entries_of,
+)
+from recombine.papers.measured import Measured, MissingRowsError
+from recombine.papers.results import Evidence, Provenance, load_all_evidence
+from recombine.papers.seeds import Interval
+from recombine.papers.standing import Part
 from recombine.tables.table import Table
+
+COMMITTED = Path(__file__).parents[2] / "results"
+#: Where every claim stands today, by the scale that results are read at. A change of verdict is a change of this file.
+VERDICTS = json.loads((Path(__file__).parent / "verdicts.json").read_text(encoding="utf-8"))
 
 STORY = Provenance("margins", "quick", "recombine reproduce demo", "none", "cpu", 0.1, [], {"python": "3"})
 
 
-def positive(rows: Table) -> Outcome:
-    smallest = float(rows["margin"].min())
-    return Outcome.of(f"{smallest:.2f}", smallest > 0)
+def margins(rows: Table) -> Measured:
+    return Measured({"smallest margin": float(rows["margin"].min())})
 
 
-CLAIM = Claim("demo/1", "margins are positive", "ours", "> 0", "none", "margins", positive)
+CLAIM = Claim("1", "Margins are positive.", "ours", "margins", margins, {"smallest margin": Above(0)}, paper="demo")
 
 
-def evidence(*margins: float) -> dict[str, Evidence]:
-    return {"margins": Evidence(Table({"margin": list(margins)}), STORY)}
+def evidence(*values: float) -> dict[str, Evidence]:
+    return {"margins": Evidence(Table({"margin": list(values)}), STORY)}
 
 
 def test_a_claim_holds_fails_or_was_not_run() -> None:
-    assert CLAIM.judge(evidence(0.1, 0.2)) == Outcome("0.10", Standing.HOLDS, "", "quick")
+    part = Part("smallest margin", "0.1", "above 0", True)
+    assert CLAIM.judge(evidence(0.1, 0.2)) == Outcome(Standing.HOLDS, (part,), scale="quick")
     assert CLAIM.judge(evidence(0.1, -0.2)).verdict is Standing.FAILS
+    assert CLAIM.judge(evidence(0.1, float("nan"))).verdict is Standing.FAILS
     absent = CLAIM.judge({})
     assert absent.verdict is Standing.NOT_RUN
     assert absent.scale == ""
@@ -36,10 +62,66 @@ def test_a_claim_holds_fails_or_was_not_run() -> None:
 
 
 def test_a_contradiction_is_not_a_failure() -> None:
-    claim = replace(CLAIM, check=lambda rows: Outcome.contradicting("0.3", "published 0.5, measured 0.3 +- 0.01"))
-    outcome = claim.judge(evidence(1.0))
+    claim = replace(CLAIM, contradicted={"smallest margin": Below(-1)}, means="Margins are far below zero")
+    outcome = claim.judge(evidence(-2.0))
     assert outcome.verdict is Standing.CONTRADICTS
-    assert outcome.detail
+    assert outcome.detail.endswith("Margins are far below zero")
+    assert claim.judge(evidence(-0.5)).verdict is Standing.FAILS
+    assert claim.expected == "smallest margin above 0; contradicted if smallest margin below -1"
+
+
+def test_published_numbers_are_not_asked_of_what_stood_in() -> None:
+    claim = replace(CLAIM, published={"smallest margin": Near(0.5, 0.1)})
+    found = Measured({"smallest margin": 0.2})
+    assert claim.weigh(found).verdict is Standing.FAILS
+    outcome = claim.weigh(replace(found, stands_in="digits stand in"))
+    assert outcome.verdict is Standing.HOLDS
+    assert (outcome.value, outcome.detail) == ("smallest margin: 0.2 (direction only)", "digits stand in")
+
+
+def test_bounds_are_those_of_the_scale() -> None:
+    claim = replace(CLAIM, expect={"smallest margin": by_scale(full=Above(1), quick=Above(0))})
+    verdicts = [claim.weigh(Measured({"smallest margin": 0.5}, scale=scale)).verdict for scale in ("full", "quick", "")]
+    assert verdicts == [Standing.FAILS, Standing.HOLDS, Standing.HOLDS]
+
+
+def test_too_few_seeds_decide_nothing() -> None:
+    claim = replace(CLAIM, expect={"gain": ClearlyAbove(1.0)})
+    ranges = [Interval(5.0, 3.0, 7.0), Interval(1.5, -1.0, 4.0), Interval(-3.0, -5.0, -1.0)]
+    verdicts = [claim.weigh(Measured({"gain": one})).verdict for one in ranges]
+    assert verdicts == [Standing.HOLDS, Standing.NOT_RUN, Standing.FAILS]
+
+
+def test_missing_rows_are_not_run() -> None:
+    def lacking(rows: Table) -> Measured:
+        raise MissingRowsError("no network of depth 3")
+
+    outcome = replace(CLAIM, measure=lacking).judge(evidence(1.0))
+    assert (outcome.verdict, outcome.detail) == (Standing.NOT_RUN, "no network of depth 3")
+
+
+def test_a_bound_without_its_number_is_a_defect() -> None:
+    claim = replace(CLAIM, expect={"margin": Above(0)})
+    with pytest.raises(RecombineError, match=r"claim demo/1 asks for 'margin', but measures smallest margin"):
+        claim.judge(evidence(1.0))
+
+
+BOUNDS = [AtMost(1e-8), AtLeast(5), Below(0.5), Above(0), Between(0.3, 0.7), Near(0.503, 0.08), Near((0.7, 0.9), 0.03)]
+BOUNDS += [Is(0), Is(True), Is("context"), Is(("context", "right")), Rises(), Falls(every_step=True), ClearlyAbove(1.0)]
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=str)
+def test_bounds_tell_the_two_sides_apart(bound: Bound) -> None:
+    assert bound.holds(bound.inside()) is True
+    assert bound.outside()
+    assert all(bound.holds(value) is not True for value in bound.outside())
+    assert bound.shown(bound.inside())
+
+
+@pytest.mark.parametrize("bound", [bound for bound in BOUNDS if not isinstance(bound, Is | ClearlyAbove)], ids=str)
+def test_what_is_not_a_number_passes_no_bound(bound: Bound) -> None:
+    entries = len(entries_of(bound.inside()))
+    assert bound.holds([float("nan")] * entries) is False
 
 
 def test_rows_of_another_shape_are_refused_with_the_claim_named() -> None:
@@ -66,6 +148,21 @@ def test_unknown_papers_are_named() -> None:
         find("kernel-theorie")
 
 
+def committed(paper: Paper, scale: str) -> dict[str, Evidence]:
+    scales = ("full", "quick") if scale == "full" else ("quick",)
+    return load_all_evidence(COMMITTED, paper.name, paper.by_name, scales)
+
+
+def moved(claim: Claim, measured: Measured, bounds: dict[str, Bound]) -> list[tuple[str, Measured]]:
+    """What was measured, with one number after the other just past its bound."""
+    found = []
+    for name, bound in bounds.items():
+        chosen = bound.at(measured.scale)
+        for value in [] if chosen is None else chosen.outside():
+            found.append((name, replace(measured, numbers={**measured.numbers, name: value})))
+    return found
+
+
 @pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
 class TestEveryPaper:
     """What holds for every paper that is added."""
@@ -74,13 +171,36 @@ class TestEveryPaper:
         ids = [claim.id for claim in paper.claims]
         assert len(set(ids)) == len(ids)
         assert all(name.startswith(f"{paper.name}/") for name in ids)
-        assert all(claim.statement.endswith(".") and claim.expected and claim.tolerance for claim in paper.claims)
+        assert all(claim.statement.endswith(".") and claim.expected and claim.source for claim in paper.claims)
 
     def test_figures_belong_to_claims(self, paper: Paper) -> None:
-        ids = {claim.id for claim in paper.claims}
-        for plot in paper.figures:
-            assert plot.claims
-            assert set(plot.claims) <= ids
+        assert all(paper.shown_in(plot) for plot in paper.figures)
+        assert {name for claim in paper.claims for name in claim.figures} <= {plot.name for plot in paper.figures}
+
+    @pytest.mark.parametrize("scale", ["full", "quick"])
+    def test_verdicts_are_those_on_record(self, paper: Paper, scale: str) -> None:
+        results = committed(paper, scale)
+        found = {claim.id: str(claim.judge(results).verdict) for claim in paper.claims}
+        assert found == {name: by[scale] for name, by in VERDICTS.items() if name.startswith(f"{paper.name}/")}
+
+    def test_every_number_decides(self, paper: Paper) -> None:
+        """A measured number just past its bound turns the verdict, for all numbers of all claims."""
+        results = committed(paper, "full")
+        for claim in paper.claims:
+            if claim.judge(results).verdict is Standing.NOT_RUN:
+                continue
+            measured = claim.measure(results[claim.reads].table)
+            asked: dict[str, Any] = {**claim.expect, **({} if measured.stands_in else claim.published)}
+            inside = {name: kept.inside() for name, bound in asked.items() if (kept := bound.at(measured.scale))}
+            good = replace(measured, numbers={**measured.numbers, **inside})
+            plain = replace(claim, contradicted={})
+            assert plain.weigh(good).verdict is Standing.HOLDS, claim.id
+            for name, bad in moved(claim, good, asked):
+                assert plain.weigh(bad).verdict is not Standing.HOLDS, f"{claim.id}: {name}"
+            if claim.judge(results).verdict is Standing.CONTRADICTS:
+                assert claim.means, claim.id
+                for name, bad in moved(claim, measured, dict(claim.contradicted)):
+                    assert claim.weigh(bad).verdict is not Standing.CONTRADICTS, f"{claim.id}: {name}"
 
     def test_experiments_belong_to_the_paper_and_have_both_scales(self, paper: Paper) -> None:
         for name, experiment in paper.by_name.items():
@@ -89,4 +209,4 @@ class TestEveryPaper:
             experiment.require_importable()
 
     def test_every_experiment_is_read_by_a_claim(self, paper: Paper) -> None:
-        assert set(paper.by_name) <= {claim.experiment for claim in paper.claims}
+        assert set(paper.by_name) <= {claim.reads for claim in paper.claims}

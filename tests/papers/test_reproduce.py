@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -16,9 +17,11 @@ from typer.testing import CliRunner
 
 from recombine.cli import papers as papers_cli
 from recombine.errors import InputError, RecombineError
-from recombine.papers import Claim, Outcome, Paper, Standing, available, find
+from recombine.papers import Claim, Paper, Standing, available, find
+from recombine.papers.bounds import Above
+from recombine.papers.measured import Measured
 from recombine.papers.reproduce import Reproduction, from_results, needed, reproduce
-from recombine.papers.results import Evidence, save
+from recombine.papers.results import Evidence, save_evidence
 from recombine.report.papers.page import paper_page
 from recombine.report.papers.terminal import legend, remarks
 from recombine.runs.executors import make_executor
@@ -47,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = Store(tmp_path_factory.mktemp("store"))
     state = reproduce(PAPER, store=store, executor=make_executor("inline"), only=["12", "24"])
     for evidence in state.results.values():
-        save(folder, PAPER.name, evidence)
+        save_evidence(folder, PAPER.name, evidence)
     return folder
 
 
@@ -58,7 +61,7 @@ def spoiled(folder: Path, target: Path) -> Path:
         columns = {column: table[column] for column in table.columns}
         if name == "by-depth":
             columns["margin"] = -columns["margin"]
-        save(target, PAPER.name, Evidence(Table(columns), evidence.provenance))
+        save_evidence(target, PAPER.name, Evidence(Table(columns), evidence.provenance))
     return target
 
 
@@ -89,7 +92,7 @@ def test_half_a_grid_is_judged_and_says_so(tmp_path: Path) -> None:
     assert outcome.scale == f"quick ({len(units) - 1} of {len(units)} units)"
     provenance = state.results["by-depth"].provenance
     assert provenance.settings == [unit.setting for unit in units[:-1]]
-    save(tmp_path / "results", PAPER.name, state.results["by-depth"])
+    save_evidence(tmp_path / "results", PAPER.name, state.results["by-depth"])
     again = from_results(PAPER, tmp_path / "results", only=["12"])
     assert again.outcomes["kernel-theory/12"] == outcome
     code, text = run("papers", "--results", str(tmp_path / "results"))
@@ -106,7 +109,7 @@ def test_committed_results_give_the_same_outcomes(folder: Path) -> None:
 
 
 def test_every_claim_names_an_experiment_that_runs() -> None:
-    assert {claim.experiment for claim in PAPER.claims} == set(needed(PAPER, PAPER.claims))
+    assert {claim.reads for claim in PAPER.claims} == set(needed(PAPER, PAPER.claims))
 
 
 @pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
@@ -153,19 +156,24 @@ def test_the_page_says_what_is_claimed_and_what_its_words_mean_before_the_number
     assert str(escape(PAPER.claim("12").statement)) in overview.split("</table>")[0]
 
 
-def test_a_tolerance_is_shown_where_there_is_one() -> None:
-    bare, loose = (next(claim for claim in PAPER.claims if (claim.tolerance == "none") is no) for no in (True, False))
-    assert "tolerance:" not in paper_page(Reproduction(PAPER, [bare], {}))
-    assert f"(tolerance: {escape(loose.tolerance)})" in paper_page(Reproduction(PAPER, [loose], {}))
+def test_every_number_is_shown_beside_its_bound() -> None:
+    text = paper_page(from_results(PAPER, COMMITTED, only=["12"]))
+    assert "<li>✓ wrong signs: 0 (exactly 0)</li><li>✓ largest difference: 4.02e-05 (below 0.0001)</li>" in text
+    assert str(escape(PAPER.claim("12").expected)) in text
 
 
 def test_the_legend_explains_the_words_that_stand_in_the_table(folder: Path, tmp_path: Path) -> None:
     assert legend(from_results(PAPER, folder, only=["12", "24"])) == ""
-    assert legend(from_results(PAPER, spoiled(folder, tmp_path), only=["12"])) == "✗ misses its tolerance"
+    assert legend(from_results(PAPER, spoiled(folder, tmp_path), only=["12"])) == "✗ misses a bound"
     whole = from_results(PAPER, folder).results["by-depth"]
     half = Evidence(whole.table, msgspec.structs.replace(whole.provenance, planned=99))
-    kinds = [Outcome("1", kind) for kind in Standing]
-    claims = [Claim(f"demo/{i}", "", "", "", "none", "half", lambda _, kind=kind: kind) for i, kind in enumerate(kinds)]
+    one = Claim("1", "", "", "half", lambda rows: Measured({"one": 1.0}), {"one": Above(0)})
+    fails, contradicts = (
+        replace(one, number="2", expect={"one": Above(2)}),
+        replace(one, number="3", contradicted=one.expect),
+    )
+    claims = [one, fails, contradicts, replace(one, number="4", reads="nothing")]
+    assert [claim.judge({"half": half}).verdict for claim in claims] == list(Standing)
     every = legend(Reproduction(PAPER, claims, {"half": half}))
     assert [part.split()[0] for part in every.split("; ")] == ["✗", "≠", "○", "unit:"]
     assert len(every) <= 160

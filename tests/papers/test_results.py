@@ -11,13 +11,11 @@ from recombine.errors import InputError, RecombineError
 from recombine.papers.results import (
     Evidence,
     Provenance,
-    as_table,
     default_folder,
-    load,
-    load_all,
-    matching,
+    load_all_evidence,
+    load_evidence,
     paths,
-    save,
+    save_evidence,
 )
 from recombine.tables.table import Table
 
@@ -34,8 +32,8 @@ ROWS = [
 
 
 def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
-    save(tmp_path, "demo", Evidence(as_table(ROWS), story()))
-    found = load(tmp_path, "demo", "margins")
+    save_evidence(tmp_path, "demo", Evidence(Table.from_rows(ROWS), story()))
+    found = load_evidence(tmp_path, "demo", "margins")
     assert found is not None
     assert found.provenance == story()
     assert found.table.columns == list(ROWS[0])
@@ -45,45 +43,45 @@ def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_the_larger_scale_is_preferred(tmp_path: Path) -> None:
-    assert load(tmp_path, "demo", "margins") is None
+    assert load_evidence(tmp_path, "demo", "margins") is None
     for scale in ("quick", "full"):
-        save(tmp_path, "demo", Evidence(as_table(ROWS), story(scale)))
-    best = load(tmp_path, "demo", "margins")
-    quick = load(tmp_path, "demo", "margins", ("quick",))
+        save_evidence(tmp_path, "demo", Evidence(Table.from_rows(ROWS), story(scale)))
+    best = load_evidence(tmp_path, "demo", "margins")
+    quick = load_evidence(tmp_path, "demo", "margins", ("quick",))
     assert best is not None
     assert quick is not None
     assert (best.scale, quick.scale) == ("full", "quick")
-    assert list(load_all(tmp_path, "demo", ["margins", "slopes"], ("quick",))) == ["margins"]
+    assert list(load_all_evidence(tmp_path, "demo", ["margins", "slopes"], ("quick",))) == ["margins"]
 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_half_a_result_is_refused(tmp_path: Path, place: int) -> None:
-    save(tmp_path, "demo", Evidence(as_table(ROWS), story()))
+    save_evidence(tmp_path, "demo", Evidence(Table.from_rows(ROWS), story()))
     paths(tmp_path, "demo", "margins", "quick")[place].unlink()
     with pytest.raises(RecombineError, match="is missing"):
-        load(tmp_path, "demo", "margins")
+        load_evidence(tmp_path, "demo", "margins")
 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_damaged_file_is_named(tmp_path: Path, place: int) -> None:
-    save(tmp_path, "demo", Evidence(as_table(ROWS), story()))
+    save_evidence(tmp_path, "demo", Evidence(Table.from_rows(ROWS), story()))
     damaged = paths(tmp_path, "demo", "margins", "quick")[place]
     damaged.write_bytes(b"nothing of use")
     with pytest.raises(RecombineError, match=damaged.name):
-        load(tmp_path, "demo", "margins")
+        load_evidence(tmp_path, "demo", "margins")
 
 
 def test_rows_must_agree_on_their_keys() -> None:
     with pytest.raises(InputError, match="same keys"):
-        as_table([{"a": 1}, {"b": 2}])
-    assert len(as_table([])) == 0
+        Table.from_rows([{"a": 1}, {"b": 2}])
+    assert len(Table.from_rows([])) == 0
 
 
-def test_matching_reads_spaces_and_names_what_is_missing() -> None:
+def test_only_reads_spaces_and_names_what_is_missing() -> None:
     table = Table({"train loss": [0.1, 0.1, 0.2], "seed": [0, 1, 0]})
-    assert len(matching(table, train_loss=0.1, seed=0)) == 1
+    assert len(table.only(train_loss=0.1, seed=0)) == 1
     with pytest.raises(InputError, match="'sigma' is not a column"):
-        matching(table, sigma=1)
+        table.only(sigma=1)
 
 
 def test_results_here_come_before_those_of_the_source_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

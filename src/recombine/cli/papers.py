@@ -146,7 +146,7 @@ def _check(scale: str | None, html: Path | None, force: bool) -> None:
 def _check_figures(folder: Path, paper: Paper, only: list[str], force: bool) -> None:
     """Refuse a folder that takes no files, and to draw over a figure that is there."""
     check_folder(folder, "--figures")
-    experiments = {claim.experiment for claim in paper.chosen(only)}
+    experiments = {claim.reads for claim in paper.chosen(only)}
     drawn = [plot for plot in paper.figures if not only or experiments.issuperset(plot.experiments)]
     there = [path for plot in drawn if (path := folder / f"{plot.name}.svg").exists()]
     if there and not force:
@@ -206,10 +206,10 @@ def _run(paper: Any, scale: str, only: list[str], options: dict[str, Any]) -> Re
 
 
 def _save(state: Reproduction, folder: Path) -> None:
-    from recombine.papers.results import save
+    from recombine.papers.results import save_evidence
 
     for evidence in state.results.values():
-        save(folder, state.paper.name, evidence)
+        save_evidence(folder, state.paper.name, evidence)
     print(f"{plural(len(state.results), 'result')} written to {folder / state.paper.name}", file=sys.stderr)
 
 
@@ -227,8 +227,8 @@ def _draw(state: Reproduction, folder: Path) -> str:
 
 
 def _why_none(state: Reproduction) -> str:
-    shown = {claim.id for claim in state.claims}
-    wanted = {name for plot in state.paper.figures if shown & set(plot.claims) for name in plot.experiments}
+    shown = {name for claim in state.claims for name in claim.figures}
+    wanted = {name for plot in state.paper.figures if plot.name in shown for name in plot.experiments}
     lacking = sorted(wanted - set(state.results))
     return f"there are no results of {listing(lacking)}" if lacking else "no figure shows these claims"
 

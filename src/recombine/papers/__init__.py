@@ -13,8 +13,9 @@ import importlib
 import pkgutil
 
 from recombine.errors import InputError, listing, near_miss
-from recombine.papers.claims import Claim, Outcome, Standing
+from recombine.papers.claims import Claim
 from recombine.papers.paper import Paper, Plot
+from recombine.papers.standing import Outcome, Standing
 
 __all__ = ["Claim", "Outcome", "Paper", "Plot", "Standing", "available", "find"]
 

@@ -1,91 +1,23 @@
-"""What a paper says, as something that can fail: a claim reads one experiment and hands back an outcome."""
+"""Claims: what a paper says, as data. A claim names the rows it reads, what is measured on them, and bounds for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
-from recombine.errors import InputError, RecombineError
+from recombine.errors import InputError, RecombineError, listing
+from recombine.papers.bounds import Bound, text_of
+from recombine.papers.measured import Measured, MissingRowsError
+from recombine.papers.standing import Outcome, Part, Standing
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
     from recombine.papers.results import Evidence
 
-Check = Callable[[Table], "Outcome"]
-
-
-class Standing(StrEnum):
-    """Where a claim stands after its check.
-
-    Examples
-    --------
-    >>> Standing.HOLDS, Standing("not run").symbol
-    (<Standing.HOLDS: 'holds'>, '○')
-    """
-
-    HOLDS = "holds"
-    FAILS = "fails"
-    CONTRADICTS = "contradicts"
-    NOT_RUN = "not run"
-
-    @property
-    def symbol(self) -> str:
-        """A mark that reads without colour."""
-        return {"holds": "✓", "fails": "✗", "contradicts": "≠", "not run": "○"}[self.value]
-
-    @property
-    def meaning(self) -> str:
-        """The word in a sentence."""
-        return {
-            "holds": "what we measured agrees with the statement, within the tolerance it names",
-            "fails": "what we measured misses the claim's tolerance, and we cannot say that the statement is wrong",
-            "contradicts": "our measurement is solid and differs from the published statement; the text says how",
-            "not run": "nothing that was run decides it",
-        }[self.value]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a check found.
-
-    Parameters
-    ----------
-    value : str
-        The measured number or numbers, in the words of the claim's ``expected``.
-    verdict : Standing
-    detail : str
-        How it was measured and what stands out; for a contradiction, the numbers on both sides and how sure we are.
-    scale : str
-        Scale of the experiment that was read, and how much of its grid was run if not all; empty when none was.
-
-    Examples
-    --------
-    >>> Outcome.of("0.743", 0.743 > 0.7, "one kernel").verdict
-    <Standing.HOLDS: 'holds'>
-    """
-
-    value: str
-    verdict: Standing
-    detail: str = ""
-    scale: str = ""
-
-    @classmethod
-    def of(cls, value: str, holds: bool, detail: str = "") -> Outcome:
-        """Return ``holds`` or ``fails``."""
-        return cls(value, Standing.HOLDS if holds else Standing.FAILS, detail)
-
-    @classmethod
-    def contradicting(cls, value: str, detail: str) -> Outcome:
-        """Return a solid measurement that differs from what was published."""
-        return cls(value, Standing.CONTRADICTS, detail)
-
-    @classmethod
-    def not_run(cls, detail: str) -> Outcome:
-        """Return the outcome of a claim whose experiment has no results."""
-        return cls("-", Standing.NOT_RUN, detail)
+Bounds = Mapping[str, Bound]
+Measure = Callable[[Table], Measured]
 
 
 @dataclass(frozen=True)
@@ -94,44 +26,63 @@ class Claim:
 
     Parameters
     ----------
-    id : str
-        Paper and number: ``"kernel-theory/4"``.
+    number : str
+        Within the paper: ``"4"``, ``"13b"``.
     statement : str
         What is claimed, in one sentence a newcomer understands.
     source : str
         Where it is said: theorem, figure, or "ours".
-    expected : str
-        What the measurement should give.
-    tolerance : str
-        How far off it may be.
-    experiment : str
-        Name of the experiment whose rows the check reads.
-    check : callable
-        Takes the rows as a `Table` and returns an `Outcome`.
+    reads : str
+        Name of the experiment whose rows are read.
+    measure : callable
+        Rows -> `Measured`: named numbers, and how they came about.
+    expect : mapping of str to Bound
+        What the statement asks of the numbers.
+    published : mapping of str to Bound
+        Numbers of the paper, asked for only where nothing stood in for its data.
+    contradicted : mapping of str to Bound
+        The claim contradicts the paper if all of these hold.
+    means : str
+        What a contradiction means, in a sentence.
+    figure : str or tuple of str
+        Names of the figures that show it.
+    paper : str
+        Short name of the paper.
 
     Examples
     --------
-    >>> def positive(rows):
-    ...     return Outcome.of(f"{rows['margin'].min():.2f}", bool(rows["margin"].min() > 0))
-    >>> claim = Claim("demo/1", "margins are positive", "ours", "> 0", "none", "margins", positive)
-    >>> claim.read(Table({"margin": [0.2, 0.5]})).value
-    '0.20'
+    >>> from recombine.papers.bounds import Above
+    >>> def margins(rows):
+    ...     return Measured({"smallest margin": rows["margin"].min()}, f"{len(rows)} fits")
+    >>> claim = Claim("1", "Margins are positive.", "ours", "fits", margins, {"smallest margin": Above(0)})
+    >>> outcome = claim.read(Table({"margin": [0.2, 0.5]}))
+    >>> outcome.verdict, outcome.value, claim.expected
+    (<Standing.HOLDS: 'holds'>, 'smallest margin: 0.2', 'smallest margin above 0')
     >>> claim.judge({}).verdict
     <Standing.NOT_RUN: 'not run'>
     """
 
-    id: str
+    number: str
     statement: str
     source: str
-    expected: str
-    tolerance: str
-    experiment: str
-    check: Check
+    reads: str
+    measure: Measure
+    expect: Bounds = field(default_factory=dict)
+    published: Bounds = field(default_factory=dict)
+    contradicted: Bounds = field(default_factory=dict)
+    means: str = ""
+    figure: str | tuple[str, ...] = ()
+    paper: str = ""
 
     @property
-    def number(self) -> str:
-        """The part of the id after the paper's name."""
-        return self.id.rpartition("/")[2]
+    def id(self) -> str:
+        """Paper and number: ``"kernel-theory/4"``."""
+        return f"{self.paper}/{self.number}"
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Names of the figures that show it."""
+        return (self.figure,) if isinstance(self.figure, str) else self.figure
 
     @property
     def place(self) -> tuple[int, str]:
@@ -139,36 +90,82 @@ class Claim:
         digits = self.number.rstrip(ascii_lowercase)
         return int(digits), self.number.removeprefix(digits)
 
+    @property
+    def expected(self) -> str:
+        """All bounds in one line."""
+        listed = [f"{name} {bound}" for name, bound in {**self.expect, **self.published}.items()]
+        against = " and ".join(f"{name} {bound}" for name, bound in self.contradicted.items())
+        return "; ".join([*listed, *([f"contradicted if {against}"] if against else [])])
+
     def read(self, rows: Table) -> Outcome:
-        """Check the rows of one experiment."""
+        """Measure the rows of one experiment, and judge; ``not run`` where rows that are needed are missing."""
         try:
-            return self.check(rows)
+            return self.weigh(self.measure(rows))
+        except MissingRowsError as error:
+            return Outcome.not_run(str(error))
         except InputError as error:
             raise RecombineError(
-                f"the results of {self.experiment!r} do not fit claim {self.id}: {error}; run the experiment again"
+                f"the results of {self.reads!r} do not fit claim {self.id}: {error}; run the experiment again"
             ) from error
+
+    def weigh(self, measured: Measured) -> Outcome:
+        """Judge numbers that were measured."""
+        bounds = self._asked(measured)
+        held = {name: bound.holds(measured.numbers[name]) for name, bound in bounds.items()}
+        parts = tuple(self._part(name, bounds, held, measured) for name in measured.numbers)
+        note = "direction only" if measured.stands_in else measured.note
+        outcome = Outcome(Standing.HOLDS, parts, _joined("; ", measured.detail, measured.stands_in), note=note)
+        if self.contradicted and all(
+            bound.holds(measured.numbers[name]) for name, bound in self._chosen(self.contradicted, measured).items()
+        ):
+            return replace(outcome, verdict=Standing.CONTRADICTS, detail=_joined(". ", outcome.detail, self.means))
+        if False in held.values():
+            return replace(outcome, verdict=Standing.FAILS)
+        if None in held.values():
+            return replace(
+                outcome, verdict=Standing.NOT_RUN, detail=_joined("; ", "too few seeds to tell", outcome.detail)
+            )
+        return outcome
+
+    def _asked(self, measured: Measured) -> Bounds:
+        """Return what is asked of these numbers: less where something stood in for the paper's data."""
+        return self._chosen(self.expect if measured.stands_in else {**self.expect, **self.published}, measured)
+
+    def _chosen(self, bounds: Bounds, measured: Measured) -> Bounds:
+        """Return the bounds that hold at the scale of the numbers."""
+        unknown = next((name for name in bounds if name not in measured.numbers), None)
+        if unknown is not None:
+            raise RecombineError(f"claim {self.id} asks for {unknown!r}, but measures {listing(measured.numbers)}")
+        chosen = {name: bound.at(measured.scale) for name, bound in bounds.items()}
+        return {name: bound for name, bound in chosen.items() if bound is not None}
+
+    def _part(self, name: str, bounds: Bounds, held: Mapping[str, bool | None], measured: Measured) -> Part:
+        value, bound = measured.numbers[name], bounds.get(name)
+        if bound is not None:
+            return Part(name, bound.shown(value), str(bound), held[name])
+        against = self.contradicted.get(name, self.published.get(name))
+        return Part(name, text_of(value) if against is None else against.shown(value))
 
     def judge(self, results: Mapping[str, Evidence]) -> Outcome:
         """Check against the results at hand; ``not run`` where the experiment has none."""
-        if self.experiment not in results:
-            return Outcome.not_run(f"no results of {self.experiment!r}")
-        evidence = results[self.experiment]
+        if self.reads not in results:
+            return Outcome.not_run(f"no results of {self.reads!r}")
+        evidence = results[self.reads]
         return replace(self.read(evidence.table), scale=evidence.extent)
 
 
-def claims_of(paper: str) -> Callable[[str, str, str, str, str, str, Check], Claim]:
-    """Return what makes the claims of a paper: number, statement, source, expected, tolerance, experiment and check.
+def _joined(between: str, *texts: str) -> str:
+    return between.join(text for text in texts if text)
+
+
+def claims(paper: str, *listed: Claim) -> tuple[Claim, ...]:
+    """Return the claims of a paper in the order of their numbers.
 
     Examples
     --------
-    >>> claim = claims_of("demo")
-    >>> claim("4b", "margins are positive", "ours", "> 0", "none", "margins", lambda rows: Outcome.not_run("")).id
-    'demo/4b'
+    >>> def nothing(rows):
+    ...     return Measured({})
+    >>> [claim.id for claim in claims("demo", *(Claim(n, "", "", "", nothing) for n in ("10", "2b", "2a")))]
+    ['demo/2a', 'demo/2b', 'demo/10']
     """
-
-    def claim(
-        number: str, statement: str, source: str, expected: str, tolerance: str, experiment: str, check: Check
-    ) -> Claim:
-        return Claim(f"{paper}/{number}", statement, source, expected, tolerance, experiment, check)
-
-    return claim
+    return tuple(sorted((replace(claim, paper=paper) for claim in listed), key=lambda claim: claim.place))

@@ -31,8 +31,6 @@ class Plot:
     name : str
         For ids and file names.
     title, caption : str
-    claims : tuple of str
-        Ids of the claims it supports; the report shows it with the first of them.
     experiments : tuple of str
         Experiments without which there is nothing to draw.
     table : callable
@@ -48,7 +46,7 @@ class Plot:
 
     Examples
     --------
-    >>> plot = Plot("demo", "Demo", "", ("demo/1",), ("runs",), lambda results: Table({}), print, str)
+    >>> plot = Plot("demo", "Demo", "", ("runs",), lambda results: Table({}), print, str)
     >>> plot.drawable({})
     False
     """
@@ -56,7 +54,6 @@ class Plot:
     name: str
     title: str
     caption: str
-    claims: tuple[str, ...]
     experiments: tuple[str, ...]
     table: Callable[[Mapping[str, Evidence]], Table]
     draw: Callable[[Canvas, Table], None]
@@ -140,6 +137,10 @@ class Paper:
     def by_name(self) -> dict[str, Experiment]:
         """Experiments by their name within the paper."""
         return {experiment.name.rpartition("/")[2]: experiment for experiment in self.experiments}
+
+    def shown_in(self, plot: Plot) -> list[Claim]:
+        """Return the claims that name a figure as theirs; the report shows it with the first of them."""
+        return [claim for claim in self.claims if plot.name in claim.figures]
 
     def claim(self, wanted: str) -> Claim:
         """Return a claim by id or by number alone."""

@@ -1,4 +1,4 @@
-"""Drawing losses that span many powers of ten: means of logarithms, bands, and axes without raised exponents."""
+"""What figures share: bands over seeds, means of logarithms, and axes of powers of ten without raised exponents."""
 
 from __future__ import annotations
 
@@ -142,3 +142,12 @@ def mark(colour: Any, fill: str) -> dict[str, Any]:
 def grown(canvas: Figure, rows: int) -> None:
     """Make room for so many rows of panels on a canvas that was planned for one."""
     canvas.set_figheight(canvas.get_figheight() * (0.25 + 0.75 * rows))
+
+
+def draw_band(axes: Axes, line: Table, across: str, name: str, label: str) -> None:
+    """Draw the mean ``name`` over ``across`` with a band of two standard errors."""
+    order = np.argsort(line[across])
+    middle, half = line[name][order], np.nan_to_num(line[f"{name} 2se"][order])
+    every = 0.12 if len(line) > 12 else 1
+    (drawn,) = axes.plot(line[across][order], middle, label=label, markevery=every)
+    axes.fill_between(line[across][order], middle - half, middle + half, color=drawn.get_color(), alpha=0.15, lw=0)

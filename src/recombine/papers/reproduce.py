@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recombine.errors import RecombineError
-from recombine.papers.claims import Claim, Outcome, Standing
+from recombine.papers.claims import Claim
 from recombine.papers.paper import Paper
-from recombine.papers.results import Evidence, Provenance, as_table, load_all
+from recombine.papers.results import Evidence, Provenance, load_all_evidence
+from recombine.papers.standing import Outcome, Standing
 from recombine.runs.collect import read_all
 from recombine.runs.experiment import SEEDS, Experiment
 from recombine.runs.store import Run, Store
@@ -59,9 +60,9 @@ class Reproduction:
 
     @property
     def table(self) -> Table:
-        """One row a claim: what was expected, what was measured, the verdict, the scale."""
+        """One row per claim: what was expected, what was measured, the verdict, the scale."""
         outcomes = self.outcomes
-        return as_table(
+        return Table.from_rows(
             {
                 "claim": claim.id,
                 "statement": claim.statement,
@@ -74,17 +75,17 @@ class Reproduction:
         )
 
 
-def needed(paper: Paper, claims: Iterable[Claim]) -> dict[str, Experiment]:
+def needed_experiments(paper: Paper, claims: Iterable[Claim]) -> dict[str, Experiment]:
     """Return the experiments that claims read, by name, in the paper's order; those not declared yet are left out.
 
     Examples
     --------
     >>> from recombine.papers import find
     >>> paper = find("kernel-theory")
-    >>> list(needed(paper, paper.chosen(["4", "6"])))
+    >>> list(needed_experiments(paper, paper.chosen(["4", "6"])))
     ['leak']
     """
-    wanted = {claim.experiment for claim in claims}
+    wanted = {claim.reads for claim in claims}
     return {name: experiment for name, experiment in paper.by_name.items() if name in wanted}
 
 
@@ -103,10 +104,10 @@ def from_results(paper: Paper, folder: Path, *, scale: str | None = None, only: 
     """
     claims = paper.chosen(only)
     scales = ("full", "quick") if scale is None else (scale,)
-    names = {claim.experiment for claim in claims}
+    names = {claim.reads for claim in claims}
     if not only:
         names |= {name for plot in paper.figures for name in plot.experiments}
-    return Reproduction(paper, claims, load_all(folder, paper.name, sorted(names), scales))
+    return Reproduction(paper, claims, load_all_evidence(folder, paper.name, sorted(names), scales))
 
 
 def reproduce(
@@ -150,7 +151,7 @@ def reproduce(
     <Standing.HOLDS: 'holds'>
     """
     state = Reproduction(paper, paper.chosen(only), {})
-    experiments = needed(paper, state.claims)
+    experiments = needed_experiments(paper, state.claims)
     end = time.monotonic() + 60 * (minutes or 0)
     for experiment in experiments.values() if minutes != 0 else ():
         experiment.require_needs(store.lacking(experiment.units(scale)))
@@ -197,7 +198,7 @@ def _evidence(paper: Paper, name: str, scale: str, runs: list[Run]) -> Evidence:
         versions=_versions(runs),
         planned=0 if len(runs) == planned else planned,
     )
-    return Evidence(as_table(row for run in runs for row in run.rows), provenance)
+    return Evidence(Table.from_rows(row for run in runs for row in run.rows), provenance)
 
 
 def _versions(runs: Iterable[Run]) -> dict[str, str]:

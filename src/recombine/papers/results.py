@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
-from recombine.errors import InputError, RecombineError
+from recombine.errors import RecombineError
 from recombine.runs.collect import load_table, save_table
 from recombine.tables.table import Table
 
@@ -71,26 +70,6 @@ class Evidence:
         return f"{self.scale} ({ran} of {planned} units)" if planned else self.scale
 
 
-def as_table(rows: Iterable[Mapping[str, Any]]) -> Table:
-    """Return rows as a table; every row must have the same keys.
-
-    Examples
-    --------
-    >>> as_table([{"depth": 1, "slope": 0.7}, {"depth": 2, "slope": 0.6}])
-    depth  slope
-    1      0.7
-    2      0.6
-    """
-    listed = list(rows)
-    if not listed:
-        return Table({})
-    names = list(listed[0])
-    odd = next((row for row in listed if list(row) != names), None)
-    if odd is not None:
-        raise InputError(f"a row has the keys {list(odd)} and the first one {names}; give every row the same keys")
-    return Table({name: [row[name] for row in listed] for name in names})
-
-
 def default_folder() -> Path:
     """Return where committed results lie: ``results`` here, or in the source tree the package runs from.
 
@@ -115,7 +94,7 @@ def paths(folder: Path, paper: str, experiment: str, scale: str) -> tuple[Path, 
     return stem.with_name(stem.name + ".parquet"), stem.with_name(stem.name + ".json")
 
 
-def save(folder: Path, paper: str, evidence: Evidence) -> Path:
+def save_evidence(folder: Path, paper: str, evidence: Evidence) -> Path:
     """Write rows and provenance, and return the path of the rows."""
     rows, story = paths(folder, paper, evidence.provenance.experiment, evidence.scale)
     save_table(evidence.table, rows, msgspec.to_builtins(evidence.provenance))
@@ -123,7 +102,9 @@ def save(folder: Path, paper: str, evidence: Evidence) -> Path:
     return rows
 
 
-def load(folder: Path, paper: str, experiment: str, scales: Sequence[str] = ("full", "quick")) -> Evidence | None:
+def load_evidence(
+    folder: Path, paper: str, experiment: str, scales: Sequence[str] = ("full", "quick")
+) -> Evidence | None:
     """Return the stored result at the first of ``scales`` that has one, or None."""
     for scale in scales:
         rows, story = paths(folder, paper, experiment, scale)
@@ -135,9 +116,11 @@ def load(folder: Path, paper: str, experiment: str, scales: Sequence[str] = ("fu
     return None
 
 
-def load_all(folder: Path, paper: str, experiments: Iterable[str], scales: Sequence[str]) -> dict[str, Evidence]:
+def load_all_evidence(
+    folder: Path, paper: str, experiments: Iterable[str], scales: Sequence[str]
+) -> dict[str, Evidence]:
     """Return the stored results of several experiments, by name; those without one are left out."""
-    found = {name: load(folder, paper, name, scales) for name in experiments}
+    found = {name: load_evidence(folder, paper, name, scales) for name in experiments}
     return {name: result for name, result in found.items() if result is not None}
 
 
@@ -155,19 +138,3 @@ def _read(path: Path) -> Table:
         return load_table(path)
     except duckdb.Error as error:
         raise RecombineError(f"{path} cannot be read ({error}); run the experiment again") from error
-
-
-def matching(table: Table, **values: Any) -> Table:
-    """Return the rows whose columns have the given values; an underscore in a name stands for a space.
-
-    Examples
-    --------
-    >>> rows = Table({"train loss": [0.1, 0.2], "depth": [1, 2]})
-    >>> matching(rows, depth=2, train_loss=0.2)
-    train loss  depth
-    0.2         2
-    """
-    mask = np.ones(len(table), dtype=bool)
-    for name, value in values.items():
-        mask &= table[name if name in table.columns else name.replace("_", " ")] == value
-    return table.where(mask)

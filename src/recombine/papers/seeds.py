@@ -1,31 +1,23 @@
-"""Means over seeds: how claims read them, and how figures show them with two standard errors."""
+"""Means over seeds: with two standard errors, with a t-interval, and as one row per condition."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from recombine.papers.claims import Check, Outcome
-from recombine.papers.results import as_table, matching
+from recombine.cells.arrays import FloatArray
+from recombine.papers.measured import MissingRowsError
 from recombine.tables.table import Table
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
-
-class MissingNetworksError(Exception):
-    """No network of a condition that a check needs."""
-
-
-class Sample(NamedTuple):
+class Estimate(NamedTuple):
     """Mean over networks, two standard errors of it (NaN for one network), and how many there are.
 
     Examples
     --------
-    >>> print(Sample(0.5, 0.01, 5), Sample(0.5, float("nan"), 1))
+    >>> print(Estimate(0.5, 0.01, 5), Estimate(0.5, float("nan"), 1))
     0.500 ± 0.010 0.500
     """
 
@@ -37,48 +29,79 @@ class Sample(NamedTuple):
         return f"{self.mean:.3f}" + (f" ± {self.error:.3f}" if self.networks > 1 else "")
 
 
-def judged(check: Check) -> Check:
-    """Turn a missing condition into ``not run``."""
+class Interval(NamedTuple):
+    """A mean over seeds between two bounds, each exceeded with 5% chance by Student's t.
 
-    @wraps(check)
-    def judged(rows: Table) -> Outcome:
-        try:
-            return check(rows)
-        except MissingNetworksError as error:
-            return Outcome.not_run(str(error))
+    Examples
+    --------
+    >>> print(Interval.of(np.array([4.0, 5.0, 6.0])))
+    +5.0 (+3.3 to +6.7)
+    """
 
-    return judged
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Interval:
+        """Bound the mean of two values or more."""
+        from scipy.special import stdtrit
+
+        half = stdtrit(len(values) - 1, 0.95) * np.std(values, ddof=1) / len(values) ** 0.5
+        mean = float(np.mean(values))
+        return cls(mean, mean - float(half), mean + float(half))
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.1f} ({self.low:+.1f} to {self.high:+.1f})"
 
 
-def sample(rows: Table, column: str, **condition: Any) -> Sample:
-    """Return the mean of a column over the networks of a condition; networks that diverged (NaN) do not count.
+def estimate(values: Iterable[float], what: str = "") -> Estimate:
+    """Return the mean of values over networks; networks that diverged (NaN) do not count.
+
+    Examples
+    --------
+    >>> print(estimate([0.6, 0.8, float("nan")]))
+    0.700 ± 0.200
+    """
+    found = np.asarray([*values], dtype=float)
+    found = found[np.isfinite(found)]
+    if not len(found):
+        raise MissingRowsError(f"no network of the condition{f': {what}' if what else ''}")
+    error = 2 * float(np.std(found, ddof=1)) / len(found) ** 0.5 if len(found) > 1 else float("nan")
+    return Estimate(float(found.mean()), error, len(found))
+
+
+def mean_over_seeds(rows: Table, column: str, **condition: Any) -> Estimate:
+    """Return the mean of a column over the networks of a condition.
 
     Examples
     --------
     >>> rows = Table({"depth": [1, 1, 2], "slope": [0.6, 0.8, 0.5]})
-    >>> print(sample(rows, "slope", depth=1))
+    >>> print(mean_over_seeds(rows, "slope", depth=1))
     0.700 ± 0.200
     """
-    values = matching(rows, **condition)[column]
-    values = values[np.isfinite(values)]
-    if not len(values):
-        words = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in condition.items())
-        raise MissingNetworksError(f"no network of the condition: {words}")
-    error = 2 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("nan")
-    return Sample(float(values.mean()), error, len(values))
+    words = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in condition.items())
+    return estimate(rows.only(**condition)[column], words)
 
 
-def counted(samples: Iterable[Sample]) -> str:
-    """Say how many networks stand behind some means.
+def require(rows: Table, least: int = 1, **condition: Any) -> Table:
+    """Return the rows of a condition; where there are fewer than ``least``, nothing can be said.
 
     Examples
     --------
-    >>> counted([Sample(0.5, 0.1, 3), Sample(0.4, 0.1, 5)])
-    '3 to 5 networks a condition'
+    >>> len(require(Table({"n": [16, 16, 32]}), n=16))
+    2
+    >>> require(Table({"n": [16, 16, 32]}), least=2, n=32)
+    Traceback (most recent call last):
+        ...
+    recombine.papers.measured.MissingRowsError: needs 2 rows with n = 32; there are 1
     """
-    counts = [sample.networks for sample in samples]
-    number = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
-    return f"{number} network{'s' if max(counts) > 1 else ''} a condition"
+    chosen = rows.only(**condition)
+    if len(chosen) < least:
+        words = ", ".join(f"{name.replace('_', ' ')} = {value}" for name, value in condition.items())
+        about = f" with {words}" if words else ""
+        raise MissingRowsError(f"needs {several(least, 'row')}{about}; there are {len(chosen)}")
+    return chosen
 
 
 def several(count: int, noun: str) -> str:
@@ -92,8 +115,21 @@ def several(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
+def networks_behind(estimates: Iterable[Estimate]) -> str:
+    """Say how many networks stand behind some means.
+
+    Examples
+    --------
+    >>> networks_behind([Estimate(0.5, 0.1, 3), Estimate(0.4, 0.1, 5)])
+    '3 to 5 networks per condition'
+    """
+    counts = [one.networks for one in estimates]
+    number = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    return f"{number} network{'s' if max(counts) > 1 else ''} per condition"
+
+
 def over_seeds(rows: Table, keys: tuple[str, ...], values: tuple[str, ...]) -> Table:
-    """Return one row for each combination of ``keys``: mean and two standard errors of ``values``, and n.
+    """Return one row per combination of ``keys``: mean and two standard errors of ``values``, and n.
 
     Examples
     --------
@@ -103,25 +139,13 @@ def over_seeds(rows: Table, keys: tuple[str, ...], values: tuple[str, ...]) -> T
     1      0.7    0.2        2
     2      0.5    nan        1
     """
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in rows.rows():
-        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
     listed = []
-    for group, members in groups.items():
-        line: dict[str, Any] = dict(zip(keys, group, strict=True))
+    for members in rows.by(*keys).values():
+        line: dict[str, Any] = {key: members[key][0] for key in keys}
         for name in values:
-            numbers = np.array([member[name] for member in members])
+            numbers = members[name]
             line[name] = round(float(numbers.mean()), 12)
             spread = numbers.std(ddof=1) / len(numbers) ** 0.5 if len(numbers) > 1 else np.nan
             line[f"{name} 2se"] = round(float(2 * spread), 12)
         listed.append({**line, "n": len(members)})
-    return as_table(listed)
-
-
-def band(axes: Axes, line: Table, across: str, name: str, label: str) -> None:
-    """Draw the mean ``name`` over ``across`` with a band of two standard errors."""
-    order = np.argsort(line[across])
-    middle, half = line[name][order], np.nan_to_num(line[f"{name} 2se"][order])
-    every = 0.12 if len(line) > 12 else 1
-    (drawn,) = axes.plot(line[across][order], middle, label=label, markevery=every)
-    axes.fill_between(line[across][order], middle - half, middle + half, color=drawn.get_color(), alpha=0.15, lw=0)
+    return Table.from_rows(listed)

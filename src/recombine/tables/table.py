@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,26 @@ class Table:
         if len(set(lengths.values())) > 1:
             raise InputError(f"columns differ in length: {lengths}; give one value a row in each")
 
+    @classmethod
+    def from_rows(cls, rows: Iterable[Mapping[str, Any]]) -> Table:
+        """Return rows as a table; every row must have the same keys.
+
+        Examples
+        --------
+        >>> Table.from_rows([{"depth": 1, "slope": 0.7}, {"depth": 2, "slope": 0.6}])
+        depth  slope
+        1      0.7
+        2      0.6
+        """
+        listed = list(rows)
+        if not listed:
+            return cls({})
+        names = list(listed[0])
+        odd = next((row for row in listed if list(row) != names), None)
+        if odd is not None:
+            raise InputError(f"a row has the keys {list(odd)} and the first one {names}; give every row the same keys")
+        return cls({name: [row[name] for row in listed] for name in names})
+
     @property
     def columns(self) -> list[str]:
         """Column names in order."""
@@ -59,9 +79,70 @@ class Table:
             )
         return self._columns[name]
 
-    def where(self, mask: npt.NDArray[np.bool_]) -> Table:
-        """Return the rows where ``mask`` (N,) is true."""
-        return Table({name: values[mask] for name, values in self._columns.items()})
+    def where(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> Table:
+        """Return the rows where a mask (N,) is true, or those of the given numbers."""
+        return Table({name: values[rows] for name, values in self._columns.items()})
+
+    def only(self, **values: Any) -> Table:
+        """Return the rows whose columns have the given values; an underscore in a name stands for a space.
+
+        Examples
+        --------
+        >>> rows = Table({"train loss": [0.1, 0.2], "depth": [1, 2]})
+        >>> rows.only(depth=2, train_loss=0.2)
+        train loss  depth
+        0.2         2
+        """
+        mask = np.ones(len(self), dtype=bool)
+        for name, value in values.items():
+            mask &= self[name if name in self._columns else name.replace("_", " ")] == value
+        return self.where(mask)
+
+    def but(self, **values: Any) -> Table:
+        """Return the rows in which no column has the given value.
+
+        Examples
+        --------
+        >>> Table({"set": ["both", "asymmetric"], "p": [2, 1]}).but(set="asymmetric")
+        set   p
+        both  2
+        """
+        mask = np.ones(len(self), dtype=bool)
+        for name, value in values.items():
+            mask &= self[name if name in self._columns else name.replace("_", " ")] != value
+        return self.where(mask)
+
+    def by(self, *names: str) -> dict[Any, Table]:
+        """Return the rows by the value of a column, or by the values of several, in order of appearance.
+
+        Examples
+        --------
+        >>> rows = Table({"depth": [1, 2, 1], "slope": [0.6, 0.5, 0.8]})
+        >>> {depth: part["slope"].tolist() for depth, part in rows.by("depth").items()}
+        {1: [0.6, 0.8], 2: [0.5]}
+        """
+        places: dict[Any, list[int]] = {}
+        for place, key in enumerate(zip(*(self[name].tolist() for name in names), strict=True)):
+            places.setdefault(key[0] if len(names) == 1 else key, []).append(place)
+        return {key: self.where(np.array(found)) for key, found in places.items()}
+
+    def paired(self, other: Table, column: str, on: str | Sequence[str] = "seed") -> tuple[Column, Column]:
+        """Return a column of both tables, matched by the values of ``on``; rows without a partner are left out.
+
+        Examples
+        --------
+        >>> one, two = Table({"seed": [0, 1], "r2": [0.1, 0.2]}), Table({"seed": [1, 2], "r2": [0.5, 0.6]})
+        >>> one.paired(two, "r2")
+        (array([0.2]), array([0.5]))
+        """
+        names = [on] if isinstance(on, str) else list(on)
+        found = [
+            dict(zip(zip(*(t[name].tolist() for name in names), strict=True), t[column], strict=True))
+            for t in (self, other)
+        ]
+        shared = [key for key in found[0] if key in found[1]]
+        first, second = (np.array([values[key] for key in shared]) for values in found)
+        return first, second
 
     def head(self, count: int = 10) -> Table:
         """Return the first ``count`` rows."""

@@ -14,9 +14,10 @@ from recombine.papers.first_principles.experiments.pictures import CELLS, PICTUR
 from recombine.papers.first_principles.experiments.supports import GAP, NAMES, SPRITE, anchor, support
 from recombine.papers.first_principles.grids import FULL, TABLE
 from recombine.papers.first_principles.readings.rows import reading
-from recombine.papers.results import Evidence, Provenance, as_table
+from recombine.papers.results import Evidence, Provenance
 from recombine.report.papers.figure import PaperFigure
 from recombine.runs.experiment import Unit
+from recombine.tables.table import Table
 from recombine.worlds.rendered.sprites import masks
 
 PAPER = find("first-principles")
@@ -24,12 +25,12 @@ Rows = list[dict[str, Any]]
 
 
 def evidence(name: str, rows: Rows) -> dict[str, Evidence]:
-    return {name: Evidence(as_table(rows), Provenance(name, "full", "", "", "cuda", 1.0, [], {}))}
+    return {name: Evidence(Table.from_rows(rows), Provenance(name, "full", "", "", "cuda", 1.0, [], {}))}
 
 
 def judge(number: str, rows: Rows) -> Outcome:
     claim = PAPER.claim(number)
-    return claim.judge(evidence(claim.experiment, rows))
+    return claim.judge(evidence(claim.reads, rows))
 
 
 def trained(scale: str, support: str, model: str, seeds: int = 3, targets: str = "hard", **scores: float) -> Rows:
@@ -119,7 +120,7 @@ def test_nothing_is_said_when_all_seeds_collapsed(number, model):
 
 def test_the_largest_scale_that_has_everything_is_read():
     rows = good("tiny") + good("short")
-    table = as_table(rows + trained("full", "random", "compositional"))
+    table = Table.from_rows(rows + trained("full", "random", "compositional"))
     assert reading(table, ("random", "compositional")).scale == "full"
     assert reading(table, ("random", "compositional"), ("random", "monolithic")).scale == "short"
     assert reading(table, ("random", "unheard of")) is None

@@ -10,7 +10,7 @@ import pytest
 
 from recombine.papers import Standing, find
 from recombine.papers.first_principles.experiments.pictures import CELLS, packed, unpacked
-from recombine.papers.results import Evidence, load_all, matching
+from recombine.papers.results import Evidence, load_all_evidence, matching
 from recombine.report.papers.figure import PaperFigure
 from recombine.tables.table import Table
 
@@ -21,7 +21,7 @@ FAILS, NOT_RUN = ("3", "4c"), ("5b", "20")
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Evidence]:
-    return load_all(FOLDER, PAPER.name, PAPER.by_name, ("full", "quick"))
+    return load_all_evidence(FOLDER, PAPER.name, PAPER.by_name, ("full", "quick"))
 
 
 def _verdict(number: str) -> Standing:
@@ -101,7 +101,7 @@ BENT: dict[str, tuple[Any, str, Any]] = {
 @pytest.mark.parametrize("number", [claim.number for claim in PAPER.claims if claim.number not in NOT_RUN])
 def test_every_check_turns_when_its_rows_do(results: dict[str, Evidence], number: str) -> None:
     claim = PAPER.claim(number)
-    table = results[claim.experiment].table
+    table = results[claim.reads].table
     chosen, column, bend = BENT[number]
     values = np.array(table[column])
     values[chosen(table)] = bend(values[chosen(table)])
@@ -116,7 +116,7 @@ def test_claims_wait_for_the_units_they_need(results: dict[str, Evidence], name:
     begun = table.where(np.logical_and.reduce([table[key] == first[key] for key in table.columns if key in first]))
     assert 0 < len(begun) < len(table)
     for claim in PAPER.claims:
-        if claim.experiment == name and claim.number != "15a":
+        if claim.reads == name and claim.number != "15a":
             assert claim.read(begun).verdict is Standing.NOT_RUN
     for plot in PAPER.figures:
         if name in plot.experiments:

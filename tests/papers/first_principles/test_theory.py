@@ -15,7 +15,7 @@ from recombine.papers.first_principles.experiments.simulation import Generator, 
 from recombine.papers.first_principles.experiments.theory import EXPERIMENTS
 from recombine.papers.first_principles.figures.theory import FIGURES
 from recombine.papers.first_principles.readings.theory import CLAIMS
-from recombine.papers.results import Evidence, Provenance, as_table, load_all
+from recombine.papers.results import Evidence, Provenance, load_all_evidence
 from recombine.report.papers.figure import PaperFigure
 from recombine.runs.experiment import Unit
 from recombine.tables.table import Table
@@ -46,9 +46,9 @@ def results() -> dict[str, Evidence]:
             continue
         settings = SMALL.get(name, experiment.settings("quick"))
         units = [Unit(experiment.name, 1, setting) for setting in settings]
-        table = as_table([row for unit in units for row in experiment.function(unit)])  # type: ignore[union-attr]
+        table = Table.from_rows([row for unit in units for row in experiment.function(unit)])  # type: ignore[union-attr]
         found[name] = Evidence(table, Provenance(name, "quick", "", "0", "cpu", 0.0, [], {}))
-    return found | load_all(FOLDER, "first-principles", COMMITTED, ("quick",))
+    return found | load_all_evidence(FOLDER, "first-principles", COMMITTED, ("quick",))
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.number)
@@ -74,7 +74,7 @@ BENT: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.number)
 def test_every_check_can_fail(results: dict[str, Evidence], claim: Any) -> None:
-    table = results[claim.experiment].table
+    table = results[claim.reads].table
     column, bend = BENT[claim.number]
     columns = {name: np.array(table[name]) for name in table.columns}
     columns[column] = bend(columns[column])
@@ -90,7 +90,7 @@ def test_figures_can_be_drawn(results: dict[str, Evidence]) -> None:
 
 
 def test_every_claim_and_figure_reads_an_experiment_that_is_there() -> None:
-    assert {claim.experiment for claim in CLAIMS} <= set(BY_NAME)
+    assert {claim.reads for claim in CLAIMS} <= set(BY_NAME)
     assert {name for plot in FIGURES for name in plot.experiments} <= set(BY_NAME)
 
 

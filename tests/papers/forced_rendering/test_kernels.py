@@ -11,7 +11,6 @@ from recombine.papers import Standing
 from recombine.papers.claims import Claim
 from recombine.papers.forced_rendering.experiments.kernels import EXPERIMENTS, IMAGES
 from recombine.papers.forced_rendering.readings.kernels import CLAIMS
-from recombine.papers.results import matching
 from recombine.tables.table import Table
 
 NUMBERS = [claim.number for claim in CLAIMS]
@@ -34,7 +33,7 @@ def claim_of(number: str) -> Claim:
 @pytest.mark.parametrize("number", NUMBERS)
 def test_claims_stand_where_they_should(tables: dict[str, Table], number: str) -> None:
     claim = claim_of(number)
-    outcome = claim.read(tables[claim.experiment])
+    outcome = claim.read(tables[claim.reads])
     assert outcome.verdict is Standing.HOLDS, outcome.detail
 
 
@@ -55,19 +54,19 @@ BENT: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("number", NUMBERS)
 def test_every_check_can_fail(tables: dict[str, Table], number: str) -> None:
     claim = claim_of(number)
-    table = tables[claim.experiment]
+    table = tables[claim.reads]
     column, bend = BENT[number]
     changed = Table({name: table[name] for name in table.columns} | {column: bend(np.array(table[column]))})
     assert claim.read(changed).verdict is not claim.read(table).verdict
 
 
 def test_the_numbers_are_those_measured_elsewhere(tables: dict[str, Table]) -> None:
-    product = matching(tables["product-kernel"], target=IMAGES)
+    product = tables["product-kernel"].only(target=IMAGES)
     # Beyond two pixels the matrix is singular to rounding, and what is cut off decides.
     assert product["OOD error"][:3].tolist() == pytest.approx([0.0038, 0.0033, 0.0095], abs=1e-4)
     assert product["OOD correlation"].tolist() == pytest.approx([0.27, 0.32, 0.28, 0.12], abs=0.005)
     assert product["share of directions used"][3] < 0.5
-    assert matching(tables["representations"], representation=IMAGES)["volume in the middle"][0] == pytest.approx(
+    assert tables["representations"].only(representation=IMAGES)["volume in the middle"][0] == pytest.approx(
         0.993, abs=5e-4
     )
 

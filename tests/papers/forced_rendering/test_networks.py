@@ -23,7 +23,7 @@ from recombine.papers.forced_rendering.experiments.training import (
     world_of,
 )
 from recombine.papers.forced_rendering.readings.rows import mean
-from recombine.papers.results import Evidence, Provenance, as_table
+from recombine.papers.results import Evidence, Provenance
 from recombine.report.papers.figure import PaperFigure
 from recombine.runs.experiment import Unit
 from recombine.tables.table import Table
@@ -48,7 +48,7 @@ def unit(**setting: Any) -> Unit:
 
 
 def judged(number: str, rows: list[dict[str, Any]]) -> Standing:
-    return PAPER.claim(number).read(as_table(rows)).verdict
+    return PAPER.claim(number).read(Table.from_rows(rows)).verdict
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_short_coordinates_of_a_layer_keep_its_inner_products() -> None:
 
 def test_pictures_are_indexed_by_line_and_column() -> None:
     setting = {**TINY, "epochs": 1}
-    rows = as_table(pictures(unit(**setting)))
+    rows = Table.from_rows(pictures(unit(**setting)))
     x, y = shown_place(world_of({**DEFAULTS, **setting}))
     truth = rows.where(rows["picture"] == "truth")
     brightest = int(np.argmax(truth["value"]))
@@ -247,7 +247,7 @@ def test_the_exponent_claim_reads_the_power_law(power: float, verdict: Standing)
 
 
 def test_every_experiment_has_a_claim_and_every_setting_trains_something() -> None:
-    read = {claim.experiment for claim in PAPER.claims}
+    read = {claim.reads for claim in PAPER.claims}
     assert set(PAPER.by_name) <= read
     numbers = {claim.number.rstrip("abc") for claim in PAPER.claims}
     assert {str(number) for number in range(1, 18)} <= numbers
@@ -274,7 +274,7 @@ def test_figures_are_drawn_from_rows(plain: dict[str, Any], striped: dict[str, A
     tables = {"donut": more, "hole": more, "stripes": more, "layers": drawn, "pictures": made}
     tables |= {"efficiency": efficiency, "low-rank": penalties}
     results = {
-        name: Evidence(as_table(rows), Provenance(name, "quick", "", "", "cpu", 1.0, [], {}))
+        name: Evidence(Table.from_rows(rows), Provenance(name, "quick", "", "", "cpu", 1.0, [], {}))
         for name, rows in tables.items()
     }
     shown = [plot for plot in PAPER.figures if plot.drawable(results)]

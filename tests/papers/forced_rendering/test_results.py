@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from recombine.papers import Standing, find
-from recombine.papers.results import Evidence, load_all, matching
+from recombine.papers.results import Evidence, load_all_evidence, matching
 from recombine.report.papers.figure import PaperFigure
 from recombine.tables.table import Table
 
@@ -23,7 +23,7 @@ Mask = Callable[[Table], Any]
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Evidence]:
-    return load_all(ROOT / "results", PAPER.name, PAPER.by_name, ("full",))
+    return load_all_evidence(ROOT / "results", PAPER.name, PAPER.by_name, ("full",))
 
 
 def test_networks_were_trained_on_the_gpu_and_nothing_is_missing(results: dict[str, Evidence]) -> None:
@@ -117,7 +117,7 @@ def _bend(table: Table, chosen: Mask, column: str, how: Callable[[Any], Any]) ->
 def test_checks_turn_when_their_rows_do(results: dict[str, Evidence], number: str) -> None:
     claim = PAPER.claim(number)
     chosen, column, how, verdict = BENT[number]
-    bent = _bend(results[claim.experiment].table, chosen, column, how)
+    bent = _bend(results[claim.reads].table, chosen, column, how)
     assert claim.read(bent).verdict is verdict
 
 

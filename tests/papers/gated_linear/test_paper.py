@@ -14,7 +14,7 @@ from recombine.papers import Standing, find
 from recombine.papers.gated_linear.experiments.theory import ARCHITECTURES, direct_cost, limits
 from recombine.papers.gated_linear.readings.small_problems import ends
 from recombine.papers.reproduce import Reproduction, from_results, reproduce
-from recombine.papers.results import Evidence, Provenance, as_table, matching
+from recombine.papers.results import Evidence, Provenance
 from recombine.report.papers.figure import PaperFigure
 from recombine.runs.executors import make_executor
 from recombine.runs.experiment import Unit
@@ -87,7 +87,7 @@ BENT: dict[str, tuple[str, Bend]] = {
 @pytest.mark.parametrize("number", NUMBERS)
 def test_every_check_can_turn(stored: Reproduction, number: str) -> None:
     claim = PAPER.claim(number)
-    table = stored.results[claim.experiment].table
+    table = stored.results[claim.reads].table
     column, bend = BENT[number]
     columns = {name: table[name] for name in table.columns}
     bent = Table(columns | {column: bend(np.array(columns[column]))})
@@ -97,7 +97,7 @@ def test_every_check_can_turn(stored: Reproduction, number: str) -> None:
 @pytest.mark.parametrize("number", NUMBERS)
 def test_nothing_measured_is_never_agreement(stored: Reproduction, number: str) -> None:
     claim = PAPER.claim(number)
-    table = stored.results[claim.experiment].table
+    table = stored.results[claim.reads].table
     columns = {name: table[name] for name in table.columns}
     assert claim.read(table.where(np.zeros(len(table), dtype=bool))).verdict is Standing.NOT_RUN
     measured = [name for name in columns if columns[name].dtype.kind == "f" and name not in ("scale", "momentum")]
@@ -118,7 +118,7 @@ def test_nothing_measured_is_never_agreement(stored: Reproduction, number: str) 
 )
 def test_one_number_that_is_lost_is_not_passed_over(stored: Reproduction, number: str, column: str, place: int) -> None:
     claim = PAPER.claim(number)
-    table = stored.results[claim.experiment].table
+    table = stored.results[claim.reads].table
     values = np.array(table[column])
     values[place] = np.nan
     bent = Table({name: table[name] for name in table.columns} | {column: values})
@@ -130,8 +130,8 @@ def test_every_flow_counts_once_and_problems_are_compared_on_equal_terms(stored:
     last = ends(flows)
     assert len(last) == 23
     assert "23 flows" in judged("2", flows).detail
-    own = matching(last, sharing=False)
-    toy, switched = (matching(own, problem=name) for name in ("toy", "G1"))
+    own = last.only(sharing=False)
+    toy, switched = (own.only(problem=name) for name in ("toy", "G1"))
     assert all(np.array_equal(np.sort(toy[key]), np.sort(switched[key])) for key in ("scale", "seed"))
     assert own["margin"] == pytest.approx(LARGEST_MARGIN, rel=1e-3)
     # Without the slow flows of one problem nothing is compared.
@@ -143,7 +143,7 @@ def test_every_flow_counts_once_and_problems_are_compared_on_equal_terms(stored:
 
 
 def test_flows_on_the_toy_are_far_from_the_limit_only_while_a_support_vector_waits(stored: Reproduction) -> None:
-    last = matching(ends(stored.results["flow"].table), problem="toy", sharing=False)
+    last = ends(stored.results["flow"].table).only(problem="toy", sharing=False)
     far = last["ratio"] / last["optimum"] - 1 > 1e-4
     assert 0 < far.sum() < len(far)
     assert ((last["waiting"] > 0) == far).all()
@@ -163,7 +163,7 @@ def test_the_toy_does_not_tell_norms_of_two_layers_apart_and_the_other_problem_d
 def test_a_wrong_kernel_of_the_effective_norm_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     right = gated_features._effective
     monkeypatch.setattr(gated_features, "_effective", lambda units, contexts: right(units, contexts) * [1, *[3] * 4])
-    rows = as_table(limits(Unit("limits", 1, {"problem": "toy"})))
+    rows = Table.from_rows(limits(Unit("limits", 1, {"problem": "toy"})))
     assert judged("5b", rows).verdict is Standing.FAILS
 
 
@@ -199,13 +199,13 @@ def test_images_give_the_same_rows_on_every_run_and_compare_with_the_network() -
 
     setting = {"images": "digits", "sizes": [60, 100], "validation": 200, "layers": 2, "units": 6, "bits": 1}
     unit = Unit("two-layer", 1, setting | {"thresholds": "median", "momenta": [0.0, 0.9], "steps": 60, "seeds": [4]})
-    rows, again = as_table(gated(unit)), as_table(gated(unit))
+    rows, again = Table.from_rows(gated(unit)), Table.from_rows(gated(unit))
     assert all(np.array_equal(rows[name], again[name]) for name in rows.columns)
-    own = matching(rows, classifier="network")
+    own = rows.only(classifier="network")
     assert (own["inconsistency"] == 0).all()
     assert (own["reloaded"] > 0).all()
     # The limit does not depend on how the network was trained.
-    group = matching(rows, classifier="group", samples=60)
+    group = rows.only(classifier="group", samples=60)
     assert len(set(group["error"].tolist())) == 1
     apart, bound = rows["inconsistency"], rows["error"] + rows["network error"]
     assert (apart <= bound + 1e-12).all()
@@ -232,13 +232,13 @@ def test_on_mnist_numbers_count_and_not_only_the_direction(stored: Reproduction)
 def test_what_was_not_run_is_not_judged(stored: Reproduction) -> None:
     two = stored.results["two-layer"].table
     for number in ("9a", "9b", "10", "11a", "12", "16", "17", "18"):
-        assert judged(number, matching(two, layers=1)).verdict is Standing.NOT_RUN
-    assert judged("13b", matching(two, layers=2)).verdict is Standing.NOT_RUN
+        assert judged(number, two.only(layers=1)).verdict is Standing.NOT_RUN
+    assert judged("13b", two.only(layers=2)).verdict is Standing.NOT_RUN
     shallow = stored.results["shallow"].table
-    assert judged("13a", matching(shallow, bits=2)).verdict is Standing.NOT_RUN
-    assert judged("11b", matching(shallow, bits=2)).verdict is Standing.NOT_RUN
+    assert judged("13a", shallow.only(bits=2)).verdict is Standing.NOT_RUN
+    assert judged("11b", shallow.only(bits=2)).verdict is Standing.NOT_RUN
     relu = stored.results["relu"].table
-    assert judged("15", matching(relu, units=20)).verdict is Standing.NOT_RUN
+    assert judged("15", relu.only(units=20)).verdict is Standing.NOT_RUN
 
 
 def test_gates_are_compared_with_the_networks_they_are_from(full: Reproduction) -> None:
@@ -247,7 +247,7 @@ def test_gates_are_compared_with_the_networks_they_are_from(full: Reproduction) 
     assert outcome.value == "24.4% against 10.0% of the same networks"
     assert "26.1% against 11.4% with 500 samples (6 networks)" in outcome.detail
     # Networks that are not separable by their gates have no part in it.
-    gates = matching(relu, classifier="gates only", momentum=0.9)
+    gates = relu.only(classifier="gates only", momentum=0.9)
     apart = gates.where(np.isfinite(gates["error"]))
     keys = set(zip(*(apart[name].tolist() for name in ("units", "samples", "seed")), strict=True))
     rows = zip(*(relu[name].tolist() for name in ("units", "samples", "seed")), strict=True)

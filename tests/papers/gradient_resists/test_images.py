@@ -25,8 +25,8 @@ from recombine.papers.gradient_resists.experiments.images import (
     images_for,
     pairs,
 )
-from recombine.papers.results import as_table
 from recombine.runs.experiment import Unit
+from recombine.tables.table import Table
 
 TINY = {"images": "digits", "setting": "A", "seeds": [0, 1], "steps": 4, "record": [0, 4], "evaluated": 60}
 TINY |= {"probed": 200, "sloped": 30, "grid": [5, 6], "permutations": 20}
@@ -38,7 +38,7 @@ def unit(**changes: Any) -> Unit:
 
 def test_a_row_a_network_and_recorded_step() -> None:
     rows = pairs(unit())
-    table = as_table(rows)
+    table = Table.from_rows(rows)
     assert table["seed"].tolist() == [0, 0, 1, 1]
     assert table["step"].tolist() == [0, 4, 0, 4]
     assert table["gradient share"][0] == pytest.approx(0.5, abs=0.05)
@@ -89,7 +89,7 @@ def test_gradient_norms_are_those_of_autograd_one_network_at_a_time() -> None:
 def contrast() -> dict[str, Any]:
     """Two networks in each setting, to the end of training."""
     ends = {"steps": 200, "record": [30, 200], "evaluated": 1000, "probed": 2000}
-    return {setting: as_table(pairs(unit(setting=setting, **ends))) for setting in "AB"}
+    return {setting: Table.from_rows(pairs(unit(setting=setting, **ends))) for setting in "AB"}
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from recombine.papers.gradient_resists.experiments.theory import (
     held_out_information,
     processing,
 )
-from recombine.papers.results import Evidence, as_table, load_all, matching
+from recombine.papers.results import Evidence, load_all_evidence
 from recombine.report.papers.figure import PaperFigure
 from recombine.runs.experiment import Unit
 from recombine.tables.table import Table
@@ -31,7 +31,7 @@ CONTRADICTED = ("6", "9", "12", "15")
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Evidence]:
-    return load_all(RESULTS, PAPER.name, PAPER.by_name, ("full",))
+    return load_all_evidence(RESULTS, PAPER.name, PAPER.by_name, ("full",))
 
 
 # ---------------------------------------------------------------------------- claims
@@ -78,7 +78,7 @@ BENT: dict[str, tuple[Any, str, Any]] = {
 @pytest.mark.parametrize("number", [claim.number for claim in PAPER.claims])
 def test_every_check_turns_when_its_rows_do(results: dict[str, Evidence], number: str) -> None:
     claim = PAPER.claim(number)
-    table = results[claim.experiment].table
+    table = results[claim.reads].table
     chosen, column, bend = BENT[number]
     values = np.array(table[column])
     values[chosen(table)] = bend(values[chosen(table)])
@@ -100,7 +100,7 @@ def test_a_contradicted_claim_holds_on_rows_that_agree_with_the_paper(
     results: dict[str, Evidence], number: str
 ) -> None:
     claim = PAPER.claim(number)
-    table = results[claim.experiment].table
+    table = results[claim.reads].table
     columns = {name: np.array(table[name]) for name in table.columns}
     for name, (chosen, bend) in RIGHT[number].items():
         columns[name][chosen(table)] = bend(columns[name][chosen(table)])
@@ -111,13 +111,13 @@ def test_a_contradicted_claim_holds_on_rows_that_agree_with_the_paper(
 
 
 def test_nothing_is_said_of_networks_that_were_not_trained(results: dict[str, Evidence]) -> None:
-    alone = matching(results["pairs"].table, setting="B")
+    alone = results["pairs"].table.only(setting="B")
     assert PAPER.claim("1").read(alone).verdict is Standing.NOT_RUN
-    assert PAPER.claim("8").read(matching(results["scan"].table, reading="A")).verdict is Standing.NOT_RUN
+    assert PAPER.claim("8").read(results["scan"].table.only(reading="A")).verdict is Standing.NOT_RUN
 
 
 def test_digits_that_stand_in_are_judged_by_direction(results: dict[str, Evidence]) -> None:
-    digits = matching(results["pairs"].table, images="digits")
+    digits = results["pairs"].table.only(images="digits")
     for number in ("1", "2", "3", "5a", "5b", "16"):
         outcome = PAPER.claim(number).read(digits)
         assert "direction only" in outcome.value
@@ -142,8 +142,8 @@ def test_first_step_weighs_inputs_by_their_covariance_with_the_label() -> None:
     samples = world.training("text", 5, 200_000)
     drawn = [np.cov(samples.labels, samples.points[:, place])[0, 1] for place in (0, 1)]
     np.testing.assert_allclose(drawn, exact, atol=0.005)
-    rows = as_table(first_step(Unit("first-step", 1, {"samples": 5000, "seeds": [1, 2]})))
-    step, sampled = matching(rows, route="one step"), matching(rows, route="samples")
+    rows = Table.from_rows(first_step(Unit("first-step", 1, {"samples": 5000, "seeds": [1, 2]})))
+    step, sampled = rows.only(route="one step"), rows.only(route="samples")
     np.testing.assert_allclose(2 * step["second"], sampled["second"], rtol=0, atol=1e-13)
 
 
@@ -163,7 +163,7 @@ def test_information_without_a_gradient() -> None:
 
 
 def test_processing_loses_information_and_a_copy_of_the_input_loses_none() -> None:
-    rows = as_table(processing(Unit("p", 1, {"problems": 200, "seeds": [3]})))
+    rows = Table.from_rows(processing(Unit("p", 1, {"problems": 200, "seeds": [3]})))
     assert (rows["of input"] >= rows["of label"] - 1e-12).all()
     # Otherwise the check would compare a number with itself.
     assert (rows["of input"] > rows["of label"] + 0.01).mean() > 0.5

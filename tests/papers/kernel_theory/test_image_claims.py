@@ -14,8 +14,9 @@ from recombine.cli import main
 from recombine.papers import Standing, find
 from recombine.papers.claims import Outcome
 from recombine.papers.kernel_theory.experiments.image_scores import Answers, choices, sums
-from recombine.papers.results import Evidence, Provenance, as_table
+from recombine.papers.results import Evidence, Provenance
 from recombine.report.papers.figure import PaperFigure
+from recombine.tables.table import Table
 
 PAPER = find("kernel-theory")
 NETWORKS = {
@@ -29,12 +30,12 @@ Rows = list[dict[str, Any]]
 
 
 def evidence(name: str, rows: Rows) -> dict[str, Evidence]:
-    return {name: Evidence(as_table(rows), Provenance(name, "full", "", "", "cuda", 1.0, [], {}))}
+    return {name: Evidence(Table.from_rows(rows), Provenance(name, "full", "", "", "cuda", 1.0, [], {}))}
 
 
 def judge(number: str, rows: Rows) -> Outcome:
     claim = PAPER.claim(number)
-    return claim.judge(evidence(claim.experiment, rows))
+    return claim.judge(evidence(claim.reads, rows))
 
 
 def blocks(hard: dict[int, float], easy: dict[int, float], squared: float, images: str = "mnist") -> Rows:
@@ -161,7 +162,8 @@ def test_nothing_is_said_without_a_needed_condition(number: str, rows: Rows, mis
 def test_mean_curves_are_judged_and_single_ones_reported() -> None:
     outcome = judge("16a", photos("cifar10", LINE, dip=0.5))
     assert outcome.verdict is Standing.HOLDS
-    assert "32 of 32 steps rise; the curves of 4 of 8 single networks rise throughout" in outcome.detail
+    assert outcome.parts[1].value == "0"
+    assert "32 steps of curves averaged over networks; the curves of 4 of 8 single networks rise" in outcome.detail
     digits = judge("16a", photos("digits", LINE))
     assert digits.verdict is Standing.NOT_RUN
     assert "needs CIFAR" in digits.detail
@@ -171,15 +173,15 @@ def test_half_a_sweep_is_judged_by_what_it_has() -> None:
     whole = judge("14", GOOD)
     some = judge("14", [row for row in GOOD if row["seed"] == 0 or row["task"] == "CD-3"])
     assert some.verdict is whole.verdict is Standing.HOLDS
-    assert "2 networks a condition" in whole.detail
-    assert "1 to 2 networks a condition" in some.detail
+    assert "2 networks per condition" in whole.detail
+    assert "1 to 2 networks per condition" in some.detail
 
 
 def test_networks_that_diverged_do_not_count() -> None:
     rows = [row | {"accuracy": np.nan} if row["seed"] == 1 else row for row in GOOD]
     outcome = judge("14", rows)
-    assert outcome.value == "0.500 to 0.230"
-    assert "1 network a condition" in outcome.detail
+    assert outcome.parts[0].value == "0.500, 0.230"
+    assert "1 network per condition" in outcome.detail
 
 
 # ---------------------------------------------------------------------------- grids

@@ -23,8 +23,8 @@ from recombine.papers.kernel_theory.experiments.images import (
     equivalence,
     network,
 )
-from recombine.papers.results import as_table
 from recombine.runs.experiment import Experiment, Unit
+from recombine.tables.table import Table
 
 PAPER = find("kernel-theory")
 IMAGES = ("mnist-addition", "mnist-context", "mnist-equivalence", "cifar-addition", "cifar-context")
@@ -43,7 +43,7 @@ def test_all_units_of_an_experiment_make_one_table(name: str) -> None:
     experiment: Experiment = PAPER.by_name[name]
     architectures = {setting["architecture"]: place for place, setting in enumerate(experiment.settings("quick"))}
     rows = [row for place in architectures.values() for row in experiment.function(unit(name, place, **TINY))]
-    table = as_table(rows)
+    table = Table.from_rows(rows)
     assert set(table["architecture"].tolist()) == set(architectures)
     assert table["seed"].tolist() == [0, 1] * len(architectures)
     assert {"images", "loss", "distance", "train loss"} < set(table.columns)

@@ -9,9 +9,10 @@ pytest.importorskip("torch")
 
 from recombine.papers import Standing, find
 from recombine.papers.kernel_theory.experiments.onehot import addition, context, equivalence
-from recombine.papers.results import Evidence, Provenance, as_table
+from recombine.papers.results import Evidence, Provenance
 from recombine.report.papers.figure import PaperFigure
 from recombine.runs.experiment import Unit
+from recombine.tables.table import Table
 from recombine.theory.kernels.leak import slope
 from recombine.theory.kernels.overlap import OverlapKernel
 
@@ -60,8 +61,8 @@ def test_network_claims_and_figures_read_these_rows() -> None:
         ]
 
     story = Provenance("onehot-equivalence", "quick", "", "", "cpu", 1.0, [], {})
-    good = {"onehot-equivalence": Evidence(as_table(rows(1.0, 0.5) + rows(1e-6, 1.0)), story)}
-    bad = {"onehot-equivalence": Evidence(as_table(rows(1.0, 0.9) + rows(1e-6, 1.0)), story)}
+    good = {"onehot-equivalence": Evidence(Table.from_rows(rows(1.0, 0.5) + rows(1e-6, 1.0)), story)}
+    bad = {"onehot-equivalence": Evidence(Table.from_rows(rows(1.0, 0.9) + rows(1e-6, 1.0)), story)}
     assert PAPER.claim("9b").judge(good).verdict is Standing.HOLDS
     assert PAPER.claim("9b").judge(bad).verdict is Standing.FAILS
     plot = next(plot for plot in PAPER.figures if plot.name == "equivalence")

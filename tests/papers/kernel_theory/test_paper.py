@@ -63,7 +63,7 @@ BENT: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("number", KERNEL)
 def test_every_check_can_fail(state: Reproduction, number: str) -> None:
     claim = PAPER.claim(number)
-    table = state.results[claim.experiment].table
+    table = state.results[claim.reads].table
     column, bend = BENT[number]
     columns = {name: table[name] for name in table.columns}
     columns[column] = bend(np.array(columns[column]))

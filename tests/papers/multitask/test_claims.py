@@ -18,7 +18,7 @@ from recombine.papers import Standing, find
 from recombine.papers.multitask.experiments.students import CORRELATIONS
 from recombine.papers.multitask.readings.rows import one_a_network
 from recombine.papers.reproduce import Reproduction
-from recombine.papers.results import Evidence, Provenance, as_table, default_folder, load_all, matching
+from recombine.papers.results import Evidence, Provenance, default_folder, load_all_evidence
 from recombine.report.papers.figure import PaperFigure
 from recombine.report.papers.page import paper_page
 from recombine.tables.table import Table
@@ -128,10 +128,10 @@ def nested_flow() -> list[Row]:
 @cache
 def made_up() -> dict[str, Evidence]:
     """Committed results, with made-up ones of full scale in the place of those of networks that need a GPU."""
-    found = load_all(default_folder(), "multitask", PAPER.by_name, ("quick", "full"))
+    found = load_all_evidence(default_folder(), "multitask", PAPER.by_name, ("quick", "full"))
     tables = {**relu(), "rescaling": photographs(), "nested-networks": nested_networks()}
     tables["nested-flow"] = nested_flow()
-    return {**found, **{name: evidence(name, "full", as_table(rows)) for name, rows in tables.items()}}
+    return {**found, **{name: evidence(name, "full", Table.from_rows(rows)) for name, rows in tables.items()}}
 
 
 def evidence(name: str, scale: str, rows: Table) -> Evidence:
@@ -524,7 +524,7 @@ def test_gains_are_written_as_the_claims_have_them() -> None:
         assert [label.get_text() for label in axes.get_yticklabels()] == factors
         assert [label.get_text() for label in axes.get_xticklabels()] == [*map(str, SAMPLES), "mean"]
         assert len(axes.texts) == 2 * len(factors) * (len(SAMPLES) + 1)
-    table = matching(figure("rescaling").table, network="resnet", samples=0, factor=0.125)
+    table = figure("rescaling").table.only(network="resnet", samples=0, factor=0.125)
     written = {row["method"]: f"{row['gain']:+.1f}" for row in table.rows()}
     assert written == {
         method: PAPER.claim(number).read(table_of(number)).value.split()[0]
@@ -534,7 +534,7 @@ def test_gains_are_written_as_the_claims_have_them() -> None:
 
 def test_every_network_of_the_nested_study_has_a_mark_joined_to_theory_of_its_seed() -> None:
     table = figure("nested").table
-    seen = matching(table, source="trained")
+    seen = table.only(source="trained")
     assert len(seen) == 2 * 4 * 5 * len(SEEDS)
     late = seen.where(seen["reached 1e-10"] == 0)
     assert set(zip(late["scaling"].tolist(), late["active"].tolist(), strict=True)) == {(0.1, 5), (0.01, 5), (0.001, 5)}
@@ -554,7 +554,7 @@ def test_a_setting_of_which_some_seeds_learned_has_one_mark_half_full() -> None:
     few = whole & (rows["n"] == rows["n"][whole].min())
     some = bent(rows, stopped=lambda rows: np.where(few, rows["seed"] == rows["seed"].min(), True))
     drawn = PaperFigure(figure("samples").plot, {**results, "overlap-networks": evidence("x", "full", some)})
-    seen = matching(drawn.table, source="trained", method="pt+ft", overlap=40)
+    seen = drawn.table.only(source="trained", method="pt+ft", overlap=40)
     assert sorted(seen["samples"].tolist()) == sorted(set(rows["n"][whole].tolist())), "one mark a setting"
     assert seen["samples"][(seen["reached 1e-10"] > 0) & (seen["reached 1e-10"] < 1)].tolist() == [rows["n"][few][0]]
     lines = [line for axes in drawn.draw().axes for line in axes.get_lines()]

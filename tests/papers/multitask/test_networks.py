@@ -13,7 +13,6 @@ from recombine.papers import Standing, find
 from recombine.papers.multitask.experiments.diagonal import nested_flow, nested_networks, overlap_networks
 from recombine.papers.multitask.experiments.images import TwoTasks, needs_images, rescaling
 from recombine.papers.multitask.experiments.students import correlation, magnitude, units
-from recombine.papers.results import as_table, matching
 from recombine.runs.experiment import Unit
 from recombine.tables.table import Table
 
@@ -28,14 +27,14 @@ def unit(**setting: object) -> Unit:
 
 
 def test_trained_networks_lie_on_their_prediction() -> None:
-    rows = as_table(overlap_networks(unit(**PLAIN, overlaps=[40, 0], methods=["pt+ft", "stl", "mtl"])))
+    rows = Table.from_rows(overlap_networks(unit(**PLAIN, overlaps=[40, 0], methods=["pt+ft", "stl", "mtl"])))
     assert len(rows) == 6
     alone = rows.where(rows["method"] != "mtl")
     assert alone["stopped"].all()
     assert alone["loss"] == pytest.approx(alone["theory"], rel=0.03)
     assert np.all(rows["best"] <= rows["loss"] + 1e-6)
     # Without shared features the untrained network, whose loss is 1, is the best that training meets.
-    unshared = matching(rows, overlap=0, method="pt+ft")
+    unshared = rows.only(overlap=0, method="pt+ft")
     assert unshared["best"][0] == pytest.approx(1, abs=0.01)
     assert PAPER.claim("17").read(rows).verdict is Standing.HOLDS
     assert PAPER.claim("18").read(rows).verdict is Standing.HOLDS
@@ -45,14 +44,14 @@ def test_trained_networks_lie_on_their_prediction() -> None:
 
 def test_rescaled_networks_lie_on_their_prediction() -> None:
     setting = {**PLAIN, "active": [5], "places": ["inside"], "scalings": [1.0, 0.3], "methods": ["pt+ft"]}
-    rows = as_table(nested_networks(unit(**setting)))
+    rows = Table.from_rows(nested_networks(unit(**setting)))
     assert rows["loss"] == pytest.approx(rows["theory"], rel=0.05)
     assert PAPER.claim("21b").read(rows).verdict is Standing.HOLDS
 
 
 def test_flow_from_weights_scaled_down_ends_at_its_prediction() -> None:
     setting = {"n": 16, "dimension": 100, "active": [5], "places": ["inside"], "scalings": [0.1, 0.01, 0.001]}
-    rows = as_table(nested_flow(unit(**setting, methods=["pt+ft"], precision=1e-6, seeds=[0])))
+    rows = Table.from_rows(nested_flow(unit(**setting, methods=["pt+ft"], precision=1e-6, seeds=[0])))
     assert rows["loss"] == pytest.approx(rows["theory"], rel=1e-3)
     assert np.all(rows["train loss"] < 1e-3 * rows["theory"])
     assert np.all(rows["drift"] < 1e-3)
@@ -65,7 +64,7 @@ def test_flow_from_weights_scaled_down_ends_at_its_prediction() -> None:
 @pytest.mark.slow
 def test_students_learn_and_known_features_help() -> None:
     methods = ["pt+ft", "pt+ft probe", "mtl", "stl", "stl probe"]
-    rows = as_table(correlation(unit(**STUDENT, correlations=["1 x 6"], methods=methods)))
+    rows = Table.from_rows(correlation(unit(**STUDENT, correlations=["1 x 6"], methods=methods)))
     loss = dict(zip(rows["method"].tolist(), rows["loss"].tolist(), strict=True))
     assert loss["pt+ft probe"] < loss["stl probe"]
     fitted = rows.where(np.isfinite(rows["train loss"]))
@@ -97,7 +96,7 @@ def test_images_are_split_into_two_tasks() -> None:
 def test_rescaling_has_a_row_a_network_and_layer() -> None:
     short = {"images": "digits", "network": "small resnet", "n": [20], "mtl n": [20], "factors": [0.5]}
     short |= {"epochs": 1, "pretraining epochs": 1, "stop": 0.01, "rate": 0.02, "stop rule": "both"}
-    rows = as_table(rescaling(unit(**short, methods=["pt+ft", "stl", "mtl"], seeds=[0])))
+    rows = Table.from_rows(rescaling(unit(**short, methods=["pt+ft", "stl", "mtl"], seeds=[0])))
     looked = rows.where(rows["layer"] != "")
     assert sorted(set(looked["layer"].tolist())) == ["readout", "stage1", "stage2", "stem"]
     assert len(rows) == 4 + 1 + 1
@@ -109,10 +108,10 @@ def test_rescaling_has_a_row_a_network_and_layer() -> None:
 def test_recalibrated_networks_differ_from_published_ones_in_what_plain_finetuning_starts_from() -> None:
     short = {"images": "digits", "network": "small resnet", "n": [20], "factors": [0.5, 1.0], "stop rule": ""}
     short |= {"epochs": 2, "pretraining epochs": 1, "stop": 0.01, "rate": 0.02}
-    rows = as_table(rescaling(unit(**short, methods=["pt+ft", "pt+ft recalibrated"], seeds=[0])))
+    rows = Table.from_rows(rescaling(unit(**short, methods=["pt+ft", "pt+ft recalibrated"], seeds=[0])))
     for factor, alike in ((0.5, True), (1.0, False)):
         plain, anew = (
-            matching(rows, method=method, factor=factor, layer="stage2") for method in ("pt+ft", "pt+ft recalibrated")
+            rows.only(method=method, factor=factor, layer="stage2") for method in ("pt+ft", "pt+ft recalibrated")
         )
         assert (plain["accuracy"][0] == anew["accuracy"][0]) == alike
         assert anew["PR before"][0] > plain["PR before"][0], "without the mean, activity has more dimensions"

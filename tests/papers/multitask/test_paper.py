@@ -13,7 +13,7 @@ pytest.importorskip("clarabel")
 from recombine.papers import Standing, find
 from recombine.papers.multitask.experiments.theory import nested, nested_starts, overlap
 from recombine.papers.reproduce import Reproduction, reproduce
-from recombine.papers.results import Evidence, Provenance, as_table, matching
+from recombine.papers.results import Evidence, Provenance
 from recombine.report.papers.figure import PaperFigure
 from recombine.runs.executors import make_executor
 from recombine.runs.experiment import Unit
@@ -26,7 +26,7 @@ GRIDS = ["9a", "11", "12a", "12b", "22"]
 
 
 def evidence(name: str, rows: list[dict[str, Any]]) -> Evidence:
-    return Evidence(as_table(rows), Provenance(name, "quick", "", "", "cpu", 0.0, [], {}))
+    return Evidence(Table.from_rows(rows), Provenance(name, "quick", "", "", "cpu", 0.0, [], {}))
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ BENT: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("number", [*THEORY, *GRIDS])
 def test_every_check_can_fail(state: Reproduction, number: str) -> None:
     claim = PAPER.claim(number)
-    table = state.results[claim.experiment].table
+    table = state.results[claim.reads].table
     column, bend = BENT[number]
     columns = {name: table[name] for name in table.columns}
     columns[column] = bend(np.array(columns[column]))
@@ -85,7 +85,7 @@ def test_every_check_can_fail(state: Reproduction, number: str) -> None:
 
 
 def test_every_claim_has_an_experiment_and_every_experiment_a_claim() -> None:
-    assert {claim.experiment for claim in PAPER.claims} == set(PAPER.by_name)
+    assert {claim.reads for claim in PAPER.claims} == set(PAPER.by_name)
     assert {claim.number.rstrip("abcde") for claim in PAPER.claims} >= {str(number) for number in range(1, 18)}
 
 
@@ -110,8 +110,8 @@ def test_plain_finetuning_is_part_of_both_grids(state: Reproduction) -> None:
     """Scaling 1 with 40 known features is overlap 40, up to the size of the main coefficients."""
     starts = {(method, scaling): start for method, scaling, start in nested_starts([1.0], mtl=False)}
     assert starts["pt+ft", 1.0] == {"alpha": 1e-3, "scaling": 1.0, "gamma": 1e-3}
-    first = matching(state.results["overlap"].table, overlap=40, method="pt+ft", form="exact", seed=1)["loss"][0]
-    second = matching(state.results["nested"].table, active=40, place="inside", method="pt+ft", scaling=1.0, seed=1)
+    first = state.results["overlap"].table.only(overlap=40, method="pt+ft", form="exact", seed=1)["loss"][0]
+    second = state.results["nested"].table.only(active=40, place="inside", method="pt+ft", scaling=1.0, seed=1)
     assert second["relative loss"][0] < first < 100 * second["relative loss"][0]
 
 

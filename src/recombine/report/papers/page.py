@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from recombine._version import __version__
-from recombine.papers.claims import Standing
 from recombine.papers.paper import Plot
 from recombine.papers.reproduce import Reproduction
+from recombine.papers.standing import Standing
 from recombine.report.audit.page import _environment
 from recombine.report.papers.figure import PaperFigure
 from recombine.report.papers.terminal import UNIT, tally
@@ -75,7 +75,7 @@ def _placed(state: Reproduction) -> dict[str, list[Plot]]:
     shown = {claim.id for claim in state.claims}
     placed: dict[str, list[Plot]] = {}
     for plot in state.paper.figures:
-        first = next((name for name in plot.claims if name in shown), None)
+        first = next((claim.id for claim in state.paper.shown_in(plot) if claim.id in shown), None)
         if first is not None and plot.drawable(state.results):
             placed.setdefault(first, []).append(plot)
     return placed
@@ -86,4 +86,4 @@ def _figure(plot: Plot, state: Reproduction) -> dict[str, Any]:
 
     figure = PaperFigure(plot, state.results)
     # The figure's own text was escaped when it was drawn.
-    return {"svg": Markup(figure.svg()), "caption": figure.caption, "title": plot.title, "claims": plot.claims}
+    return {"svg": Markup(figure.svg()), "caption": figure.caption, "title": plot.title}

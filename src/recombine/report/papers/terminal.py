@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from recombine.papers.claims import Outcome, Standing
 from recombine.papers.paper import Paper
 from recombine.papers.reproduce import Reproduction
+from recombine.papers.standing import Outcome, Standing
 
 #: Colour supports the symbol, it never replaces it.
 STYLES = {Standing.HOLDS: "green", Standing.FAILS: "bold red", Standing.CONTRADICTS: "yellow", Standing.NOT_RUN: "dim"}
@@ -30,7 +30,7 @@ def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool =
     outcomes = state.outcomes
     for claim in state.claims:
         outcome = outcomes[claim.id]
-        word = "running ..." if claim.experiment == running else verdict_text(outcome.verdict)
+        word = "running ..." if claim.reads == running else verdict_text(outcome.verdict)
         cells = (*(() if brief else (claim.statement,)), claim.expected, outcome.value)
         grid.add_row(claim.number, *(escape(cell) for cell in cells), word, outcome.scale)
     return grid
@@ -53,7 +53,7 @@ def tally(outcomes: Iterable[Outcome]) -> str:
 
     Examples
     --------
-    >>> tally([Outcome("1", Standing.HOLDS), Outcome("-", Standing.NOT_RUN), Outcome("2", Standing.HOLDS)])
+    >>> tally([Outcome(Standing.HOLDS), Outcome(Standing.NOT_RUN), Outcome(Standing.HOLDS)])
     '2 hold, 1 not run'
     """
     counts = Counter(outcome.verdict for outcome in outcomes)
@@ -90,7 +90,7 @@ def legend(state: Reproduction) -> str:
     """
     outcomes = state.outcomes.values()
     words = {
-        Standing.FAILS: "misses its tolerance",
+        Standing.FAILS: "misses a bound",
         Standing.CONTRADICTS: "solid, and not as published",
         Standing.NOT_RUN: "nothing that was run decides it",
     }

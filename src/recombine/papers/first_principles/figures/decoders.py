@@ -14,7 +14,7 @@ from recombine.papers.first_principles.experiments.worlds import WORLDS
 from recombine.papers.first_principles.grids import TABLE
 from recombine.papers.first_principles.readings.rows import ALIVE, SCALES, length, reading
 from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence, as_table, matching
+from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
 
@@ -48,7 +48,7 @@ def _rows_table(results: Mapping[str, Evidence]) -> Table:
     """Rows of the largest scale that has all of them, or else of the largest there is; collapsed models left out."""
     rows = results["decoders"].table
     found = reading(rows, *TABLE)
-    present = [scale for scale in SCALES if len(matching(rows, scale=scale))]
+    present = [scale for scale in SCALES if len(rows.only(scale=scale))]
     scale = found.scale if found is not None else present[0]
     longer = [_means(rows, other) for other in SCALES[: SCALES.index(scale)] if other in present]
     listed = []
@@ -57,14 +57,16 @@ def _rows_table(results: Mapping[str, Evidence]) -> Table:
         more = next((means[key] for means in longer if key in means), {"r2 id": np.nan, "r2 all": np.nan})
         ends = {"longer id": more["r2 id"], "longer all": more["r2 all"]}
         listed.append({"scale": scale, **row, **ends, "published id": known[0], "published all": known[1]})
-    return as_table(sorted(listed, key=lambda row: (ORDER.index(row["support"]), list(MODELS).index(row["model"]))))
+    return Table.from_rows(
+        sorted(listed, key=lambda row: (ORDER.index(row["support"]), list(MODELS).index(row["model"])))
+    )
 
 
 def _means(rows: Table, scale: str) -> dict[tuple[str, str], dict[str, Any]]:
     """Means over seeds that trained at all, by support and model."""
-    usual = matching(rows, scale=scale)
+    usual = rows.only(scale=scale)
     if scale != "tiny":
-        usual = matching(usual, targets="hard")
+        usual = usual.only(targets="hard")
     alive = usual.where(usual["r2 id"] > ALIVE)
     averaged = over_seeds(alive, ("support", "model"), ("r2 id", "r2 all"))
     return {(row["support"], row["model"]): row for row in averaged.rows()}
@@ -94,8 +96,8 @@ def _draw_rows(canvas: Canvas, table: Table) -> None:
 
 
 def _say_rows(table: Table) -> str:
-    plain = matching(table, support="orthogonal", model="monolithic")["r2 all"]
-    ours = matching(table, support="orthogonal", model="compositional")["r2 all"]
+    plain = table.only(support="orthogonal", model="monolithic")["r2 all"]
+    ours = table.only(support="orthogonal", model="compositional")["r2 all"]
     words = f"{ours[0]:.2f} against {plain[0]:.2f}" if len(plain) and len(ours) else "not both run"
     return f"R2 on the support and on all combinations by row; on planes, compositional and monolithic: {words}."
 
@@ -109,7 +111,7 @@ def _kept(results: Mapping[str, Evidence], *kinds: str) -> Table:
 
 
 def _picture_table(results: Mapping[str, Evidence]) -> Table:
-    return matching(_kept(results, "ID", "OOD"), support="orthogonal")
+    return _kept(results, "ID", "OOD").only(support="orthogonal")
 
 
 def _images(row: Mapping[str, Any]) -> npt.NDArray[Any]:
@@ -131,7 +133,7 @@ def _unfinished(canvas: Canvas, missing: bool) -> bool:
 
 
 def _draw_pictures(canvas: Canvas, table: Table) -> None:
-    models = [model for model in MODELS if len(matching(table, model=model))]
+    models = [model for model in MODELS if len(table.only(model=model))]
     if _unfinished(canvas, not models):
         return
     panels = canvas.subplots(1 + len(models), 2 * PICTURES)
@@ -139,7 +141,7 @@ def _draw_pictures(canvas: Canvas, table: Table) -> None:
     for column, word in enumerate(("ID", "OOD")):
         for place in range(PICTURES):
             for line, name in enumerate(("truth", *models)):
-                row = next(matching(table, model=name if line else models[0], what=word).rows())
+                row = next(table.only(model=name if line else models[0], what=word).rows())
                 axes = panels[line, column * PICTURES + place]
                 _picture(axes, _images(row)[min(line, 1), place])
                 if column == place == 0:
@@ -165,7 +167,7 @@ def _say_pictures(table: Table) -> str:
 
 
 def _map_table(results: Mapping[str, Evidence]) -> Table:
-    rows = matching(_kept(results, "x and x"), model="compositional")
+    rows = _kept(results, "x and x").only(model="compositional")
     return rows.where(np.isin(rows["support"], ("orthogonal", "orthogonal gap")))
 
 
@@ -200,7 +202,7 @@ def _say_map(table: Table) -> str:
 
 
 def _ghost_table(results: Mapping[str, Evidence]) -> Table:
-    rows = matching(_kept(results, "pixels", "OOD"), model="compositional")
+    rows = _kept(results, "pixels", "OOD").only(model="compositional")
     return rows.where(np.isin(rows["support"], ("orthogonal", "orthogonal*")))
 
 
@@ -210,7 +212,7 @@ def _draw_ghost(canvas: Canvas, table: Table) -> None:
         return
     panels = canvas.subplots(1, 4, width_ratios=(1, 1, 1, 1))
     canvas.subplots_adjust(left=0.02, right=0.9, top=0.86, bottom=0.12, wspace=0.12)
-    maps = [next(matching(table, support=name, what="pixels").rows()) for name in names]
+    maps = [next(table.only(support=name, what="pixels").rows()) for name in names]
     side = maps[0]["side"]
     errors = [unpacked(row["data"], np.float32, (side, side)) for row in maps]
     most = max(float(one.max()) for one in errors)
@@ -219,7 +221,7 @@ def _draw_ghost(canvas: Canvas, table: Table) -> None:
         shown = axes.images[0]
         _outlines(axes, side)
         axes.set_title("Two planes behind" if name == "orthogonal" else "One plane behind", fontsize=12)
-    pictures = _images(next(matching(table, support="orthogonal*", what="OOD").rows()))
+    pictures = _images(next(table.only(support="orthogonal*", what="OOD").rows()))
     for axes, image, word in zip(panels[2:], pictures[:, 0], ("Truth", "One plane behind: drawn"), strict=True):
         _picture(axes, image)
         axes.set_title(word, fontsize=12)
@@ -253,50 +255,54 @@ def _say_ghost(table: Table) -> str:
 FIGURES = (
     Plot(
         "rows",
-        "Every support and model",
-        "R2 on fresh images of the support and on all combinations; bars are two standard errors over seeds (their "
-        "number in brackets); filled: 3,300 steps (quick: blobs); hollow: 19,600; models that collapsed to "
-        "black are left out.",
-        tuple(f"first-principles/{number}" for number in ("2", "1", "3", "5a", "10", "20")),
-        ("decoders",),
-        _rows_table,
-        _draw_rows,
-        _say_rows,
+        title="Every support and model",
+        caption=(
+            "R2 on fresh images of the support and on all combinations; bars are two standard errors over seeds "
+            "(their number in brackets); filled: 3,300 steps (quick: blobs); hollow: 19,600; models that collapsed to "
+            "black are left out."
+        ),
+        experiments=("decoders",),
+        table=_rows_table,
+        draw=_draw_rows,
+        alternative=_say_rows,
         height=460,
     ),
     Plot(
         "reconstructions",
-        "What models draw",
-        "Truth above drawings of models trained on the planes of Orthogonal, one seed each after 3,300 of the paper's "
-        "392,000 steps (quick: on blobs).",
-        ("first-principles/2",),
-        ("pictures",),
-        _picture_table,
-        _draw_pictures,
-        _say_pictures,
+        title="What models draw",
+        caption=(
+            "Truth above drawings of models trained on the planes of Orthogonal, one seed each after 3,300 of the "
+            "paper's 392,000 steps (quick: on blobs)."
+        ),
+        experiments=("pictures",),
+        table=_picture_table,
+        draw=_draw_pictures,
+        alternative=_say_pictures,
         height=470,
     ),
     Plot(
         "gap-map",
-        "Where a gap hurts",
-        "Mean error on all combinations by both sprites' x, one seed each after 3,300 of the paper's 392,000 steps "
-        "(quick: on blobs); the dashed lines bound the x that the front sprite never had.",
-        ("first-principles/4c", "first-principles/4a"),
-        ("pictures",),
-        _map_table,
-        _draw_map,
-        _say_map,
+        title="Where a gap hurts",
+        caption=(
+            "Mean error on all combinations by both sprites' x, one seed each after 3,300 of the paper's 392,000 "
+            "steps (quick: on blobs); the dashed lines bound the x that the front sprite never had."
+        ),
+        experiments=("pictures",),
+        table=_map_table,
+        draw=_draw_map,
+        alternative=_say_map,
     ),
     Plot(
         "ghost",
-        "The ghost of the anchor",
-        "Mean error of each pixel over all combinations, one seed each after 3,300 of the paper's 392,000 steps "
-        "(quick: on blobs); boxes mark the held sprites O (front) and B (back).",
-        ("first-principles/8b", "first-principles/8a"),
-        ("pictures",),
-        _ghost_table,
-        _draw_ghost,
-        _say_ghost,
+        title="The ghost of the anchor",
+        caption=(
+            "Mean error of each pixel over all combinations, one seed each after 3,300 of the paper's 392,000 steps "
+            "(quick: on blobs); boxes mark the held sprites O (front) and B (back)."
+        ),
+        experiments=("pictures",),
+        table=_ghost_table,
+        draw=_draw_ghost,
+        alternative=_say_ghost,
         height=260,
     ),
 )

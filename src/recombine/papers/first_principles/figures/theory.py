@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence, matching
+from recombine.papers.results import Evidence
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _draw_sketches(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots(2, 3, sharex=True, sharey=True)
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.94, bottom=0.1, wspace=0.1, hspace=0.34)
     for place, name in zip(axes.flat, SKETCHES, strict=True):
-        points = matching(table, support=name)
+        points = table.only(support=name)
         if not len(points):
             place.set_title(f"{name}\n(not run yet)", fontsize=12.5)
             continue
@@ -65,8 +65,8 @@ def _share(share: float) -> str:
 def _say_sketches(table: Table) -> str:
     if not {"orthogonal gap", "orthogonal*"} <= set(table["support"].tolist()):
         return "Panels of training points by the x of both sprites, not all of them finished."
-    gap = float(matching(table, support="orthogonal gap")["missing"][0])
-    one = float(matching(table, support="orthogonal*")["back pixels"][0])
+    gap = float(table.only(support="orthogonal gap")["missing"][0])
+    one = float(table.only(support="orthogonal*")["back pixels"][0])
     return (
         f"Six panels of training points by the x of both sprites. The gap leaves {gap:.0%} of values unseen; one plane "
         f"a slot settles {one:.1%} of the back sprite's pixels under hard occlusion."
@@ -121,7 +121,7 @@ def _draw_visibility(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.09, right=0.98, top=0.95, bottom=0.17)
     words = {"drawn": "200 front sprites drawn", "ends": "and put at the ends of the band"}
     for way, label in words.items():
-        line = matching(table, way=way)
+        line = table.only(way=way)
         order = np.argsort(line["width"])
         axes.plot(line["width"][order], line["hidden"][order], label=label)
     axes.set(xlabel="half-width of the diagonal, delta (unit range)", ylabel="share of back pixels never shown")
@@ -130,7 +130,7 @@ def _draw_visibility(canvas: Canvas, table: Table) -> None:
 
 
 def _say_visibility(table: Table) -> str:
-    line = matching(table, way="ends")
+    line = table.only(way="ends")
     ends = [int(place) for place in (np.argmin(line["width"]), np.argmax(line["width"]))]
     parts = [f"{line['hidden'][place]:.3f} at a half-width of {line['width'][place]:g}" for place in ends]
     return f"Share of back pixels that no front sprite we drew shows: {parts[0]}, {parts[1]}."
@@ -152,7 +152,7 @@ def _draw_grids(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.1, right=0.75, top=0.95, bottom=0.17)
     kinds = [("add", 3, 3), ("bilinear", 2, 3), ("bilinear", 3, 2), ("bilinear", 4, 2)]
     for shift, (rule, unknowns, outputs) in enumerate(kinds):
-        chosen = matching(table, rule=rule, unknowns=unknowns, outputs=outputs)
+        chosen = table.only(rule=rule, unknowns=unknowns, outputs=outputs)
         chosen = chosen.where(np.arange(len(chosen)) < MARKS)
         label = f"{rule}, M = {unknowns}, N = {outputs}"
         places = chosen["deficit"] + 0.12 * (shift - 1.5)
@@ -182,7 +182,7 @@ def _simulation_table(results: Mapping[str, Evidence]) -> Table:
     listed = []
     for model in ("blockwise", "plain"):
         for name in ("random", "diagonal", "orthogonal"):
-            found = matching(rows, support=name)[model]
+            found = rows.only(support=name)[model]
             spread = 2 * float(found.std(ddof=1)) / len(found) ** 0.5 if len(found) > 1 else 0.0
             listed.append((model, name, float(found.mean()), spread, len(found)))
     names = ("model", "support", "r2", "two standard errors", "n")
@@ -194,7 +194,7 @@ def _draw_simulation(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.09, right=0.98, top=0.97, bottom=0.18)
     style = {"blockwise": (BLUE, ""), "plain": ("#e3c4b3", "////")}
     for shift, (model, (colour, hatch)) in enumerate(style.items()):
-        rows = matching(table, model=model)
+        rows = table.only(model=model)
         places = np.arange(len(rows)) + 0.36 * shift - 0.18
         bars: dict[str, Any] = {"width": 0.34, "color": colour, "hatch": hatch, "edgecolor": "0.2", "linewidth": 0.7}
         axes.bar(places, rows["r2"], yerr=rows["two standard errors"], label=model, **bars)
@@ -210,69 +210,74 @@ def _draw_simulation(canvas: Canvas, table: Table) -> None:
 
 
 def _say_simulation(table: Table) -> str:
-    apart, plain = (float(matching(table, model=m, support="diagonal")["r2"][0]) for m in ("blockwise", "plain"))
+    apart, plain = (float(table.only(model=m, support="diagonal")["r2"][0]) for m in ("blockwise", "plain"))
     return f"From the exact diagonal a blockwise network reaches an R2 of {apart:.3f}, a plain one {plain:.3f}."
 
 
 FIGURES = (
     Plot(
         "supports",
-        "Training supports",
-        "Points of six supports, by one of the five latents of both sprites. Above each: whether every value of every "
-        "slot occurs, and the share of the back slot's pixels with full rank under hard occlusion.",
-        ("first-principles/6", "first-principles/7a"),
-        ("sketches",),
-        _sketch_table,
-        _draw_sketches,
-        _say_sketches,
+        title="Training supports",
+        caption=(
+            "Points of six supports, by one of the five latents of both sprites. Above each: whether every value of "
+            "every slot occurs, and the share of the back slot's pixels with full rank under hard occlusion."
+        ),
+        experiments=("sketches",),
+        table=_sketch_table,
+        draw=_draw_sketches,
+        alternative=_say_sketches,
         height=560,
     ),
     Plot(
         "rank-maps",
-        "Pixels that the support leaves open",
-        "Dark: share of probed values at which the stacked Jacobian of a pixel lacks full rank (hard occlusion, planes "
-        "of the paper). Right: alpha compositing, counting only what other combinations would show.",
-        ("first-principles/7a", "first-principles/7b"),
-        ("rank-maps",),
-        _map_table,
-        _draw_maps,
-        _say_maps,
+        title="Pixels that the support leaves open",
+        caption=(
+            "Dark: share of probed values at which the stacked Jacobian of a pixel lacks full rank (hard occlusion, "
+            "planes of the paper). Right: alpha compositing, counting only what other combinations would show."
+        ),
+        experiments=("rank-maps",),
+        table=_map_table,
+        draw=_draw_maps,
+        alternative=_say_maps,
         height=270,
     ),
     Plot(
         "visibility",
-        "What a narrow diagonal hides",
-        "Share of the pixels of random back sprites, counted together, that every front sprite we drew covers: upper "
-        "bounds of what every admissible one covers.",
-        ("first-principles/6",),
-        ("visibility",),
-        _visibility_table,
-        _draw_visibility,
-        _say_visibility,
+        title="What a narrow diagonal hides",
+        caption=(
+            "Share of the pixels of random back sprites, counted together, that every front sprite we drew covers: "
+            "upper bounds of what every admissible one covers."
+        ),
+        experiments=("visibility",),
+        table=_visibility_table,
+        draw=_draw_visibility,
+        alternative=_say_visibility,
         height=300,
     ),
     Plot(
         "finite-grids",
-        "Missing rank predicts what refitting finds",
-        "Random supports of a 6 x 6 grid. Components are moved at random and refitted to the seen cells; every mark is "
-        f"one support, up to {MARKS} of each kind.",
-        ("first-principles/13a",),
-        ("finite-grids",),
-        _grid_table,
-        _draw_grids,
-        _say_grids,
+        title="Missing rank predicts what refitting finds",
+        caption=(
+            "Random supports of a 6 x 6 grid. Components are moved at random and refitted to the seen cells; every mark is "
+            f"one support, up to {MARKS} of each kind."
+        ),
+        experiments=("finite-grids",),
+        table=_grid_table,
+        draw=_draw_grids,
+        alternative=_say_grids,
         height=330,
     ),
     Plot(
         "simulation",
-        "Reading latents off stacked observations",
-        "Mean over random generators with two standard errors; both models are trained on 4096 points of the support, "
-        "latents between -1 and 1.",
-        ("first-principles/16",),
-        ("simulation",),
-        _simulation_table,
-        _draw_simulation,
-        _say_simulation,
+        title="Reading latents off stacked observations",
+        caption=(
+            "Mean over random generators with two standard errors; both models are trained on 4096 points of the "
+            "support, latents between -1 and 1."
+        ),
+        experiments=("simulation",),
+        table=_simulation_table,
+        draw=_draw_simulation,
+        alternative=_say_simulation,
         height=320,
     ),
 )

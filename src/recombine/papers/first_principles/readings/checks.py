@@ -8,7 +8,6 @@ from recombine.papers.claims import Outcome, claims_of
 from recombine.papers.first_principles.experiments.pictures import CELLS, unpacked
 from recombine.papers.first_principles.experiments.supports import GAP, anchor
 from recombine.papers.first_principles.readings.rows import length
-from recombine.papers.results import matching
 from recombine.tables.table import Table
 
 #: Share of opacities above 0 of untrained RGBa models with seeds 0 to 4, and how far rounding may move it.
@@ -23,11 +22,11 @@ FLOAT = 1e-5
 
 
 def _start(rows: Table) -> Outcome:
-    clamped = matching(rows, opacity="clamp")
-    shares = [float(matching(clamped, seed=seed)["opaque"][0]) for seed in range(len(OPAQUE))]
+    clamped = rows.only(opacity="clamp")
+    shares = [float(clamped.only(seed=seed)["opaque"][0]) for seed in range(len(OPAQUE))]
     dead = clamped["opaque"] == 0
     silent = clamped["gradient"] == 0
-    soft = matching(rows, opacity="sigmoid")["gradient"]
+    soft = rows.only(opacity="sigmoid")["gradient"]
     miss = max(abs(share - known) for share, known in zip(shares, OPAQUE, strict=True))
     detail = (
         f"{len(clamped)} seeds, {int(dead.sum())} start black; the first gradient is exactly 0 for {int(silent.sum())} "
@@ -45,11 +44,11 @@ def _law(rows: Table) -> Outcome:
 
 
 def _ratio(rows: Table) -> Outcome:
-    planes = matching(rows, support="orthogonal")
+    planes = rows.only(support="orthogonal")
     if not {"orthogonal", "orthogonal*"} <= set(rows["support"].tolist()):
         return Outcome.not_run("needs models trained on three planes and on two")
     ratio = float(planes["ratio"].mean())
-    one = float(matching(rows, support="orthogonal*")["ratio"].mean())
+    one = float(rows.only(support="orthogonal*")["ratio"].mean())
     seeds = ", ".join(f"{value:.2f}" for value in planes["ratio"])
     return Outcome.of(
         f"{ratio:.2f} ({length('tiny')})",
@@ -61,9 +60,9 @@ def _ratio(rows: Table) -> Outcome:
 def _targets(rows: Table) -> Outcome:
     if not {"random", "orthogonal"} <= set(rows["support"].tolist()):
         return Outcome.not_run("needs images of random and orthogonal")
-    every = matching(rows, support="random")
-    found = {rule: float(matching(every, targets=rule)["variance"][0]) for rule in VARIANCES}
-    planes = {rule: float(matching(rows, support="orthogonal", targets=rule)["variance"][0]) for rule in VARIANCES}
+    every = rows.only(support="random")
+    found = {rule: float(every.only(targets=rule)["variance"][0]) for rule in VARIANCES}
+    planes = {rule: float(rows.only(support="orthogonal", targets=rule)["variance"][0]) for rule in VARIANCES}
     holds = all(abs(found[rule] / known - 1) <= 0.02 for rule, known in VARIANCES.items())
     detail = (
         f"on planes {planes['hard']:.4f} and {planes['soft']:.4f}; the released errors and scores imply 0.0252 and, on "
@@ -101,11 +100,11 @@ def _speed(rows: Table) -> Outcome:
 
 def _band(rows: Table) -> Outcome:
     """Compare the maps with and without the gap, column by column of the front sprite's x."""
-    maps = matching(rows, model="compositional", what="x and x")
+    maps = rows.only(model="compositional", what="x and x")
     if not {"orthogonal", "orthogonal gap"} <= set(maps["support"].tolist()):
         return Outcome.not_run("needs the maps of orthogonal and of orthogonal gap")
     plain, holed = (
-        np.nanmean(unpacked(matching(maps, support=name)["data"][0], np.float32, (CELLS, CELLS)), axis=1)
+        np.nanmean(unpacked(maps.only(support=name)["data"][0], np.float32, (CELLS, CELLS)), axis=1)
         for name in ("orthogonal", "orthogonal gap")
     )
     middles = (np.arange(CELLS) + 0.5) / CELLS
@@ -128,7 +127,7 @@ def _hidden(rows: Table) -> Outcome:
 
 def _conditions(rows: Table) -> Outcome:
     names = list(dict.fromkeys(rows["support"].tolist()))
-    first = {name: next(matching(rows, support=name).rows()) for name in names}
+    first = {name: next(rows.only(support=name).rows()) for name in names}
     missing = [name for name in names if first[name]["missing"] > 0]
     unseen = [name for name in names if first[name]["back pixels"] < 1]
     if not set(names) >= SKETCHED:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from recombine.papers.claims import Outcome
 from recombine.papers.first_principles.grids import LENGTHS
-from recombine.papers.results import matching
 from recombine.tables.table import Table
 
 #: From the paper's scale down.
@@ -47,10 +46,10 @@ class Reading:
 
     def of(self, support: str, model: str = "compositional", targets: str | None = None) -> Table:
         """Return the rows of one support and model, on hard targets (at tiny scale: on those of the model)."""
-        rows = matching(self.rows, support=support, model=model)
+        rows = self.rows.only(support=support, model=model)
         if self.scale != "tiny":
-            return matching(rows, targets=targets or "hard")
-        return rows if targets is None else matching(rows, targets=targets)
+            return rows.only(targets=targets or "hard")
+        return rows if targets is None else rows.only(targets=targets)
 
     def living(self, support: str, model: str = "compositional", targets: str | None = None) -> Table:
         """Return the rows of seeds that trained at all."""
@@ -90,7 +89,7 @@ def reading(rows: Table, *needed: Row, scales: tuple[str, ...] = SCALES, dead: b
     True
     """
     for scale in scales:
-        found = Reading(scale, matching(rows, scale=scale))
+        found = Reading(scale, rows.only(scale=scale))
         if all(len(found.of(*row)) for row in needed):
             return found if dead or all(len(found.living(*row)) for row in needed) else None
     return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.papers.claims import Outcome, claims_of
-from recombine.papers.results import matching
 from recombine.tables.table import Table
 
 #: Support, unknowns, outputs -> ranks of J_P and J_grid, then both with the components of one cell known.
@@ -30,11 +29,11 @@ RANKED = {(rule, support) for rule in ("hard", "soft", "rgba") for support in ("
 def _visibility(rows: Table) -> Outcome:
     if not {0.05, 0.2} <= set(rows["width"].tolist()):
         return Outcome.not_run("needs the widths 0.05 and 0.2")
-    drawn, ends = matching(rows, way="drawn"), matching(rows, way="ends")
-    narrow, wide = (float(matching(drawn, width=width)["hidden"][0]) for width in (0.05, 0.2))
-    limit = float(matching(ends, width=0.05)["hidden"][0])
+    drawn, ends = rows.only(way="drawn"), rows.only(way="ends")
+    narrow, wide = (float(drawn.only(width=width)["hidden"][0]) for width in (0.05, 0.2))
+    limit = float(ends.only(width=0.05)["hidden"][0])
     falls = all(np.diff(table["hidden"][np.argsort(table["width"])]).max() <= 0 for table in (drawn, ends))
-    values, fronts = (matching(drawn, width=0.05)[name][0] for name in ("values", "fronts"))
+    values, fronts = (drawn.only(width=0.05)[name][0] for name in ("values", "fronts"))
     detail = (
         f"share of the pixels of {values} back sprites together; {narrow:.3f} is with {fronts} drawn fronts each, an "
         "upper estimate, as draws overlook fronts that show a pixel; with fronts at the ends of the band as well it is "
@@ -53,11 +52,11 @@ def _unranked(rows: Table) -> Outcome | None:
 def _ranks(rows: Table) -> Outcome:
     if (unfinished := _unranked(rows)) is not None:
         return unfinished
-    hard = matching(rows, rule="hard", slot=1)
-    one, two = (matching(hard, support=name)["full"] for name in ("orthogonal*", "orthogonal"))
-    clear = matching(rows, rule="rgba")
+    hard = rows.only(rule="hard", slot=1)
+    one, two = (hard.only(support=name)["full"] for name in ("orthogonal*", "orthogonal"))
+    clear = rows.only(rule="rgba")
     full = int((clear["full"] == clear["pixels"]).sum())
-    soft = matching(rows, rule="soft")
+    soft = rows.only(rule="soft")
     ranked = int((soft["full"] == soft["pixels"]).sum())
     detail = (
         f"{len(one)} back sprites each; RGBa fully ranked at {full} of {len(clear)} probes; soft occlusion at {ranked} "
@@ -70,11 +69,11 @@ def _ranks(rows: Table) -> Outcome:
 def _gauge(rows: Table) -> Outcome:
     if (unfinished := _unranked(rows)) is not None:
         return unfinished
-    hard = matching(rows, rule="hard")
-    hidden = matching(hard, support="orthogonal*", slot=1)["shown elsewhere"]
-    none = float(matching(hard, support="orthogonal")["shown elsewhere"].max())
-    soft = float(matching(rows, rule="soft")["shown elsewhere"].max())
-    clear = float(matching(rows, rule="rgba", support="orthogonal", slot=0)["shown elsewhere"].mean())
+    hard = rows.only(rule="hard")
+    hidden = hard.only(support="orthogonal*", slot=1)["shown elsewhere"]
+    none = float(hard.only(support="orthogonal")["shown elsewhere"].max())
+    soft = float(rows.only(rule="soft")["shown elsewhere"].max())
+    clear = float(rows.only(rule="rgba", support="orthogonal", slot=0)["shown elsewhere"].mean())
     value = f"hard {hidden.max():.4f} / {none:.4f}, soft {soft:.4f}, RGBa {clear:.2f}"
     holds = bool(np.abs(hidden - 40 / 4096).max() < 1e-9) and none == 0 and soft == 0 and clear > 0.3
     detail = "RGBa: share of front pixels whose opacity the black anchor leaves open; it grows with combinations drawn"
@@ -83,7 +82,7 @@ def _gauge(rows: Table) -> Outcome:
 
 def _determinant(rows: Table) -> Outcome:
     miss = float(np.abs(rows["determinant"] - rows["closed form"]).max())
-    example, yellow = (matching(rows, pixel=name) for name in ("example", "yellow"))
+    example, yellow = (rows.only(pixel=name) for name in ("example", "yellow"))
     det, sigma, zero = (float(x[0]) for x in (example["determinant"], example["smallest"], yellow["determinant"]))
     known = abs(det - 0.0927561) < 5e-8 and abs(sigma - 0.2370604) < 5e-8 and abs(zero) < 1e-15
     detail = (
@@ -98,7 +97,7 @@ def _anchors(rows: Table) -> Outcome:
     opposite = bool((rows["stack"] == 6).all() and (rows["opposite sum"] == 0).all())
     few = rows.where(rows["outputs"] < 6)
     bounded = bool((few["sum"] <= few["outputs"]).all())
-    found = {outputs: set(matching(rows, outputs=outputs)["needed"].tolist()) for outputs in ANCHORS}
+    found = {outputs: set(rows.only(outputs=outputs)["needed"].tolist()) for outputs in ANCHORS}
     value = ", ".join("/".join(map(str, sorted(found[outputs]))) for outputs in ANCHORS)
     detail = (
         f"{len(rows)} random Jacobians; opposite anchors: stack rank 6, sum rank {rows['opposite sum'].max()} at most"
@@ -121,7 +120,7 @@ def _agreement(rows: Table) -> Outcome:
 
 
 def _graph(rows: Table) -> Outcome:
-    added = matching(rows, rule="add")
+    added = rows.only(rule="add")
     share = float(added["as graph"].mean())
     detail = (
         f"all 36 cells of {len(added)} random supports, {int((~added['identifiable']).sum())} of them not connected"
@@ -138,10 +137,10 @@ def _table(rows: Table) -> Outcome:
 
 
 def _start(rows: Table) -> Outcome:
-    right = float(matching(rows, start="right")["error"].max())
-    moved = matching(rows, rule="bilinear", start="moved")["error"]
-    shifts = float(matching(rows, rule="add", start="silent")["error"].max())
-    square, tall = (matching(rows, rule="bilinear", start="silent", outputs=outputs) for outputs in (3, 5))
+    right = float(rows.only(start="right")["error"].max())
+    moved = rows.only(rule="bilinear", start="moved")["error"]
+    shifts = float(rows.only(rule="add", start="silent")["error"].max())
+    square, tall = (rows.only(rule="bilinear", start="silent", outputs=outputs) for outputs in (3, 5))
     detail = (
         f"{len(moved)} bilinear worlds; a wrong start with the right f there fits both planes to "
         f"{square['seen error'].max():.0e} where N = M and misses by {square['error'].min():.2f} or more off them; "
@@ -153,10 +152,10 @@ def _start(rows: Table) -> Outcome:
 
 def _simulation(rows: Table) -> Outcome:
     apart = float(rows["blockwise"].min())
-    plain = {name: matching(rows, support=name)["plain"] for name in ("random", "diagonal", "orthogonal")}
+    plain = {name: rows.only(support=name)["plain"] for name in ("random", "diagonal", "orthogonal")}
     detail = f"{len(set(rows['seed'].tolist()))} generators; plain network"
     for low in sorted(set(rows["low"].tolist())):
-        means = [(name, matching(rows, support=name, low=low)["plain"].mean()) for name in plain]
+        means = [(name, rows.only(support=name, low=low)["plain"].mean()) for name in plain]
         words = ", ".join(f"{name} {mean:.3f}" for name, mean in means)
         detail += f"; latents from {low:g} to 1: {words}"
     worse = plain["diagonal"].max() < 0.3 and plain["orthogonal"].max() < 0.95 and plain["random"].min() > 0.99

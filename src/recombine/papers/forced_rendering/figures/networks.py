@@ -11,8 +11,9 @@ from recombine.cells.arrays import FloatArray
 from recombine.papers.forced_rendering.figures.pictures import INK, PICTURE_FIGURES, SOFT, conditions, plot
 from recombine.papers.forced_rendering.readings.decoders import MORE_DRAWS
 from recombine.papers.forced_rendering.readings.remedies import GOAL, amounts, power_law
-from recombine.papers.results import Evidence, as_table, matching
-from recombine.papers.seeds import band, over_seeds
+from recombine.papers.plots import draw_band
+from recombine.papers.results import Evidence
+from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _draw_layers(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.06, right=0.985, top=0.88, bottom=0.17, wspace=0.24)
     for axes, (name, title) in zip(panels, LAYER_MEASURES.items(), strict=True):
         for code, stripes, word in conditions(table):
-            band(axes, matching(table, code=code, stripes=stripes), "layer", name, word)
+            draw_band(axes, table.only(code=code, stripes=stripes), "layer", name, word)
         last = int(table["layer"].max())
         top = float((table[name] + np.nan_to_num(table[f"{name} 2se"])).max())
         axes.set(title=title, xlabel="layer", ylim=(0, max(1.05, 1.05 * top)))
@@ -104,7 +105,7 @@ def _draw_hole(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.09, right=0.985, top=0.95, bottom=0.17)
     for name, word in (("unseen peaks", "peaks in place"), ("correlation", "correlation with the right image")):
-        band(axes, table, "hole side", name, word)
+        draw_band(axes, table, "hole side", name, word)
     axes.set(xlabel="side of the hole (bump widths)", ylabel="in the hole", ylim=(-0.03, 1.05))
     axes.legend(frameon=False)
 
@@ -119,7 +120,7 @@ def _say_hole(table: Table) -> str:
 
 def _penalties_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["low-rank"].table
-    return as_table(
+    return Table.from_rows(
         {name: row[name] for name in ("penalty", "seed", "unseen peaks", "striped")} | {"components": row["rank"]}
         for row in rows.rows()
     )
@@ -136,7 +137,7 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
     }
     for axes, (name, title) in zip(panels, titles.items(), strict=True):
         for place, penalty in enumerate(order):
-            values = matching(table, penalty=penalty)[name]
+            values = table.only(penalty=penalty)[name]
             spread = np.linspace(-0.15, 0.15, len(values)) if len(values) > 1 else np.zeros(1)
             axes.plot(place + spread, values, "o", color=SOFT, markersize=5, linestyle="none")
             axes.plot(
@@ -147,7 +148,7 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
 
 
 def _say_penalties(table: Table) -> str:
-    means = {name: matching(table, penalty=name) for name in PENALTY_WORDS}
+    means = {name: table.only(penalty=name) for name in PENALTY_WORDS}
     parts = [
         f"{PENALTY_WORDS[name]} {rows['unseen peaks'].mean():.2f} with {rows['components'].mean():.1f} components"
         for name, rows in means.items()
@@ -165,11 +166,11 @@ def _draw_efficiency(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.88, bottom=0.17, wspace=0.26)
     for axes, stripes, title in zip(panels, (0, 1), ("bumps alone", "with all stripes"), strict=False):
         for side in sorted(set(table["side"].tolist())):
-            line = matching(table, side=side, stripes=stripes)
-            band(axes, line, "bumps", "correlation", f"side {side}")
+            line = table.only(side=side, stripes=stripes)
+            draw_band(axes, line, "bumps", "correlation", f"side {side}")
         axes.axhline(GOAL, color=SOFT, linewidth=1, linestyle=":", marker="")
         axes.set(xscale="log", title=title, xlabel="bumps trained on", ylim=(-0.05, 1.05))
-        _plain_ticks(axes.xaxis, matching(table, stripes=stripes)["bumps"])
+        _plain_ticks(axes.xaxis, table.only(stripes=stripes)["bumps"])
     panels[0].set_ylabel("correlation, unseen places")
     panels[1].legend(frameon=False, fontsize=11, ncols=2, loc="lower right")
     _draw_amounts(panels[2], table)

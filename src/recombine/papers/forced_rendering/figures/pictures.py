@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence, matching
+from recombine.papers.results import Evidence
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def conditions(table: Table) -> list[tuple[str, int, str]]:
 
 def _picture(table: Table, name: str) -> FloatArray:
     """One picture (side, side) from its rows."""
-    rows = matching(table, picture=name)
+    rows = table.only(picture=name)
     picture = np.zeros((int(rows["line"].max()) + 1, int(rows["column"].max()) + 1))
     picture[rows["line"], rows["column"]] = rows["value"]
     return picture
@@ -58,7 +58,7 @@ def _draw_pictures(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(3, len(shown), squeeze=False)
     canvas.subplots_adjust(left=0.1, right=0.99, top=0.93, bottom=0.02, wspace=0.06, hspace=0.06)
     for column, (code, stripes, title) in enumerate(shown):
-        rows = matching(table, code=code, stripes=stripes)
+        rows = table.only(code=code, stripes=stripes)
         for axes, (name, word) in zip(
             panels[:, column],
             (("truth", "right"), ("output", "painted"), ("pasted", "pasted from\ncolumn and row")),
@@ -75,14 +75,14 @@ def _draw_pictures(canvas: Canvas, table: Table) -> None:
 def _say_pictures(table: Table) -> str:
     parts = []
     for code, stripes, title in conditions(table):
-        rows = matching(table, code=code, stripes=stripes)
+        rows = table.only(code=code, stripes=stripes)
         truth, output = (_picture(rows, name).ravel() for name in ("truth", "output"))
         parts.append(f"{title} {np.corrcoef(truth, output)[0, 1]:.2f}")
     return f"Images painted at a place in the hole; correlation with the right one: {', '.join(parts)}."
 
 
 def _errors_table(results: Mapping[str, Evidence]) -> Table:
-    return matching(results["pictures"].table, picture="error")
+    return results["pictures"].table.only(picture="error")
 
 
 def _draw_errors(canvas: Canvas, table: Table) -> None:
@@ -90,7 +90,7 @@ def _draw_errors(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, len(shown), squeeze=False)[0]
     canvas.subplots_adjust(left=0.055, right=0.9, top=0.88, bottom=0.14, wspace=0.12)
     for axes, (code, stripes, title) in zip(panels, shown, strict=True):
-        rows = matching(table, code=code, stripes=stripes)
+        rows = table.only(code=code, stripes=stripes)
         drawn = axes.imshow(_picture(rows, "error"), cmap="Greys", vmin=0, vmax=2, interpolation="nearest")
         axes.grid(visible=False)
         _frame(axes, rows)
@@ -103,7 +103,7 @@ def _draw_errors(canvas: Canvas, table: Table) -> None:
 def _say_errors(table: Table) -> str:
     parts = []
     for code, stripes, title in conditions(table):
-        rows = matching(table, code=code, stripes=stripes)
+        rows = table.only(code=code, stripes=stripes)
         hole = slice(int(rows["hole from"][0]), int(rows["hole to"][0]) + 1)
         parts.append(f"{title} {_picture(rows, 'error')[hole, hole].mean():.2f}")
     return f"Error at every place; mean in the hole over that of a blank image: {', '.join(parts)}."
@@ -122,7 +122,16 @@ def plot(
 ) -> Plot:
     """Return a figure of this paper, of one experiment; claims by number, with spaces between them."""
     numbers = tuple(f"forced-rendering/{number}" for number in claims.split())
-    return Plot(name, title, caption, numbers, (experiment,), table, draw, alternative, height)
+    return Plot(
+        name,
+        title=title,
+        caption=caption,
+        experiments=(experiment,),
+        table=table,
+        draw=draw,
+        alternative=alternative,
+        height=height,
+    )
 
 
 PICTURE_FIGURES = (

@@ -26,7 +26,6 @@ from recombine.papers.forced_rendering.readings.rows import (
     words,
     worst,
 )
-from recombine.papers.results import matching
 from recombine.papers.seeds import several
 from recombine.tables.table import Table
 
@@ -39,7 +38,7 @@ MORE_DRAWS = 20_000
 
 
 def _convolutional(rows: Table) -> Table:
-    chosen = matching(rows, model="cnn")
+    chosen = rows.only(model="cnn")
     return chosen.where(chosen["draws"] < MORE_DRAWS)
 
 
@@ -57,7 +56,7 @@ def _fails_in_hole(rows: Table) -> Outcome:
     holds = all_of(
         condition for code in codes for condition in (relative[code] > 0.7, inner[code] < bound, ratio[code] > 10)
     )
-    more = matching(rows, draws=MORE_DRAWS)
+    more = rows.only(draws=MORE_DRAWS)
     extra = f"; with 20,000 draws {mean(more, 'relative error'):.2f}" if len(more) else ""
     detail = (
         f"{_seeds(chosen)}; peaks in the inner hole {words(inner)}; error in the hole over that on the donut "
@@ -77,13 +76,13 @@ def _solves_donut(rows: Table) -> Outcome:
         error[code] < unit * (1e-4 if large and code in ("one-hot", "bump") else 1e-3) and peaks[code] > 0.95
         for code in error
     )
-    dense = {code: mean(rows, "seen error", model="mlp", code=code) for code in codes_of(matching(rows, model="mlp"))}
+    dense = {code: mean(rows, "seen error", model="mlp", code=code) for code in codes_of(rows.only(model="mlp"))}
     detail = f"peaks {words(peaks)}; error of MLPs, which are not judged: {words(dense, '.1e')}"
     return Outcome.of(f"error: {words(error, '.1e')}", holds, detail)
 
 
 def _superposition(rows: Table) -> Outcome:
-    one = matching(_convolutional(rows), code="one-hot")
+    one = _convolutional(rows).only(code="one-hot")
     pasted, truth, spanned = (mean(one, name) for name in ("pasted", "correlation", "spanned"))
     ratio = mean(one, "on cross") / mean(one, "off cross")
     holds = pasted > 0.7 and truth < (0.15 if paper_size(rows) else 0.3) and spanned > 0.9 and ratio > 3
@@ -120,7 +119,7 @@ def _every_code_pastes(rows: Table) -> Outcome:
 def _additive_stand_in(rows: Table) -> Outcome:
     found = {}
     for model in ("cnn", "mlp"):
-        one = matching(rows, model=model, code="one-hot")
+        one = rows.only(model=model, code="one-hot")
         found[model] = mean(one, "stand-in error") / mean(one, "unseen error")
     detail = "error of the additive kernel's prediction of the output over the output's own error, one-hot codes"
     return Outcome.of(f"share of the error: {words(found)}", all_of(value < 0.5 for value in found.values()), detail)
@@ -160,14 +159,14 @@ def _falls(shares: list[float]) -> bool:
 
 
 def _entangles(rows: Table) -> Outcome:
-    failing = matching(rows, stripes=0)
-    found = _shares(matching(failing, code="bump"))
+    failing = rows.only(stripes=0)
+    found = _shares(failing.only(code="bump"))
     close = not paper_size(rows) or abs(found[-1] - LAST_SHARE) <= 0.1
     parts = []
     for code in codes_of(failing):
-        chosen = matching(failing, code=code)
+        chosen = failing.only(code=code)
         seeds = sorted(set(chosen["seed"].tolist()))
-        single = sum(_falls(_shares(matching(chosen, seed=seed))) for seed in seeds)
+        single = sum(_falls(_shares(chosen.only(seed=seed))) for seed in seeds)
         parts.append(f"{code} {_listed(_shares(chosen))}, falling at every layer in {single} of {len(seeds)} networks")
     composing = _listed(_shares(rows.where((rows["stripes"] > 0) & (rows["code"] == "bump"))))
     detail = f"means over seeds: {'; '.join(parts)}; bump with stripes, which compose: {composing}"
@@ -179,8 +178,8 @@ def _listed(values: Iterable[float]) -> str:
 
 
 def _architecture_alone(rows: Table) -> Outcome:
-    every = matching(rows, model="pixel")
-    pixel, hot = matching(every, code="bump"), matching(every, code="one-hot")
+    every = rows.only(model="pixel")
+    pixel, hot = every.only(code="bump"), every.only(code="one-hot")
     extra = f"; one-hot codes ({len(hot)}): peaks {mean(hot, 'unseen peaks'):.2f}" if len(hot) else ""
     peaks, right = mean(pixel, "unseen peaks"), mean(pixel, "correlation")
     value = f"pixel MLP: peaks {peaks:.2f}, correlation {right:.2f}"
@@ -208,7 +207,7 @@ def _hole_size(rows: Table) -> Outcome:
 
 
 def _depth(rows: Table) -> Outcome:
-    chosen = matching(rows, model="cnn")
+    chosen = rows.only(model="cnn")
     depths = sorted(set(chosen["depth"].tolist()))
     peaks = {f"{depth} layers": mean(chosen, "unseen peaks", depth=depth) for depth in depths}
     error = {f"{depth} layers": mean(chosen, "relative error", depth=depth) for depth in depths}
@@ -218,10 +217,10 @@ def _depth(rows: Table) -> Outcome:
 
 
 def _where_it_errs(rows: Table) -> Outcome:
-    failing = matching(rows, picture="error", stripes=0)
+    failing = rows.only(picture="error", stripes=0)
     found = {}
     for code in codes_of(failing):
-        part = matching(failing, code=code)
+        part = failing.only(code=code)
         low, high = int(part["hole from"][0]), int(part["hole to"][0])
         nearest = np.minimum(
             np.minimum(part["line"], part["column"]) - low, high - np.maximum(part["line"], part["column"])

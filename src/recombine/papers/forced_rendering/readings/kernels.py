@@ -12,7 +12,6 @@ import numpy as np
 from recombine.papers.claims import Outcome
 from recombine.papers.forced_rendering.experiments.kernels import IMAGES, INVERTED
 from recombine.papers.forced_rendering.readings.rows import claim
-from recombine.papers.results import matching
 from recombine.tables.table import Table
 from recombine.worlds.rendered.bumps import ENCODINGS
 
@@ -27,30 +26,30 @@ def _identity(rows: Table) -> Outcome:
 
 
 def _one_hot(rows: Table) -> Outcome:
-    value = float(matching(rows, side=28)["F_K"][0])
+    value = float(rows.only(side=28)["F_K"][0])
     miss = float(np.abs(rows["F_K"] - rows["closed form"]).max())
     detail = f"differs from its closed form by {miss:.0e} at most, sides {rows['side'].min()} to {rows['side'].max()}"
     return Outcome.of(f"weight {value:.6f}", abs(value - 0.6825) < 1e-4 and miss < 1e-10, detail)
 
 
 def _true_images(rows: Table) -> Outcome:
-    found = matching(rows, side=28)
-    miss = 1 - float(matching(found, representation=IMAGES)["F_K"][0])
-    white = matching(found, representation=INVERTED)
+    found = rows.only(side=28)
+    miss = 1 - float(found.only(representation=IMAGES)["F_K"][0])
+    white = found.only(representation=INVERTED)
     raw, taken = float(white["F_K"][0]), float(white["F_K without background"][0])
     detail = f"inverted images: {raw:.8f} as they are, {taken:.8f} without the white page"
     return Outcome.of(f"weight {1 - miss:.12f}", abs(miss) < 1e-10, detail)
 
 
 def _one_pixel(rows: Table) -> Outcome:
-    value = float(matching(rows, representation=IMAGES, side=28)["kernel one pixel off"][0])
+    value = float(rows.only(representation=IMAGES, side=28)["kernel one pixel off"][0])
     return Outcome.of(
         f"similarity {value:.4f}", abs(value - math.exp(-0.25)) < 5e-4, f"exp(-1/4) = {math.exp(-0.25):.4f}"
     )
 
 
 def _additive(rows: Table) -> Outcome:
-    donut = matching(rows, side=28, width=1.0, **{"hole side": 17})
+    donut = rows.only(side=28, width=1.0, **{"hole side": 17})
     seen, unseen = float(donut["ID error"][0]), float(donut["OOD error"][0])
     peaks, match = float(donut["OOD peaks"][0]), float(donut["OOD correlation"][0])
     near = abs(seen - 0.00255) < 1e-5 and abs(unseen - 0.00589) < 1e-5 and abs(match - 0.036) < 1e-3
@@ -64,7 +63,7 @@ def _additive(rows: Table) -> Outcome:
 
 
 def _pasting(rows: Table) -> Outcome:
-    donut = matching(rows, side=28, width=1.0, **{"hole side": 17})
+    donut = rows.only(side=28, width=1.0, **{"hole side": 17})
     each, pooled = (float(donut[name][0]) for name in ("correlation with column plus row", "pooled correlation"))
     return Outcome.of(
         f"correlation {each:.3f}", each > 0.9, f"mean over unseen places; over all their pixels at once {pooled:.3f}"
@@ -72,12 +71,12 @@ def _pasting(rows: Table) -> Outcome:
 
 
 def _product(rows: Table) -> Outcome:
-    plain = matching(rows, target=IMAGES)
+    plain = rows.only(target=IMAGES)
     best = int(np.argmax(plain["OOD correlation"]))
     errors = ", ".join(
         f"{length:g}: {error:.2g}" for length, error in zip(plain["length"], plain["OOD error"], strict=True)
     )
-    used = float(matching(plain, length=4.0)["share of directions used"][0])
+    used = float(plain.only(length=4.0)["share of directions used"][0])
     detail = (
         f"OOD error by length {errors} (blank {BLANK:.4f}); at 4 pixels only {used:.0%} of the directions stand above "
         "rounding, so its error depends on the cut-off"
@@ -89,8 +88,8 @@ def _product(rows: Table) -> Outcome:
 
 def _degenerate(rows: Table) -> Outcome:
     gap = float(rows["difference from radial"].max())
-    white = matching(rows, target=INVERTED)
-    short = float(matching(white, length=0.5)["OOD error"][0])
+    white = rows.only(target=INVERTED)
+    short = float(white.only(length=0.5)["OOD error"][0])
     holds = gap < 1e-12
     meaning = ", where it decays to 0 and the page is 1: it fails for a reason that has nothing to do with composing"
     detail = (
@@ -100,9 +99,9 @@ def _degenerate(rows: Table) -> Outcome:
 
 
 def _codes(rows: Table) -> Outcome:
-    codes = [matching(rows, representation=code, side=28) for code in ENCODINGS]
+    codes = [rows.only(representation=code, side=28) for code in ENCODINGS]
     worst = max(abs(float(code[name][0]) - 1) for code in codes for name in ("F", "additive share"))
-    images = matching(rows, representation=IMAGES, side=28)
+    images = rows.only(representation=IMAGES, side=28)
     share, factor = float(images["additive share"][0]), float(images["F"][0])
     value = f"codes at most {worst:.0e} from 1; images F {factor:.5f}, share {share:.4f}"
     holds = worst < 1e-9 and abs(share - 0.2188) < 1e-4 and abs(factor - 0.99995) < 1e-5

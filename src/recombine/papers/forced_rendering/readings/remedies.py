@@ -20,7 +20,6 @@ from recombine.papers.forced_rendering.readings.rows import (
     words,
     worst,
 )
-from recombine.papers.results import matching
 from recombine.papers.seeds import several
 from recombine.tables.table import Table
 
@@ -36,7 +35,7 @@ def _striped(rows: Table) -> Table:
 
 def _population(rows: Table) -> Table:
     """Convolutional decoders of one-hot and bump codes."""
-    chosen = matching(rows, model="cnn")
+    chosen = rows.only(model="cnn")
     return chosen.where(~np.isin(chosen["code"], RAMPS))
 
 
@@ -66,7 +65,7 @@ def _stripes_help(rows: Table) -> Outcome:
 
 
 def _without_stripes(rows: Table) -> Outcome:
-    before = matching(_population(rows), stripes=0)
+    before = _population(rows).only(stripes=0)
     peaks, right, value = _peaks_and_correlation(before)
     low = 0.35 if paper_size(rows) else 0.6
     holds = all_of(number < low for number in (*peaks.values(), *right.values()))
@@ -78,7 +77,7 @@ def _without_stripes(rows: Table) -> Outcome:
 
 def _stripes_elsewhere(rows: Table) -> Outcome:
     after = _striped(rows)
-    dense, ramps = matching(after, model="mlp"), matching(after, model="cnn")
+    dense, ramps = after.only(model="mlp"), after.only(model="cnn")
     ramps = ramps.where(np.isin(ramps["code"], RAMPS))
     peaks = {"MLP": mean(dense, "unseen peaks"), "CNN on a ramp": mean(ramps, "unseen peaks")}
     right = {"MLP": mean(dense, "correlation"), "CNN on a ramp": mean(ramps, "correlation")}
@@ -88,7 +87,7 @@ def _stripes_elsewhere(rows: Table) -> Outcome:
 
 
 def _canvas(rows: Table) -> Outcome:
-    plain, canvas = matching(rows, margin=0), rows.where(rows["margin"] > 0)
+    plain, canvas = rows.only(margin=0), rows.where(rows["margin"] > 0)
     peaks = [mean(part, "unseen peaks") for part in (plain, canvas)]
     right = [mean(part, "correlation") for part in (plain, canvas)]
     value = f"peaks {peaks[0]:.2f} without, {peaks[1]:.2f} with the canvas"
@@ -109,7 +108,7 @@ def _by_penalty(rows: Table, column: str) -> dict[str, float]:
 def _penalties_help(rows: Table) -> Outcome:
     peaks, error = _by_penalty(rows, "unseen peaks"), _by_penalty(rows, "relative error")
     holds = peaks["none"] < 0.35 and peaks["both"] > (PENALTY_WORKS if paper_size(rows) else 0.4)
-    both = matching(rows, penalty="both")
+    both = rows.only(penalty="both")
     seeds = ", ".join(f"{value:.2f}" for value in sorted(both["unseen peaks"].tolist()))
     detail = (
         f"{several(len(both), 'network')} each; both, by seed: {seeds}; error over that of a blank image {words(error)}"
@@ -120,13 +119,13 @@ def _penalties_help(rows: Table) -> Outcome:
 def _which_penalty(rows: Table) -> Outcome:
     # The column "rank" counts components, exp of the entropy of their weights; a stripe has rank one at any count.
     peaks, count, striped = (_by_penalty(rows, name) for name in ("unseen peaks", "rank", "striped"))
-    lowest = -worst(-matching(rows, penalty="variance")["unseen peaks"])
-    highest = worst(matching(rows, penalty="entropy")["unseen peaks"])
+    lowest = -worst(-rows.only(penalty="variance")["unseen peaks"])
+    highest = worst(rows.only(penalty="entropy")["unseen peaks"])
     value = "peaks: " + "; ".join(
         f"{name} alone {peaks[name]:.2f} with {count[name]:.1f} components" for name in ("entropy", "variance")
     )
     detail = (
-        f"{several(len(matching(rows, penalty='variance')), 'network')} each; best with entropy alone {highest:.2f}, "
+        f"{several(len(rows.only(penalty='variance')), 'network')} each; best with entropy alone {highest:.2f}, "
         f"worst with variance alone {lowest:.2f}. Share of the embeddings that is a stripe in either direction: "
         f"{words(striped)}"
     )
@@ -142,10 +141,10 @@ def _which_penalty(rows: Table) -> Outcome:
 
 def amounts(rows: Table, stripes: int) -> dict[int, float]:
     """Return how many bumps reach the goal at each side, from means over seeds."""
-    chosen = matching(rows, stripes=stripes)
+    chosen = rows.only(stripes=stripes)
     found = {}
     for side in sorted(set(chosen["side"].tolist())):
-        line = matching(chosen, side=side)
+        line = chosen.only(side=side)
         sizes = np.array(sorted(set(line["bumps"].tolist())))
         scores = np.array([mean(line, "correlation", bumps=size) for size in sizes])
         found[side] = needed(sizes.astype(float), scores, GOAL)
@@ -170,7 +169,7 @@ def _exponent(rows: Table) -> Outcome:
     if count < 3:
         return Outcome.not_run(f"an exponent needs three sides of the image; these results have {count}")
     found, error, half = power_law(alone)
-    seeds = {side: len(set(matching(rows, side=side)["seed"].tolist())) for side in alone}
+    seeds = {side: len(set(rows.only(side=side)["seed"].tolist())) for side in alone}
     value = f"exponent {found:.2f} (standard error {error:.2f}; 95 % interval {found - half:.2f} to {found + half:.2f})"
     detail = (
         f"bumps needed {_listed(alone)} (side: bumps; seeds {_listed(seeds)}); interval by Student's t with "

@@ -7,7 +7,6 @@ from typing import Any
 
 from recombine.cells.arrays import FloatArray
 from recombine.papers.claims import claims_of
-from recombine.papers.results import matching
 from recombine.tables.table import Table
 
 #: Sides of the images that the paper paints, from here up.
@@ -25,7 +24,7 @@ def mean(rows: Table, column: str, **values: Any) -> float:
     >>> mean(Table({"code": ["bump", "ramp"], "peaks": [0.2, 0.4]}), "peaks", code="ramp")
     0.4
     """
-    chosen = matching(rows, **values)
+    chosen = rows.only(**values)
     return float(chosen[column].mean()) if len(chosen) else float("nan")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.papers.gated_linear.readings.rows import RELU_KINDS, complete
 from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence, as_table, matching
+from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
 from recombine.worlds.images.sources import SOURCES
@@ -46,11 +46,11 @@ def _series(rows: Table, key: str) -> Table:
 
 
 def _smallest(rows: Table) -> Table:
-    return matching(rows, samples=int(rows["samples"].min()))
+    return rows.only(samples=int(rows["samples"].min()))
 
 
 def _units_table(results: Mapping[str, Evidence]) -> Table:
-    rows = matching(results["two-layer"].table, layers=2, bits=1, momentum=0.0)
+    rows = results["two-layer"].table.only(layers=2, bits=1, momentum=0.0)
     means = _series(_smallest(rows), "units")
     linear = _linear_error(results, int(means["samples"].min()))
     return Table({name: means[name] for name in means.columns} | {"linear": np.full(len(means), linear)})
@@ -60,19 +60,19 @@ def _linear_error(results: Mapping[str, Evidence], samples: int) -> float:
     """Error of the linear support vector machine, in percent: one layer without hyperplanes has one context."""
     if "shallow" not in results:
         return float("nan")
-    one = matching(results["shallow"].table, bits=0, classifier="one-layer", samples=samples)
+    one = results["shallow"].table.only(bits=0, classifier="one-layer", samples=samples)
     return 100 * float(one["error"][0]) if len(one) else float("nan")
 
 
 def _bits_table(results: Mapping[str, Evidence]) -> Table:
-    return _series(_smallest(matching(results["shallow"].table, layers=1, momentum=0.0, thresholds="median")), "bits")
+    return _series(_smallest(results["shallow"].table.only(layers=1, momentum=0.0, thresholds="median")), "bits")
 
 
 def _lines(axes: Axes, table: Table, key: str, column: str, names: tuple[str, ...]) -> None:
     """Draw means and bars by classifier, beside one another where the axis is logarithmic."""
     every = ("network", *(name for name in names if name != "network"))
     for name in names:
-        line = matching(table, classifier=name)
+        line = table.only(classifier=name)
         order = np.argsort(line[key])
         band = np.nan_to_num(line[f"{column} 2se"][order])
         aside = 1.025 ** (every.index(name) - len(every) / 2) if key == "units" else 1.0
@@ -81,7 +81,7 @@ def _lines(axes: Axes, table: Table, key: str, column: str, names: tuple[str, ..
 
 def _controls(axes: Axes, table: Table, key: str, best: str, lost: bool) -> None:
     """Draw what unrelated classifiers would disagree on, and what is found after a network lost its thresholds."""
-    line = matching(table, classifier=best)
+    line = table.only(classifier=best)
     order = np.argsort(line[key])
     plain: dict[str, Any] = {"marker": "", "linewidth": 1.2}
     axes.plot(line[key][order], line["chance"][order], ":", color="0.3", label="if unrelated: p(1-q) + q(1-p)", **plain)
@@ -112,7 +112,7 @@ def _draw_units(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.08, right=0.985, top=0.855, bottom=0.08, wspace=0.2, hspace=0.16)
     names = ("network", "group", "published group", "effective", "published effective", "zeta")
     for word, (left, right) in zip(("median", "random"), axes, strict=True):
-        chosen = matching(table, thresholds=word)
+        chosen = table.only(thresholds=word)
         _draw_pair(left, right, chosen, "units", names, lost=word == "median")
         left.axhline(
             float(table["linear"][0]), color="0.6", linewidth=1.0, marker="", linestyle="--", label="linear SVM"
@@ -147,9 +147,9 @@ def _draw_bits(canvas: Canvas, table: Table) -> None:
 
 
 def _say_units(table: Table) -> str:
-    few = matching(table, units=int(table["units"].min()), thresholds="median")
+    few = table.only(units=int(table["units"].min()), thresholds="median")
     errors = ", ".join(
-        f"{NAMES[name]} {float(matching(few, classifier=name)['error'][0]):.0f}%"
+        f"{NAMES[name]} {float(few.only(classifier=name)['error'][0]):.0f}%"
         for name in ("network", "group", "effective", "published effective", "zeta")
     )
     return f"Error and disagreement with training by number of units on {_where(table)}; with fewest: {errors}."
@@ -160,7 +160,7 @@ def _where(table: Table) -> str:
 
 
 def _say_bits(table: Table) -> str:
-    network = matching(table, classifier="network")
+    network = table.only(classifier="network")
     best = network["bits"][np.argmin(network["error"])]
     return f"Error of one-layer networks on {_where(table)}, by hyperplanes: least at s = {best}, then it rises."
 
@@ -172,7 +172,7 @@ def _scatter_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["two-layer"].table
     chosen = rows.where(np.isin(rows["classifier"], SCATTER))
     chosen = chosen.where(np.isfinite(chosen["error"]) & (chosen["layers"] == 2))
-    return as_table(
+    return Table.from_rows(
         {"classifier": row["classifier"], "thresholds": row["thresholds"]}
         | {"network": 100 * row["network error"], "limit": 100 * row["error"]}
         for row in chosen.rows()
@@ -185,7 +185,7 @@ def _draw_scatter(canvas: Canvas, table: Table) -> None:
     top = float(max(table["network"].max(), table["limit"].max())) * 1.05
     for place, name in zip(axes, SCATTER, strict=True):
         for word, marker in (("median", "o"), ("random", "^")):
-            dots = matching(table, classifier=name, thresholds=word)
+            dots = table.only(classifier=name, thresholds=word)
             style: dict[str, Any] = {"markersize": 6, "markerfacecolor": "none"}
             place.plot(dots["network"], dots["limit"], linestyle="", marker=marker, label=word, **style)
         place.plot([0, top], [0, top], color="0.5", linewidth=0.8, marker="", linestyle="-")
@@ -198,7 +198,7 @@ def _draw_scatter(canvas: Canvas, table: Table) -> None:
 def _say_scatter(table: Table) -> str:
     words = []
     for name in SCATTER:
-        dots = matching(table, classifier=name)
+        dots = table.only(classifier=name)
         words.append(f"{NAMES[name]} {float(np.corrcoef(dots['network'], dots['limit'])[0, 1]):.2f}")
     return f"Error of limits against that of trained networks; correlations: {', '.join(words)}."
 
@@ -208,7 +208,7 @@ def _say_scatter(table: Table) -> str:
 
 def _relu_table(results: Mapping[str, Evidence]) -> Table:
     """Means over seeds, for sizes at which no network lacks a limit: else lines would be of different networks."""
-    rows = _smallest(matching(results["relu"].table, momentum=0.9))
+    rows = _smallest(results["relu"].table.only(momentum=0.9))
     units = complete(rows, RELU_KINDS, by=("units",))["units"]
     few = rows.where(np.isin(rows["units"], units) & np.isfinite(rows["error"]))
     keys = ("images", "samples", "units", "classifier")
@@ -223,7 +223,7 @@ def _draw_relu(canvas: Canvas, table: Table) -> None:
     kinds = (*RELU_KINDS, "gates only")
     for place, column in ((left, "error"), (right, "inconsistency")):
         for kind in kinds:
-            line = matching(table, classifier=kind)
+            line = table.only(classifier=kind)
             if column == "inconsistency" and kind == "network":
                 place.errorbar([], [], [])
                 continue
@@ -240,7 +240,7 @@ def _draw_relu(canvas: Canvas, table: Table) -> None:
 
 def _say_relu(table: Table) -> str:
     means = {
-        kind: float(matching(table, classifier=kind)["inconsistency"].mean())
+        kind: float(table.only(classifier=kind)["inconsistency"].mean())
         for kind in ("hidden layer", "learned contexts", "random contexts")
     }
     words = ", ".join(f"{kind} {value:.1f}%" for kind, value in means.items())
@@ -255,55 +255,50 @@ _SEEDS = (
 FIGURES = (
     Plot(
         "units",
-        "Two-layer gated networks and their limits, by number of units",
-        "One hyperplane a unit, momentum 0. As published are two defects, thresholds lost the third; p and q are the "
-        f"errors of SVM-GLN and network. {_SEEDS}",
-        (
-            "gated-linear/9a",
-            "gated-linear/9b",
-            "gated-linear/10",
-            "gated-linear/11a",
-            "gated-linear/16",
-            "gated-linear/17",
+        title="Two-layer gated networks and their limits, by number of units",
+        caption=(
+            "One hyperplane a unit, momentum 0. As published are two defects, thresholds lost the third; p and q are the "
+            f"errors of SVM-GLN and network. {_SEEDS}"
         ),
-        ("two-layer",),
-        _units_table,
-        _draw_units,
-        _say_units,
+        experiments=("two-layer",),
+        table=_units_table,
+        draw=_draw_units,
+        alternative=_say_units,
         height=620,
     ),
     Plot(
         "bits",
-        "One-layer gated networks and their limits, by number of hyperplanes",
-        f"Median thresholds, momentum 0. {_SEEDS}",
-        ("gated-linear/13a", "gated-linear/11b"),
-        ("shallow",),
-        _bits_table,
-        _draw_bits,
-        _say_bits,
+        title="One-layer gated networks and their limits, by number of hyperplanes",
+        caption=f"Median thresholds, momentum 0. {_SEEDS}",
+        experiments=("shallow",),
+        table=_bits_table,
+        draw=_draw_bits,
+        alternative=_say_bits,
         height=380,
     ),
     Plot(
         "scatter",
-        "What the limit predicts of the error of trained networks",
-        "One mark a network with two layers, all shapes, sizes of the training set and seeds; on the line, limit and "
-        "network have the same error.",
-        ("gated-linear/9a", "gated-linear/17"),
-        ("two-layer",),
-        _scatter_table,
-        _draw_scatter,
-        _say_scatter,
+        title="What the limit predicts of the error of trained networks",
+        caption=(
+            "One mark a network with two layers, all shapes, sizes of the training set and seeds; on the line, limit "
+            "and network have the same error."
+        ),
+        experiments=("two-layer",),
+        table=_scatter_table,
+        draw=_draw_scatter,
+        alternative=_say_scatter,
     ),
     Plot(
         "relu",
-        "ReLU networks, and limits that are given more or less of them",
-        "Momentum 0.9. Sizes at which some network has no hard margin by its hidden layer, learned or random contexts "
-        f"are left out; gates alone are shown where they separate the samples. {_SEEDS}",
-        ("gated-linear/14", "gated-linear/15"),
-        ("relu",),
-        _relu_table,
-        _draw_relu,
-        _say_relu,
+        title="ReLU networks, and limits that are given more or less of them",
+        caption=(
+            "Momentum 0.9. Sizes at which some network has no hard margin by its hidden layer, learned or random contexts "
+            f"are left out; gates alone are shown where they separate the samples. {_SEEDS}"
+        ),
+        experiments=("relu",),
+        table=_relu_table,
+        draw=_draw_relu,
+        alternative=_say_relu,
         height=380,
     ),
 )

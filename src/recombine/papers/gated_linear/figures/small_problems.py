@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence, as_table, matching
+from recombine.papers.results import Evidence
 from recombine.tables.table import Table
 from recombine.theory.gated.margin import largest_margin
 from recombine.worlds.gated_problems import problem
@@ -74,9 +74,9 @@ def _say_toy(table: Table) -> str:
 
 
 def _flow_table(results: Mapping[str, Evidence]) -> Table:
-    rows = matching(results["flow"].table, sharing=False)
+    rows = results["flow"].table.only(sharing=False)
     rows = rows.where(rows["margin"] > 1)
-    return as_table(
+    return Table.from_rows(
         {name: row[name] for name in ("problem", "scale", "seed", "tau", "margin")}
         | {"excess": row["ratio"] / row["optimum"] - 1}
         for row in rows.rows()
@@ -88,10 +88,10 @@ def _draw_flow(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.13, right=0.97, top=0.95, bottom=0.17)
     looks = {"toy": ("-", "#1b6ca8", "toy"), "G1": ("--", "0.35", "G1, whose limit switches a unit off")}
     for name, (dash, colour, words) in looks.items():
-        chosen = matching(table, problem=name)
+        chosen = table.only(problem=name)
         keys = sorted(set(zip(chosen["scale"].tolist(), chosen["seed"].tolist(), strict=True)))
         for order, (scale, seed) in enumerate(keys):
-            line = matching(chosen, scale=scale, seed=seed)
+            line = chosen.only(scale=scale, seed=seed)
             label = f"{words} ({len(keys)} flows)" if order == 0 else None
             axes.plot(line["margin"], line["excess"], dash, color=colour, marker="", linewidth=1.1, label=label)
     axes.set(xscale="log", yscale="log", xlabel="smallest margin", ylabel="norm / margin above optimum")
@@ -106,7 +106,7 @@ def _say_flow(table: Table) -> str:
     last = table.where(table["margin"] > 0.99 * table["margin"].max())
     words = []
     for name in ("toy", "G1"):
-        excess = matching(last, problem=name)["excess"]
+        excess = last.only(problem=name)["excess"]
         words.append(f"{excess.min():.0e} to {excess.max():.0e} on {name}")
     return f"Lines fall as the margin grows, those of G1 more slowly; above the optimum at the end: {', '.join(words)}."
 
@@ -114,25 +114,28 @@ def _say_flow(table: Table) -> str:
 FIGURES = (
     Plot(
         "toy",
-        "Fig. 1's points, split by the largest margins of two layers and of one",
-        "Circles are the positive class, grey what a classifier labels positive, dotted lines the two gates. The line "
-        "in both is the limit of two layers; group norm, effective norm and L2 on zeta all give this function here.",
-        ("gated-linear/3", "gated-linear/1"),
-        ("limits",),
-        _toy_table,
-        _draw_toy,
-        _say_toy,
+        title="Fig. 1's points, split by the largest margins of two layers and of one",
+        caption=(
+            "Circles are the positive class, grey what a classifier labels positive, dotted lines the two gates. The "
+            "line in both is the limit of two layers; group norm, effective norm and L2 on zeta all give this "
+            "function here."
+        ),
+        experiments=("limits",),
+        table=_toy_table,
+        draw=_draw_toy,
+        alternative=_say_toy,
         height=420,
     ),
     Plot(
         "flow",
-        "The rescaled flow approaches the optimum of the margin problem",
-        "One line a flow, from the same seeds and scales of first weights on both problems. All end at a margin of 4 "
-        "million, beyond which numbers of 64 bits do not tell samples apart.",
-        ("gated-linear/1", "gated-linear/8b", "gated-linear/8c"),
-        ("flow",),
-        _flow_table,
-        _draw_flow,
-        _say_flow,
+        title="The rescaled flow approaches the optimum of the margin problem",
+        caption=(
+            "One line a flow, from the same seeds and scales of first weights on both problems. All end at a margin "
+            "of 4 million, beyond which numbers of 64 bits do not tell samples apart."
+        ),
+        experiments=("flow",),
+        table=_flow_table,
+        draw=_draw_flow,
+        alternative=_say_flow,
     ),
 )

@@ -19,14 +19,13 @@ from recombine.papers.gated_linear.readings.rows import (
     where,
 )
 from recombine.papers.gated_linear.readings.small_problems import claim
-from recombine.papers.results import matching
-from recombine.papers.seeds import MissingNetworksError, judged, several
+from recombine.papers.seeds import MissingRowsError, judged, several
 from recombine.tables.table import Table
 
 
 def _twice_error(rows: Table, **condition: Any) -> float:
     """Two standard errors of the mean error over the networks of a condition, in percent."""
-    values = matching(rows, **condition)["error"]
+    values = rows.only(**condition)["error"]
     return 200 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
 
 
@@ -44,7 +43,7 @@ def _lost_thresholds(rows: Table) -> Outcome:
 
 @judged
 def _lost_thresholds_shallow(rows: Table) -> Outcome:
-    chosen = matching(rows, layers=1, bits=8, thresholds="median", momentum=0.0)
+    chosen = rows.only(layers=1, bits=8, thresholds="median", momentum=0.0)
     chosen = fewest(chosen, "one-layer networks with 8 bits and median thresholds")
     kept, lost = (percent(chosen, name, classifier="one-layer") for name in ("inconsistency", "reloaded"))
     return verdict(rows, f"{kept:.1f}% becomes {lost:.1f}%", lost >= 1.5 * kept, lost > 40, where(chosen))
@@ -52,9 +51,9 @@ def _lost_thresholds_shallow(rows: Table) -> Outcome:
 
 @judged
 def _median_thresholds(rows: Table) -> Outcome:
-    networks = matching(rows, layers=2, momentum=0.0, classifier="network")
+    networks = rows.only(layers=2, momentum=0.0, classifier="network")
     both = [percent(networks, "error", thresholds=word) for word in ("median", "random")]
-    few = fewest(matching(networks, units=10, bits=1), "two-layer networks with 10 units and one bit")
+    few = fewest(networks.only(units=10, bits=1), "two-layer networks with 10 units and one bit")
     median, random = (percent(few, "error", thresholds=word) for word in ("median", "random"))
     slack = {word: _twice_error(few, thresholds=word) for word in ("median", "random")}
     value = f"{both[0]:.1f}% against {both[1]:.1f}%; 10 units {median:.1f}% against {random:.1f}%"
@@ -74,7 +73,7 @@ def _by_hyperplanes(networks: Table) -> str:
     """Say what random thresholds cost by hyperplanes a unit, over all samples and with the fewest."""
     words = []
     for bits in sorted(set(networks["bits"].tolist())):
-        here = matching(networks, bits=bits)
+        here = networks.only(bits=bits)
         few = fewest(here, "networks")
         words.append(f"{bits} a unit {_gain(here)} (at {few['samples'][0]} samples {_gain(few)})")
     return f"by hyperplanes: {', '.join(words)}"
@@ -82,11 +81,11 @@ def _by_hyperplanes(networks: Table) -> str:
 
 @judged
 def _shape_in_bits(rows: Table) -> Outcome:
-    chosen = matching(rows, layers=1, thresholds="median", momentum=0.0, classifier="network")
+    chosen = rows.only(layers=1, thresholds="median", momentum=0.0, classifier="network")
     few = fewest(chosen, "one-layer networks with median thresholds")
     bits = sorted(set(few["bits"].tolist()))
     if not {0, 2, 4, 8, 10} <= set(bits):
-        raise MissingNetworksError(f"needs one-layer networks with 0, 2, 4, 8 and 10 bits; there are {bits}")
+        raise MissingRowsError(f"needs one-layer networks with 0, 2, 4, 8 and 10 bits; there are {bits}")
     errors = {bit: percent(few, "error", bits=bit) for bit in bits}
     best = min(errors, key=lambda bit: errors[bit])
     many = min(errors[bit] for bit in bits if bit >= 10)
@@ -101,18 +100,18 @@ def _shape_in_bits(rows: Table) -> Outcome:
 
 @judged
 def _two_layers_win(rows: Table) -> Outcome:
-    chosen = matching(rows, thresholds="median", momentum=0.0, classifier="network")
+    chosen = rows.only(thresholds="median", momentum=0.0, classifier="network")
     gains, counts = {}, {1: 0, 2: 0}
     for size in sorted(set(chosen["samples"].tolist())):
         best = []
         for layers in (1, 2):
-            here = matching(chosen, samples=size, layers=layers)
+            here = chosen.only(samples=size, layers=layers)
             shapes = sorted(set(zip(here["units"].tolist(), here["bits"].tolist(), strict=True)))
             counts[layers] = len(shapes)
             best.append(min((percent(here, "error", units=u, bits=b) for u, b in shapes), default=float("nan")))
         gains[size] = best[0] - best[1]
     if not gains or not np.isfinite(list(gains.values())).all():
-        raise MissingNetworksError("needs networks of one and of two layers")
+        raise MissingRowsError("needs networks of one and of two layers")
     value = ", ".join(f"{gain:.1f} points at {size}" for size, gain in gains.items())
     least = min(gains.values())
     detail = f"{rows['images'][0]}, best of {counts[1]} shapes with one layer and of {counts[2]} with two"
@@ -122,7 +121,7 @@ def _two_layers_win(rows: Table) -> Outcome:
 @judged
 def _relu(rows: Table) -> Outcome:
     kinds = RELU_KINDS
-    fast = matching(rows, momentum=0.9)
+    fast = rows.only(momentum=0.9)
     fast = fast.where((fast["units"] >= 20) & (fast["units"] <= 100))
     whole = complete(fast, kinds)
     error = {kind: percent(whole, "error", classifier=kind) for kind in kinds}
@@ -133,7 +132,7 @@ def _relu(rows: Table) -> Outcome:
     order = error["network"] < error["learned contexts"] < error["random contexts"]
     numbers = hidden < 1 and 3 <= learned <= 9 and 6 <= random <= 16 and close and order
     listed = ", ".join(f"{kind} {number:.1f}%" for kind, number in error.items())
-    every, settings = len(matching(fast, classifier="network")), len(whole) // len(kinds)
+    every, settings = len(fast.only(classifier="network")), len(whole) // len(kinds)
     detail = (
         f"{rows['images'][0]}, {settings} of {every} networks with 20 to 100 units; left out are {every - settings} of "
         f"which some limit has no hard margin; errors {listed}"
@@ -143,13 +142,11 @@ def _relu(rows: Table) -> Outcome:
 
 @judged
 def _gates_only(rows: Table) -> Outcome:
-    fast = matching(rows, momentum=0.9)
-    gates = matching(fast, classifier="gates only")
+    fast = rows.only(momentum=0.9)
+    gates = fast.only(classifier="gates only")
     there = gates.where(np.isfinite(gates["error"]))
     if not len(there):
-        raise MissingNetworksError(
-            "no network whose gates alone separate its training samples; it takes hundreds of units"
-        )
+        raise MissingRowsError("no network whose gates alone separate its training samples; it takes hundreds of units")
     # The network's own error stands in every row, so the same networks are compared.
     error, network = percent(there, "error"), percent(there, "network error")
     value = f"{error:.1f}% against {network:.1f}% of the same networks"
@@ -157,7 +154,7 @@ def _gates_only(rows: Table) -> Outcome:
         f"{percent(here, 'error'):.1f}% against {percent(here, 'network error'):.1f}% with {size} samples "
         f"({several(len(here), 'network')})"
         for size in sorted(set(there["samples"].tolist()))
-        for here in [matching(there, samples=size)]
+        for here in [there.only(samples=size)]
     ]
     detail = (
         f"{rows['images'][0]}, {len(there)} of {len(gates)} networks are separable by their gates: {', '.join(sizes)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from recombine.papers.claims import Outcome
 from recombine.papers.gated_linear.readings.rows import change, on_digits, paired, percent, ten_units, verdict, where
 from recombine.papers.gated_linear.readings.small_problems import claim
-from recombine.papers.results import matching
 from recombine.papers.seeds import judged
 from recombine.tables.table import Table
 
@@ -26,14 +25,14 @@ def _agreement(rows: Table) -> Outcome:
 
 @judged
 def _plain_norm(rows: Table) -> Outcome:
-    two = matching(rows, layers=2)
-    slow = matching(two, momentum=0.0)
+    two = rows.only(layers=2)
+    slow = two.only(momentum=0.0)
     pairs = paired(slow, "inconsistency", "classifier", "group", "zeta")
     group, zeta = pairs.mean(axis=0)
     closer, further = (int((sign * pairs[:, 1] < sign * pairs[:, 0]).sum()) for sign in (1, -1))
     value = f"{zeta:.1f}% against {group:.1f}% with the group norm"
     wrong = paired(slow, "inconsistency", "classifier", "group", "published group")[:, 1].mean()
-    short = int((matching(slow, classifier="network")["margin"] <= 0).sum())
+    short = int((slow.only(classifier="network")["margin"] <= 0).sum())
     detail = (
         f"two layers, momentum 0: L2 on zeta is closer to {closer} of {len(pairs)} networks and further from {further}"
         f", {change(pairs)} (two standard errors); groups of the wrong rows {wrong:.1f}%; {short} of the networks "
@@ -44,7 +43,7 @@ def _plain_norm(rows: Table) -> Outcome:
 
 def _with_momentum(rows: Table) -> str:
     """Say the same of networks trained with momentum, which are nearer to their limit, where there are some."""
-    fast = matching(rows, momentum=0.9)
+    fast = rows.only(momentum=0.9)
     if not len(fast):
         return ""
     group, zeta = paired(fast, "inconsistency", "classifier", "group", "zeta").mean(axis=0)
@@ -59,11 +58,11 @@ def _implicit_bias(rows: Table) -> Outcome:
     times = apart["effective"] / apart["group"]
     value = f"error {errors['effective'] - errors['group']:+.1f} points, inconsistency x {times:.2f}"
     numbers = abs(errors["effective"] - errors["group"]) < 3 and 1.3 <= times <= 2
-    every = matching(rows, layers=2, momentum=0.0)
+    every = rows.only(layers=2, momentum=0.0)
     means = [
         f"{word} {right:.1f}% against {other:.1f}%"
         for word in sorted(set(every["thresholds"].tolist()))
-        for right, other in [_means(matching(every, thresholds=word))]
+        for right, other in [_means(every.only(thresholds=word))]
     ]
     detail = f"{where(chosen)}; inconsistency over all two-layer networks, by thresholds: {', '.join(means)}"
     return verdict(rows, value, times > 1, numbers, detail)
@@ -102,7 +101,7 @@ def _published_gap(rows: Table) -> Outcome:
         return Outcome.not_run(f"needs MNIST (scale full); the 8x8 digits that stood in gave {value}")
     if right - group > 5:
         return Outcome.of(value, True, where(chosen))
-    seeds = matching(chosen, classifier="effective")["error"] - matching(chosen, classifier="group")["error"]
+    seeds = chosen.only(classifier="effective")["error"] - chosen.only(classifier="group")["error"]
     detail = (
         f"{where(chosen)}; seed by seed the difference is {100 * seeds.min():.1f} to {100 * seeds.max():.1f} points; "
         "the published gap comes from a column-major reshape and a wrong coefficient, which leave (H - 1) d weights "

@@ -12,8 +12,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.papers.claims import Outcome
-from recombine.papers.results import matching
-from recombine.papers.seeds import MissingNetworksError
+from recombine.papers.seeds import MissingRowsError
 from recombine.tables.table import Table
 
 #: What tells one row from another.
@@ -48,11 +47,11 @@ def percent(rows: Table, column: str, **condition: Any) -> float:
     >>> percent(Table({"error": [0.25, 0.75, float("nan")], "units": [10, 10, 10]}), "error", units=10)
     50.0
     """
-    values = matching(rows, **condition)[column]
+    values = rows.only(**condition)[column]
     values = values[np.isfinite(values)]
     if not len(values):
         words = ", ".join(f"{name} {value}" for name, value in condition.items())
-        raise MissingNetworksError(f"nothing was run, or nothing is separable, at {words}")
+        raise MissingRowsError(f"nothing was run, or nothing is separable, at {words}")
     return 100 * float(values.mean())
 
 
@@ -74,7 +73,7 @@ def paired(rows: Table, column: str, by: str, one: str, other: str) -> FloatArra
             found[row[by]][tuple(row[name] for name in keys)] = 100 * row[column]
     both = [(value, found[other][key]) for key, value in found[one].items() if key in found[other]]
     if not both:
-        raise MissingNetworksError(f"no network has both {by} {one!r} and {other!r}")
+        raise MissingRowsError(f"no network has both {by} {one!r} and {other!r}")
     return np.array(both)
 
 
@@ -125,7 +124,7 @@ def ten_units(rows: Table, thresholds: str = "median") -> Table:
     >>> ten_units(Table(columns | {"momentum": [0.0, 0.0], "samples": [400, 200]}))["samples"].tolist()
     [200]
     """
-    chosen = matching(rows, layers=2, units=10, bits=1, thresholds=thresholds, momentum=0.0)
+    chosen = rows.only(layers=2, units=10, bits=1, thresholds=thresholds, momentum=0.0)
     return fewest(chosen, f"two-layer networks with 10 units, one bit and {thresholds} thresholds")
 
 
@@ -138,8 +137,8 @@ def fewest(rows: Table, words: str) -> Table:
     [200]
     """
     if not len(rows):
-        raise MissingNetworksError(f"no {words}")
-    return matching(rows, samples=int(rows["samples"].min()))
+        raise MissingRowsError(f"no {words}")
+    return rows.only(samples=int(rows["samples"].min()))
 
 
 def where(rows: Table) -> str:

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.papers.claims import Outcome, claims_of
-from recombine.papers.results import matching
-from recombine.papers.seeds import MissingNetworksError, judged
+from recombine.papers.seeds import MissingRowsError, judged
 from recombine.tables.table import Table
 from recombine.theory.gated.flow import LARGEST_MARGIN
 
@@ -67,10 +66,10 @@ def ends(rows: Table, until: float = np.inf) -> Table:
 
 def _found(rows: Table, **condition: Any) -> Table:
     """Return the rows of a condition, of which there must be some."""
-    chosen = matching(rows, **condition)
+    chosen = rows.only(**condition)
     if not len(chosen):
         words = ", ".join(f"{name} {value}" for name, value in condition.items())
-        raise MissingNetworksError(f"no results{' of ' if words else ''}{words}")
+        raise MissingRowsError(f"no results{' of ' if words else ''}{words}")
     return chosen
 
 
@@ -84,7 +83,7 @@ def _toy_flow(rows: Table) -> Outcome:
     last = _found(ends(_found(rows, problem="toy", sharing=False), until=75))
     words, enough = [], True
     for scale in np.unique(last["scale"]).tolist():
-        ratios = matching(last, scale=scale)["ratio"]
+        ratios = last.only(scale=scale)["ratio"]
         close = int((np.abs(ratios - TOY) < 1e-3).sum())
         enough &= close >= 0.6 * len(ratios) and len(ratios) >= 5
         words.append(f"{close} of {len(ratios)} at scale {scale:g}")
@@ -199,7 +198,7 @@ def _slow_approach(rows: Table) -> Outcome:
     by_problem = [_found(rows, problem=name, sharing=False) for name in ("toy", "G1")]
     toy, switched = (_approaches(flows, LARGE) for flows in by_problem)
     if toy.keys() != switched.keys():
-        raise MissingNetworksError("needs flows of both problems from the same scales and seeds")
+        raise MissingRowsError("needs flows of both problems from the same scales and seeds")
     (fast, near), (slow, far) = (np.array(list(found.values())).T for found in (toy, switched))
     early_fast, early_slow = (np.array(list(_approaches(flows, EARLIER).values()))[:, 0] for flows in by_problem)
     value = _powers(slow, fast)
@@ -223,11 +222,11 @@ def _approaches(rows: Table, beyond: float) -> dict[tuple[float, int], tuple[flo
     """Return b of excess ~ margin^-b beyond a margin, and the last excess over the optimum, by scale and seed."""
     found = {}
     for scale, seed in sorted(set(zip(rows["scale"].tolist(), rows["seed"].tolist(), strict=True))):
-        one = matching(rows, scale=scale, seed=seed)
+        one = rows.only(scale=scale, seed=seed)
         excess = one["ratio"] / one["optimum"] - 1
         large = (one["margin"] > beyond) & (excess > NOISE)
         if not one["margin"].max() > 0.99 * LARGEST_MARGIN or large.sum() < 3:
-            raise MissingNetworksError(f"the flow of seed {seed} was not followed to a margin of {LARGEST_MARGIN:.0e}")
+            raise MissingRowsError(f"the flow of seed {seed} was not followed to a margin of {LARGEST_MARGIN:.0e}")
         slope, _ = np.polyfit(np.log(one["margin"][large]), np.log(excess[large]), 1)
         found[scale, seed] = -float(slope), float(excess[np.argmax(one["margin"])])
     return found

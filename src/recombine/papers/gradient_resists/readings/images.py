@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from recombine.papers.claims import Claim, Outcome
-from recombine.papers.results import matching
-from recombine.papers.seeds import MissingNetworksError, Sample, counted, judged, sample
+from recombine.papers.seeds import MissingRowsError, Sample, counted, judged, sample
 from recombine.tables.table import Table
 
 #: Errors that would follow the right image by chance: 2 labels of the 9 wrong ones.
@@ -31,7 +30,7 @@ def chosen(rows: Table, loss: str = "categorical-hinge", long: bool = False) -> 
     ['mnist']
     """
     images = "mnist" if "mnist" in rows["images"].tolist() else "digits"
-    found = matching(rows, images=images, loss=loss)
+    found = rows.only(images=images, loss=loss)
     return found.where(found["steps"] > LAST) if long else found.where(found["steps"] == LAST)
 
 
@@ -54,7 +53,7 @@ def _steps(rows: Table, least: int = 0) -> list[int]:
     steps = sorted(set(rows["step"].tolist()))
     found = [step for step in steps if step >= least]
     if not found:
-        raise MissingNetworksError(f"nothing was recorded from step {least} on")
+        raise MissingRowsError(f"nothing was recorded from step {least} on")
     return found
 
 
@@ -97,7 +96,7 @@ def _no_recovery(rows: Table) -> Outcome:
     long = chosen(rows, long=True)
     last = _steps(long)[-1]
     a, before = _at(long, "A", "test accuracy", last), _at(chosen(rows), "B", "test accuracy")
-    first, others = _at(long, "A", "test accuracy"), matching(long, setting="B", step=last)["test accuracy"]
+    first, others = _at(long, "A", "test accuracy"), long.only(setting="B", step=last)["test accuracy"]
     value = f"A {a} after {last:,} steps"
     then = f", and {others.mean():.3f} after {last:,}" if len(others) else ""
     detail = f"A had {first} after {LAST}; B has {before} after {LAST}{then}; {counted((a, before))}"
@@ -157,7 +156,7 @@ def _share(rows: Table) -> Outcome:
 
 @judged
 def _digits(rows: Table) -> Outcome:
-    digits = matching(rows, images="digits", loss="categorical-hinge", steps=LAST)
+    digits = rows.only(images="digits", loss="categorical-hinge", steps=LAST)
     a, b = (_at(digits, setting, "test accuracy") for setting in ("A", "B"))
     holds = abs(a.mean - 0.81) <= 0.04 and abs(b.mean - 0.96) <= 0.03
     return Outcome.of(f"A {a}, B {b}", holds, f"{counted((a, b))}; 1,300 images to train on, 497 to test")
@@ -179,7 +178,7 @@ def _other_loss(rows: Table) -> Outcome:
         s: [_at(other, s, f"{part} accuracy") for part in ("train", "test")] for s in sorted(set(other["setting"]))
     }
     if "A" not in ends:
-        raise MissingNetworksError("no network was trained with cross-entropy in setting A")
+        raise MissingRowsError("no network was trained with cross-entropy in setting A")
     value = "; ".join(f"{setting} train {found[0]}, test {found[1]}" for setting, found in ends.items())
     gaps = {setting: found[0].mean - found[1].mean for setting, found in ends.items()}
     numbers = abs(ends["A"][1].mean - 0.674) <= 0.04 and abs(gaps.get("B", 1.0)) <= 0.02

@@ -7,8 +7,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, IntArray
 from recombine.papers.claims import Outcome, claims_of
 from recombine.papers.gradient_resists.experiments.theory import held_out_information
-from recombine.papers.results import matching
-from recombine.papers.seeds import MissingNetworksError, Sample, counted, judged, sample
+from recombine.papers.seeds import MissingRowsError, Sample, counted, judged, sample
 from recombine.tables.table import Table
 
 #: Steps of the paper's text; the released figure ends after 50.
@@ -19,7 +18,7 @@ LAST_EPOCH = 1024
 
 
 def _scan_at(rows: Table, column: str, step: int, reading: str, repeats: bool = True) -> Sample:
-    return sample(matching(rows, encoder=32), column, reading=reading, repeats=repeats, step=step)
+    return sample(rows.only(encoder=32), column, reading=reading, repeats=repeats, step=step)
 
 
 @judged
@@ -100,7 +99,7 @@ def _first_epoch(rows: Table) -> Outcome:
 
 @judged
 def _linear(rows: Table) -> Outcome:
-    text = matching(rows, reading="text", setting="A")
+    text = rows.only(reading="text", setting="A")
     tilts, networks = (
         [sample(text, "tilt", model=model, epoch=epoch) for epoch in (1, 64, LAST_EPOCH)]
         for model in ("linear", "network")
@@ -121,14 +120,14 @@ def _linear(rows: Table) -> Outcome:
 @judged
 def _accidental(rows: Table) -> Outcome:
     """Networks that happen to be right on the whole held-out quadrant: untrained, after one epoch, and at the end."""
-    code = matching(rows, model="network", reading="code")
-    start = matching(code, setting="A", epoch=0)
+    code = rows.only(model="network", reading="code")
+    start = code.only(setting="A", epoch=0)
     lucky = start["seed"][start["held-out accuracy"] == 1]
     if not len(lucky):
-        raise MissingNetworksError("no untrained network labels the whole held-out quadrant 1")
+        raise MissingRowsError("no untrained network labels the whole held-out quadrant 1")
 
     def still(setting: str, epoch: int, seeds: IntArray) -> float:
-        found = matching(code, setting=setting, epoch=epoch)
+        found = code.only(setting=setting, epoch=epoch)
         right = found["held-out accuracy"][np.isin(found["seed"], seeds)]
         return float(np.mean(right == 1)) if len(right) else float("nan")
 
@@ -146,7 +145,7 @@ def _accidental(rows: Table) -> Outcome:
 
 def _moves(rows: Table, setting: str, first: int, second: int) -> Sample:
     """Share of the held-out quadrant whose answer changes between two epochs."""
-    found = matching(rows, setting=setting)
+    found = rows.only(setting=setting)
     seeds = sorted(set(found["seed"].tolist()))
     changed = [_region(found, seed, first) != _region(found, seed, second) for seed in seeds]
     return sample(Table({"share": [float(np.mean(region)) for region in changed]}), "share")
@@ -157,7 +156,7 @@ def _region(rows: Table, seed: int, epoch: int) -> BoolArray:
     edge, lines = float(rows["to"].max()), [line for line in np.unique(rows["X2"]).tolist() if line > 0]
     across = np.linspace(0, edge, 401)[1::2]
     region = np.zeros((len(lines), len(across)), dtype=bool)
-    chosen = matching(rows, seed=seed, epoch=epoch)
+    chosen = rows.only(seed=seed, epoch=epoch)
     for row in chosen.where(chosen["X2"] > 0).rows():
         region[lines.index(row["X2"])] |= (across > row["from"]) & (across < row["to"])
     return region
@@ -166,7 +165,7 @@ def _region(rows: Table, seed: int, epoch: int) -> BoolArray:
 @judged
 def _early(rows: Table) -> Outcome:
     if LAST_EPOCH not in rows["epoch"]:
-        raise MissingNetworksError(f"no network was trained for {LAST_EPOCH:,} epochs")
+        raise MissingRowsError(f"no network was trained for {LAST_EPOCH:,} epochs")
     early, late = (_moves(rows, "A", *epochs) for epochs in ((0, 4), (4, LAST_EPOCH)))
     control = _moves(rows, "B", 4, LAST_EPOCH)
     detail = (
@@ -177,7 +176,7 @@ def _early(rows: Table) -> Outcome:
 
 
 def _covariance(rows: Table) -> Outcome:
-    exact, sampled, step = (matching(rows, route=route) for route in ("exact", "samples", "one step"))
+    exact, sampled, step = (rows.only(route=route) for route in ("exact", "samples", "one step"))
     ratio = float(exact["ratio"][0])
     off = float(max(abs(sampled["first"] - 4 / 9).max(), abs(sampled["second"] + 2 / 9).max()))
     same = float(abs(2 * step["first"] - sampled["first"]).max())
@@ -197,7 +196,7 @@ def _processing(rows: Table) -> Outcome:
 
 
 def _counterexample(rows: Table) -> Outcome:
-    step, soft = matching(rows, steepness=0), rows.where(rows["steepness"] > 0)
+    step, soft = rows.only(steepness=0), rows.where(rows["steepness"] > 0)
     information, gradient = float(step["information"][0]), float(step["gradient"][0])
     value = f"{information:.3f} bits, gradient {gradient:g}"
     steep = soft.where(soft["steepness"] == soft["steepness"].max())

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recombine.papers.kernel_theory.figures.kernels import FIGURES as KERNELS
+from recombine.papers.kernel_theory.figures import images, kernels, onehot
 
-FIGURES = (*KERNELS,)
+FIGURES = (*kernels.FIGURES, *onehot.FIGURES, *images.FIGURES)

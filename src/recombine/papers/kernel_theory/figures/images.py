@@ -10,8 +10,9 @@ import numpy as np
 from recombine.measures.outputs.contributions import KINDS
 from recombine.papers.kernel_theory.readings.images import EQUIVALENCE
 from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence, as_table, matching
-from recombine.papers.seeds import band, over_seeds
+from recombine.papers.plots import draw_band
+from recombine.papers.results import Evidence
+from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _distance_table(results: Mapping[str, Evidence]) -> Table:
         pairs = over_seeds(results["mnist-equivalence"].table, ("anchors", "loss", "distance"), ("accuracy",))
         for row in pairs.rows():
             listed.append(_point("equivalence", f"{words[row['anchors']]}, {row['loss']}", row, "accuracy"))
-    return as_table(sorted(listed, key=lambda row: (row["panel"], row["line"], row["distance"])))
+    return Table.from_rows(sorted(listed, key=lambda row: (row["panel"], row["line"], row["distance"])))
 
 
 def _point(panel: str, line: str, row: Mapping[str, object], name: str) -> dict[str, object]:
@@ -60,13 +61,13 @@ def _point(panel: str, line: str, row: Mapping[str, object], name: str) -> dict[
 
 
 def _draw_distance(canvas: Canvas, table: Table) -> None:
-    shown = [panel for panel in PANELS if len(matching(table, panel=panel))]
+    shown = [panel for panel in PANELS if len(table.only(panel=panel))]
     panels = canvas.subplots(1, len(shown), squeeze=False)[0]
     canvas.subplots_adjust(left=0.07, right=0.99, top=0.89, bottom=0.33, wspace=0.25)
     for axes, panel in zip(panels, shown, strict=True):
-        points = matching(table, panel=panel)
+        points = table.only(panel=panel)
         for line in dict.fromkeys(points["line"].tolist()):
-            band(axes, matching(points, line=line), "distance", "value", line)
+            draw_band(axes, points.only(line=line), "distance", "value", line)
             # Digits have another geometry, so the published curves are shown for MNIST alone.
             if line in PUBLISHED and points["distance"].max() == max(DISTANCES):
                 colour = axes.lines[-1].get_color()
@@ -82,7 +83,7 @@ def _draw_distance(canvas: Canvas, table: Table) -> None:
 
 
 def _say_distance(table: Table) -> str:
-    hard = {loss: matching(table, panel="context dependence", line=f"CD-3, {loss}") for loss in ("logistic", "squared")}
+    hard = {loss: table.only(panel="context dependence", line=f"CD-3, {loss}") for loss in ("logistic", "squared")}
     ends = {loss: rows["value"][np.argsort(rows["distance"])][[0, -1]] for loss, rows in hard.items() if len(rows)}
     words = "; ".join(f"CD-3 under {loss} loss {first:.2f} to {last:.2f}" for loss, (first, last) in ends.items())
     return f"Slopes and accuracies of ConvNets by the distance between component images. {words}."
@@ -100,7 +101,7 @@ def _values_table(results: Mapping[str, Evidence]) -> Table:
             if np.isfinite(row[name]) and not str(row["set"]).startswith("dispersed"):
                 point = {"set": row["set"], "distance": row["distance"], "item": item - 4, "value": row[name]}
                 listed.append({**point, "value 2se": row[f"{name} 2se"], "n": row["n"]})
-    return as_table(listed)
+    return Table.from_rows(listed)
 
 
 def _draw_values(canvas: Canvas, table: Table) -> None:
@@ -109,9 +110,9 @@ def _draw_values(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.89, bottom=0.17, wspace=0.08)
     for axes, name in zip(panels, sets, strict=True):
         axes.plot([-4, 4], [-4, 4], color="0.6", linewidth=0.8, linestyle="-", marker="", label="truth")
-        shown = matching(table, set=name)
+        shown = table.only(set=name)
         for distance in sorted(set(shown["distance"].tolist())):
-            band(axes, matching(shown, distance=distance), "item", "value", f"distance {distance}")
+            draw_band(axes, shown.only(distance=distance), "item", "value", f"distance {distance}")
         axes.set(xlabel="item", title=str(name).capitalize())
     panels[0].set_ylabel("what the item adds to unseen sums")
     panels[0].legend(frameon=False, fontsize=11)
@@ -134,7 +135,7 @@ def _kinds_table(results: Mapping[str, Evidence]) -> Table:
             total = sum(row[kind] for kind in KINDS)
             about = {"task": row["task"], "loss": row["loss"].replace("mse", "squared"), "distance": row["distance"]}
             listed += [{**about, "kind": kind, "share": row[kind] / total, "n": row["n"]} for kind in KINDS]
-    return as_table(listed)
+    return Table.from_rows(listed)
 
 
 def _draw_kinds(canvas: Canvas, table: Table) -> None:
@@ -143,7 +144,7 @@ def _draw_kinds(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, len(groups), sharey=True, squeeze=False)[0]
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.3, wspace=0.08)
     for axes, (task, loss) in zip(panels, groups, strict=True):
-        _bars(axes, matching(table, task=task, loss=loss))
+        _bars(axes, table.only(task=task, loss=loss))
         axes.set_title(f"{task}, {loss}", fontsize=12.5)
     panels[0].set_ylabel("share of the contributions")
     panels[0].legend(frameon=False, fontsize=11, loc="upper right")
@@ -153,8 +154,8 @@ def _bars(axes: Axes, shown: Table) -> None:
     distances = sorted(set(shown["distance"].tolist()))
     places, width = np.arange(len(KINDS)), 0.8 / len(distances)
     for offset, (distance, colour) in enumerate(zip(distances, ("#1b6ca8", "#d9e6ec"), strict=False)):
-        here = matching(shown, distance=distance)
-        heights = [float(matching(here, kind=kind)["share"][0]) for kind in KINDS]
+        here = shown.only(distance=distance)
+        heights = [float(here.only(kind=kind)["share"][0]) for kind in KINDS]
         style: dict[str, Any] = {"color": colour, "edgecolor": "0.2", "linewidth": 0.6}
         axes.bar(places + (offset - 0.5) * width, heights, width, label=f"distance {distance}", **style)
     axes.set_xticks(places, KINDS, rotation=50, ha="right", fontsize=11)
@@ -162,45 +163,48 @@ def _bars(axes: Axes, shown: Table) -> None:
 
 
 def _say_kinds(table: Table) -> str:
-    hard = matching(table, task="CD-3", loss="logistic", kind="context")
+    hard = table.only(task="CD-3", loss="logistic", kind="context")
     shares = ", ".join(f"{row['share']:.0%} at distance {row['distance']}" for row in hard.rows())
     return f"Bars of what ConvNets lean on. Context under logistic loss on CD-3: {shares}."
 
 
-IMAGE_FIGURES = (
+FIGURES = (
     Plot(
         "distance",
-        "Pairs of images by distance",
-        "ConvNets on pairs (addition, equivalence) and triples (context) of images; mean and two standard errors over "
-        "seeds. Crosses: read from the published figures.",
-        ("kernel-theory/13b", "kernel-theory/14", "kernel-theory/15", "kernel-theory/29"),
-        ("mnist-addition", "mnist-context"),
-        _distance_table,
-        _draw_distance,
-        _say_distance,
+        title="Pairs of images by distance",
+        caption=(
+            "ConvNets on pairs (addition, equivalence) and triples (context) of images; mean and two standard errors "
+            "over seeds. Crosses: read from the published figures."
+        ),
+        experiments=("mnist-addition", "mnist-context"),
+        table=_distance_table,
+        draw=_draw_distance,
+        alternative=_say_distance,
         height=400,
     ),
     Plot(
         "item-values",
-        "What an item is worth to a ConvNet",
-        "Value of each item that was no anchor, in sums of unseen pairs; mean and two standard errors over seeds.",
-        ("kernel-theory/15",),
-        ("mnist-addition",),
-        _values_table,
-        _draw_values,
-        _say_values,
+        title="What an item is worth to a ConvNet",
+        caption=(
+            "Value of each item that was no anchor, in sums of unseen pairs; mean and two standard errors over seeds."
+        ),
+        experiments=("mnist-addition",),
+        table=_values_table,
+        draw=_draw_values,
+        alternative=_say_values,
         height=360,
     ),
     Plot(
         "image-kinds",
-        "What ConvNets lean on",
-        "Mean absolute contribution of seen conjunctions of each kind, as a share of the sum over kinds; means over "
-        "seeds. Right and wrong: the context with the feature that counts in it, or with the other one.",
-        ("kernel-theory/32",),
-        ("mnist-context",),
-        _kinds_table,
-        _draw_kinds,
-        _say_kinds,
+        title="What ConvNets lean on",
+        caption=(
+            "Mean absolute contribution of seen conjunctions of each kind, as a share of the sum over kinds; means "
+            "over seeds. Right and wrong: the context with the feature that counts in it, or with the other one."
+        ),
+        experiments=("mnist-context",),
+        table=_kinds_table,
+        draw=_draw_kinds,
+        alternative=_say_kinds,
         height=360,
     ),
 )

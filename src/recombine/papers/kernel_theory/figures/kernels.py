@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.measures.outputs.contributions import KINDS
-from recombine.papers.kernel_theory.figures.images import IMAGE_FIGURES
-from recombine.papers.kernel_theory.figures.onehot import NETWORK_FIGURES
 from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence, matching
+from recombine.papers.results import Evidence
 from recombine.tables.table import Table
 from recombine.theory.kernels.leak import slope
 
@@ -49,7 +47,7 @@ def _draw_salience(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.88, bottom=0.17, wspace=0.27)
     for place, (factors, order, title) in zip(axes, panels, strict=True):
         for activation in ACTIVATIONS:
-            line = matching(table, factors=factors, order=order, activation=activation)
+            line = table.only(factors=factors, order=order, activation=activation)
             place.plot(line["depth"], line["salience"], label=NAMES[activation], markevery=(0.0, 0.12))
         place.set(xscale="log", title=title, xlabel="hidden layers", ylim=(0, 0.52 if order == 1 else 1.03))
         place.set_xticks([1, 3, 10, 30, 100], ["1", "3", "10", "30", "100"])
@@ -58,7 +56,7 @@ def _draw_salience(canvas: Canvas, table: Table) -> None:
 
 
 def _say_salience(table: Table) -> str:
-    deep = matching(table, activation="relu", factors=2, order=2, depth=100)["salience"][0]
+    deep = table.only(activation="relu", factors=2, order=2, depth=100)["salience"][0]
     return f"Line plots of salience by depth for five activations; ReLU reaches S(2;2) = {deep:.2f} at depth 100."
 
 
@@ -66,7 +64,7 @@ def _say_salience(table: Table) -> str:
 
 
 def _leak_table(results: Mapping[str, Evidence]) -> Table:
-    rows = matching(results["leak"].table, shift=0.0, constant=0.0, intercept=False)
+    rows = results["leak"].table.only(shift=0.0, constant=0.0, intercept=False)
     # Marks at every twentieth are enough to see that they lie on the lines.
     rows = rows.where(np.isclose(20 * rows["salience"], np.rint(20 * rows["salience"])))
     listed = [("kernel", r["set"], r["p"], r["salience"], r["slope"]) for r in rows.rows() if r["set"] != "asymmetric"]
@@ -81,10 +79,10 @@ def _draw_leak(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.09, right=0.8, top=0.96, bottom=0.16)
     for p in range(1, 6):
-        line = matching(table, source="theory", p=p)
+        line = table.only(source="theory", p=p)
         (drawn,) = axes.plot(line["salience"], line["slope"], marker="", linestyle="-", linewidth=1.4)
         for name, marker in (("extrapolation", "^"), ("interpolation", "s"), ("both", "o")):
-            points = matching(table, source="kernel", p=p, set=name)
+            points = table.only(source="kernel", p=p, set=name)
             style: dict[str, Any] = {
                 "color": drawn.get_color(),
                 "linestyle": "",
@@ -116,8 +114,8 @@ def _legend_marks(axes: Axes) -> None:
 
 def _say_leak(table: Table) -> str:
     miss = np.abs(
-        matching(table, source="kernel")["slope"]
-        - slope(matching(table, source="kernel")["salience"], matching(table, source="kernel")["p"])
+        table.only(source="kernel")["slope"]
+        - slope(table.only(source="kernel")["salience"], table.only(source="kernel")["p"])
     ).max()
     return f"Slopes of kernel fits lie on the five theory curves, p = 1 to 5; the largest distance is {miss:.0e}."
 
@@ -129,7 +127,7 @@ def _phase_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["phase"].table
     columns: dict[str, Any] = {}
     for loss in ("hinge", "squared"):
-        tasks = {task: matching(rows, task=task, loss=loss) for task in ("CD-3", "CD-2", "CD-1")}
+        tasks = {task: rows.only(task=task, loss=loss) for task in ("CD-3", "CD-2", "CD-1")}
         solved = np.sum([table["margin"] > 1e-9 for table in tasks.values()], axis=0)
         columns = {"s1": tasks["CD-3"]["s1"], "s2": tasks["CD-3"]["s2"], **columns, loss: solved}
         accuracy = _trained_accuracy(results, loss)
@@ -142,7 +140,7 @@ def _trained_accuracy(results: Mapping[str, Evidence], loss: str) -> float:
     if "onehot-context" not in results:
         return float("nan")
     name = "logistic" if loss == "hinge" else "mse"
-    lazy = matching(results["onehot-context"].table, task="CD-3", sigma=1.0, loss=name)
+    lazy = results["onehot-context"].table.only(task="CD-3", sigma=1.0, loss=name)
     return float(lazy["accuracy"].mean()) if len(lazy) else float("nan")
 
 
@@ -213,7 +211,7 @@ def _dispersed_table(results: Mapping[str, Evidence]) -> Table:
     listed: list[tuple[Any, ...]] = []
     for solver in ("exact", "tube 0.1"):
         for amount in np.unique(rows["salience"]).tolist():
-            errors = matching(rows, solver=solver, salience=amount)["mean squared error"]
+            errors = rows.only(solver=solver, salience=amount)["mean squared error"]
             listed.append((solver, amount, float(errors.mean()), 2 * float(errors.std(ddof=1)) / len(errors) ** 0.5))
     published = zip(DISPERSED_SALIENCE[1:], PUBLISHED_DISPERSED, strict=True)
     listed += [("published", amount, error, np.nan) for amount, error in published]
@@ -226,11 +224,11 @@ def _draw_dispersed(canvas: Canvas, table: Table) -> None:
     words = {"exact": "interpolation", "tube 0.1": "support vectors, tube 0.1"}
     for axes in (left, right):
         for source, label in words.items():
-            line = matching(table, source=source)
+            line = table.only(source=source)
             error, band = line["mean squared error"], line["two standard errors"]
             (drawn,) = axes.plot(line["salience"], error, label=label, markevery=0.08)
             axes.fill_between(line["salience"], error - band, error + band, color=drawn.get_color(), alpha=0.15, lw=0)
-        points = matching(table, source="published")
+        points = table.only(source="published")
         style: dict[str, Any] = {
             "marker": "x",
             "linestyle": "",
@@ -246,7 +244,7 @@ def _draw_dispersed(canvas: Canvas, table: Table) -> None:
 
 
 def _say_dispersed(table: Table) -> str:
-    ends = [float(matching(table, source=s, salience=0.5)["mean squared error"][0]) for s in ("exact", "tube 0.1")]
+    ends = [float(table.only(source=s, salience=0.5)["mean squared error"][0]) for s in ("exact", "tube 0.1")]
     return f"Test error falls with salience; at S = 0.5 to {ends[0]:.3f} for interpolation, {ends[1]:.3f} with a tube."
 
 
@@ -254,7 +252,7 @@ def _say_dispersed(table: Table) -> str:
 
 
 def _kinds_table(results: Mapping[str, Evidence]) -> Table:
-    return matching(results["conjunctions"].table, depth=3)
+    return results["conjunctions"].table.only(depth=3)
 
 
 def _draw_kinds(canvas: Canvas, table: Table) -> None:
@@ -264,8 +262,8 @@ def _draw_kinds(canvas: Canvas, table: Table) -> None:
     hatches = ("", "////", "", "////")
     for place, task in zip(axes, ("CD-3", "CD-2", "CD-1"), strict=True):
         for step, (name, loss) in enumerate(bars):
-            shown = matching(table, task=task, activation=name, loss=loss)
-            heights = [float(matching(shown, kind=kind)["share"][0]) for kind in KINDS]
+            shown = table.only(task=task, activation=name, loss=loss)
+            heights = [float(shown.only(kind=kind)["share"][0]) for kind in KINDS]
             style: dict[str, Any] = {
                 "color": "#1b6ca8" if name == "relu" else "#d9e6ec",
                 "hatch": hatches[step],
@@ -281,7 +279,7 @@ def _draw_kinds(canvas: Canvas, table: Table) -> None:
 
 
 def _say_kinds(table: Table) -> str:
-    failing = matching(table, task="CD-3", activation="relu", loss="hinge")
+    failing = table.only(task="CD-3", activation="relu", loss="hinge")
     kind = failing["kind"][int(failing["size"].argmax())]
     return f"Bars of what each kind of conjunction contributes; a ReLU kernel on CD-3 leans most on {kind}."
 
@@ -289,61 +287,65 @@ def _say_kinds(table: Table) -> str:
 FIGURES = (
     Plot(
         "salience",
-        "Salience by depth",
-        "Salience of wide random networks, from their layer maps: with depth, whole cells take over; Gaussian units "
-        "stop short. NTK: all layers trained; the others: readout only.",
-        ("kernel-theory/3", "kernel-theory/2a"),
-        ("salience",),
-        _salience_table,
-        _draw_salience,
-        _say_salience,
+        title="Salience by depth",
+        caption=(
+            "Salience of wide random networks, from their layer maps: with depth, whole cells take over; Gaussian "
+            "units stop short. NTK: all layers trained; the others: readout only."
+        ),
+        experiments=("salience",),
+        table=_salience_table,
+        draw=_draw_salience,
+        alternative=_say_salience,
     ),
     Plot(
         "leak",
-        "Memorization leak",
-        "Slope of kernel predictions on unseen sums. Lines: Eq. 3 for p anchors. Marks: exact fits of nine items.",
-        ("kernel-theory/4", "kernel-theory/6"),
-        ("leak",),
-        _leak_table,
-        _draw_leak,
-        _say_leak,
+        title="Memorization leak",
+        caption=(
+            "Slope of kernel predictions on unseen sums. Lines: Eq. 3 for p anchors. Marks: exact fits of nine items."
+        ),
+        experiments=("leak",),
+        table=_leak_table,
+        draw=_draw_leak,
+        alternative=_say_leak,
         height=400,
     ),
     Plot(
         "phase",
-        "Which kernels solve context dependence",
-        "Every point is a kernel on (context, feature 1, feature 2). Marks: wide random networks of depth 1, 2, 3, 5, "
-        "10 (depth 1 at the right end); filled: the two the paper singles out. Trained: lazy one-hot networks of "
-        "depth 1 under logistic (left) and squared loss (right).",
-        ("kernel-theory/11", "kernel-theory/22", "kernel-theory/21"),
-        ("phase",),
-        _phase_table,
-        _draw_phase,
-        _say_phase,
+        title="Which kernels solve context dependence",
+        caption=(
+            "Every point is a kernel on (context, feature 1, feature 2). Marks: wide random networks of depth 1, 2, "
+            "3, 5, 10 (depth 1 at the right end); filled: the two the paper singles out. Trained: lazy one-hot "
+            "networks of depth 1 under logistic (left) and squared loss (right)."
+        ),
+        experiments=("phase",),
+        table=_phase_table,
+        draw=_draw_phase,
+        alternative=_say_phase,
         height=430,
     ),
     Plot(
         "dispersed",
-        "Dispersed addition: exact and with a tube",
-        "Mean over 50 shuffled training sets, bands of two standard errors; crosses: read from the published figure.",
-        ("kernel-theory/17", "kernel-theory/20"),
-        ("dispersed",),
-        _dispersed_table,
-        _draw_dispersed,
-        _say_dispersed,
+        title="Dispersed addition: exact and with a tube",
+        caption=(
+            "Mean over 50 shuffled training sets, bands of two standard errors; crosses: read from the published "
+            "figure."
+        ),
+        experiments=("dispersed",),
+        table=_dispersed_table,
+        draw=_draw_dispersed,
+        alternative=_say_dispersed,
     ),
     Plot(
         "kinds",
-        "What the models lean on",
-        "Mean absolute contribution of the seen conjunctions of each kind, as a share of the sum over kinds. Exact "
-        "values of two kernels of depth 3.",
-        ("kernel-theory/24",),
-        ("conjunctions",),
-        _kinds_table,
-        _draw_kinds,
-        _say_kinds,
+        title="What the models lean on",
+        caption=(
+            "Mean absolute contribution of the seen conjunctions of each kind, as a share of the sum over kinds. "
+            "Exact values of two kernels of depth 3."
+        ),
+        experiments=("conjunctions",),
+        table=_kinds_table,
+        draw=_draw_kinds,
+        alternative=_say_kinds,
         height=360,
     ),
-    *NETWORK_FIGURES,
-    *IMAGE_FIGURES,
 )

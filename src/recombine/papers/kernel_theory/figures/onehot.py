@@ -10,8 +10,9 @@ import numpy as np
 from recombine.papers.kernel_theory.experiments.onehot import FITTED
 from recombine.papers.kernel_theory.readings.onehot import SYMMETRIC
 from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence, matching
-from recombine.papers.seeds import band, over_seeds
+from recombine.papers.plots import draw_band
+from recombine.papers.results import Evidence
+from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
 from recombine.theory.kernels.leak import slope
 from recombine.theory.kernels.overlap import OverlapKernel
@@ -33,7 +34,7 @@ def _draw_slopes(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.09, right=0.72, top=0.95, bottom=0.17)
     for name, p in SYMMETRIC.items():
-        line = matching(table, set=name)
+        line = table.only(set=name)
         order = np.argsort(line["sigma"])
         band = np.nan_to_num(line["slope 2se"][order])
         axes.errorbar(line["sigma"][order], line["slope"][order], band, capsize=3, label=f"{name}, p = {p}")
@@ -53,7 +54,7 @@ def _draw_slopes(canvas: Canvas, table: Table) -> None:
 
 
 def _say_slopes(table: Table) -> str:
-    lazy = [float(matching(table, set=name, sigma=1.0)["slope"][0]) for name in SYMMETRIC]
+    lazy = [float(table.only(set=name, sigma=1.0)["slope"][0]) for name in SYMMETRIC]
     return f"Slopes of trained networks by initial scale; lazy ones reach {', '.join(f'{v:.2f}' for v in lazy)}."
 
 
@@ -61,7 +62,7 @@ def _say_slopes(table: Table) -> str:
 
 
 def _equivalence_table(results: Mapping[str, Evidence]) -> Table:
-    rows = matching(results["onehot-equivalence"].table, loss="mse")
+    rows = results["onehot-equivalence"].table.only(loss="mse")
     ends = rows.where(np.isin(rows["sigma"], (1.0, 1e-6)))
     return over_seeds(ends, ("sigma", "step"), ("train accuracy", "accuracy", "margin"))
 
@@ -72,11 +73,11 @@ def _draw_equivalence(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 2, sharex=True)
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.17, wspace=0.2)
     for sigma, word in ((1e-6, "rich"), (1.0, "lazy")):
-        line = matching(table, sigma=sigma)
+        line = table.only(sigma=sigma)
         for axes, names in zip(panels, (("train accuracy", "accuracy"), ("margin",)), strict=True):
             for name in names:
                 what = {"train accuracy": "seen", "accuracy": "unseen", "margin": "unseen"}[name]
-                band(axes, line, "step", name, f"{word}, {what} pairs")
+                draw_band(axes, line, "step", name, f"{word}, {what} pairs")
     panels[0].axhline(0.5, color="0.6", linewidth=0.8, linestyle="-", marker="")
     panels[0].set(ylabel="accuracy", title="Transitive equivalence", xlabel="steps", ylim=(0.2, 1.03))
     panels[1].set(ylabel="margin on unseen pairs", title="How sure", xlabel="steps")
@@ -87,33 +88,33 @@ def _draw_equivalence(canvas: Canvas, table: Table) -> None:
 
 
 def _say_equivalence(table: Table) -> str:
-    ends = {sigma: matching(table, sigma=sigma)["accuracy"][-1] for sigma in (1e-6, 1.0)}
+    ends = {sigma: table.only(sigma=sigma)["accuracy"][-1] for sigma in (1e-6, 1.0)}
     return (
         f"Accuracy over training: rich networks end at {ends[1e-6]:.0%} on unseen pairs, lazy ones at {ends[1.0]:.0%}."
     )
 
 
-NETWORK_FIGURES = (
+FIGURES = (
     Plot(
         "slopes",
-        "Lazy and rich networks on addition",
-        "One hidden layer of ReLU units, one-hot inputs; mean and two standard errors over seeds. Lines: what kernel "
-        "theory says for the random-feature kernel (NNGP) and for the NTK.",
-        ("kernel-theory/7", "kernel-theory/8", "kernel-theory/25"),
-        ("onehot-addition",),
-        _slopes_table,
-        _draw_slopes,
-        _say_slopes,
+        title="Lazy and rich networks on addition",
+        caption=(
+            "One hidden layer of ReLU units, one-hot inputs; mean and two standard errors over seeds. Lines: what "
+            "kernel theory says for the random-feature kernel (NNGP) and for the NTK."
+        ),
+        experiments=("onehot-addition",),
+        table=_slopes_table,
+        draw=_draw_slopes,
+        alternative=_say_slopes,
         height=360,
     ),
     Plot(
         "equivalence",
-        "Transitive equivalence, rich and lazy",
-        "Squared loss, initial scale 1e-6 (rich) and 1 (lazy); mean and two standard errors over seeds.",
-        ("kernel-theory/9b",),
-        ("onehot-equivalence",),
-        _equivalence_table,
-        _draw_equivalence,
-        _say_equivalence,
+        title="Transitive equivalence, rich and lazy",
+        caption="Squared loss, initial scale 1e-6 (rich) and 1 (lazy); mean and two standard errors over seeds.",
+        experiments=("onehot-equivalence",),
+        table=_equivalence_table,
+        draw=_draw_equivalence,
+        alternative=_say_equivalence,
     ),
 )

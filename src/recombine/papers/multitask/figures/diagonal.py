@@ -25,7 +25,7 @@ from recombine.papers.plots import (
     powers_of_ten,
     ribbon,
 )
-from recombine.papers.results import Evidence, as_table, matching
+from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
 
@@ -56,7 +56,7 @@ def _with_networks(theory: Table, networks: Table | None, keys: tuple[str, ...],
             | {name: row[name] for name in (column, f"{column} 2se", "n", SAME)}
             for row in seen
         ]
-    return as_table(listed)
+    return Table.from_rows(listed)
 
 
 def _fill(share: float) -> str:
@@ -81,7 +81,7 @@ def _meaning(half: bool) -> list[Any]:
 
 
 def _samples_table(results: Mapping[str, Evidence]) -> Table:
-    theory = matching(results["overlap"].table, form="exact")
+    theory = results["overlap"].table.only(form="exact")
     theory = by_samples(theory.where(np.isin(theory["method"], list(METHODS)) & (theory["method"] != "mtl")))
     trained = None
     if "overlap-networks" in results:
@@ -99,10 +99,10 @@ def _draw_samples(canvas: Canvas, table: Table) -> None:
     for axes, shared in zip(panels, overlaps, strict=True):
         for place, (method, word) in enumerate(METHODS.items()):
             colour = palette()[place]
-            line = matching(table, source="theory", overlap=shared, method=method)
+            line = table.only(source="theory", overlap=shared, method=method)
             if len(line):
                 ribbon(axes, line, "samples", "loss", word, color=colour, marker="", linestyle=DASHES[place])
-            seen = matching(table, source="trained", overlap=shared, method=method)
+            seen = table.only(source="trained", overlap=shared, method=method)
             _means(axes, line, seen, (colour, MARKS[place]))
         axes.set(title=f"{shared} of 40 shared", xlabel="main-task samples")
         powers_of_ten(axes, "y")
@@ -115,9 +115,9 @@ def _means(axes: Axes, line: Table, seen: Table, style: tuple[Any, str]) -> None
     """Draw means of networks; a short bar is theory for their seeds where the line has others."""
     colour, marker = style
     for row in seen.rows():
-        chosen = matching(seen, samples=row["samples"])
+        chosen = seen.only(samples=row["samples"])
         points(axes, chosen, "samples", "loss", colour, marker, fill=_fill(row[REACHED]))
-        whole = matching(line, samples=row["samples"], n=row["n"])
+        whole = line.only(samples=row["samples"], n=row["n"])
         if not len(whole) and np.isfinite(row[SAME]):
             axes.plot([row["samples"]], [10 ** row[SAME]], color=colour, markersize=17, **BAR)
 
@@ -128,18 +128,18 @@ def _legend(canvas: Canvas, table: Table) -> None:
 
     marks = []
     for word, method, colour, dash, marker in zip(METHODS.values(), METHODS, palette(), DASHES, MARKS, strict=False):
-        drawn = [bool(len(matching(table, source=source, method=method))) for source in ("theory", "trained")]
+        drawn = [bool(len(table.only(source=source, method=method))) for source in ("theory", "trained")]
         style: dict[str, Any] = {"linestyle": dash if drawn[0] else "", "marker": marker if drawn[1] else ""}
         if any(drawn):
             marks.append(Line2D([], [], color=colour, label=word, **style))
-    shares = matching(table, source="trained")[REACHED]
+    shares = table.only(source="trained")[REACHED]
     marks += _meaning(half=bool(np.any((shares > 0) & (shares < 1)))) if len(shares) else []
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": len(marks)}
     canvas.legend(handles=marks, frameon=False, fontsize=11, columnspacing=1.3, handletextpad=0.5, **place)
 
 
 def _say_samples(table: Table) -> str:
-    at = matching(table, source="theory", overlap=40, samples=64)
+    at = table.only(source="theory", overlap=40, samples=64)
     found = {row["method"]: 10 ** row["loss"] for row in at.rows()}
     return (
         f"Test loss by samples for four overlaps; with all features shared and 64 samples theory says "
@@ -151,10 +151,10 @@ def _say_samples(table: Table) -> str:
 
 
 def _nested_table(results: Mapping[str, Evidence]) -> Table:
-    theory = matching(results["nested"].table, n=64, method="pt+ft")
+    theory = results["nested"].table.only(n=64, method="pt+ft")
     keys, trained = ("place", "scaling", "active"), None
     if "nested-networks" in results:
-        rows = matching(results["nested-networks"].table, n=64, method="pt+ft")
+        rows = results["nested-networks"].table.only(n=64, method="pt+ft")
         relative = {"relative loss": rows["loss"] / rows["power"], SAME: rows["theory"] / rows["power"]}
         plain = {name: rows[name] for name in (*keys, "seed", "stopped")}
         trained = logarithms(logarithms(Table({**plain, **relative}), "relative loss"), SAME)
@@ -171,16 +171,16 @@ def _draw_nested(canvas: Canvas, table: Table) -> None:
         for number, m in enumerate(scalings):
             colour = colormaps["viridis"](0.72 * number / max(1, len(scalings) - 1))
             dash = DASHES[number % 4]
-            line = matching(table, source="theory", place=place, scaling=m)
+            line = table.only(source="theory", place=place, scaling=m)
             ribbon(axes, line, "active", "relative loss", f"m = {m:g}", color=colour, marker="", linestyle=dash)
-            seen = matching(table, source="trained", place=place, scaling=m)
+            seen = table.only(source="trained", place=place, scaling=m)
             _networks(axes, seen, 0.85 * (number - (len(scalings) - 1) / 2), (colour, MARKS[number % 4]))
         word = "known" if place == "inside" else "new"
         axes.set(title=f"All features {word}", xlabel="features of the main task, k")
         powers_of_ten(axes, "y")
         axes.set_xticks([5, 10, 20, 30, 40])
     panels[0].set_ylabel("test loss / power of targets")
-    _nested_legend(canvas, panels[0], bool(len(matching(table, source="trained"))))
+    _nested_legend(canvas, panels[0], bool(len(table.only(source="trained"))))
 
 
 def _networks(axes: Axes, seen: Table, shift: float, style: tuple[Any, str]) -> None:
@@ -212,7 +212,7 @@ def _nested_legend(canvas: Canvas, axes: Axes, trained: bool) -> None:
 
 
 def _say_nested(table: Table) -> str:
-    inside = matching(table, source="theory", place="inside", scaling=0.1)
+    inside = table.only(source="theory", place="inside", scaling=0.1)
     low, high = (10 ** float(inside["relative loss"][inside["active"] == k][0]) for k in (5, 40))
     return (
         f"Test loss by number of features; rescaled to 0.1, known features cost {low:.0e} for 5 and {high:.0e} for 40."
@@ -222,32 +222,34 @@ def _say_nested(table: Table) -> str:
 DIAGONAL_FIGURES = (
     Plot(
         "samples",
-        "Test loss by samples",
-        "Diagonal networks of 1000 inputs, of which each task uses 40. Lines: theory, which has none for MTL. Marks: "
-        "trained networks, mean final test loss; filled, half filled or open where all, some or none of the seeds "
-        "reached a training loss of 1e-10 before the most steps. Short bars, if any: theory for the seeds of a mark, "
-        f"where the line has more of them. {BANDS}",
-        ("multitask/9a", "multitask/9b", "multitask/10", "multitask/18"),
-        ("overlap",),
-        _samples_table,
-        _draw_samples,
-        _say_samples,
+        title="Test loss by samples",
+        caption=(
+            "Diagonal networks of 1000 inputs, of which each task uses 40. Lines: theory, which has none for MTL. Marks: "
+            "trained networks, mean final test loss; filled, half filled or open where all, some or none of the seeds "
+            "reached a training loss of 1e-10 before the most steps. Short bars, if any: theory for the seeds of a mark, "
+            f"where the line has more of them. {BANDS}"
+        ),
+        experiments=("overlap",),
+        table=_samples_table,
+        draw=_draw_samples,
+        alternative=_say_samples,
         height=350,
         optional=("overlap-networks",),
     ),
     Plot(
         "nested",
-        "Nested feature selection",
-        "PT+FT with 64 samples; hidden weights are multiplied by m before finetuning, readouts start at 0.001 m. "
-        "Coefficients of the main task are 1/k, of the auxiliary one 1/sqrt(40), as in the published data. Lines: "
-        "theory, mean and two standard errors over n seeds, of logarithms. Marks: one a trained network (n = 1), its "
-        "final test loss, joined to a short bar, theory for its seed; open where the training loss did not reach 1e-10 "
-        "before the most steps. Marks of different m stand side by side around their k.",
-        ("multitask/11", "multitask/12a", "multitask/12b", "multitask/21a", "multitask/21b"),
-        ("nested",),
-        _nested_table,
-        _draw_nested,
-        _say_nested,
+        title="Nested feature selection",
+        caption=(
+            "PT+FT with 64 samples; hidden weights are multiplied by m before finetuning, readouts start at 0.001 m. "
+            "Coefficients of the main task are 1/k, of the auxiliary one 1/sqrt(40), as in the published data. Lines: "
+            "theory, mean and two standard errors over n seeds, of logarithms. Marks: one a trained network (n = 1), "
+            "its final test loss, joined to a short bar, theory for its seed; open where the training loss did not "
+            "reach 1e-10 before the most steps. Marks of different m stand side by side around their k."
+        ),
+        experiments=("nested",),
+        table=_nested_table,
+        draw=_draw_nested,
+        alternative=_say_nested,
         height=350,
         optional=("nested-networks",),
     ),

@@ -10,7 +10,7 @@ import numpy as np
 from recombine.papers.multitask.readings.rows import one_a_network
 from recombine.papers.paper import Plot
 from recombine.papers.plots import DASHES, by_samples, counts, grown, palette
-from recombine.papers.results import Evidence, as_table, matching
+from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
 
@@ -54,7 +54,9 @@ def _accuracy_table(results: Mapping[str, Evidence]) -> Table:
     each = over_seeds(percent, (*about, "samples"), ("accuracy", "gain"))
     within = over_seeds(percent.where(np.isin(rows["method"], list(GAINING))), (*about, "seed"), ("accuracy", "gain"))
     over_all = over_seeds(within, about, ("accuracy", "gain")).rows()
-    return as_table([*each.rows(), *({name: {**row, "samples": 0}[name] for name in each.columns} for row in over_all)])
+    return Table.from_rows(
+        [*each.rows(), *({name: {**row, "samples": 0}[name] for name in each.columns} for row in over_all)]
+    )
 
 
 def _networks(table: Table) -> list[str]:
@@ -68,7 +70,7 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
     tall = canvas.get_figheight() * 72
     canvas.subplots_adjust(left=0.075, right=0.99, wspace=0.17, hspace=0.27, top=1 - 54 / tall, bottom=48 / tall)
     for (means, gains), name in zip(panels, names, strict=True):
-        chosen = matching(table, network=name)
+        chosen = table.only(network=name)
         _draw_means(means, chosen.where(chosen["samples"] > 0))
         _draw_gains(gains, chosen)
         means.set(title=NETWORKS[name], ylabel="test accuracy (%)")
@@ -82,12 +84,12 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
 
 def _draw_means(axes: Axes, table: Table) -> None:
     for number, (factor, colour) in enumerate(DRAWN.items()):
-        line = matching(table, method="pt+ft", factor=factor)
+        line = table.only(method="pt+ft", factor=factor)
         if len(line):
             style: dict[str, Any] = {"color": palette()[colour], "marker": "ovs"[number], "linestyle": DASHES[number]}
             axes.plot(*_sorted(line, "accuracy"), label=f"PT+FT, s = {_fraction(factor)}", **style)
     for word, (values, style) in OTHERS.items():
-        line = matching(table, **values)
+        line = table.only(**values)
         if len(line):
             line = line.where(line["n"] == line["n"].max())
             axes.plot(*_sorted(line, "accuracy"), label=word, color="0.45", markerfacecolor="none", **style)
@@ -144,7 +146,7 @@ def _sorted(line: Table, name: str) -> tuple[Any, Any]:
 def _say_accuracy(table: Table) -> str:
     said = []
     for name in _networks(table):
-        tuned = matching(table, network=name, method="pt+ft")
+        tuned = table.only(network=name, method="pt+ft")
         most = tuned.where(tuned["samples"] == tuned["samples"].max())
         top = int(most["accuracy"].argmax())
         said.append(f"{NETWORKS[name]} at s = {_fraction(most['factor'][top])}, {most['accuracy'][top]:.0f}%")
@@ -171,7 +173,7 @@ def _draw_layers(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.09, right=0.985, wspace=0.08, hspace=0.2, top=1 - 56 / tall, bottom=52 / tall)
     for row, factor in zip(panels, factors, strict=True):
         for axes, name in zip(row, names, strict=True):
-            _sizes(axes, matching(table, network=name, factor=factor))
+            _sizes(axes, table.only(network=name, factor=factor))
             axes.set_title(f"{NETWORKS[name]}, s = {_fraction(factor)}", fontsize=12)
         row[0].set_ylabel("dimensions")
     for axes, name in zip(panels[-1], names, strict=True):
@@ -217,7 +219,7 @@ def _short(layer: str) -> str:
 
 def _say_layers(table: Table) -> str:
     low, names = float(table["factor"].min()), _networks(table)
-    listed = " and ".join(f"{len(matching(table, factor=low, network=name))} of {NETWORKS[name]}" for name in names)
+    listed = " and ".join(f"{len(table.only(factor=low, network=name))} of {NETWORKS[name]}" for name in names)
     return (
         f"Dimensions before and after finetuning and those shared, by layer ({listed}), from s = {_fraction(low)} and "
         "from s = 1."
@@ -227,34 +229,36 @@ def _say_layers(table: Table) -> str:
 IMAGE_FIGURES = (
     Plot(
         "rescaling",
-        "Rescaling before finetuning",
-        "Two classes are learned after (PT+FT), or along with (MTL), all others; s multiplies every pretrained "
-        "parameter. MTL ends when both tasks are learned or, as published, when the main one is. Left: final accuracy, "
-        "mean over n seeds; points of a grey series that lack some of its seeds are left out. Right: what rescaling "
-        "gains over plain finetuning (s = 1) within a seed, mean and, from three seeds on, two standard errors, bold "
-        "where it exceeds them; the last column is the mean over all numbers of samples. *: plain finetuning, too, "
-        "starts from batch-norm statistics of the main task's samples.",
-        ("multitask/15a", "multitask/15b", "multitask/15c", "multitask/23a", "multitask/23b"),
-        ("rescaling",),
-        _accuracy_table,
-        _draw_accuracy,
-        _say_accuracy,
+        title="Rescaling before finetuning",
+        caption=(
+            "Two classes are learned after (PT+FT), or along with (MTL), all others; s multiplies every pretrained "
+            "parameter. MTL ends when both tasks are learned or, as published, when the main one is. Left: final "
+            "accuracy, mean over n seeds; points of a grey series that lack some of its seeds are left out. Right: "
+            "what rescaling gains over plain finetuning (s = 1) within a seed, mean and, from three seeds on, two "
+            "standard errors, bold where it exceeds them; the last column is the mean over all numbers of samples. *: "
+            "plain finetuning, too, starts from batch-norm statistics of the main task's samples."
+        ),
+        experiments=("rescaling",),
+        table=_accuracy_table,
+        draw=_draw_accuracy,
+        alternative=_say_accuracy,
         height=350,
     ),
     Plot(
         "layers",
-        "Dimensions before and after finetuning",
-        "Participation ratio (PR) of each layer on the main task's training images, and the effective number of "
-        'dimensions that both networks share (ENSD). "Before" is the pretrained network with its weights already '
-        "times s, batch normalisation using the statistics of these images. Not centred unless the title says so; "
-        "centred ones are of the networks of claim 15c. Nested: fewer dimensions after than before, and shared; ENSD "
-        "counts as far as it exceeds that of shuffled neurons. Mean and two standard errors over n seeds; lines that "
-        f"leave a panel go on below {FEWEST_DIMENSIONS:g}.",
-        ("multitask/16b", "multitask/16c", "multitask/16d"),
-        ("rescaling",),
-        _layers_table,
-        _draw_layers,
-        _say_layers,
+        title="Dimensions before and after finetuning",
+        caption=(
+            "Participation ratio (PR) of each layer on the main task's training images, and the effective number of "
+            'dimensions that both networks share (ENSD). "Before" is the pretrained network with its weights already '
+            "times s, batch normalisation using the statistics of these images. Not centred unless the title says so; "
+            "centred ones are of the networks of claim 15c. Nested: fewer dimensions after than before, and shared; ENSD "
+            "counts as far as it exceeds that of shuffled neurons. Mean and two standard errors over n seeds; lines that "
+            f"leave a panel go on below {FEWEST_DIMENSIONS:g}."
+        ),
+        experiments=("rescaling",),
+        table=_layers_table,
+        draw=_draw_layers,
+        alternative=_say_layers,
         height=350,
     ),
 )

@@ -21,7 +21,7 @@ from recombine.papers.plots import (
     powers_of_ten,
     ribbon,
 )
-from recombine.papers.results import Evidence, matching
+from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds, several
 from recombine.tables.table import Table
 
@@ -52,7 +52,7 @@ def _draw_relu(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.09, right=0.985, wspace=0.08, hspace=0.16, **space)
     for axes, name in zip(panels.flat, names, strict=False):
         for place, (method, word) in enumerate(SHOWN.items()):
-            line = matching(table, correlation=name, method=method)
+            line = table.only(correlation=name, method=method)
             if len(line):
                 style = {"color": palette()[place], "marker": (*MARKS, "x")[place], "linestyle": (*DASHES, ":")[place]}
                 ribbon(axes, line, "samples", "loss", word, **style)
@@ -93,8 +93,8 @@ def _legend_above(canvas: Canvas, panels: Any) -> None:
 
 def _say_relu(table: Table) -> str:
     """Compare MTL and PT+FT at the first condition that has both; runs that were stopped early may lack some."""
-    for row in matching(table, method="mtl").rows():
-        tuned = matching(table, method="pt+ft", correlation=row["correlation"], samples=row["samples"])
+    for row in table.only(method="mtl").rows():
+        tuned = table.only(method="pt+ft", correlation=row["correlation"], samples=row["samples"])
         if len(tuned):
             return (
                 f"Test loss by samples and method; with {_units_in_words(row['correlation'])} and {row['samples']} "
@@ -123,7 +123,7 @@ def _draw_units(canvas: Canvas, table: Table) -> None:
     for row, n in enumerate(samples):
         for column, cosine in enumerate(cosines):
             axes = panels[row, column]
-            _units_lines(axes, matching(table, samples=n, cosine=cosine))
+            _units_lines(axes, table.only(samples=n, cosine=cosine))
             axes.set(title=f"{'Known' if cosine == 1 else 'New'} units, {n} samples")
             axes.set_xticks(sorted(set(table["units"].tolist())))
             powers_of_ten(axes, "y")
@@ -135,19 +135,19 @@ def _draw_units(canvas: Canvas, table: Table) -> None:
 def _units_lines(axes: Any, table: Table) -> None:
     from matplotlib import colormaps
 
-    scalings = sorted(set(matching(table, method="pt+ft")["scaling"].tolist()), reverse=True)
+    scalings = sorted(set(table.only(method="pt+ft")["scaling"].tolist()), reverse=True)
     for place, m in enumerate(scalings):
         colour = colormaps["viridis"](0.72 * place / max(1, len(scalings) - 1))
         style: dict[str, Any] = {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
-        ribbon(axes, matching(table, method="pt+ft", scaling=m), "units", "loss", f"PT+FT, {power(m)} x", **style)
+        ribbon(axes, table.only(method="pt+ft", scaling=m), "units", "loss", f"PT+FT, {power(m)} x", **style)
     for (method, word), dash, marker in zip(UNSCALED.items(), ("-", ":"), "Px", strict=True):
-        line = matching(table, method=method)
+        line = table.only(method=method)
         if len(line):
             ribbon(axes, line, "units", "loss", word, color="0.45", linestyle=dash, marker=marker)
 
 
 def _say_units(table: Table) -> str:
-    top = matching(table, method="pt+ft", scaling=1.0, cosine=1.0, samples=int(table["samples"].max()))
+    top = table.only(method="pt+ft", scaling=1.0, cosine=1.0, samples=int(table["samples"].max()))
     if not len(top):
         return "Test loss by number of units."
     few, many = int(top["units"].argmin()), int(top["units"].argmax())
@@ -178,10 +178,10 @@ def _draw_magnitude(canvas: Canvas, table: Table) -> None:
     for axes, n in zip(panels.flat, samples, strict=True):
         for place, cosine in enumerate(cosines):
             colour = colormaps["viridis"](0.72 * place / max(1, len(cosines) - 1))
-            line = matching(table, samples=n, method="pt+ft", cosine=cosine)
+            line = table.only(samples=n, method="pt+ft", cosine=cosine)
             style: dict[str, Any] = {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
             ribbon(axes, line, "magnitude", "relative loss", f"PT+FT, cosine {cosine:g}", **style)
-        alone = matching(table, samples=n, method="stl", cosine=cosines[-1])
+        alone = table.only(samples=n, method="stl", cosine=cosines[-1])
         if len(alone):
             ribbon(
                 axes,
@@ -200,7 +200,7 @@ def _draw_magnitude(canvas: Canvas, table: Table) -> None:
 
 
 def _say_magnitude(table: Table) -> str:
-    tuned = matching(table, method="pt+ft", cosine=0.9, samples=int(table["samples"].max()))
+    tuned = table.only(method="pt+ft", cosine=0.9, samples=int(table["samples"].max()))
     if not len(tuned):
         return "Test loss over power by magnitude of the main task."
     ends = [10 ** float(tuned["relative loss"][tuned["magnitude"].argsort()[place]]) for place in (-1, 0)]
@@ -213,42 +213,45 @@ def _say_magnitude(table: Table) -> str:
 RELU_FIGURES = (
     Plot(
         "relu",
-        "ReLU students",
-        "Test loss by samples and by how the six units of the main teacher relate to those of the auxiliary teacher: "
-        "known units are the same (cosine 1), others have a cosine of 0.9 with one of them, new ones are at right "
-        "angles (cosine 0). The linear probe fits readouts on pretrained units. MTL learns at the published rate of 1 "
-        "unless it says otherwise; with up to 128 samples few of these students converge. "
-        f"{BANDS}",
-        tuple(f"multitask/{number}" for number in ("13a", "13b", "13c", "13d", "13e", "24a", "24b")),
-        ("relu-correlation",),
-        _relu_table,
-        _draw_relu,
-        _say_relu,
+        title="ReLU students",
+        caption=(
+            "Test loss by samples and by how the six units of the main teacher relate to those of the auxiliary teacher: "
+            "known units are the same (cosine 1), others have a cosine of 0.9 with one of them, new ones are at right "
+            "angles (cosine 0). The linear probe fits readouts on pretrained units. MTL learns at the published rate of 1 "
+            "unless it says otherwise; with up to 128 samples few of these students converge. "
+            f"{BANDS}"
+        ),
+        experiments=("relu-correlation",),
+        table=_relu_table,
+        draw=_draw_relu,
+        alternative=_say_relu,
         height=350,
     ),
     Plot(
         "relu-units",
-        "Few of the known units",
-        "Test loss of ReLU students by how many units the main teacher has, all of them known from the auxiliary "
-        "teacher or all new; pretrained weights times a factor before finetuning. Main readouts are 1 / units, so that "
-        f"the power of the targets falls with them, as published. {BANDS}",
-        ("multitask/14a", "multitask/14b", "multitask/14c"),
-        ("relu-units",),
-        _units_table,
-        _draw_units,
-        _say_units,
+        title="Few of the known units",
+        caption=(
+            "Test loss of ReLU students by how many units the main teacher has, all of them known from the auxiliary "
+            "teacher or all new; pretrained weights times a factor before finetuning. Main readouts are 1 / units, so that "
+            f"the power of the targets falls with them, as published. {BANDS}"
+        ),
+        experiments=("relu-units",),
+        table=_units_table,
+        draw=_draw_units,
+        alternative=_say_units,
         height=330,
     ),
     Plot(
         "relu-magnitude",
-        "Correlated features and the size of the task",
-        "Test loss of ReLU students over the power of the targets, by cosine of the main teacher's units with the "
-        f"auxiliary teacher's and by the factor on the main targets. {BANDS}",
-        ("multitask/20",),
-        ("relu-magnitude",),
-        _magnitude_table,
-        _draw_magnitude,
-        _say_magnitude,
+        title="Correlated features and the size of the task",
+        caption=(
+            "Test loss of ReLU students over the power of the targets, by cosine of the main teacher's units with the "
+            f"auxiliary teacher's and by the factor on the main targets. {BANDS}"
+        ),
+        experiments=("relu-magnitude",),
+        table=_magnitude_table,
+        draw=_draw_magnitude,
+        alternative=_say_magnitude,
         height=350,
     ),
 )

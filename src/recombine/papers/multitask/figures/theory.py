@@ -11,7 +11,7 @@ from recombine.papers.multitask.figures.diagonal import DIAGONAL_FIGURES
 from recombine.papers.multitask.figures.students import RELU_FIGURES
 from recombine.papers.paper import Plot
 from recombine.papers.plots import DASHES, palette, powers_of_ten
-from recombine.papers.results import Evidence, matching
+from recombine.papers.results import Evidence
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _penalties_table(results: Mapping[str, Evidence]) -> Table:
     """Penalties have units of their own: what tells them apart is how a price changes with B."""
     rows = results["penalties"].table
     rows = rows.where(np.isin(rows["penalty"], list(SHOWN)))
-    unknown = {name: matching(rows, penalty=name) for name in SHOWN}
+    unknown = {name: rows.only(penalty=name) for name in SHOWN}
     first = {name: float(line["price"][line["ratio"].argmin()]) for name, line in unknown.items()}
     relative = rows["price"] / np.array([first[name] for name in rows["penalty"].tolist()])
     return Table({**{name: rows[name] for name in rows.columns}, "relative price": relative})
@@ -44,7 +44,7 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 2, sharex=True)
     canvas.subplots_adjust(left=0.085, right=0.79, top=0.9, bottom=0.17, wspace=0.24)
     for number, (name, (label, place)) in enumerate(SHOWN.items()):
-        line = matching(table, penalty=name)
+        line = table.only(penalty=name)
         style: dict[str, Any] = {"color": palette()[place], "linestyle": DASHES[number % 4], "marker": "osD^v"[number]}
         for axes, column in zip(panels, ("relative price", "order"), strict=True):
             axes.plot(line["ratio"], line[column], label=label, markevery=0.12, **style)
@@ -59,7 +59,7 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
 
 
 def _say_penalties(table: Table) -> str:
-    at = [matching(table, penalty=name) for name in ("PT+FT, k = B/2", "PT+FT, k = B", "MTL")]
+    at = [table.only(penalty=name) for name in ("PT+FT, k = B/2", "PT+FT, k = B", "MTL")]
     orders = [float(rows["order"][np.argmin(np.abs(np.log10(rows["ratio"]) + 3))]) for rows in at]
     return (
         f"Price and order by size of the known feature; the order at B = 0.001: PT+FT {orders[0]:.3f} ({orders[1]:.3f} "
@@ -80,11 +80,11 @@ def _group_table(results: Mapping[str, Evidence]) -> Table:
 def _draw_group(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.1, right=0.96, top=0.95, bottom=0.18)
-    flow = matching(table, route="gradient flow")
+    flow = table.only(route="gradient flow")
     axes.plot(flow["weights at the start"], flow["group norm"], label="gradient flow, no decay")
-    least = float(matching(table, route="cone program")["group norm"][0])
+    least = float(table.only(route="cone program")["group norm"][0])
     axes.axhline(least, color="0.3", linestyle=":", marker="", label=f"least group norm, {least:.4f}")
-    decay = matching(table, route="weight decay")["group norm"]
+    decay = table.only(route="weight decay")["group norm"]
     # At the margin: these starts are random, not small.
     style: dict[str, Any] = {"linestyle": "", "marker": "D", "clip_on": False, "transform": axes.get_yaxis_transform()}
     axes.plot(np.ones(len(decay)), decay, label=f"vanishing weight decay, {len(decay)} random starts", **style)
@@ -95,37 +95,39 @@ def _draw_group(canvas: Canvas, table: Table) -> None:
 
 
 def _say_group(table: Table) -> str:
-    last = float(matching(table, route="gradient flow")["group norm"][-1])
+    last = float(table.only(route="gradient flow")["group norm"][-1])
     return f"Flow from smaller weights ends at larger group norms, {last:.4f} in the end; weight decay at the least."
 
 
 FIGURES = (
     Plot(
         "penalties",
-        "What a known feature costs",
-        "Price (over that of a feature which is hardly known) and order of each penalty for a coefficient of one, by "
-        "the size B that the feature has in the auxiliary task: pretraining and finetuning (PT+FT) and multi-task "
-        "learning (MTL) of diagonal networks, and PT+FT of a ReLU unit at a cosine to the known one. Order 2 is ridge, "
-        "order 1 lasso; order and feature dependence, the slope of the price, add to one.",
-        ("multitask/5a", "multitask/5b", "multitask/6"),
-        ("penalties",),
-        _penalties_table,
-        _draw_penalties,
-        _say_penalties,
+        title="What a known feature costs",
+        caption=(
+            "Price (over that of a feature which is hardly known) and order of each penalty for a coefficient of one, "
+            "by the size B that the feature has in the auxiliary task: pretraining and finetuning (PT+FT) and "
+            "multi-task learning (MTL) of diagonal networks, and PT+FT of a ReLU unit at a cosine to the known one. "
+            "Order 2 is ridge, order 1 lasso; order and feature dependence, the slope of the price, add to one."
+        ),
+        experiments=("penalties",),
+        table=_penalties_table,
+        draw=_draw_penalties,
+        alternative=_say_penalties,
         height=350,
     ),
     *DIAGONAL_FIGURES,
     Plot(
         "group-norm",
-        "Where multi-task training ends",
-        "Six inputs, three samples of the main and four of the auxiliary task. Weight decay leads to the least group "
-        "norm from every random start (diamonds at the margin, one upon the other), gradient flow from small weights "
-        "without decay leads away from it.",
-        ("multitask/8a", "multitask/8b"),
-        ("group-norm",),
-        _group_table,
-        _draw_group,
-        _say_group,
+        title="Where multi-task training ends",
+        caption=(
+            "Six inputs, three samples of the main and four of the auxiliary task. Weight decay leads to the least "
+            "group norm from every random start (diamonds at the margin, one upon the other), gradient flow from "
+            "small weights without decay leads away from it."
+        ),
+        experiments=("group-norm",),
+        table=_group_table,
+        draw=_draw_group,
+        alternative=_say_group,
         height=300,
     ),
     *RELU_FIGURES,

@@ -7,8 +7,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.papers.claims import Check, Outcome
 from recombine.papers.multitask.readings.rows import claim, needed, paired
-from recombine.papers.results import matching
-from recombine.papers.seeds import MissingNetworksError, several
+from recombine.papers.seeds import MissingRowsError, several
 from recombine.tables.table import Table
 
 #: So many features are few of the forty known ones.
@@ -31,7 +30,7 @@ def _joint(rows: Table) -> Outcome:
 
 
 def _hurts(rows: Table) -> Outcome:
-    chosen = matching(rows, n=256, overlap=0)
+    chosen = rows.only(n=256, overlap=0)
     parts = {name: needed(chosen, method=name) for name in ("stl", "pt+ft", "mtl")}
     best = {name: float(part["best"].mean()) for name, part in parts.items()}
     ratios = np.array([best["pt+ft"], best["mtl"]]) / best["stl"]
@@ -82,7 +81,7 @@ def _left_out(rows: Table) -> str:
     kind = "scaling" if "scaling" in rows.columns else "method"
     parts = []
     for value in sorted(set(rows[kind].tolist())):
-        part = matching(rows, **{kind: value})
+        part = rows.only(**{kind: value})
         off, n = _off(part), part["n"]
         samples = f"n = {n.min()} to {n.max()}" if n.min() < n.max() else f"n = {n.min()}"
         far = f"off by {_times(float(np.median(off)))}, at most {_times(float(off.max()))}"
@@ -103,9 +102,9 @@ def _rescaled(method: str, *places: str) -> Check:
         few = (chosen["place"] == "inside") & (chosen["scaling"] < 1) & (chosen["active"] <= FEW_FEATURES)
         chosen = needed(chosen.where(~few)) if method == "pt+ft" else chosen
         for m in sorted(set(chosen["scaling"].tolist())):
-            if not matching(chosen, scaling=m)["stopped"].any():
+            if not chosen.only(scaling=m)["stopped"].any():
                 left = _left_out(chosen.where(~chosen["stopped"]))
-                raise MissingNetworksError(f"no network of scaling {m:g} reached a loss of 1e-10; left out: {left}")
+                raise MissingRowsError(f"no network of scaling {m:g} reached a loss of 1e-10; left out: {left}")
         return _predicted(chosen)
 
     return check
@@ -116,7 +115,7 @@ def _flow_ends(rows: Table) -> Outcome:
     chosen = needed(rows.where(rows["active"] <= FEW_FEATURES), place="inside", method="pt+ft")
     late = int((~(chosen["residual"] < FITTED)).sum())
     if late:
-        raise MissingNetworksError(f"the flow of {late} of {len(chosen)} networks did not end; run it again")
+        raise MissingRowsError(f"the flow of {late} of {len(chosen)} networks did not end; run it again")
     parts = {m: needed(chosen, scaling=m) for m in FLOW_SCALINGS}
     off = _off(chosen)
     middle, largest = float(np.median(off)), float(off.max())

@@ -11,8 +11,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.papers.claims import Check, Outcome, Standing
 from recombine.papers.multitask.readings.rows import FEWEST_SEEDS, Interval, claim, needed, one_a_network, paired
-from recombine.papers.results import matching
-from recombine.papers.seeds import MissingNetworksError
+from recombine.papers.seeds import MissingRowsError
 from recombine.tables.table import Table
 
 #: The published grid.
@@ -26,18 +25,18 @@ GUESS, UNLEARNED, LEARNED = float(np.log(98)), 3.0, 0.02
 
 
 def _photographs(rows: Table, network: str, **values: object) -> Table:
-    chosen = matching(rows, images="cifar100", network=network, **values)
+    chosen = rows.only(images="cifar100", network=network, **values)
     if len(set(chosen["seed"].tolist())) < FEWEST_SEEDS:
         needs = f"needs {network} networks on CIFAR-100 with at least {FEWEST_SEEDS} seeds"
-        raise MissingNetworksError(f"{needs}: run with --scale full --device cuda")
+        raise MissingRowsError(f"{needs}: run with --scale full --device cuda")
     return chosen
 
 
 def _gains(rows: Table, better: float, worse: float) -> FloatArray:
     """Return paired gains in accuracy, in points (seeds, samples), at all the published numbers of samples."""
-    pairs = [[matching(rows, n=n, factor=factor) for factor in (better, worse)] for n in SAMPLES]
+    pairs = [[rows.only(n=n, factor=factor) for factor in (better, worse)] for n in SAMPLES]
     if len({frozenset(part["seed"].tolist()) for pair in pairs for part in pair}) > 1:
-        raise MissingNetworksError("some seeds lack some numbers of samples")
+        raise MissingRowsError("some seeds lack some numbers of samples")
     return np.stack([100 * paired(one, two, "accuracy") for one, two in pairs], axis=1)
 
 
@@ -98,7 +97,7 @@ def _nested_signature(rows: Table) -> Outcome:
 def _over_chance(parts: dict[float, Table]) -> FloatArray:
     """Return ENSD over that of shuffled neurons, for every network."""
     if not all("chance" in part.columns and np.isfinite(part["chance"]).all() for part in parts.values()):
-        raise MissingNetworksError("the ENSD of shuffled neurons was not recorded; run it again")
+        raise MissingRowsError("the ENSD of shuffled neurons was not recorded; run it again")
     return np.concatenate([part["ENSD"] / part["chance"] for part in parts.values()])
 
 
@@ -142,7 +141,7 @@ def _stop_rule(network: str) -> Check:
         listed = ", ".join(f"{loss:.2f}" for loss in left.values())
         for n in FEW:
             if np.any(parts[n]["train loss"] >= LEARNED):
-                raise MissingNetworksError(_never_learned(parts[n], n, listed))
+                raise MissingRowsError(_never_learned(parts[n], n, listed))
         detail = f"auxiliary training loss at the end, n = 20, 100, 1000 (a guess: {GUESS:.2f}; main task learned by "
         detail += f"{_learned(parts)}). {_both_learned(rows, network, parts)}"
         return Outcome.of(listed, all(left[n] > UNLEARNED for n in FEW), detail)
@@ -163,9 +162,9 @@ def _both_learned(rows: Table, network: str, early: dict[int, Table]) -> str:
     """Say what training until both tasks are learned gives, where there are such networks of the same seeds."""
     try:
         joint = _photographs(one_a_network(rows), network, method="mtl", stop_rule="both")
-        late = {n: part for n in JOINT_SAMPLES if len(part := matching(joint, n=n)) >= FEWEST_SEEDS}
+        late = {n: part for n in JOINT_SAMPLES if len(part := joint.only(n=n)) >= FEWEST_SEEDS}
         gains = {n: Interval.of(100 * paired(part, early[n], "accuracy")) for n, part in late.items()}
-    except MissingNetworksError:
+    except MissingRowsError:
         return "Networks trained until both are learned: not run"
     learned = joint["auxiliary loss"] < LEARNED
     return (

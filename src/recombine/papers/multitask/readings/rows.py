@@ -12,8 +12,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.papers.claims import Check, Claim, Outcome
-from recombine.papers.results import matching
-from recombine.papers.seeds import MissingNetworksError, judged, several
+from recombine.papers.seeds import MissingRowsError, judged, several
 from recombine.tables.table import Table
 
 #: Method -> words, in the order of the colour cycle.
@@ -35,7 +34,7 @@ def claim(number: str, statement: str, source: str, expected: str, tolerance: st
     @judged
     def guarded(rows: Table) -> Outcome:
         if not len(rows):
-            raise MissingNetworksError(f"the results of {name!r} have no rows")
+            raise MissingRowsError(f"the results of {name!r} have no rows")
         return check(rows)
 
     return Claim(f"multitask/{number}", statement, source, expected, tolerance, name, guarded)
@@ -51,13 +50,13 @@ def needed(rows: Table, least: int = 1, **values: Any) -> Table:
     >>> needed(Table({"n": [16, 16, 32]}), least=2, n=32)
     Traceback (most recent call last):
         ...
-    recombine.papers.seeds.MissingNetworksError: needs 2 rows with n = 32; there are 1
+    recombine.papers.seeds.MissingRowsError: needs 2 rows with n = 32; there are 1
     """
-    chosen = matching(rows, **values)
+    chosen = rows.only(**values)
     if len(chosen) < least:
         words = ", ".join(f"{name.replace('_', ' ')} = {value}" for name, value in values.items())
         about = f" with {words}" if words else ""
-        raise MissingNetworksError(f"needs {several(least, 'row')}{about}; there are {len(chosen)}")
+        raise MissingRowsError(f"needs {several(least, 'row')}{about}; there are {len(chosen)}")
     return chosen
 
 
@@ -83,8 +82,8 @@ def paired(first: Table, second: Table, column: str, least: int = FEWEST_SEEDS) 
     """
     both = sorted(set(first["seed"].tolist()) & set(second["seed"].tolist()))
     if len(both) < least:
-        raise MissingNetworksError(f"needs {several(least, 'seed')} of both kinds; there are {len(both)}")
-    one, two = (np.array([matching(rows, seed=seed)[column].mean() for seed in both]) for rows in (first, second))
+        raise MissingRowsError(f"needs {several(least, 'seed')} of both kinds; there are {len(both)}")
+    one, two = (np.array([rows.only(seed=seed)[column].mean() for seed in both]) for rows in (first, second))
     return np.asarray(one - two)
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.papers.claims import Check, Outcome
 from recombine.papers.multitask.readings.rows import FEWEST_SEEDS, claim, mean_of, paired
-from recombine.papers.results import matching
-from recombine.papers.seeds import MissingNetworksError
+from recombine.papers.seeds import MissingRowsError
 from recombine.tables.table import Table
 
 #: Training loss at which published students stop.
@@ -26,11 +25,11 @@ NEARLY_ALL = 0.9
 
 def _students(rows: Table, **values: Any) -> Table:
     """Return students as wide as published ones; smaller ones, from larger weights, say nothing about them."""
-    wide = matching(rows.where(rows["width"] >= 1000), **values)
+    wide = (rows.where(rows["width"] >= 1000)).only(**values)
     if len(set(wide["seed"].tolist())) < FEWEST_SEEDS:
         words = " and ".join(f"{name} {value}" for name, value in values.items())
         needs = f"needs students of 1000 units with {words} and at least {FEWEST_SEEDS} seeds"
-        raise MissingNetworksError(f"{needs}: run with --scale full --device cuda")
+        raise MissingRowsError(f"{needs}: run with --scale full --device cuda")
     return wide
 
 
@@ -42,7 +41,7 @@ def _ratio(correlation: str, n: int, better: str, worse: str, least: float) -> C
         first, second = (_students(chosen, method=name) for name in (better, worse))
         reached, joint = _converged(first, second)
         if "slow mtl" in (better, worse) and reached < joint:
-            raise MissingNetworksError(f"only {reached} of {joint} students converged at a rate of 0.3")
+            raise MissingRowsError(f"only {reached} of {joint} students converged at a rate of 0.3")
         ahead = paired(second, first, "loss")
         ratio, best = (float(second[name].mean() / first[name].mean()) for name in ("loss", "best"))
         detail = (

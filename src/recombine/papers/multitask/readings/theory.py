@@ -11,7 +11,6 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.papers.claims import Check, Outcome
 from recombine.papers.multitask.readings.rows import FEWEST_SEEDS, claim, mean_of, needed
-from recombine.papers.results import matching
 from recombine.papers.seeds import several
 from recombine.tables.table import Table
 
@@ -151,7 +150,7 @@ def _relative(rows: Table, scaling: float, active: int, place: str) -> float:
 
 
 def _seeds(rows: Table) -> str:
-    return f"theory, means of {len(set(matching(rows, n=64)['seed'].tolist()))} seeds"
+    return f"theory, means of {len(set(rows.only(n=64)['seed'].tolist()))} seeds"
 
 
 def _sparsity(rows: Table) -> Outcome:

@@ -9,8 +9,9 @@ import numpy as np
 
 from recombine.papers.gradient_resists.readings.images import chosen
 from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence, matching
-from recombine.papers.seeds import band, over_seeds
+from recombine.papers.plots import draw_band
+from recombine.papers.results import Evidence
+from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.09, right=0.74, top=0.95, bottom=0.17)
     for setting in ("A", "B"):
         for part in ("train", "test"):
-            band(axes, matching(table, setting=setting), "step", f"{part} accuracy", f"{setting}, {part}")
+            draw_band(axes, table.only(setting=setting), "step", f"{part} accuracy", f"{setting}, {part}")
     axes.axhline(0.1, color="0.6", linewidth=0.8, linestyle="-", marker="")
     axes.text(axes.get_xlim()[1], 0.11, "chance", ha="right", va="bottom", fontsize=11, color="0.4")
     axes.set(xlabel="training steps", ylabel="accuracy", ylim=(0, 1.03))
@@ -45,7 +46,7 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
 
 def _say_accuracy(table: Table) -> str:
     last = table.where(table["step"] == table["step"].max())
-    ends = {s: float(matching(last, setting=s)["test accuracy"][0]) for s in ("A", "B")}
+    ends = {s: float(last.only(setting=s)["test accuracy"][0]) for s in ("A", "B")}
     return f"Accuracy over steps: on the test, A ends at {ends['A']:.2f} and B at {ends['B']:.2f}."
 
 
@@ -60,7 +61,7 @@ def _draw_dependence(canvas: Canvas, table: Table) -> None:
     for axes, (name, (title, label, reference)) in zip(panels, shown.items(), strict=True):
         axes.axhline(reference, color="0.6", linewidth=0.8, linestyle="-", marker="")
         for setting in ("A", "B"):
-            band(axes, matching(table, setting=setting), "step", name, setting)
+            draw_band(axes, table.only(setting=setting), "step", name, setting)
         axes.set(xlabel="training steps", ylabel=label, title=title)
     panels[0].legend(frameon=False, fontsize=11.5)
 
@@ -68,8 +69,7 @@ def _draw_dependence(canvas: Canvas, table: Table) -> None:
 def _say_dependence(table: Table) -> str:
     last = table.where(table["step"] == table["step"].max())
     bits, shares = (
-        [float(matching(last, setting=s)[name][0]) for s in ("A", "B")]
-        for name in ("excess information", "gradient share")
+        [float(last.only(setting=s)[name][0]) for s in ("A", "B")] for name in ("excess information", "gradient share")
     )
     return (
         f"Dependence on the right image at the end, A and B: {bits[0]:.2f} and {bits[1]:.2f} bits beyond chance, "
@@ -81,7 +81,7 @@ def _say_dependence(table: Table) -> str:
 
 
 def _scan_table(results: Mapping[str, Evidence]) -> Table:
-    rows = matching(results["scan"].table, encoder=32)
+    rows = results["scan"].table.only(encoder=32)
     return over_seeds(rows, ("reading", "repeats", "step"), ("train accuracy", "distinct accuracy", "test accuracy"))
 
 
@@ -95,7 +95,7 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
         panels, ("train accuracy", "distinct accuracy"), ("Training rows", "Distinct commands"), strict=False
     ):
         for label, (name, repeats) in lines.items():
-            band(axes, matching(early, reading=name, repeats=repeats), "step", column, label)
+            draw_band(axes, early.only(reading=name, repeats=repeats), "step", column, label)
         axes.set(xlabel="training steps", ylabel="sentences right", title=title, ylim=(-0.01, None))
     top = max(axes.get_ylim()[1] for axes in panels[:2])
     for axes in panels[:2]:
@@ -107,7 +107,7 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
 
 def _draw_whole_scan(axes: Axes, table: Table) -> None:
     for name, column in (("A", "train"), ("A", "test"), ("B1", "test"), ("B2", "test"), ("B3", "test")):
-        band(axes, matching(table, reading=name), "step", f"{column} accuracy", f"{name}, {column}")
+        draw_band(axes, table.only(reading=name), "step", f"{column} accuracy", f"{name}, {column}")
     axes.set(xlabel="training steps", ylabel="sentences right", title="To the end", xscale="log", ylim=(-0.03, 1.03))
     axes.set_xticks(ticks := [10, 100, 1000], [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
@@ -119,9 +119,7 @@ def _below(axes: Axes, columns: int) -> None:
 
 
 def _say_scan(table: Table) -> str:
-    at = [
-        float(matching(table, reading="A", repeats=repeats, step=25)["train accuracy"][0]) for repeats in (True, False)
-    ]
+    at = [float(table.only(reading="A", repeats=repeats, step=25)["train accuracy"][0]) for repeats in (True, False)]
     return f"Sentences right on SCAN: at step 25, A has {at[0]:.3f} of its training rows, without repeats {at[1]:.3f}."
 
 
@@ -138,11 +136,13 @@ def _draw_plane(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 2, sharey=True)
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.17, wspace=0.08)
     for axes, reading in zip(panels, ("code", "text"), strict=True):
-        lines = matching(table, reading=reading)
+        lines = table.only(reading=reading)
         for setting, model in (("A", "network"), ("B", "network"), ("A", "linear")):
-            line = matching(lines, setting=setting, model=model)
+            line = lines.only(setting=setting, model=model)
             if len(line):
-                band(axes, line, "epoch", "held-out accuracy", setting if model == "network" else "A, linear model")
+                draw_band(
+                    axes, line, "epoch", "held-out accuracy", setting if model == "network" else "A, linear model"
+                )
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xticks(ticks := [0, 1, 4, 16, 64, 256, 1024], [f"{tick:,}" for tick in ticks])
         axes.minorticks_off()
@@ -161,23 +161,21 @@ def _boundary_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["boundaries"].table
     kept = np.isin(rows["epoch"], SHOWN_EPOCHS)
     for setting, count in SHOWN_SEEDS.items():
-        seeds = sorted(set(matching(rows, setting=setting)["seed"].tolist()))[:count]
+        seeds = sorted(set(rows.only(setting=setting)["seed"].tolist()))[:count]
         kept &= (rows["setting"] != setting) | np.isin(rows["seed"], seeds)
     return rows.where(kept)
 
 
 def _draw_boundaries(canvas: Canvas, table: Table) -> None:
     lines = [
-        (setting, seed)
-        for setting in SHOWN_SEEDS
-        for seed in sorted(set(matching(table, setting=setting)["seed"].tolist()))
+        (setting, seed) for setting in SHOWN_SEEDS for seed in sorted(set(table.only(setting=setting)["seed"].tolist()))
     ]
     panels = canvas.subplots(len(lines), len(SHOWN_EPOCHS), sharex=True, sharey=True, squeeze=False)
     canvas.subplots_adjust(left=0.095, right=0.99, top=0.955, bottom=0.06, wspace=0.08, hspace=0.08)
     edge, height = float(table["to"].max()), _spacing(table["X2"])
     for across, (setting, seed) in zip(panels, lines, strict=True):
         for axes, epoch in zip(across, SHOWN_EPOCHS, strict=True):
-            _draw_region(axes, matching(table, setting=setting, seed=seed, epoch=epoch), edge, height)
+            _draw_region(axes, table.only(setting=setting, seed=seed, epoch=epoch), edge, height)
         across[0].set_ylabel(f"{setting}, seed {seed}\nX₂")
     for axes, epoch in zip(panels[0], SHOWN_EPOCHS, strict=True):
         axes.set_title(f"epoch {epoch:,}" if epoch else "untrained", loc="center", fontsize=12)
@@ -212,60 +210,65 @@ def _say_boundaries(table: Table) -> str:
 FIGURES = (
     Plot(
         "accuracy",
-        "A redundant image makes training faster and the test worse",
-        "Pairs of digits, the label that of the left one. A: in training the right image shows the same digit or the "
-        f"next. B: any digit. The test shows the other eight. {SEEDS}",
-        ("gradient-resists/1", "gradient-resists/2", "gradient-resists/3"),
-        ("pairs",),
-        _pairs_table,
-        _draw_accuracy,
-        _say_accuracy,
+        title="A redundant image makes training faster and the test worse",
+        caption=(
+            "Pairs of digits, the label that of the left one. A: in training the right image shows the same digit or the "
+            f"next. B: any digit. The test shows the other eight. {SEEDS}"
+        ),
+        experiments=("pairs",),
+        table=_pairs_table,
+        draw=_draw_accuracy,
+        alternative=_say_accuracy,
     ),
     Plot(
         "dependence",
-        "What networks make of the right image",
-        "On pairs of independent test images: information beyond the mean of its permutation null, information by "
-        f"itself, and the share of the right image in the gradient of the true class. {SEEDS}",
-        ("gradient-resists/5a", "gradient-resists/5b", "gradient-resists/6"),
-        ("pairs",),
-        _pairs_table,
-        _draw_dependence,
-        _say_dependence,
+        title="What networks make of the right image",
+        caption=(
+            "On pairs of independent test images: information beyond the mean of its permutation null, information by "
+            f"itself, and the share of the right image in the gradient of the true class. {SEEDS}"
+        ),
+        experiments=("pairs",),
+        table=_pairs_table,
+        draw=_draw_dependence,
+        alternative=_say_dependence,
     ),
     Plot(
         "scan",
-        "SCAN: the early lead is a repeated word",
-        "Share of sentences right to the last symbol. A: 'jump' is seen alone only, as one row in ten. B1, as "
-        "released: every command once. B2, B3: action words replaced at random, so that single words repeat as in A. "
-        f"{SEEDS}",
-        ("gradient-resists/9", "gradient-resists/8"),
-        ("scan",),
-        _scan_table,
-        _draw_scan,
-        _say_scan,
+        title="SCAN: the early lead is a repeated word",
+        caption=(
+            "Share of sentences right to the last symbol. A: 'jump' is seen alone only, as one row in ten. B1, as "
+            "released: every command once. B2, B3: action words replaced at random, so that single words repeat as in A. "
+            f"{SEEDS}"
+        ),
+        experiments=("scan",),
+        table=_scan_table,
+        draw=_draw_scan,
+        alternative=_say_scan,
         height=380,
     ),
     Plot(
         "plane",
-        "Two dimensions: how much of the held-out quadrant is right",
-        "A: three quadrants are seen; B: X₂ is redrawn at every visit. The code's data keep a margin between classes, "
-        f"the text's do not. {SEEDS}",
-        ("gradient-resists/11a", "gradient-resists/11b", "gradient-resists/12"),
-        ("plane",),
-        _plane_table,
-        _draw_plane,
-        _say_plane,
+        title="Two dimensions: how much of the held-out quadrant is right",
+        caption=(
+            "A: three quadrants are seen; B: X₂ is redrawn at every visit. The code's data keep a margin between classes, "
+            f"the text's do not. {SEEDS}"
+        ),
+        experiments=("plane",),
+        table=_plane_table,
+        draw=_draw_plane,
+        alternative=_say_plane,
     ),
     Plot(
         "boundaries",
-        "The boundary moves early, then creeps",
-        "Blue: where a network answers 1; the answer that uses X₁ alone is the right half. The held-out quadrant is "
-        "framed. The code's data, single networks.",
-        ("gradient-resists/11d", "gradient-resists/11c"),
-        ("boundaries",),
-        _boundary_table,
-        _draw_boundaries,
-        _say_boundaries,
+        title="The boundary moves early, then creeps",
+        caption=(
+            "Blue: where a network answers 1; the answer that uses X₁ alone is the right half. The held-out quadrant "
+            "is framed. The code's data, single networks."
+        ),
+        experiments=("boundaries",),
+        table=_boundary_table,
+        draw=_draw_boundaries,
+        alternative=_say_boundaries,
         height=760,
     ),
 )

@@ -1,0 +1,439 @@
+"""Bounds: what a claim asks of a number, as values that judge and print themselves, so that a bound is written once."""
+
+from __future__ import annotations
+
+import math
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from recombine.errors import InputError
+from recombine.papers.seeds import Estimate, Interval
+
+#: How far past a bound the nearest number on the other side lies, relative to the width of the bound.
+JUST = 1e-9
+
+
+def entries_of(value: Any) -> list[Any]:
+    """Return the plain numbers or words of a measured value: one, or those of a series; of an estimate its mean.
+
+    Examples
+    --------
+    >>> entries_of(0.5), entries_of([Estimate(0.1, 0.01, 5), 2]), entries_of({"relu": 0.3})
+    ([0.5], [0.1, 2], [0.3])
+    """
+    if isinstance(value, Estimate | Interval):
+        return [value.mean]
+    if isinstance(value, Mapping):
+        return entries_of(list(value.values()))
+    return [entry for part in value for entry in entries_of(part)] if _is_series(value) else [value]
+
+
+def _is_series(value: Any) -> bool:
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def text_of(value: Any, unit: str = "", decimals: int | None = None) -> str:
+    """Return a measured value as text: with so many decimals, or else three digits that count.
+
+    Examples
+    --------
+    >>> text_of(1.42e-15), text_of([0.51812, 0.2]), text_of(0.0512, "%"), text_of(Estimate(0.5, 0.01, 3))
+    ('1.42e-15', '0.518, 0.2', '5.12%', '0.500 ± 0.010')
+    >>> text_of(12345.6), text_of(4), text_of(1.5, "x", decimals=2), text_of({"ReLU": 0.9244, "Gaussian": 0.875})
+    ('12,346', '4', '1.50 x', 'ReLU 0.924, Gaussian 0.875')
+    """
+    if isinstance(value, str | Estimate | Interval):
+        return str(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {text_of(entry, unit, decimals)}" for name, entry in value.items())
+    if _is_series(value):
+        return ", ".join(text_of(entry, unit, decimals) for entry in value)
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if unit == "%":
+        return f"{_digits(100 * float(value), None if decimals is None else max(0, decimals - 2))}%"
+    plain = f"{value:,}" if isinstance(value, int | np.integer) else _digits(float(value), decimals)
+    return f"{plain} {unit}".rstrip()
+
+
+def _digits(number: float, decimals: int | None) -> str:
+    if decimals is not None:
+        return f"{number:.{decimals}f}"
+    return f"{number:,.0f}" if 1000 <= abs(number) < 1e9 else f"{number:.3g}"
+
+
+@dataclass(frozen=True)
+class Bound(ABC):
+    """What is asked of a measured value; of a series, of each of its entries. What is not a number never passes."""
+
+    @abstractmethod
+    def holds(self, value: Any) -> bool | None:
+        """Say whether the value keeps to the bound; None where it is too uncertain to tell."""
+
+    @abstractmethod
+    def inside(self) -> Any:
+        """Return a value that keeps to the bound, if it can at the bound itself."""
+
+    @abstractmethod
+    def outside(self) -> list[Any]:
+        """Return values just past the bound, one per way to break it."""
+
+    def shown(self, value: Any) -> str:
+        """Return the value as text, with digits that fit the bound."""
+        return text_of(value)
+
+    def at(self, scale: str) -> Bound | None:
+        """Return the bound for results of a scale; None where nothing is asked there."""
+        return self
+
+
+@dataclass(frozen=True)
+class _Limit(Bound):
+    """A number that every entry is compared with; ``unit`` is "%" for shares, or a word put behind."""
+
+    limit: float
+    unit: str = ""
+
+    _words: ClassVar[str]
+    _passes: ClassVar[Callable[[Any, Any], Any]]
+    #: On which side of the limit values pass.
+    _side: ClassVar[int]
+
+    def holds(self, value: Any) -> bool:
+        """Say whether every entry is on the right side of the limit."""
+        return all(bool(type(self)._passes(entry, self.limit)) for entry in entries_of(value))
+
+    def inside(self) -> float:
+        """Return the limit itself where it passes, else the nearest number that does."""
+        return self.limit if self.holds(self.limit) else self._beside(self._side)
+
+    def outside(self) -> list[Any]:
+        """Return the nearest number that does not pass."""
+        return [self._beside(-self._side) if self.holds(self.limit) else self.limit]
+
+    def _beside(self, side: int) -> float:
+        return self.limit + side * JUST * abs(self.limit) if self.limit else side * JUST
+
+    def shown(self, value: Any) -> str:
+        """Return the value in the bound's unit."""
+        return text_of(value, self.unit)
+
+    def __str__(self) -> str:
+        return f"{self._words} {text_of(self.limit, self.unit)}"
+
+
+class AtMost(_Limit):
+    """No entry is larger.
+
+    Examples
+    --------
+    >>> AtMost(1e-8).holds([1e-9, 1e-8]), AtMost(1e-8).holds(float("nan")), str(AtMost(0.05, "%"))
+    (True, False, 'at most 5%')
+    """
+
+    _words, _passes, _side = "at most", operator.le, -1
+
+
+class AtLeast(_Limit):
+    """No entry is smaller.
+
+    Examples
+    --------
+    >>> AtLeast(5).holds(5), str(AtLeast(1.5, "x"))
+    (True, 'at least 1.5 x')
+    """
+
+    _words, _passes, _side = "at least", operator.ge, 1
+
+
+class Below(_Limit):
+    """Every entry is smaller.
+
+    Examples
+    --------
+    >>> Below(0.5).holds(0.5), str(Below(0.5))
+    (False, 'below 0.5')
+    """
+
+    _words, _passes, _side = "below", operator.lt, -1
+
+
+class Above(_Limit):
+    """Every entry is larger.
+
+    Examples
+    --------
+    >>> Above(0).holds([0.1, 0.0]), str(Above(0))
+    (False, 'above 0')
+    """
+
+    _words, _passes, _side = "above", operator.gt, 1
+
+
+@dataclass(frozen=True)
+class Between(Bound):
+    """Every entry lies between two numbers, or on one of them.
+
+    Examples
+    --------
+    >>> Between(0.3, 0.7).holds([0.3, 0.5]), str(Between(0.3, 0.7, "%"))
+    (True, '30% to 70%')
+    """
+
+    low: float
+    high: float
+    unit: str = ""
+
+    def holds(self, value: Any) -> bool:
+        """Say whether every entry is in between."""
+        return all(bool(self.low <= entry <= self.high) for entry in entries_of(value))
+
+    def inside(self) -> float:
+        """Return the lower end."""
+        return self.low
+
+    def outside(self) -> list[Any]:
+        """Return the nearest numbers below and above."""
+        return [*AtLeast(self.low).outside(), *AtMost(self.high).outside()]
+
+    def shown(self, value: Any) -> str:
+        """Return the value in the bound's unit."""
+        return text_of(value, self.unit)
+
+    def __str__(self) -> str:
+        return f"{text_of(self.low, self.unit)} to {text_of(self.high, self.unit)}"
+
+
+@dataclass(frozen=True)
+class Near(Bound):
+    """Every entry is within a distance of a number, or of its own in a series of as many.
+
+    Examples
+    --------
+    >>> near = Near(0.503, 0.08)
+    >>> near.holds(0.58), near.shown(0.5178), str(near)
+    (True, '0.518', '0.503 ± 0.08')
+    >>> Near((0.74, 0.85), 0.03).holds([0.75, 0.81])
+    False
+    """
+
+    value: float | tuple[float, ...]
+    within: float
+    unit: str = ""
+
+    def holds(self, value: Any) -> bool:
+        """Say whether every entry is as near as asked."""
+        found, wanted = entries_of(value), entries_of(self.value)
+        if len(wanted) == 1:
+            wanted *= len(found)
+        pairs = zip(found, wanted, strict=True)
+        return all(bool(abs(entry - other) <= self.within) for entry, other in pairs)
+
+    def inside(self) -> Any:
+        """Return what is asked for."""
+        return self.value
+
+    def outside(self) -> list[Any]:
+        """Return values of which one entry is just too far away, above and below."""
+        wanted = entries_of(self.value)
+        step = self.within * (1 + 1e-6)
+        moved = [
+            [entry + sign * step * (place == here) for here, entry in enumerate(wanted)]
+            for place in range(len(wanted))
+            for sign in (-1, 1)
+        ]
+        return moved if isinstance(self.value, tuple) else [entry for (entry,) in moved]
+
+    @property
+    def _decimals(self) -> int:
+        return max(1, 1 + math.ceil(-math.log10(self.within)))
+
+    def shown(self, value: Any) -> str:
+        """Return the value with one digit more than the distance has."""
+        return text_of(value, self.unit, self._decimals)
+
+    def __str__(self) -> str:
+        wanted = ", ".join(_trimmed(entry, self.unit) for entry in entries_of(self.value))
+        return f"{wanted} ± {_trimmed(self.within, self.unit)}"
+
+
+def _trimmed(number: float, unit: str) -> str:
+    """Return a number with all digits it was given."""
+    return f"{100 * number:.10g}%" if unit == "%" else f"{number:.10g} {unit}".rstrip()
+
+
+@dataclass(frozen=True)
+class Is(Bound):
+    """The value is this one: a count, a word, or several of them.
+
+    Examples
+    --------
+    >>> Is(0).holds(0), Is(("context", "right")).holds(["context", "wrong"]), str(Is(0))
+    (True, False, 'exactly 0')
+    """
+
+    value: Any
+
+    def holds(self, value: Any) -> bool:
+        """Say whether all entries are the same."""
+        return entries_of(value) == entries_of(self.value)
+
+    def inside(self) -> Any:
+        """Return what is asked for."""
+        return self.value
+
+    def outside(self) -> list[Any]:
+        """Return the next numbers, another answer, or other words."""
+        if isinstance(self.value, bool):
+            return [not self.value]
+        if isinstance(self.value, int | float):
+            return [self.value - 1, self.value + 1]
+        changed = [f"not {entry}" if isinstance(entry, str) else entry + 1 for entry in entries_of(self.value)]
+        return [changed[0] if isinstance(self.value, str) else changed]
+
+    def __str__(self) -> str:
+        number = isinstance(self.value, int | float) and not isinstance(self.value, bool)
+        return f"exactly {text_of(self.value)}" if number else text_of(self.value)
+
+
+@dataclass(frozen=True)
+class _Trend(Bound):
+    """Where a series goes: from its first entry to its last, or at every step."""
+
+    every_step: bool = False
+
+    _word: ClassVar[str]
+    _sign: ClassVar[int]
+
+    def holds(self, value: Any) -> bool:
+        """Say whether the series goes that way."""
+        entries = [float(entry) for entry in entries_of(value)]
+        ends = pairwise(entries) if self.every_step else [(entries[0], entries[-1])]
+        return len(entries) > 1 and all(self._sign * (after - before) > 0 for before, after in ends)
+
+    def inside(self) -> Any:
+        """Return a short series that goes that way."""
+        return [-float(self._sign), 0.0, float(self._sign)]
+
+    def outside(self) -> list[Any]:
+        """Return series that stand still: as a whole or, where every step counts, at one."""
+        start, middle, end = self.inside()
+        return [[end, middle, end], *([[start, middle, middle], [start, start, end]] if self.every_step else [])]
+
+    def shown(self, value: Any) -> str:
+        """Return the series."""
+        return text_of(value, decimals=3)
+
+    def __str__(self) -> str:
+        return f"{self._word}{' at every step' if self.every_step else ''}"
+
+
+class Rises(_Trend):
+    """A series that rises.
+
+    Examples
+    --------
+    >>> Rises().holds([0.2, 0.1, 0.3]), Rises(every_step=True).holds([0.2, 0.1, 0.3]), str(Rises(every_step=True))
+    (True, False, 'rises at every step')
+    """
+
+    _word, _sign = "rises", 1
+
+
+class Falls(_Trend):
+    """A series that falls.
+
+    Examples
+    --------
+    >>> Falls().holds([0.503, 0.229]), Falls().holds([0.5]), str(Falls())
+    (True, False, 'falls')
+    """
+
+    _word, _sign = "falls", -1
+
+
+@dataclass(frozen=True)
+class ClearlyAbove(Bound):
+    """A mean above a number, with an interval that lies above ``surely``; clearly too small if all of it is below.
+
+    Examples
+    --------
+    >>> gain = ClearlyAbove(1.0)
+    >>> [gain.holds(Interval(mean, mean - 2, mean + 2)) for mean in (5.0, 1.5, -4.0)]
+    [True, None, False]
+    >>> str(gain)
+    'above 1, its interval above 0'
+    """
+
+    limit: float
+    surely: float = 0.0
+
+    def holds(self, value: Any) -> bool | None:
+        """Say whether it is clearly above; None between clearly above and clearly below."""
+        if value.mean > self.limit and value.low > self.surely:
+            return True
+        return False if value.high < self.limit or not math.isfinite(value.mean) else None
+
+    def inside(self) -> Interval:
+        """Return an interval just above."""
+        mean = Above(self.limit).inside()
+        return Interval(mean, max(Above(self.surely).inside(), mean - 1), mean + 1)
+
+    def outside(self) -> list[Any]:
+        """Return intervals whose mean, or lower end, is no longer above."""
+        return [
+            Interval(self.limit, self.surely + 1, self.limit + 2),
+            Interval(self.limit + 1, self.surely, self.limit + 2),
+        ]
+
+    def __str__(self) -> str:
+        return f"above {text_of(self.limit)}, its interval above {text_of(self.surely)}"
+
+
+@dataclass(frozen=True)
+class ByScale(Bound):
+    """Other bounds at other scales; nothing is asked at a scale that is not named. Made by `by_scale`."""
+
+    bounds: Mapping[str, Bound]
+
+    def at(self, scale: str) -> Bound | None:
+        """Return the bound for results of a scale."""
+        return self.bounds.get(scale)
+
+    def holds(self, value: Any) -> bool | None:
+        """Refuse: a scale has to be chosen first."""
+        raise InputError("bounds by scale judge nothing by themselves; choose one with at(scale)")
+
+    def inside(self) -> Any:
+        """Refuse: a scale has to be chosen first."""
+        return self.holds(None)
+
+    def outside(self) -> list[Any]:
+        """Refuse: a scale has to be chosen first."""
+        return [self.holds(None)]
+
+    def __str__(self) -> str:
+        groups: dict[str, list[str]] = {}
+        for scale, bound in self.bounds.items():
+            groups.setdefault(str(bound), []).append(scale)
+        first, *others = groups.items()
+        more = "; ".join(f"{', '.join(scales)}: {words}" for words, scales in others)
+        return f"{first[0]} ({more})" if more else f"{first[0]} ({', '.join(first[1])} only)"
+
+
+def by_scale(**bounds: Bound) -> ByScale:
+    """Return a bound for each scale, the paper's first.
+
+    Examples
+    --------
+    >>> bound = by_scale(full=AtLeast(0.952), short=AtLeast(0.829), tiny=AtLeast(0.829))
+    >>> str(bound), str(bound.at("short")), bound.at("annealed")
+    ('at least 0.952 (short, tiny: at least 0.829)', 'at least 0.829', None)
+    """
+    return ByScale(bounds)

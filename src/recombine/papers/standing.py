@@ -1,0 +1,104 @@
+"""Where a claim stands: its verdict, the numbers behind it, each beside its bound, and how they were measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Standing(StrEnum):
+    """Where a claim stands after its check.
+
+    Examples
+    --------
+    >>> Standing.HOLDS, Standing("not run").symbol
+    (<Standing.HOLDS: 'holds'>, '○')
+    """
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    CONTRADICTS = "contradicts"
+    NOT_RUN = "not run"
+
+    @property
+    def symbol(self) -> str:
+        """A mark that reads without colour."""
+        return {"holds": "✓", "fails": "✗", "contradicts": "≠", "not run": "○"}[self.value]
+
+    @property
+    def meaning(self) -> str:
+        """The word in a sentence."""
+        return {
+            "holds": "what we measured agrees with the statement, within the bounds it names",
+            "fails": "what we measured misses a bound of the claim, and we cannot say that the statement is wrong",
+            "contradicts": "our measurement is solid and differs from the published statement; the text says how",
+            "not run": "nothing that was run decides it",
+        }[self.value]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One measured number of a claim beside its bound.
+
+    Examples
+    --------
+    >>> print(Part("CD-3 at 0", "0.518", "0.503 ± 0.08", True))
+    ✓ CD-3 at 0: 0.518 (0.503 ± 0.08)
+    >>> print(Part("", "12", "", None))
+    12
+    """
+
+    name: str
+    value: str
+    bound: str = ""
+    held: bool | None = None
+
+    def __str__(self) -> str:
+        mark = {True: "✓ ", False: "✗ ", None: ""}[self.held]
+        return f"{mark}{self.measured}{f' ({self.bound})' if self.bound else ''}"
+
+    @property
+    def measured(self) -> str:
+        """Name and number."""
+        return f"{self.name}: {self.value}" if self.name else self.value
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What judging a claim gave.
+
+    Parameters
+    ----------
+    verdict : Standing
+    parts : tuple of Part
+        The measured numbers, each beside its bound.
+    detail : str
+        How they were measured and what stands out; for a contradiction, the numbers on both sides and how sure we are.
+    scale : str
+        Scale of the experiment that was read, and how much of its grid was run if not all; empty when none was.
+    note : str
+        Restricts what was judged, such as "direction only".
+
+    Examples
+    --------
+    >>> outcome = Outcome(Standing.HOLDS, (Part("bend", "1.7e-14", "at most 1e-08", True),), "500 fits")
+    >>> outcome.value
+    'bend: 1.7e-14'
+    """
+
+    verdict: Standing
+    parts: tuple[Part, ...] = ()
+    detail: str = ""
+    scale: str = ""
+    note: str = ""
+
+    @property
+    def value(self) -> str:
+        """The measured numbers in one line."""
+        listed = "; ".join(part.measured for part in self.parts) or "-"
+        return f"{listed} ({self.note})" if self.note else listed
+
+    @classmethod
+    def not_run(cls, detail: str) -> Outcome:
+        """Return the outcome of a claim that nothing decides."""
+        return cls(Standing.NOT_RUN, detail=detail)
