@@ -34,6 +34,17 @@ def entries_of(value: Any) -> list[Any]:
     return [entry for part in value for entry in entries_of(part)] if _is_series(value) else [value]
 
 
+def error_of(value: Any) -> float:
+    """Return two standard errors of an estimate; zero of one network and of plain numbers.
+
+    Examples
+    --------
+    >>> error_of(Estimate(0.5, 0.01, 5)), error_of(Estimate(0.5, float("nan"), 1)), error_of(0.5)
+    (0.01, 0.0, 0.0)
+    """
+    return value.error if isinstance(value, Estimate) and value.networks > 1 else 0.0
+
+
 def _is_series(value: Any) -> bool:
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
@@ -214,6 +225,8 @@ class Between(Bound):
 class Near(Bound):
     """Every entry is within a distance of a number, or of its own in a series of as many.
 
+    With ``or_errors`` an estimate may also be as far away as its own error.
+
     Examples
     --------
     >>> near = Near(0.503, 0.08)
@@ -221,19 +234,23 @@ class Near(Bound):
     (True, '0.518', '0.503 ± 0.08')
     >>> Near((0.74, 0.85), 0.03).holds([0.75, 0.81])
     False
+    >>> Near(0.43, 0.08, or_errors=True).holds(Estimate(0.53, 0.12, 10))
+    True
     """
 
     value: float | tuple[float, ...]
     within: float
     unit: str = ""
+    or_errors: bool = False
 
     def holds(self, value: Any) -> bool:
         """Say whether every entry is as near as asked."""
         found, wanted = entries_of(value), entries_of(self.value)
         if len(wanted) == 1:
             wanted *= len(found)
+        within = max(self.within, error_of(value)) if self.or_errors else self.within
         pairs = zip(found, wanted, strict=True)
-        return all(bool(abs(entry - other) <= self.within) for entry, other in pairs)
+        return all(bool(abs(entry - other) <= within) for entry, other in pairs)
 
     def inside(self) -> Any:
         """Return what is asked for."""
@@ -260,7 +277,7 @@ class Near(Bound):
 
     def __str__(self) -> str:
         wanted = ", ".join(_trimmed(entry, self.unit) for entry in entries_of(self.value))
-        return f"{wanted} ± {_trimmed(self.within, self.unit)}"
+        return f"{wanted} ± {_trimmed(self.within, self.unit)}{', or two standard errors' if self.or_errors else ''}"
 
 
 def _trimmed(number: float, unit: str) -> str:
