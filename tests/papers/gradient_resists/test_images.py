@@ -19,8 +19,8 @@ from recombine.nets.architectures.pair_net import PairNet
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.papers.gradient_resists.experiments.images import (
     DEFAULTS,
-    Observer,
-    World,
+    PairObserver,
+    PairSamples,
     errors_that_follow,
     images_for,
     pairs,
@@ -36,7 +36,7 @@ def unit(**changes: Any) -> Unit:
     return Unit("pairs", 1, {**TINY, **changes})
 
 
-def test_a_row_a_network_and_recorded_step() -> None:
+def test_one_row_per_network_and_recorded_step() -> None:
     rows = pairs(unit())
     table = Table.from_rows(rows)
     assert table["seed"].tolist() == [0, 0, 1, 1]
@@ -58,24 +58,24 @@ def test_a_network_is_the_same_alone_and_in_a_batch() -> None:
 
 def test_images_of_a_test_are_not_those_of_training() -> None:
     train, test = images_for("digits")
-    world = World.of({**DEFAULTS, **TINY}, [0, 1])
+    samples = PairSamples.of({**DEFAULTS, **TINY}, [0, 1])
     for name, images in (("stream", train), ("train", train), ("test", test), ("probe", test), ("grid", test)):
-        draws = world.draws[name]
+        draws = samples.draws[name]
         np.testing.assert_array_equal(images.labels[draws.index], draws.labels)
-    assert world.draws["stream"].index.shape == (2, 4 * 64, 2)
+    assert samples.draws["stream"].index.shape == (2, 4 * 64, 2)
 
 
 def test_gradient_norms_are_those_of_autograd_one_network_at_a_time() -> None:
-    world = World.of({**DEFAULTS, **TINY}, [0, 1])
+    samples = PairSamples.of({**DEFAULTS, **TINY}, [0, 1])
     architecture = PairNet((1, 8, 16), channels=(3, 4), dense=(6,))
     parameters, _ = Ensemble(architecture, [0, 1], dtype="float64").initial()
-    observer = Observer.of(world, architecture, 30, "cpu")
+    observer = PairObserver.of(samples, architecture, 30, "cpu")
     found = observer(parameters, {}, torch.tensor([0, 1]))
     assert found.shape == (2, 60 + 60 + 200 + 30 + 2)
     for place in range(2):
         inputs = observer.probe.take(torch.tensor([place]), torch.arange(30)[None]).double().requires_grad_()
         outputs = architecture.forward(chosen(parameters, slice(place, place + 1)), {}, inputs, False)
-        own = world.draws["probe"].labels[place, :30, 0]
+        own = samples.draws["probe"].labels[place, :30, 0]
         slopes = [torch.autograd.grad(outputs[0, row, own[row]], inputs, retain_graph=True)[0] for row in range(30)]
         gradients = torch.cat([slope[:, row] for row, slope in enumerate(slopes)]).numpy()
         share = gradient_share([gradients[..., :8], gradients[..., 8:]])

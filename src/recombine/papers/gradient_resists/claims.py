@@ -1,8 +1,244 @@
-"""All claims of the paper, in the order of their numbers."""
+"""Gradient resists: all claims, on pairs of digits, on SCAN, in two dimensions, and on the propositions themselves."""
 
 from __future__ import annotations
 
-from recombine.papers.gradient_resists.readings.images import CLAIMS as IMAGES
-from recombine.papers.gradient_resists.readings.scan_and_plane import CLAIMS as SCAN
+from recombine.papers.bounds import Above, AtLeast, AtMost, Below, Between, Is, Near, by_scale
+from recombine.papers.claims import Claim, claims
+from recombine.papers.gradient_resists.readings import images, plane, scan, theory
 
-CLAIMS = tuple(sorted((*SCAN, *IMAGES), key=lambda claim: claim.place))
+CLAIMS = claims(
+    "gradient-resists",
+    Claim(
+        "1",
+        "Where the right image is redundant in training (A), networks fit and fail on other pairs; where it is random "
+        "(B), they do not fail.",
+        source="section 5.1, figure 2",
+        reads="pairs",
+        measure=images.generalisation_gaps,
+        expect={"gap of A": Above(0.1), "gap of B": Near(0, 0.04)},
+        published={"gap of A": Near(0.26, 0.05), "gap of B": Near(0, 0.02)},
+        figure="accuracy",
+    ),
+    Claim(
+        "2",
+        "Networks learn faster where the right image is redundant.",
+        source="section 5.1, figure 2",
+        reads="pairs",
+        measure=images.training_leads,
+        expect={"train accuracy of A less B": Above(0)},
+        published={"train accuracy of A less B": AtLeast(0.1)},
+        figure="accuracy",
+    ),
+    Claim(
+        "3",
+        "They generalise worse from early on, and end worse.",
+        source="section 5.1, figure 2",
+        reads="pairs",
+        measure=images.unseen_accuracies,
+        expect={"B less A": Above(0)},
+        published={"test accuracy of A": Near(0.72, 0.04), "test accuracy of B": Near(0.95, 0.02)},
+        figure="accuracy",
+    ),
+    Claim(
+        "4",
+        "Training on does not repair it.",
+        source="section 5.1",
+        reads="pairs",
+        measure=images.late_accuracy,
+        expect={"below B after 200 steps by": Above(0.05)},
+        published={"test accuracy of A": Below(0.8), "steps": Is(2000)},
+    ),
+    Claim(
+        "5a",
+        "Predictions depend on the right image beyond what the left one says, in A and not in B.",
+        source="Proposition 5, as I(prediction; Y_2 | Y_1)",
+        reads="pairs",
+        measure=images.conditional_bits,
+        expect={"A / B beyond chance": Above(5)},
+        published={"bits in A": Above(0.3), "bits in B": Below(0.1)},
+        figure="dependence",
+    ),
+    Claim(
+        "5b",
+        "What predictions tell about the right image alone rises and falls in A, and falls to nothing in B.",
+        source="Proposition 5, as I(prediction; Y_2)",
+        reads="pairs",
+        measure=images.marginal_bits,
+        expect={
+            "rise of A to its peak": Above(0, "bits"),
+            "fall of A from it": Above(0.03, "bits"),
+            "largest rise of B from step 10 on": AtMost(
+                0.005, "bits"
+            ),  # Estimates of no information scatter around zero.
+            "B at the end": Below(0.01, "bits"),
+        },
+        published={"peak of A at step": Between(20, 40)},
+        figure="dependence",
+    ),
+    Claim(
+        "6",
+        "Gradient descent makes the output depend on the redundant image.",
+        source="Propositions 3 to 5, as the share of the gradient",
+        reads="pairs",
+        measure=images.gradient_shares,
+        expect={"rise in A less two standard errors": Above(0)},
+        contradicted={"rise in A plus two standard errors": Below(0)},
+        means="Untrained networks look at both images alike, and training turns them away from the right one even in "
+        "A, only not as far as in B. By this measure training fails to remove a dependence and does not create it; by "
+        "the information in predictions, which grows, it does",
+        figure="dependence",
+    ),
+    Claim(
+        "7",
+        "The 8x8 digits show the same, without a download.",
+        source="ours",
+        reads="pairs",
+        measure=images.digit_accuracies,
+        expect={"test accuracy of A": Near(0.81, 0.04), "test accuracy of B": Near(0.96, 0.03)},
+    ),
+    Claim(
+        "8",
+        "On SCAN, networks that saw 'jump' alone learn every training command and none of the test; with action words "
+        "at random they learn both.",
+        source="section 5.2, figure 4",
+        reads="scan",
+        measure=scan.command_accuracies,
+        expect={
+            "A, training": by_scale(**{scan.WHOLE: Above(0.99)}),
+            "A, test": Below(0.02),
+            "least of B": by_scale(**{scan.WHOLE: Above(0.98)}),
+            "B ahead on the test by": by_scale(**{scan.PART: Above(0.02)}),
+        },
+        figure="scan",
+    ),
+    Claim(
+        "9",
+        "On SCAN, A trains faster at first.",
+        source="section 5.2, figure 4",
+        reads="scan",
+        measure=scan.early_lead,
+        expect={"A less B1": Above(0.05)},
+        contradicted={
+            "A less A with the word once": Above(0.05),
+            "A with the word once": AtMost(0.03),
+            "A over distinct commands": AtMost(0.03),
+        },
+        means="The early lead is the repeated word",
+        figure="scan",
+    ),
+    Claim(
+        "10",
+        "Whether a sentence is right does not depend on whether the network is given the right symbols so far.",
+        source="ours",
+        reads="scan",
+        measure=scan.greedy_disagreements,
+        expect={"commands decided otherwise": Is(0)},
+    ),
+    Claim(
+        "11a",
+        "In two dimensions, part of the held-out quadrant is taken for the wrong class, even after 1,024 epochs.",
+        source="section 6, figures 5 and 6",
+        reads="plane",
+        measure=plane.held_out_shares,
+        expect={"code's data": Near(0.79, 0.05, or_errors=True), "text's data": Near(0.92, 0.03, or_errors=True)},
+        figure="plane",
+    ),
+    Claim(
+        "11b",
+        "With X_2 at random the held-out quadrant is right.",
+        source="ours",
+        reads="plane",
+        measure=plane.random_second_shares,
+        expect={"code's data": Above(0.98), "text's data": Above(0.98)},
+        figure="plane",
+    ),
+    Claim(
+        "11c",
+        "The first epoch pushes the boundary into the held-out quadrant.",
+        source="section 6, figure 5",
+        reads="plane",
+        measure=plane.first_epoch_shares,
+        expect={"code's data": Near(0.43, 0.08, or_errors=True), "text's data": Near(0.09, 0.05, or_errors=True)},
+        figure="boundaries",
+    ),
+    Claim(
+        "11d",
+        "The boundary moves through the held-out quadrant in the first epochs, then creeps.",
+        source="section 6, figures 5 and 6",
+        reads="boundaries",
+        measure=plane.boundary_moves,
+        expect={"first epochs less later": Above(0)},
+        figure="boundaries",
+    ),
+    Claim(
+        "12",
+        "Gradient descent keeps a dependence that it has picked up early.",
+        source="section 4, whose argument is for a local linear model",
+        reads="plane",
+        measure=plane.tilts,
+        expect={"tilt after 1,024 epochs": Above(0.3)},
+        contradicted={"tilt after one epoch": Near(0.35, 0.05), "tilt after 1,024 epochs": Below(0.15)},
+        means="The linear model, of which the argument is, goes on to repair itself, where networks stop",
+        figure="plane",
+    ),
+    Claim(
+        "13",
+        "The first step weighs each input by its covariance with the label.",
+        source="section 4; exact version ours",
+        reads="first-step",
+        measure=theory.covariance_ratio,
+        expect={"ratio": Is(-0.5), "samples off by": AtMost(0.01), "one step from half of them": Below(1e-12)},
+    ),
+    Claim(
+        "14",
+        "A prediction has its information about the label from the input.",
+        source="Proposition 2",
+        reads="processing",
+        measure=theory.information_kept,
+        expect={"least I(X; prediction) - I(Y; prediction)": AtLeast(-1e-12, "bits")},
+    ),
+    Claim(
+        "15",
+        "Information is positive if and only if the gradient is not zero.",
+        source="Proposition 1",
+        reads="counterexample",
+        measure=theory.step_function,
+        expect={"gradient": Above(0)},
+        contradicted={"information": AtLeast(1 - 1e-9, "bits"), "gradient": Is(0.0)},
+        means="All the information and no slope but at one point: true of smooth maps with a density, not as stated",
+    ),
+    Claim(
+        "16",
+        "The errors of A are answers to the right image.",
+        source="ours",
+        reads="pairs",
+        measure=images.errors_by_the_right_image,
+        expect={
+            "errors of A": Above(2 * images.CHANCE),
+            "errors of B": Between(images.CHANCE - 0.1, images.CHANCE + 0.1),
+        },
+        published={"errors of A": Near(0.78, 0.06)},
+    ),
+    Claim(
+        "17",
+        "Another loss does not change the picture.",
+        source="ours",
+        reads="pairs",
+        measure=images.other_loss_gaps,
+        expect={"gap of A": Above(0.1)},
+        published={"test accuracy of A": Near(0.674, 0.04), "gap of B": Near(0, 0.02)},
+    ),
+    Claim(
+        "18",
+        "Networks that are right on the held-out quadrant by accident lose it in one epoch; B regains it, A does not.",
+        source="ours",
+        reads="plane",
+        measure=plane.accidental_shares,
+        expect={
+            "untrained": AtLeast(0.3, "%"),
+            "of these after one epoch": AtMost(0.2, "%"),
+            "A at the end": AtMost(0.3, "%"),
+            "B at the end": AtLeast(0.9, "%"),
+        },
+    ),
+)

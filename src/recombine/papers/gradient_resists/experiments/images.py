@@ -49,7 +49,7 @@ EVALUATED = {"train": True, "test": False, "probe": False, "grid": False}
 
 
 def pairs(unit: Unit) -> Rows:
-    """Accuracy, dependence on the right image and gradient share over training: a row a network and recorded step.
+    """Accuracy, dependence on the right image and gradient share over training: one row per network and step.
 
     The unit's setting names "images" ("digits", "mnist", ...) and the "setting" ("A" or "B"), and may change any of
     ``DEFAULTS``. Columns: "conditional information" is I(prediction; Y_2 | Y_1) on independent pairs of test images
@@ -70,13 +70,13 @@ def pairs(unit: Unit) -> Rows:
     from recombine.worlds.images.label_pairs import LabelPairs
 
     setting = {**DEFAULTS, **unit.setting}
-    world = World.of(setting, unit.seeds)
-    stream = LabelPairs(world.images["train"], world.draws["stream"].index, device=unit.device)
+    samples = PairSamples.of(setting, unit.seeds)
+    stream = LabelPairs(samples.images["train"], samples.draws["stream"].index, device=unit.device)
     architecture = PairNet(shape=(stream.shape[0], stream.shape[1], stream.shape[2]))
-    observer = Observer.of(world, architecture, setting["sloped"], unit.device)
+    observer = PairObserver.of(samples, architecture, setting["sloped"], unit.device)
     trained = Ensemble(architecture, unit.seeds, device=unit.device, chunk=setting.get("chunk")).train(
         stream,
-        world.draws["stream"].labels[..., 0],
+        samples.draws["stream"].labels[..., 0],
         rate=setting["rate"],
         # One epoch over the stream, so every step has samples of its own.
         steps=setting["steps"],
@@ -91,21 +91,21 @@ def pairs(unit: Unit) -> Rows:
     watched = trained.watched.double().cpu().numpy()
     about = {name: setting[name] for name in ("images", "setting", "loss", "steps")}
     return [
-        {**about, "seed": seed, "step": step, **world.measured(place, setting, *_divided(watched[row, place]))}
+        {**about, "seed": seed, "step": step, **samples.columns(place, setting, *_divided(watched[row, place]))}
         for place, seed in enumerate(unit.seeds)
         for row, step in enumerate(trained.recorded)
     ]
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class PairSamples:
     """The images to train and test on, and the draws (E, N, 2) of a unit's networks from them."""
 
     images: Mapping[str, Images]
     draws: Mapping[str, PairDraws]
 
     @classmethod
-    def of(cls, setting: Setting, seeds: Sequence[int]) -> World:
+    def of(cls, setting: Setting, seeds: Sequence[int]) -> PairSamples:
         """Draw each network's stream of training samples, and what it is evaluated on."""
         from recombine.worlds.images.label_pairs import OFFSETS, draw_grid, draw_pairs, join, relation
 
@@ -127,7 +127,7 @@ class World:
         draws["grid"] = join([draw_grid(test, firsts, seconds, seed) for seed in seeds])
         return cls({"train": train, "test": test}, draws)
 
-    def measured(self, place: int, setting: Setting, predictions: IntArray, norms: tuple[float, float]) -> Setting:
+    def columns(self, place: int, setting: Setting, predictions: IntArray, norms: tuple[float, float]) -> Setting:
         """Return the columns of one network at one step, from its predictions on everything it is evaluated on."""
         counts = [self.draws[name].labels.shape[1] for name in EVALUATED]
         parts = dict(zip(EVALUATED, np.split(predictions, np.cumsum(counts)[:-1]), strict=True))
@@ -148,7 +148,7 @@ class World:
 
 
 @dataclass(frozen=True, eq=False)
-class Observer:
+class PairObserver:
     """Looks at networks in training: their predictions on all evaluated samples, and two gradient norms (c, M + 2)."""
 
     architecture: Architecture
@@ -157,17 +157,17 @@ class Observer:
     labels: Tensor
 
     @classmethod
-    def of(cls, world: World, architecture: Architecture, sloped: int, device: str) -> Observer:
+    def of(cls, samples: PairSamples, architecture: Architecture, sloped: int, device: str) -> PairObserver:
         """Put the evaluated samples on the device; gradients are taken at the first ``sloped`` of the probe."""
         import torch
 
         from recombine.worlds.images.label_pairs import LabelPairs
 
         shown = {
-            name: LabelPairs(world.images["train" if seen else "test"], world.draws[name].index, device=device)
+            name: LabelPairs(samples.images["train" if seen else "test"], samples.draws[name].index, device=device)
             for name, seen in EVALUATED.items()
         }
-        labels = torch.from_numpy(world.draws["probe"].labels[:, :sloped, 0].copy()).to(device)
+        labels = torch.from_numpy(samples.draws["probe"].labels[:, :sloped, 0].copy()).to(device)
         return cls(architecture, list(shown.values()), shown["probe"], labels)
 
     def __call__(self, parameters: Tensors, statistics: Tensors, networks: Tensor) -> Tensor:

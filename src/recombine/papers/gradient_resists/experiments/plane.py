@@ -26,7 +26,7 @@ SETTINGS = ("A", "B")
 
 
 def plane(unit: Unit) -> Rows:
-    """What models do on seen quadrants and on the held-out one, a row a seed and epoch.
+    """What models do on seen quadrants and on the held-out one: one row per seed and epoch.
 
     "held-out accuracy" is the share of the held-out quadrant that is labelled 1, "slope 1" and "slope 2" are the mean
     sizes of the output's derivatives there, and "tilt" is minus the mean derivative by X_2 over that by X_1: of a
@@ -40,7 +40,7 @@ def plane(unit: Unit) -> Rows:
     [(0, 0), (1, 0), (0, 1), (1, 1)]
     """
     setting = unit.setting
-    samples, kept = trained(unit)
+    samples, kept = train_models(unit)
     points = world.held_out(setting["reading"])
     about = {name: setting[name] for name in ("reading", "setting", "model")}
     rows = []
@@ -58,9 +58,9 @@ def plane(unit: Unit) -> Rows:
 
 
 def boundaries(unit: Unit, side: int = 41) -> Rows:
-    """Where the output is positive, a row a seed, epoch, line of equal X_2 and stretch of X_1 along it.
+    """Where the output is positive: one row per seed, epoch, line of equal X_2 and stretch of X_1 along it.
 
-    A stretch is made of whole squares of a grid with ``side`` squares a side. Keys of the setting as for ``plane``.
+    A stretch is made of whole squares of a grid with ``side`` squares per side. Keys of the setting as for ``plane``.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def boundaries(unit: Unit, side: int = 41) -> Rows:
     points = world.grid(setting["reading"], side)
     half = world.reading_named(setting["reading"]).edge / side
     about = {name: setting[name] for name in ("reading", "setting", "model")}
-    _, kept = trained(unit)
+    _, kept = train_models(unit)
     return [
         {**about, "seed": seed, "epoch": epoch, **stretch}
         for epoch, networks in kept.items()
@@ -82,8 +82,8 @@ def boundaries(unit: Unit, side: int = 41) -> Rows:
     ]
 
 
-def trained(unit: Unit) -> tuple[world.PlaneSamples, dict[int, Playground]]:
-    """Train one model a seed as the setting says: its samples, and the models after each of ``EPOCHS``.
+def train_models(unit: Unit) -> tuple[world.PlaneSamples, dict[int, Playground]]:
+    """Train one model per seed as the setting says: its samples, and the models after each of ``EPOCHS``.
 
     The setting has "reading", "setting" ("A" or "B"), "model" ("network" or "linear"), "epochs" and "seeds"; a seed
     decides samples and first weights. The linear model is logistic regression from zero weights, trained on the same
@@ -100,18 +100,18 @@ def trained(unit: Unit) -> tuple[world.PlaneSamples, dict[int, Playground]]:
         Playground.zero(len(unit.seeds)) if linear else Playground.initial(unit.seeds),
         points,
         samples.labels,
-        record=recorded(setting["epochs"]),
+        record=recorded_epochs(setting["epochs"]),
         loss="logistic" if linear else "squared",
     )
     return samples, kept
 
 
-def recorded(epochs: int) -> list[int]:
+def recorded_epochs(epochs: int) -> list[int]:
     """Return those of ``EPOCHS`` that a run of so many epochs reaches, and its last.
 
     Examples
     --------
-    >>> recorded(64), recorded(10)
+    >>> recorded_epochs(64), recorded_epochs(10)
     ([0, 1, 4, 16, 64], [0, 1, 4, 10])
     """
     return sorted({epoch for epoch in EPOCHS if epoch < epochs} | {epochs})

@@ -44,7 +44,7 @@ PARTS = ("train", "distinct", "test")
 
 
 def scan(unit: Unit) -> Rows:
-    """Sentence accuracy over training: a row a network and recorded step.
+    """Sentence accuracy over training: one row per network and recorded step.
 
     The unit's setting names the "reading" ("A", "B1", "B2", "B3") and may change any of ``DEFAULTS``; without
     "repeats" the single word "jump" is in A's training set once instead of 1,467 times. "greedy disagreements" counts
@@ -67,7 +67,7 @@ def scan(unit: Unit) -> Rows:
     known = commands()
     network = Seq2Seq.for_symbols(known.words, known.actions, encoder=setting["encoder"])
     splits = [reading(setting["reading"], seed=seed, without_repeats=not setting["repeats"]) for seed in unit.seeds]
-    observer = Observer.of(network, splits, unit.seeds, setting["evaluated"], setting["greedy"], unit.device)
+    observer = ScanObserver.of(network, splits, unit.seeds, setting["evaluated"], setting["greedy"], unit.device)
     trained = Ensemble(network, unit.seeds, device=unit.device, chunk=setting.get("chunk")).train(
         rows(known.words, known.actions),
         known.actions,
@@ -88,18 +88,18 @@ def scan(unit: Unit) -> Rows:
     losses = trained.history.double().cpu().numpy()
     about = {"reading": setting["reading"], "repeats": setting["repeats"], "encoder": setting["encoder"]}
     return [
-        {**about, "seed": seed, "step": step, "train loss": float(losses[row, place])} | named(watched[row, place])
+        {**about, "seed": seed, "step": step, "train loss": float(losses[row, place])} | _named(watched[row, place])
         for place, seed in enumerate(unit.seeds)
         for row, step in enumerate(trained.recorded)
     ]
 
 
-def named(watched: Any) -> dict[str, float]:
+def _named(watched: Any) -> dict[str, float]:
     """Name what an observer returned of one network.
 
     Examples
     --------
-    >>> named([0.5, 0.4, 0.1, 0.0])["test accuracy"]
+    >>> _named([0.5, 0.4, 0.1, 0.0])["test accuracy"]
     0.1
     """
     names = [*(f"{part} accuracy" for part in PARTS), "greedy disagreements"]
@@ -107,7 +107,7 @@ def named(watched: Any) -> dict[str, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Observer:
+class ScanObserver:
     """Looks at networks in training: accuracy on each part, and how often writing by itself decides otherwise (c, 4).
 
     Attributes
@@ -128,7 +128,7 @@ class Observer:
     @classmethod
     def of(
         cls, network: Seq2Seq, splits: Sequence[Split], seeds: Sequence[int], count: int, greedy: int, device: str
-    ) -> Observer:
+    ) -> ScanObserver:
         """Draw what each network is evaluated on, with replacement; its seed decides."""
         import torch
 

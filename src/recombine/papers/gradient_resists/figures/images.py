@@ -1,0 +1,95 @@
+"""Gradient resists: figures of pairs of digits. Bands are the mean and two standard errors over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from recombine.papers.gradient_resists.readings.images import image_runs
+from recombine.papers.paper import Plot
+from recombine.papers.plots import draw_band
+from recombine.papers.results import Evidence
+from recombine.papers.seeds import over_seeds
+from recombine.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+
+def _pairs_table(results: Mapping[str, Evidence]) -> Table:
+    names = ("train accuracy", "test accuracy", "excess information", "marginal information", "gradient share")
+    return over_seeds(image_runs(results["pairs"].table), ("images", "setting", "step"), names)
+
+
+def _draw_accuracy(canvas: Canvas, table: Table) -> None:
+    axes = canvas.subplots()
+    canvas.subplots_adjust(left=0.09, right=0.74, top=0.95, bottom=0.17)
+    for setting in ("A", "B"):
+        for part in ("train", "test"):
+            draw_band(axes, table.only(setting=setting), "step", f"{part} accuracy", f"{setting}, {part}")
+    axes.axhline(0.1, color="0.6", linewidth=0.8, linestyle="-", marker="")
+    axes.text(axes.get_xlim()[1], 0.11, "chance", ha="right", va="bottom", fontsize=11, color="0.4")
+    axes.set(xlabel="training steps", ylabel="accuracy", ylim=(0, 1.03))
+    axes.legend(frameon=False, fontsize=11.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _say_accuracy(table: Table) -> str:
+    last = table.where(table["step"] == table["step"].max())
+    ends = {s: float(last.only(setting=s)["test accuracy"][0]) for s in ("A", "B")}
+    return f"Accuracy over steps: on the test, A ends at {ends['A']:.2f} and B at {ends['B']:.2f}."
+
+
+def _draw_dependence(canvas: Canvas, table: Table) -> None:
+    panels = canvas.subplots(1, 3)
+    canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.17, wspace=0.33)
+    shown = {
+        "excess information": ("I(prediction; Y₂ | Y₁)", "information beyond chance (bits)", 0.0),
+        "marginal information": ("I(prediction; Y₂)", "information (bits)", 0.0),
+        "gradient share": ("Gradient", "share of the right image", 0.5),
+    }
+    for axes, (name, (title, label, reference)) in zip(panels, shown.items(), strict=True):
+        axes.axhline(reference, color="0.6", linewidth=0.8, linestyle="-", marker="")
+        for setting in ("A", "B"):
+            draw_band(axes, table.only(setting=setting), "step", name, setting)
+        axes.set(xlabel="training steps", ylabel=label, title=title)
+    panels[0].legend(frameon=False, fontsize=11.5)
+
+
+def _say_dependence(table: Table) -> str:
+    last = table.where(table["step"] == table["step"].max())
+    bits, shares = (
+        [float(last.only(setting=s)[name][0]) for s in ("A", "B")] for name in ("excess information", "gradient share")
+    )
+    return (
+        f"Dependence on the right image at the end, A and B: {bits[0]:.2f} and {bits[1]:.2f} bits beyond chance, "
+        f"{shares[0]:.2f} and {shares[1]:.2f} of the gradient."
+    )
+
+
+FIGURES = (
+    Plot(
+        "accuracy",
+        title="A redundant image makes training faster and the test worse",
+        caption=(
+            "Pairs of digits, the label that of the left one. A: in training the right image shows the same digit or "
+            "the next. B: any digit. The test shows the other eight. Bands are two standard errors over n seeds."
+        ),
+        experiments=("pairs",),
+        table=_pairs_table,
+        draw=_draw_accuracy,
+        alternative=_say_accuracy,
+    ),
+    Plot(
+        "dependence",
+        title="What networks make of the right image",
+        caption=(
+            "On pairs of independent test images: information beyond the mean of its permutation null, information by "
+            "itself, and the share of the right image in the gradient of the true class. Bands are two "
+            "standard errors over n seeds."
+        ),
+        experiments=("pairs",),
+        table=_pairs_table,
+        draw=_draw_dependence,
+        alternative=_say_dependence,
+    ),
+)

@@ -1,0 +1,122 @@
+"""Gradient resists: what is read off the rows of the problem in two dimensions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, IntArray
+from recombine.papers.gradient_resists.experiments.theory import held_out_information
+from recombine.papers.measured import Measured, MissingRowsError
+from recombine.papers.seeds import Estimate, estimate, mean_over_seeds, networks_behind
+from recombine.tables.table import Table
+
+LAST_EPOCH = 1024
+
+
+def _held_out(rows: Table, setting: str, epoch: int) -> dict[str, Estimate]:
+    """Share of the held-out quadrant that networks label right, on the code's and the text's data."""
+    condition = {"setting": setting, "model": "network", "epoch": epoch}
+    readings = {"code's data": "code", "text's data": "text"}
+    return {
+        word: mean_over_seeds(rows, "held-out accuracy", reading=name, **condition) for word, name in readings.items()
+    }
+
+
+def held_out_shares(rows: Table) -> Measured:
+    """Return how much of the held-out quadrant is right in the end, in A."""
+    shares = _held_out(rows, "A", LAST_EPOCH)
+    bits = held_out_information([one.mean for one in shares.values()])
+    detail = (
+        f"share labelled right; {networks_behind(shares.values())}; a network with these shares has "
+        f"I(prediction; Y_2 | Y_1) = {bits[0]:.3f} and {bits[1]:.3f} bits"
+    )
+    return Measured(shares, detail)
+
+
+def random_second_shares(rows: Table) -> Measured:
+    """Return how much of the held-out quadrant is right in the end, in B."""
+    shares = _held_out(rows, "B", LAST_EPOCH)
+    return Measured(shares, f"share labelled right; {networks_behind(shares.values())}")
+
+
+def first_epoch_shares(rows: Table) -> Measured:
+    """Return how much of the held-out quadrant is right after one epoch, in A."""
+    shares = _held_out(rows, "A", 1)
+    return Measured(shares, f"share labelled right; {networks_behind(shares.values())}")
+
+
+def tilts(rows: Table) -> Measured:
+    """Return the tilt of a linear model's boundary after one epoch and in the end."""
+    text = rows.only(reading="text", setting="A")
+    linear, networks = (
+        [mean_over_seeds(text, "tilt", model=model, epoch=epoch) for epoch in (1, 64, LAST_EPOCH)]
+        for model in ("linear", "network")
+    )
+    right = [
+        mean_over_seeds(text, "held-out accuracy", model=model, epoch=LAST_EPOCH) for model in ("linear", "network")
+    ]
+    detail = (
+        f"-w_2 / w_1 of logistic regression, {linear[1]} after 64 epochs; networks, by mean slopes in the held-out "
+        f"quadrant: {networks[1]} after 64, {networks[2]} after {LAST_EPOCH:,}. Right at the end: linear "
+        f"{right[0]}, networks {right[1]}; {networks_behind(linear)}"
+    )
+    return Measured({"tilt after one epoch": linear[0], f"tilt after {LAST_EPOCH:,} epochs": linear[2]}, detail)
+
+
+def accidental_shares(rows: Table) -> Measured:
+    """Return how many networks are right on the whole held-out quadrant: untrained, after one epoch, in the end."""
+    code = rows.only(model="network", reading="code")
+    start = code.only(setting="A", epoch=0)
+    lucky = start["seed"][start["held-out accuracy"] == 1]
+    if not len(lucky):
+        raise MissingRowsError("no untrained network labels the whole held-out quadrant 1")
+    numbers = {
+        "untrained": len(lucky) / len(start),
+        "of these after one epoch": _whole(code, "A", 1, lucky),
+        "A at the end": _whole(code, "A", LAST_EPOCH, start["seed"]),
+        "B at the end": _whole(code, "B", LAST_EPOCH, start["seed"]),
+    }
+    detail = (
+        f"right on the whole held-out quadrant; {len(start)} networks, the code's data. Most of the untrained ones "
+        f"answer 1 everywhere, and in B too only {_whole(code, 'B', 1, lucky):.0%} keep it through the first epoch; "
+        "what differs is that B gets it back"
+    )
+    return Measured(numbers, detail)
+
+
+def _whole(rows: Table, setting: str, epoch: int, seeds: IntArray) -> float:
+    """Share of networks that are right on the whole held-out quadrant."""
+    found = rows.only(setting=setting, epoch=epoch)
+    right = found["held-out accuracy"][np.isin(found["seed"], seeds)]
+    return float(np.mean(right == 1)) if len(right) else float("nan")
+
+
+def boundary_moves(rows: Table) -> Measured:
+    """Return how much of the held-out quadrant changes sides in the first epochs, and how much later."""
+    if LAST_EPOCH not in rows["epoch"]:
+        raise MissingRowsError(f"no network was trained for {LAST_EPOCH:,} epochs")
+    early, late = _moves(rows, "A", 0, 4), _moves(rows, "A", 4, LAST_EPOCH)
+    numbers = {"epochs 0 to 4": early, f"4 to {LAST_EPOCH:,}": late, "first epochs less later": early.mean - late.mean}
+    detail = (
+        f"share of the held-out quadrant that changes sides; in B {_moves(rows, 'B', 4, LAST_EPOCH)} later; "
+        f"{networks_behind((early, late))}, the code's data"
+    )
+    return Measured(numbers, detail)
+
+
+def _moves(rows: Table, setting: str, first: int, second: int) -> Estimate:
+    """Share of the held-out quadrant whose answer changes between two epochs."""
+    found = rows.only(setting=setting)
+    changed = [_region(found, seed, first) != _region(found, seed, second) for seed in sorted(found.by("seed"))]
+    return estimate((float(np.mean(region)) for region in changed), f"setting {setting}")
+
+
+def _region(rows: Table, seed: int, epoch: int) -> BoolArray:
+    """Where one network answers 1 in the held-out quadrant, on a grid (lines, 200)."""
+    edge, lines = float(rows["to"].max()), [line for line in np.unique(rows["X2"]).tolist() if line > 0]
+    across = np.linspace(0, edge, 401)[1::2]
+    region = np.zeros((len(lines), len(across)), dtype=bool)
+    network = rows.only(seed=seed, epoch=epoch)
+    for row in network.where(network["X2"] > 0).rows():
+        region[lines.index(row["X2"])] |= (across > row["from"]) & (across < row["to"])
+    return region

@@ -1,0 +1,23 @@
+"""Gradient resists: every figure is drawn from the committed results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recombine.papers import find
+from recombine.papers.results import load_all_evidence
+from recombine.report.papers.figure import PaperFigure
+
+PAPER = find("gradient-resists")
+RESULTS = Path(__file__).parents[3] / "results"
+
+
+def test_every_figure_is_drawn_from_the_committed_results() -> None:
+    results = load_all_evidence(RESULTS, PAPER.name, PAPER.by_name, ("full",))
+    for plot in PAPER.figures:
+        figure = PaperFigure(plot, results)
+        text = figure.svg()
+        assert text.startswith("<svg")
+        assert "mathdefault" not in text
+        assert len(figure.table) > 0
+        assert figure.alternative.endswith(".")
