@@ -108,6 +108,7 @@ def test_a_bound_without_its_number_is_a_defect() -> None:
 
 BOUNDS = [AtMost(1e-8), AtLeast(5), Below(0.5), Above(0), Between(0.3, 0.7), Near(0.503, 0.08), Near((0.7, 0.9), 0.03)]
 BOUNDS += [Is(0), Is(True), Is("context"), Is(("context", "right")), Rises(), Falls(every_step=True), ClearlyAbove(1.0)]
+BOUNDS += [Between(0.3, 0.7, or_errors=True)]
 
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=str)

@@ -34,6 +34,17 @@ def entries_of(value: Any) -> list[Any]:
     return [entry for part in value for entry in entries_of(part)] if _is_series(value) else [value]
 
 
+def error_of(value: Any) -> float:
+    """Return two standard errors of an estimate; zero of one network and of plain numbers.
+
+    Examples
+    --------
+    >>> error_of(Estimate(0.5, 0.01, 5)), error_of(Estimate(0.5, float("nan"), 1)), error_of(0.5)
+    (0.01, 0.0, 0.0)
+    """
+    return value.error if isinstance(value, Estimate) and value.networks > 1 else 0.0
+
+
 def _is_series(value: Any) -> bool:
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
@@ -178,21 +189,25 @@ class Above(_Limit):
 
 @dataclass(frozen=True)
 class Between(Bound):
-    """Every entry lies between two numbers, or on one of them.
+    """Every entry lies between two numbers, or on one of them; with ``or_errors`` an estimate may miss by its error.
 
     Examples
     --------
     >>> Between(0.3, 0.7).holds([0.3, 0.5]), str(Between(0.3, 0.7, "%"))
     (True, '30% to 70%')
+    >>> Between(0.3, 0.7, or_errors=True).holds(Estimate(0.75, 0.1, 5))
+    True
     """
 
     low: float
     high: float
     unit: str = ""
+    or_errors: bool = False
 
     def holds(self, value: Any) -> bool:
         """Say whether every entry is in between."""
-        return all(bool(self.low <= entry <= self.high) for entry in entries_of(value))
+        slack = error_of(value) if self.or_errors else 0.0
+        return all(bool(self.low - slack <= entry <= self.high + slack) for entry in entries_of(value))
 
     def inside(self) -> float:
         """Return the lower end."""
@@ -207,7 +222,8 @@ class Between(Bound):
         return text_of(value, self.unit)
 
     def __str__(self) -> str:
-        return f"{text_of(self.low, self.unit)} to {text_of(self.high, self.unit)}"
+        more = ", give or take two standard errors" if self.or_errors else ""
+        return f"{text_of(self.low, self.unit)} to {text_of(self.high, self.unit)}{more}"
 
 
 @dataclass(frozen=True)
