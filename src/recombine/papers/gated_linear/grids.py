@@ -52,10 +52,12 @@ EXPERIMENTS = (
         quick=[{**shape, "seeds": [0, 1]} for shape in grid(units=[1, 2, 4, 6], contexts=[2, 3])],
         full=[{**shape, "seeds": list(range(10))} for shape in grid(units=range(1, 7), contexts=[1, 2, 3])],
     ),
-    Experiment(f"{NAME}/limits", theory.limits, quick=grid(problem=["toy", "G1"]), full=grid(problem=["toy", "G1"])),
+    Experiment(
+        f"{NAME}/limits", theory.small_limits, quick=grid(problem=["toy", "G1"]), full=grid(problem=["toy", "G1"])
+    ),
     Experiment(
         f"{NAME}/flow",
-        theory.flow,
+        theory.flows,
         quick=_flows([0.1, 1.0], list(range(5))),
         full=_flows([0.1, 0.3, 1.0], list(range(10))),
     ),

@@ -56,7 +56,7 @@ def half_spaces(thresholds: str, units: int, bits: int, X: FloatArray, seed: int
 
 
 def gated(unit: Unit) -> Rows:
-    """Gated networks and their limits, a row a training size, momentum, seed and classifier.
+    """Gated networks and their limits: one row per training size, momentum, seed and classifier.
 
     The setting has "images", "sizes", "validation", "layers" (1 or 2), "units", "bits", "thresholds", "momenta",
     "steps" and "seeds". The limit of one layer is a separate maximum margin in every context.
@@ -165,7 +165,7 @@ def _compared(halves: Halves, values: FloatArray | None, network: FloatArray, re
 
 
 def relu(unit: Unit) -> Rows:
-    """ReLU networks, and what theory says when given more or less of them, a row a seed, size, momentum and limit.
+    """ReLU networks, and what theory says when given more or less of them: one row per seed, size, momentum, limit.
 
     "hidden layer" is the maximum margin on the trained hidden activities, "learned contexts" the group norm with the
     trained network's gates, "random contexts" the same with random half-spaces at median thresholds and one unit that
