@@ -72,11 +72,11 @@ def test_formulas_are_the_least_cost_of_parameters(name: str) -> None:
 
 def test_images_give_the_same_rows_on_every_run_and_compare_with_the_network() -> None:
     pytest.importorskip("torch")
-    from recombine.papers.gated_linear.experiments.images import gated
+    from recombine.papers.gated_linear.experiments.images import gated_networks
 
     setting = {"images": "digits", "sizes": [60, 100], "validation": 200, "layers": 2, "units": 6, "bits": 1}
     unit = Unit("two-layer", 1, setting | {"thresholds": "median", "momenta": [0.0, 0.9], "steps": 60, "seeds": [4]})
-    rows, again = Table.from_rows(gated(unit)), Table.from_rows(gated(unit))
+    rows, again = Table.from_rows(gated_networks(unit)), Table.from_rows(gated_networks(unit))
     assert all(np.array_equal(rows[name], again[name]) for name in rows.columns)
     own = rows.only(classifier="network")
     assert (own["inconsistency"] == 0).all()

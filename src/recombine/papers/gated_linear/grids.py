@@ -63,14 +63,14 @@ EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/shallow",
-        images.gated,
+        images.gated_networks,
         quick=_networks(DIGITS, 1, [0.0], units=1, bits=[0, 1, 2, 4, 6, 8, 10], thresholds="median"),
         full=_networks(MNIST, 1, [0.0, 0.9], units=1, bits=range(15), thresholds=BOTH),
         needs=images.images_at_hand,
     ),
     Experiment(
         f"{NAME}/two-layer",
-        images.gated,
+        images.gated_networks,
         quick=[
             *_networks(DIGITS, 2, [0.0], units=[10, 20, 50], bits=1, thresholds=BOTH),
             *_networks(DIGITS, 1, [0.0], units=1, bits=2, thresholds="median"),
@@ -83,7 +83,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/relu",
-        images.relu,
+        images.relu_networks,
         quick=[*_relu(DIGITS, [0.9], [20, 50]), *_relu(DIGITS | {"sizes": [200]}, [0.9], [300])],
         full=[
             *_relu(MNIST, [0.0, 0.9], [10, 20, 50, 100]),
