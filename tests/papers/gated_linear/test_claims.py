@@ -171,7 +171,7 @@ def test_what_was_not_run_is_not_judge(stored: Reproduction) -> None:
 def test_gates_are_compared_with_the_networks_they_are_from(full: Reproduction) -> None:
     relu = full.results["relu"].table
     outcome = judge("15", relu)
-    assert outcome.value == "error: 24.4%; of the networks: 10.0%; times: 2.45"
+    assert outcome.value == "error of gates: 24.4%; of their networks: 10.0%; gates / networks: 2.45"
     assert "26.1% against 11.4% with 500 samples (6 networks)" in outcome.detail
     # Networks that are not separable by their gates have no part in it.
     gates = relu.only(classifier="gates only", momentum=0.9)

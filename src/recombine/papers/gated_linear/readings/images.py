@@ -31,7 +31,7 @@ def lost_thresholds_of_one_layer(rows: Table) -> Measured:
 def _reloaded(rows: Table, classifier: str) -> Measured:
     columns = ("inconsistency", "reloaded")
     kept, lost = (mean_over_seeds(rows, column, classifier=classifier).mean for column in columns)
-    numbers = {"inconsistency": f"{kept:.1%}", "without thresholds": lost, "times": lost / kept}
+    numbers = {"with thresholds": f"{kept:.1%}", "without thresholds": lost, "without / with": lost / kept}
     return Measured(numbers, setting_of(rows), stands_in=stands_in(rows))
 
 
@@ -77,9 +77,9 @@ def errors_by_bits(rows: Table) -> Measured:
     best, many = min(errors, key=errors.__getitem__), min(errors[bit] for bit in bits if bit >= 10)
     numbers = {
         "s of the least error": best,
-        "errors": f"{errors[best]:.1%} there, {errors[0]:.1%} at s = 0",
-        "from s = 10 on": many,
-        "more than at s = 0 by": 100 * (many - errors[0]),
+        "least error and at s = 0": f"{errors[best]:.1%} and {errors[0]:.1%}",
+        "error from s = 10 on": many,
+        "error from s = 10 on less at s = 0": 100 * (many - errors[0]),
     }
     more = [
         f"{min(mean_over_seeds(part, 'error', bits=bit).mean for bit in bits if bit >= 10):.1%} with {size}"
@@ -116,9 +116,9 @@ def relu_limits(rows: Table) -> Measured:
     limits = RELU_KINDS[1:]
     numbers = {
         **{kind: apart[kind] for kind in limits},
-        "inconsistency in this order": [apart[kind] for kind in limits],
+        "inconsistency, hidden layer to random": [apart[kind] for kind in limits],
         "hidden layer's error off by": 100 * abs(error["hidden layer"] - error["network"]),
-        "errors": {kind: error[kind] for kind in RELU_KINDS if kind != "hidden layer"},
+        "error, network to random": {kind: error[kind] for kind in RELU_KINDS if kind != "hidden layer"},
     }
     every, there = len(fast.only(classifier="network")), len(whole) // len(RELU_KINDS)
     detail = (
@@ -139,7 +139,7 @@ def gate_errors(rows: Table) -> Measured:
     for size, here in sorted(there.by("samples").items()):
         one, other = _beside_network(here)
         sizes.append(f"{one:.1%} against {other:.1%} with {size} samples ({several(len(here), 'network')})")
-    numbers = {"error": error, "of the networks": f"{network:.1%}", "times": error / network}
+    numbers = {"error of gates": error, "of their networks": f"{network:.1%}", "gates / networks": error / network}
     detail = (
         f"{rows['images'][0]}, {len(there)} of {len(gates)} networks are separable by their gates: {', '.join(sizes)}; "
         "for which samples the published error is, is not said"

@@ -87,7 +87,7 @@ def published_formula(rows: Table) -> Measured:
     right, wrong = _means(chosen, "error", "effective", "published effective")
     numbers = {
         "error by the norm": f"{right:.1%}",
-        "by the published formula": wrong,
+        "error by the published formula": wrong,
         "worse by": 100 * (wrong - right),
     }
     return Measured(numbers, setting_of(chosen), stands_in=stands_in(rows))

@@ -67,7 +67,7 @@ def toy_flows(rows: Table) -> Measured:
             name: float((np.abs(part["ratio"] - TOY) < AT_LIMIT).mean()) for name, part in by_scale.items()
         },
         "flows": {name: len(part) for name, part in by_scale.items()},
-        "furthest below it": TOY - last["ratio"].min(),
+        "furthest below the limit": TOY - last["ratio"].min(),
         "half the squared parameters off by": np.abs(small["half square"] - small["ratio"]).max(),
     }
     detail = (
@@ -106,7 +106,7 @@ def group_norms(rows: Table) -> Measured:
 def effective_closed_form(rows: Table) -> Measured:
     """Return how far the closed form of the effective norm is from the sum over contexts, relatively."""
     apart = np.abs(require(rows)["closed form"] / rows["by sum"] - 1).max()
-    numbers = {"relative difference": apart, "units up to": rows["units"].max()}
+    numbers = {"relative difference": apart, "most units": rows["units"].max()}
     shapes = len(rows.by("units", "contexts"))
     return Measured(numbers, f"{len(rows)} draws, {shapes} shapes up to {rows['contexts'].max()} contexts")
 
