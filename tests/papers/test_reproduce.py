@@ -105,7 +105,7 @@ def test_committed_results_give_the_same_outcomes(folder: Path) -> None:
     assert [outcome.verdict for outcome in state.outcomes.values()] == [Standing.HOLDS] * 2
     assert not state.failed
     assert from_results(PAPER, folder, scale="full").results == {}
-    assert state.table["measured"].tolist()[0] == "wrong signs: 0; largest difference: 4.02e-05"
+    assert state.table["measured"].tolist()[0] == "wrong signs: 0; largest difference: 4.02e-5"
 
 
 def test_every_claim_names_an_experiment_that_runs() -> None:
@@ -158,7 +158,7 @@ def test_the_page_says_what_is_claimed_and_what_its_words_mean_before_the_number
 
 def test_every_number_is_shown_beside_its_bound() -> None:
     text = paper_page(from_results(PAPER, COMMITTED, only=["12"]))
-    assert "<li>✓ wrong signs: 0 (exactly 0)</li><li>✓ largest difference: 4.02e-05 (below 0.0001)</li>" in text
+    assert "<li>✓ wrong signs: 0 (exactly 0)</li><li>✓ largest difference: 4.02e-5 (below 0.0001)</li>" in text
     assert str(escape(PAPER.claim("12").expected)) in text
 
 

@@ -65,7 +65,12 @@ def text_of(value: Any, unit: str = "", decimals: int | None = None) -> str:
 def _digits(number: float, decimals: int | None) -> str:
     if decimals is not None:
         return f"{number:.{decimals}f}"
-    return f"{number:,.0f}" if 1000 <= abs(number) < 1e9 else f"{number:.3g}"
+    return f"{number:,.0f}" if 1000 <= abs(number) < 1e9 else _without_zeros(f"{number:.3g}")
+
+
+def _without_zeros(text: str) -> str:
+    """Write 1e-9 where Python writes 1e-09."""
+    return text.replace("e-0", "e-").replace("e+0", "e")
 
 
 @dataclass(frozen=True)
@@ -265,7 +270,7 @@ class Near(Bound):
 
 def _trimmed(number: float, unit: str) -> str:
     """Return a number with all digits it was given."""
-    return f"{100 * number:.10g}%" if unit == "%" else f"{number:.10g} {unit}".rstrip()
+    return f"{100 * number:.10g}%" if unit == "%" else f"{_without_zeros(f'{number:.10g}')} {unit}".rstrip()
 
 
 @dataclass(frozen=True)
