@@ -34,6 +34,12 @@ def entries_of(value: Any) -> list[Any]:
     return [entry for part in value for entry in entries_of(part)] if _is_series(value) else [value]
 
 
+def _every(passes: Callable[[Any], bool], value: Any) -> bool:
+    """Say whether all entries pass; where there are none, nothing was shown."""
+    entries = entries_of(value)
+    return bool(entries) and all(map(passes, entries))
+
+
 def _is_series(value: Any) -> bool:
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
@@ -112,7 +118,7 @@ class _Limit(Bound):
 
     def holds(self, value: Any) -> bool:
         """Say whether every entry is on the right side of the limit."""
-        return all(bool(type(self)._passes(entry, self.limit)) for entry in entries_of(value))
+        return _every(lambda entry: bool(type(self)._passes(entry, self.limit)), value)
 
     def inside(self) -> float:
         """Return the limit itself where it passes, else the nearest number that does."""
@@ -138,8 +144,10 @@ class AtMost(_Limit):
 
     Examples
     --------
-    >>> AtMost(1e-8).holds([1e-9, 1e-8]), AtMost(1e-8).holds(float("nan")), str(AtMost(0.05, "%"))
-    (True, False, 'at most 5%')
+    >>> AtMost(1e-8).holds([1e-9, 1e-8]), AtMost(1e-8).holds(float("nan")), AtMost(1e-8).holds([])
+    (True, False, False)
+    >>> str(AtMost(0.05, "%"))
+    'at most 5%'
     """
 
     _words, _passes, _side = "at most", operator.le, -1
@@ -197,7 +205,7 @@ class Between(Bound):
 
     def holds(self, value: Any) -> bool:
         """Say whether every entry is in between."""
-        return all(bool(self.low <= entry <= self.high) for entry in entries_of(value))
+        return _every(lambda entry: bool(self.low <= entry <= self.high), value)
 
     def inside(self) -> float:
         """Return the lower end."""
@@ -237,8 +245,8 @@ class Near(Bound):
         found, wanted = entries_of(value), entries_of(self.value)
         if len(wanted) == 1:
             wanted *= len(found)
-        pairs = zip(found, wanted, strict=True)
-        return all(bool(abs(entry - other) <= self.within) for entry, other in pairs)
+        pairs = list(zip(found, wanted, strict=True))
+        return bool(pairs) and all(bool(abs(entry - other) <= self.within) for entry, other in pairs)
 
     def inside(self) -> Any:
         """Return what is asked for."""
