@@ -98,6 +98,8 @@ def test_missing_rows_are_not_run() -> None:
 
     outcome = replace(CLAIM, measure=lacking).judge(evidence(1.0))
     assert (outcome.verdict, outcome.detail) == (Standing.NOT_RUN, "no network of depth 3")
+    empty = CLAIM.read(Table({}))
+    assert (empty.verdict, empty.detail) == (Standing.NOT_RUN, "the results of 'margins' have no rows")
 
 
 def test_a_bound_without_its_number_is_a_defect() -> None:
