@@ -28,7 +28,7 @@ def flights() -> Iterable[tuple[Cell, float]]:
 
 
 def aggregate(rows: Iterable[tuple[Cell, float]]) -> list[list[object]]:
-    """Return one row a cell: its levels, mean, standard deviation (n - 1) and number of flights."""
+    """Return one row per cell: its levels, mean, standard deviation (n - 1) and number of flights."""
     cells: dict[Cell, list[float]] = defaultdict(list)
     for cell, minutes in rows:
         cells[cell].append(minutes)

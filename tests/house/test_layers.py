@@ -181,7 +181,7 @@ def test_readings_know_no_verdicts() -> None:
     """Readings turn rows into numbers; claims judge."""
     for name, targets in arrows().items():
         if ".readings" in name:
-            assert "recombine.papers.verdicts" not in targets, name
+            assert "recombine.papers.standing" not in targets, name
 
 
 def test_contributing_draws_the_same_house() -> None:

@@ -20,7 +20,7 @@ from recombine.errors import InputError, RecombineError
 from recombine.papers import Claim, Paper, Standing, available, find
 from recombine.papers.bounds import Above
 from recombine.papers.measured import Measured
-from recombine.papers.reproduce import Reproduction, from_results, needed, reproduce
+from recombine.papers.reproduce import Reproduction, from_results, needed_experiments, reproduce
 from recombine.papers.results import Evidence, save_evidence
 from recombine.report.papers.page import paper_page
 from recombine.report.papers.terminal import legend, remarks
@@ -105,11 +105,11 @@ def test_committed_results_give_the_same_outcomes(folder: Path) -> None:
     assert [outcome.verdict for outcome in state.outcomes.values()] == [Standing.HOLDS] * 2
     assert not state.failed
     assert from_results(PAPER, folder, scale="full").results == {}
-    assert state.table["measured"].tolist()[0] == "signs agree"
+    assert state.table["measured"].tolist()[0] == "wrong signs: 0; largest difference: 4.02e-5"
 
 
 def test_every_claim_names_an_experiment_that_runs() -> None:
-    assert {claim.reads for claim in PAPER.claims} == set(needed(PAPER, PAPER.claims))
+    assert {claim.reads for claim in PAPER.claims} == set(needed_experiments(PAPER, PAPER.claims))
 
 
 @pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
@@ -158,8 +158,9 @@ def test_the_page_says_what_is_claimed_and_what_its_words_mean_before_the_number
 
 def test_every_number_is_shown_beside_its_bound() -> None:
     text = paper_page(from_results(PAPER, COMMITTED, only=["12"]))
-    assert "<li>✓ wrong signs: 0 (exactly 0)</li><li>✓ largest difference: 4.02e-05 (below 0.0001)</li>" in text
-    assert str(escape(PAPER.claim("12").expected)) in text
+    assert "<li>✓ wrong signs: 0 (exactly 0)</li><li>✓ largest difference: 4.02e-5 (below 0.0001)</li>" in text
+    bare = paper_page(Reproduction(PAPER, [PAPER.claim("12")], {}))
+    assert f"<li>expected: {escape(PAPER.claim('12').expected)}</li>" in bare
 
 
 def test_the_legend_explains_the_words_that_stand_in_the_table(folder: Path, tmp_path: Path) -> None:
@@ -220,13 +221,12 @@ class TestCommands:
             run(*words, ",")
 
     def test_without_a_figure_it_says_why(self, folder: Path, tmp_path: Path) -> None:
-        shown = {claim for plot in PAPER.figures for claim in plot.claims}
-        bare = next(claim for claim in PAPER.claims if claim.id not in shown)
+        bare = next(claim for claim in PAPER.claims if not claim.figures)
         lacking = next(plot for plot in PAPER.figures if not plot.drawable(from_results(PAPER, folder).results))
         words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder))
         words += ("--figures", str(tmp_path / "none"), "--only")
         assert "no figure written: no figure shows these claims" in run(*words, bare.number)[1]
-        assert "no figure written: there are no results of" in run(*words, lacking.claims[0])[1]
+        assert "no figure written: there are no results of" in run(*words, PAPER.shown_in(lacking)[0].number)[1]
         assert not (tmp_path / "none").exists()
 
     def test_a_device_torch_does_not_know_gets_no_lecture(self) -> None:
@@ -287,8 +287,7 @@ class TestCommands:
             with pytest.raises(InputError, match=rf"^{precious} exists; choose another folder, .* with --force$"):
                 run(*words, *only)
         assert precious.read_text() == "mine"
-        shown = next(plot for plot in PAPER.figures if plot.name == "kinds").claims
-        other = next(claim for claim in PAPER.claims if claim.id not in shown)
+        other = next(claim for claim in PAPER.claims if "kinds" not in claim.figures)
         run(*words, "--only", other.number)
         assert precious.read_text() == "mine"
         run(*words, "--force")

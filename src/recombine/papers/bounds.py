@@ -34,14 +34,14 @@ def entries_of(value: Any) -> list[Any]:
     return [entry for part in value for entry in entries_of(part)] if _is_series(value) else [value]
 
 
-def error_of(value: Any) -> float:
-    """Return two standard errors of an estimate; zero of one network and of plain numbers.
+def _every(passes: Callable[[Any], bool], value: Any) -> bool:
+    """Say whether all entries pass; where there are none, nothing was shown."""
+    entries = entries_of(value)
+    return bool(entries) and all(map(passes, entries))
 
-    Examples
-    --------
-    >>> error_of(Estimate(0.5, 0.01, 5)), error_of(Estimate(0.5, float("nan"), 1)), error_of(0.5)
-    (0.01, 0.0, 0.0)
-    """
+
+def _error_of(value: Any) -> float:
+    """Two standard errors of an estimate; zero of a single network and of plain numbers."""
     return value.error if isinstance(value, Estimate) and value.networks > 1 else 0.0
 
 
@@ -76,7 +76,12 @@ def text_of(value: Any, unit: str = "", decimals: int | None = None) -> str:
 def _digits(number: float, decimals: int | None) -> str:
     if decimals is not None:
         return f"{number:.{decimals}f}"
-    return f"{number:,.0f}" if 1000 <= abs(number) < 1e9 else f"{number:.3g}"
+    return f"{number:,.0f}" if 1000 <= abs(number) < 1e9 else _without_zeros(f"{number:.3g}")
+
+
+def _without_zeros(text: str) -> str:
+    """Write 1e-9 where Python writes 1e-09."""
+    return text.replace("e-0", "e-").replace("e+0", "e")
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ class _Limit(Bound):
 
     def holds(self, value: Any) -> bool:
         """Say whether every entry is on the right side of the limit."""
-        return all(bool(type(self)._passes(entry, self.limit)) for entry in entries_of(value))
+        return _every(lambda entry: bool(type(self)._passes(entry, self.limit)), value)
 
     def inside(self) -> float:
         """Return the limit itself where it passes, else the nearest number that does."""
@@ -144,8 +149,10 @@ class AtMost(_Limit):
 
     Examples
     --------
-    >>> AtMost(1e-8).holds([1e-9, 1e-8]), AtMost(1e-8).holds(float("nan")), str(AtMost(0.05, "%"))
-    (True, False, 'at most 5%')
+    >>> AtMost(1e-8).holds([1e-9, 1e-8]), AtMost(1e-8).holds(float("nan")), AtMost(1e-8).holds([])
+    (True, False, False)
+    >>> str(AtMost(0.05, "%"))
+    'at most 5%'
     """
 
     _words, _passes, _side = "at most", operator.le, -1
@@ -189,21 +196,25 @@ class Above(_Limit):
 
 @dataclass(frozen=True)
 class Between(Bound):
-    """Every entry lies between two numbers, or on one of them.
+    """Every entry lies between two numbers, or on one of them; with ``or_errors`` an estimate may miss by its error.
 
     Examples
     --------
     >>> Between(0.3, 0.7).holds([0.3, 0.5]), str(Between(0.3, 0.7, "%"))
     (True, '30% to 70%')
+    >>> Between(0.3, 0.7, or_errors=True).holds(Estimate(0.75, 0.1, 5))
+    True
     """
 
     low: float
     high: float
     unit: str = ""
+    or_errors: bool = False
 
     def holds(self, value: Any) -> bool:
         """Say whether every entry is in between."""
-        return all(bool(self.low <= entry <= self.high) for entry in entries_of(value))
+        slack = _error_of(value) if self.or_errors else 0.0
+        return _every(lambda entry: bool(self.low - slack <= entry <= self.high + slack), value)
 
     def inside(self) -> float:
         """Return the lower end."""
@@ -218,7 +229,8 @@ class Between(Bound):
         return text_of(value, self.unit)
 
     def __str__(self) -> str:
-        return f"{text_of(self.low, self.unit)} to {text_of(self.high, self.unit)}"
+        more = ", give or take two standard errors" if self.or_errors else ""
+        return f"{text_of(self.low, self.unit)} to {text_of(self.high, self.unit)}{more}"
 
 
 @dataclass(frozen=True)
@@ -248,9 +260,9 @@ class Near(Bound):
         found, wanted = entries_of(value), entries_of(self.value)
         if len(wanted) == 1:
             wanted *= len(found)
-        within = max(self.within, error_of(value)) if self.or_errors else self.within
-        pairs = zip(found, wanted, strict=True)
-        return all(bool(abs(entry - other) <= within) for entry, other in pairs)
+        within = max(self.within, _error_of(value)) if self.or_errors else self.within
+        pairs = list(zip(found, wanted, strict=True))
+        return bool(pairs) and all(bool(abs(entry - other) <= within) for entry, other in pairs)
 
     def inside(self) -> Any:
         """Return what is asked for."""
@@ -282,7 +294,7 @@ class Near(Bound):
 
 def _trimmed(number: float, unit: str) -> str:
     """Return a number with all digits it was given."""
-    return f"{100 * number:.10g}%" if unit == "%" else f"{number:.10g} {unit}".rstrip()
+    return f"{100 * number:.10g}%" if unit == "%" else f"{_without_zeros(f'{number:.10g}')} {unit}".rstrip()
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,8 @@ class Claim:
 
     def read(self, rows: Table) -> Outcome:
         """Measure the rows of one experiment, and judge; ``not run`` where rows that are needed are missing."""
+        if not len(rows):
+            return Outcome.not_run(f"the results of {self.reads!r} have no rows")
         try:
             return self.weigh(self.measure(rows))
         except MissingRowsError as error:

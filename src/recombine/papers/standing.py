@@ -81,7 +81,7 @@ class Outcome:
 
     Examples
     --------
-    >>> outcome = Outcome(Standing.HOLDS, (Part("bend", "1.7e-14", "at most 1e-08", True),), "500 fits")
+    >>> outcome = Outcome(Standing.HOLDS, (Part("bend", "1.7e-14", "at most 1e-8", True),), "500 fits")
     >>> outcome.value
     'bend: 1.7e-14'
     """

@@ -7,32 +7,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recombine.papers import Standing
-from recombine.papers.claims import Claim
-from recombine.papers.forced_rendering.experiments.kernels import EXPERIMENTS, IMAGES
-from recombine.papers.forced_rendering.readings.kernels import CLAIMS
+from recombine.papers import Standing, find
+from recombine.papers.forced_rendering.experiments.kernels import IMAGES
+from recombine.papers.forced_rendering.grids import KERNEL_EXPERIMENTS
 from recombine.tables.table import Table
 
-NUMBERS = [claim.number for claim in CLAIMS]
+PAPER = find("forced-rendering")
+NAMES = [experiment.name.rpartition("/")[2] for experiment in KERNEL_EXPERIMENTS]
+NUMBERS = [claim.number for claim in PAPER.claims if claim.reads in NAMES]
 
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, Table]:
     """Every experiment at quick scale, run here."""
     found = {}
-    for experiment in EXPERIMENTS:
+    for name, experiment in zip(NAMES, KERNEL_EXPERIMENTS, strict=True):
         rows = [row for unit in experiment.units("quick") for row in experiment.function(unit)]
-        found[experiment.name.rpartition("/")[2]] = Table({key: [row[key] for row in rows] for key in rows[0]})
+        found[name] = Table.from_rows(rows)
     return found
-
-
-def claim_of(number: str) -> Claim:
-    return next(claim for claim in CLAIMS if claim.number == number)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_claims_stand_where_they_should(tables: dict[str, Table], number: str) -> None:
-    claim = claim_of(number)
+    claim = PAPER.claim(number)
     outcome = claim.read(tables[claim.reads])
     assert outcome.verdict is Standing.HOLDS, outcome.detail
 
@@ -53,7 +50,7 @@ BENT: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_every_check_can_fail(tables: dict[str, Table], number: str) -> None:
-    claim = claim_of(number)
+    claim = PAPER.claim(number)
     table = tables[claim.reads]
     column, bend = BENT[number]
     changed = Table({name: table[name] for name in table.columns} | {column: bend(np.array(table[column]))})

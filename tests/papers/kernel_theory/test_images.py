@@ -16,12 +16,12 @@ from recombine.nets.architectures.convnet import ConvNet
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.papers import find
 from recombine.papers.kernel_theory.experiments.images import (
-    World,
-    addition,
+    ImageSetup,
     addition_task,
-    context,
-    equivalence,
-    network,
+    architecture_of,
+    image_addition,
+    image_context,
+    image_equivalence,
 )
 from recombine.runs.experiment import Experiment, Unit
 from recombine.tables.table import Table
@@ -51,8 +51,8 @@ def test_all_units_of_an_experiment_make_one_table(name: str) -> None:
 
 
 def test_a_network_is_the_same_alone_and_in_a_batch() -> None:
-    together = equivalence(unit("mnist-equivalence", **TINY))
-    alone = equivalence(unit("mnist-equivalence", **TINY | {"seeds": [1]}))
+    together = image_equivalence(unit("mnist-equivalence", **TINY))
+    alone = image_equivalence(unit("mnist-equivalence", **TINY | {"seeds": [1]}))
     assert together[1]["seed"] == alone[0]["seed"] == 1
     for name in ("train loss", "margin"):
         assert together[1][name] == pytest.approx(alone[0][name], rel=1e-3)
@@ -62,7 +62,7 @@ def test_a_network_is_the_same_alone_and_in_a_batch() -> None:
 @pytest.mark.slow
 def test_a_small_convnet_learns_the_seen_cells_and_takes_the_shortcut() -> None:
     places = [(s["left out"], s["loss"], s["distance"]) for s in PAPER.by_name["mnist-context"].settings("quick")]
-    rows = context(unit("mnist-context", places.index((3, "logistic", 6)), seeds=[1]))
+    rows = image_context(unit("mnist-context", places.index((3, "logistic", 6)), seeds=[1]))
     for row in rows:
         assert row["task"] == "CD-3"
         assert row["train accuracy"] > 0.99
@@ -83,7 +83,7 @@ def test_an_epoch_shows_every_sample_once(
         return train(self, *arguments, **options)
 
     monkeypatch.setattr(Ensemble, "train", spy)
-    addition(unit("mnist-addition", **TINY | {"total": samples, "epochs": 2, "batch": batch}))
+    image_addition(unit("mnist-addition", **TINY | {"total": samples, "epochs": 2, "batch": batch}))
     assert (asked["steps"], asked["batch"]) == (steps, batch)
     task = tasks.symbolic_addition(anchors=[4])
     assert asked["targets"].tolist() == np.repeat(task.target[task.train], 10).tolist()
@@ -92,7 +92,7 @@ def test_an_epoch_shows_every_sample_once(
 def test_salience_is_that_of_all_pairs_of_samples_of_the_last_convolution() -> None:
     import torch
 
-    world = World.of(tasks.symbolic_addition(anchors=[4]), unit("mnist-addition", **TINY))
+    world = ImageSetup.of(tasks.symbolic_addition(anchors=[4]), unit("mnist-addition", **TINY))
     found = world.salience()
     architecture = world.ensemble.architecture
     assert isinstance(architecture, ConvNet)
@@ -108,14 +108,14 @@ def test_salience_is_that_of_all_pairs_of_samples_of_the_last_convolution() -> N
 
 def test_salience_reads_the_same_images_whatever_the_set() -> None:
     saliences = [
-        World.of(addition_task(name), unit("mnist-addition", **TINY, set=name)).salience()["salience"].tolist()
+        ImageSetup.of(addition_task(name), unit("mnist-addition", **TINY, set=name)).salience()["salience"].tolist()
         for name in ("extrapolation", "dispersed 1")
     ]
     assert saliences[0] == saliences[1]
 
 
 def test_augmented_images_are_for_training_only() -> None:
-    world = World.of(addition_task("both"), unit("cifar-addition", **TINY, augment=True))
+    world = ImageSetup.of(addition_task("both"), unit("cifar-addition", **TINY, augment=True))
     assert world.pairs["train"].seeds is not None
     assert world.pairs["val_1"].seeds is None
     assert world.pairs["val_2"].seeds is None
@@ -123,14 +123,14 @@ def test_augmented_images_are_for_training_only() -> None:
 
 def test_the_paper_networks_are_the_default() -> None:
     full = {s["architecture"]: s for s in PAPER.by_name["cifar-addition"].settings("full")}
-    sizes = [sum(t.numel() for t in network(full[name], (6, 32, 32)).initial(0, 1.0).values()) for name in full]
+    sizes = [sum(t.numel() for t in architecture_of(full[name], (6, 32, 32)).initial(0, 1.0).values()) for name in full]
     assert sizes[0] == 700_737
     (convnet,) = {s["architecture"] for s in PAPER.by_name["mnist-addition"].settings("full")}
-    assert network({"architecture": convnet}, (2, 28, 28)) == ConvNet((2, 28, 28))
+    assert architecture_of({"architecture": convnet}, (2, 28, 28)) == ConvNet((2, 28, 28))
 
 
 def test_unknown_names_are_refused_with_a_guess() -> None:
     with pytest.raises(InputError, match="did you mean 'extrapolation'"):
         addition_task("extrapolate")
     with pytest.raises(InputError, match="did you mean 'resnet'"):
-        network({"architecture": "resnets"}, (2, 8, 8))
+        architecture_of({"architecture": "resnets"}, (2, 8, 8))

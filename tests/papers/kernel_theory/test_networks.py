@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 from recombine.papers import Standing, find
-from recombine.papers.kernel_theory.experiments.onehot import addition, context, equivalence
+from recombine.papers.kernel_theory.experiments.onehot import onehot_addition, onehot_context, onehot_equivalence
 from recombine.papers.results import Evidence, Provenance
 from recombine.report.papers.figure import PaperFigure
 from recombine.runs.experiment import Unit
@@ -25,7 +25,7 @@ def unit(**setting: object) -> Unit:
 
 
 def test_lazy_networks_shrink_sums_as_their_random_features_say() -> None:
-    rows = addition(unit(set="extrapolation", sigma=1.0, rate=0.01, steps=1500, **SGD | {"seeds": [0, 1, 2, 3]}))
+    rows = onehot_addition(unit(set="extrapolation", sigma=1.0, rate=0.01, steps=1500, **SGD | {"seeds": [0, 1, 2, 3]}))
     measured = float(np.mean([row["slope"] for row in rows]))
     nngp, ntk = (float(slope(kernel.salience[0], 1)) for kernel in (OverlapKernel.relu(1, 2), OverlapKernel.ntk(1, 2)))
     assert abs(measured - nngp) < 0.05 < abs(measured - ntk)
@@ -34,8 +34,8 @@ def test_lazy_networks_shrink_sums_as_their_random_features_say() -> None:
 
 def test_the_loss_decides_the_shortcut() -> None:
     shared = {"left out": 3, "sigma": 1.0, **SGD}
-    logistic = context(unit(loss="logistic", rate=0.1, steps=500, **shared))
-    squared = context(unit(loss="mse", rate=0.012, steps=2000, **shared))
+    logistic = onehot_context(unit(loss="logistic", rate=0.1, steps=500, **shared))
+    squared = onehot_context(unit(loss="mse", rate=0.012, steps=2000, **shared))
     assert [row["accuracy"] for row in logistic] == [0.0, 0.0]
     assert [row["accuracy"] for row in squared] == [1.0, 1.0]
     assert all(row["context"] > row["right"] for row in logistic)
@@ -44,7 +44,7 @@ def test_the_loss_decides_the_shortcut() -> None:
 
 def test_rich_networks_solve_equivalence() -> None:
     setting = {"loss": "mse", "sigma": 1e-3, "width": 200, "rate": 0.05, "steps": 800, "records": 5, "seeds": [0, 1]}
-    rows = equivalence(unit(**setting))
+    rows = onehot_equivalence(unit(**setting))
     assert [row["step"] for row in rows if row["seed"] == 0] == [0, 200, 400, 600, 800]
     last = [row for row in rows if row["step"] == 800]
     assert [row["accuracy"] for row in last] == [1.0, 1.0]

@@ -1,8 +1,8 @@
-"""First principles: the grids of the decoder experiments.
+"""First principles: every experiment, its unit function and its settings.
 
-``quick`` trains small networks on blobs of 12 pixels ("tiny"). ``full`` trains the paper's models on its sprites, in
-order of cost: for 3,300 steps ("short", the first part of the paper's schedule), for 19,600 steps with the schedule
-squeezed into them ("annealed"), and for the paper's 392,000 ("full"). Every row says which it is.
+Of the decoders ``quick`` trains small ones on blobs of 12 pixels ("tiny"). ``full`` trains the paper's models on its
+sprites, in order of cost: for 3,300 steps ("short", the first part of the paper's schedule), for 19,600 steps with the
+schedule squeezed into them ("annealed"), and for the paper's 392,000 ("full"). Every row says which it is.
 """
 
 from __future__ import annotations
@@ -10,12 +10,87 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recombine.papers.first_principles.experiments import checks, decoders, pictures
-from recombine.papers.first_principles.experiments.theory import EXPERIMENTS as THEORY_EXPERIMENTS
+from recombine.papers.first_principles.experiments import (
+    checks,
+    decoders,
+    pictures,
+    ranks,
+    simulation,
+    theory,
+)
 from recombine.runs.experiment import Experiment
 
 Settings = list[dict[str, Any]]
 NAME = "first-principles"
+
+# ---------------------------------------------------------------------------- theory
+
+#: Supports whose two conditions are looked at.
+SKETCHES = ("random", "orthogonal", "orthogonal*", "orthogonal gap", "diagonal 0.2", "diagonal 0.05")
+
+
+def _visibility(values: dict[float, int]) -> Settings:
+    return [{"width": width, "values": count, "fronts": 200, "seeds": [0]} for width, count in values.items()]
+
+
+def _ranks(probes: int, combinations: int) -> Settings:
+    return [
+        {"rule": rule, "support": name, "probes": probes, "combinations": combinations}
+        for rule in ranks.RULES
+        for name in ("orthogonal*", "orthogonal")
+    ]
+
+
+def _sketches(points: int, probes: int) -> Settings:
+    return [{"support": name, "points": points, "probes": probes} for name in SKETCHES]
+
+
+def _seed_blocks(count: int, size: int) -> Settings:
+    return [{"seeds": list(range(start, min(start + size, count)))} for start in range(0, count, size)]
+
+
+THEORY_EXPERIMENTS = (
+    Experiment(
+        f"{NAME}/visibility",
+        ranks.visibility,
+        quick=_visibility({0.02: 60, 0.05: 300, 0.1: 60, 0.2: 60}),
+        full=_visibility(dict.fromkeys((0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), 2000)),
+    ),
+    Experiment(f"{NAME}/ranks", ranks.ranks, quick=_ranks(4, 32), full=_ranks(50, 128)),
+    Experiment(
+        f"{NAME}/rank-maps",
+        ranks.rank_maps,
+        quick=[{"probes": 12, "combinations": 32}],
+        full=[{"probes": 200, "combinations": 64}],
+    ),
+    Experiment(f"{NAME}/sketches", ranks.sketches, quick=_sketches(120, 2), full=_sketches(300, 50)),
+    Experiment(f"{NAME}/determinants", theory.determinants, quick=[{"pixels": 200}], full=[{"pixels": 20_000}]),
+    Experiment(
+        f"{NAME}/anchor-counts",
+        theory.anchor_counts,
+        quick=[{"outputs": [1, 2, 3, 4, 6, 8], "seeds": list(range(20))}],
+        full=[{"outputs": [1, 2, 3, 4, 6, 8], "seeds": list(range(500))}],
+    ),
+    Experiment(f"{NAME}/grid-table", theory.grid_table, quick=[{}], full=[{}]),
+    Experiment(f"{NAME}/finite-grids", theory.finite_grids, quick=_seed_blocks(240, 60), full=_seed_blocks(4000, 200)),
+    Experiment(
+        f"{NAME}/reconstruction",
+        theory.reconstruction,
+        quick=[{"side": 4, "seeds": [0, 1, 2]}],
+        full=[{"side": 12, "seeds": list(range(20))}],
+    ),
+    Experiment(
+        f"{NAME}/simulation",
+        simulation.simulation,
+        quick=[{"low": -1.0, "samples": 4096, "steps": 1000, "candidates": 100, "seeds": [0, 1]}],
+        full=[
+            {"low": low, "samples": 4096, "steps": 4000, "candidates": 7500, "seeds": list(range(5))}
+            for low in (-1.0, 0.0)
+        ],
+    ),
+)
+
+# ---------------------------------------------------------------------------- decoders
 
 SPRITES = {"world": "sprites", "samples": 100_000, "tests": 10_000, "batch": 512, "rate": 1e-3} | {
     "weight decay": 1e-5,
@@ -67,7 +142,7 @@ SHOWN = (
 
 
 def _sprites(length: str, rows: Sequence[tuple[str, str]], seeds: Sequence[int], targets: str = "hard") -> Settings:
-    """One unit a row of the table; whether RGBa collapses depends on the seed, so it gets all five."""
+    """One unit per row of the table; whether RGBa collapses depends on the seed, so it gets all five."""
     shared: Mapping[str, Any] = {**SPRITES, **LENGTHS[length], "targets": targets}
     return [
         {**shared, "support": name, "model": model, "seeds": ALL_SEEDS if model == "rgba" else list(seeds)}
@@ -96,7 +171,7 @@ ADDITIVE = [{**TINY, "support": name, "model": "additive", "targets": "add"} for
 OUTPUTS = [{"images": 16, "seeds": SEEDS}]
 
 DECODER_EXPERIMENTS = (
-    Experiment(f"{NAME}/decoders", decoders.decoders, quick=_blobs(TABLE), full=FULL),
+    Experiment(f"{NAME}/decoders", decoders.decoder_scores, quick=_blobs(TABLE), full=FULL),
     Experiment(
         f"{NAME}/additive",
         decoders.additive,
@@ -105,7 +180,7 @@ DECODER_EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/pictures",
-        pictures.pictures,
+        pictures.slot_pictures,
         quick=[
             {**setting, "steps": 800, "periods": 800, "seeds": [0]}
             for setting in _blobs(SHOWN)

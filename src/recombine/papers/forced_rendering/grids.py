@@ -1,19 +1,54 @@
-"""Forced rendering: which settings its networks are trained in, at both scales.
+"""Forced rendering: every experiment, its unit function and its settings.
 
 Quick networks paint 16 x 16 pixels with a hole of 10 x 10 or 12 x 12 places, so that it is still much wider than a
-bump, and see every place outside it once an epoch. Full ones have the sizes of the released code.
+bump, and see every place outside it once per epoch. Full ones have the sizes of the released code.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from recombine.papers.forced_rendering.experiments import controls, networks, remedies
-from recombine.papers.forced_rendering.experiments.kernels import EXPERIMENTS as KERNEL_EXPERIMENTS
-from recombine.runs.experiment import Experiment
+from recombine.papers.forced_rendering.experiments import controls, kernels, networks, remedies
+from recombine.runs.experiment import Experiment, grid
 
 NAME = "forced-rendering"
 Settings = list[dict[str, Any]]
+
+
+# Without a network: closed forms, so the quick scale has the size of the paper; the full one adds sizes and holes.
+DONUT: dict[str, Any] = {"side": 28, "width": 1.0, "hole": [6, 22]}
+LENGTHS = [0.5, 1.0, 2.0, 4.0]
+TARGETS = (kernels.IMAGES, kernels.INVERTED)
+
+KERNEL_EXPERIMENTS = (
+    Experiment(
+        f"{NAME}/representations",
+        kernels.representations,
+        quick=[{"side": 28}],
+        full=[{"side": side} for side in (16, 28, 32)],
+    ),
+    Experiment(
+        f"{NAME}/one-hot-kernel",
+        kernels.one_hot_kernel,
+        quick=[{"sides": [2, 4, 8, 16, 28]}],
+        full=[{"sides": [2, 4, 8, 16, 24, 28, 32, 40]}],
+    ),
+    Experiment(
+        f"{NAME}/additive-kernel",
+        kernels.additive_kernel,
+        quick=[DONUT, {**DONUT, "hole": [10, 18]}, {**DONUT, "hole": [12, 16]}],
+        full=[DONUT]
+        + [{**DONUT, "hole": hole} for hole in ([10, 18], [12, 16], [13, 14], [3, 25])]
+        + [{**DONUT, "width": width} for width in (0.5, 2.0, 3.0)],
+    ),
+    Experiment(f"{NAME}/identity", kernels.identity, quick=grid(seeds=50), full=grid(seeds=500)),
+    Experiment(
+        f"{NAME}/product-kernel",
+        kernels.product_kernel,
+        quick=[{**DONUT, "target": target, "lengths": LENGTHS} for target in TARGETS],
+        full=[{**DONUT, "target": target, "lengths": [0.25, *LENGTHS, 3.0]} for target in TARGETS],
+    ),
+)
 
 SEEDS, FEWER, TWO = list(range(5)), list(range(3)), [0, 1]
 SMALL: dict[str, Any] = {"side": 16, "hole": [3, 12], "draws": 0, "hidden": 16, "depth": 2, "epochs": 60, "seeds": TWO}
@@ -72,7 +107,7 @@ def _small_efficiency() -> Settings:
 NETWORK_EXPERIMENTS = (
     Experiment(
         f"{NAME}/donut",
-        networks.decoders,
+        networks.bump_decoders,
         quick=[
             {**SMALL, **WIDE_HOLE, **change}
             for change in (
@@ -89,7 +124,7 @@ NETWORK_EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/tokens",
-        networks.decoders,
+        networks.bump_decoders,
         quick=_small({**SMALL_PIXEL, "code": "bump", "seeds": [0]}),
         full=[
             *_large(*({**PIXEL, "code": "bump", "depth": depth} for depth in (2, 4))),
@@ -102,7 +137,7 @@ NETWORK_EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/depth",
-        networks.decoders,
+        networks.bump_decoders,
         quick=_small({"depth": 2, "seeds": [0]}, {"depth": 3, "seeds": [0]}),
         full=[
             *_large(*({"depth": depth} for depth in (2, 3, 4, 5, 6, 8, 10)), seeds=FEWER),
@@ -111,19 +146,19 @@ NETWORK_EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/hole",
-        networks.decoders,
+        networks.bump_decoders,
         quick=_small(*({"hole": hole, "epochs": 40, "seeds": [0]} for hole in SMALL_HOLES.values())),
         full=_large(*({"hole": hole} for hole in HOLES.values())),
     ),
     Experiment(
         f"{NAME}/layers",
-        networks.layers,
+        networks.decoder_layers,
         quick=_small(*({"depth": 3, "stripes": stripes, "seeds": [0]} for stripes in (0, 2))),
         full=_large(*_codes("one-hot", "bump"), {"stripes": 10}),
     ),
     Experiment(
         f"{NAME}/pictures",
-        networks.pictures,
+        networks.decoder_pictures,
         quick=_small({"code": "one-hot", "seeds": [0]}, {"code": "one-hot", "stripes": 2, "seeds": [0]}),
         full=_large(
             *_codes("one-hot", "bump", "scaled-ramp"), {"code": "one-hot", "depth": 8, "stripes": 10}, seeds=[0]
@@ -131,7 +166,7 @@ NETWORK_EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/stripes",
-        networks.decoders,
+        networks.bump_decoders,
         quick=_small(
             *_codes("one-hot", "bump", seeds=[0]),
             {"code": "one-hot", "stripes": 2},
@@ -148,7 +183,7 @@ NETWORK_EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/canvas",
-        networks.decoders,
+        networks.bump_decoders,
         quick=_small({"margin": 3, "draws": 300, "epochs": 25}, {"draws": 300, "epochs": 25}),
         full=_large({**SCRIPT, "margin": 6}, SCRIPT),
     ),

@@ -52,23 +52,25 @@ EXPERIMENTS = (
         quick=[{**shape, "seeds": [0, 1]} for shape in grid(units=[1, 2, 4, 6], contexts=[2, 3])],
         full=[{**shape, "seeds": list(range(10))} for shape in grid(units=range(1, 7), contexts=[1, 2, 3])],
     ),
-    Experiment(f"{NAME}/limits", theory.limits, quick=grid(problem=["toy", "G1"]), full=grid(problem=["toy", "G1"])),
+    Experiment(
+        f"{NAME}/limits", theory.small_limits, quick=grid(problem=["toy", "G1"]), full=grid(problem=["toy", "G1"])
+    ),
     Experiment(
         f"{NAME}/flow",
-        theory.flow,
+        theory.flows,
         quick=_flows([0.1, 1.0], list(range(5))),
         full=_flows([0.1, 0.3, 1.0], list(range(10))),
     ),
     Experiment(
         f"{NAME}/shallow",
-        images.gated,
+        images.gated_networks,
         quick=_networks(DIGITS, 1, [0.0], units=1, bits=[0, 1, 2, 4, 6, 8, 10], thresholds="median"),
         full=_networks(MNIST, 1, [0.0, 0.9], units=1, bits=range(15), thresholds=BOTH),
         needs=images.images_at_hand,
     ),
     Experiment(
         f"{NAME}/two-layer",
-        images.gated,
+        images.gated_networks,
         quick=[
             *_networks(DIGITS, 2, [0.0], units=[10, 20, 50], bits=1, thresholds=BOTH),
             *_networks(DIGITS, 1, [0.0], units=1, bits=2, thresholds="median"),
@@ -81,7 +83,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/relu",
-        images.relu,
+        images.relu_networks,
         quick=[*_relu(DIGITS, [0.9], [20, 50]), *_relu(DIGITS | {"sizes": [200]}, [0.9], [300])],
         full=[
             *_relu(MNIST, [0.0, 0.9], [10, 20, 50, 100]),

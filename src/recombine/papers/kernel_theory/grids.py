@@ -106,14 +106,14 @@ KERNEL_EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/additivity",
-        kernels.additivity,
+        kernels.kernel_additivity,
         quick=[{"seeds": list(range(10))}],
         full=[{"seeds": list(range(start, start + 50))} for start in range(0, 500, 50)],
     ),
     Experiment(f"{NAME}/leak", kernels.leak, quick=_leak_grid(COARSE), full=_leak_grid(FINE)),
     Experiment(
         f"{NAME}/equivalence",
-        kernels.equivalence,
+        kernels.kernel_equivalence,
         quick=[{"variant": name, "salience": INSIDE} for name in kernels.EQUIVALENCES],
         full=[{"variant": name, "salience": INSIDE_FINE} for name in kernels.EQUIVALENCES],
     ),
@@ -163,37 +163,37 @@ KERNEL_EXPERIMENTS = (
 NETWORK_EXPERIMENTS = (
     Experiment(
         f"{NAME}/onehot-addition",
-        networks.addition,
+        networks.onehot_addition,
         quick=_addition_grid([1e-6, 1e-2, 1.0], narrow=200, steps=10_000),
         full=_addition_grid(SIGMAS, narrow=1000, steps=100_000),
     ),
     Experiment(
         f"{NAME}/onehot-context",
-        networks.context,
+        networks.onehot_context,
         quick=_context_grid([1e-3, 1.0], narrow=200, steps=2000, rich_steps=8000, tasks=(3, 2)),
         full=_context_grid(SIGMAS, narrow=1000, steps=5000, rich_steps=20_000, tasks=(3, 2, 1)),
     ),
     Experiment(
         f"{NAME}/onehot-equivalence",
-        networks.equivalence,
+        networks.onehot_equivalence,
         quick=_equivalence_grid([1e-6, 1.0], 1000, ("mse",)),
         full=_equivalence_grid(SIGMAS, 10_000, ("mse", "logistic")),
     ),
     Experiment(
         f"{NAME}/deep-context",
-        networks.context,
+        networks.onehot_context,
         quick=_deep_grid(_blocks(3), 1e-3, 2000, SEEDS[:3], stop=1e-4),
         full=_deep_grid(_blocks(3, 2, 1), 1e-4, 100_000, SEEDS, stop=1e-4),
     ),
     Experiment(
         f"{NAME}/deep-addition",
-        networks.addition,
+        networks.onehot_addition,
         quick=_deep_grid([{"set": "extrapolation"}], 5e-4, 8000, SEEDS[:3], stop=1e-4),
         full=_deep_grid([{"set": name} for name in networks.ADDITION_SETS], 1e-4, 100_000, SEEDS, stop=1e-4),
     ),
     Experiment(
         f"{NAME}/deep-equivalence",
-        networks.equivalence,
+        networks.onehot_equivalence,
         quick=_deep_grid([{"loss": "mse"}], 1e-4, 1200, SEEDS[:3], records=13),
         full=_deep_grid([{"loss": "mse"}], 1e-4, 10_000, SEEDS, records=41),
     ),
@@ -281,21 +281,21 @@ STEP, SQUARED_STEP = 1e-2, 3e-3
 IMAGE_EXPERIMENTS = (
     Experiment(
         f"{NAME}/mnist-addition",
-        images.addition,
+        images.image_addition,
         quick=_quick(_sums("extrapolation", "interpolation", rate=SQUARED_STEP)),
         full=_full(_sums(*networks.ADDITION_SETS, *DISPERSED), DISTANCES, MNIST | {"total": 20_000}),
         needs=images.images_at_hand,
     ),
     Experiment(
         f"{NAME}/mnist-context",
-        images.context,
+        images.image_context,
         quick=_quick([*_left_out("logistic", 3, 2, 1, rate=STEP, epochs=12), *_left_out("mse", 3, rate=SQUARED_STEP)]),
         full=_full([*_left_out("logistic", 3, 2, 1), *_left_out("mse", 3, 2, 1)], DISTANCES, MNIST | {"total": 30_000}),
         needs=images.images_at_hand,
     ),
     Experiment(
         f"{NAME}/mnist-equivalence",
-        images.equivalence,
+        images.image_equivalence,
         quick=_quick(_classes("logistic", 4, rate=STEP)),
         full=_full(
             [*_classes("logistic", 4, 1), *_classes("mse", 4, 1)],
@@ -306,14 +306,14 @@ IMAGE_EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/cifar-addition",
-        images.addition,
+        images.image_addition,
         quick=_quick_photo(_sums("extrapolation", "interpolation")),
         full=_photo(_sums(*networks.ADDITION_SETS)),
         needs=images.images_at_hand,
     ),
     Experiment(
         f"{NAME}/cifar-context",
-        images.context,
+        images.image_context,
         quick=_quick_photo(_left_out("logistic", 3, 1, epochs=12)),
         full=_photo(_left_out("logistic", 3, 2, 1)),
         needs=images.images_at_hand,

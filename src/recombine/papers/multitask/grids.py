@@ -126,7 +126,7 @@ QUICK_MAGNITUDES = {**BRIEF, "cosines": [0.9], "magnitudes": [1.0, 0.1]}
 THEORY_EXPERIMENTS = (
     Experiment(f"{NAME}/q-limits", theory.q_limits, quick=[{"sizes": [1e-3, 1e6]}], full=[{"sizes": [1e-3, 1e6]}]),
     Experiment(f"{NAME}/penalties", theory.penalties, quick=[{"points": 61}], full=[{"points": 601}]),
-    Experiment(f"{NAME}/flow", theory.flow, quick=[{}], full=[{}]),
+    Experiment(f"{NAME}/flow", theory.flow_ends, quick=[{}], full=[{}]),
     Experiment(
         f"{NAME}/descent",
         theory.descent,
@@ -135,13 +135,13 @@ THEORY_EXPERIMENTS = (
     ),
     Experiment(
         f"{NAME}/limits",
-        theory.limits,
+        theory.scaling_limits,
         quick=[{"scalings": [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0]}],
         full=[{"scalings": [10.0 ** (power / 4) for power in range(-16, 9)]}],
     ),
     Experiment(
         f"{NAME}/group-norm",
-        theory.group,
+        theory.group_norms,
         quick=[{"alphas": [1e-1, 1e-3, 1e-6], "seeds": SEEDS}],
         full=[{"alphas": [10.0**-power for power in range(1, 7)], "seeds": SEEDS}],
     ),

@@ -10,7 +10,7 @@ from recombine.papers.reproduce import Reproduction
 from recombine.papers.standing import Standing
 from recombine.report.audit.page import _environment
 from recombine.report.papers.figure import PaperFigure
-from recombine.report.papers.terminal import UNIT, tally
+from recombine.report.papers.terminal import UNIT, beside_bounds, tally
 from recombine.report.wording import plural
 
 
@@ -65,6 +65,7 @@ def _items(state: Reproduction) -> list[dict[str, Any]]:
         {
             "claim": claim,
             "outcome": outcomes[claim.id],
+            "measured": beside_bounds(claim, outcomes[claim.id]),
             "figures": [_figure(plot, state) for plot in placed.get(claim.id, [])],
         }
         for claim in state.claims

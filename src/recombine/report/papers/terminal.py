@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from recombine.papers.claims import Claim
 from recombine.papers.paper import Paper
 from recombine.papers.reproduce import Reproduction
 from recombine.papers.standing import Outcome, Standing
@@ -20,10 +21,10 @@ UNIT = "a part of an experiment that is run and stored by itself"
 
 
 def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool = False) -> Grid:
-    """Return the table of claims; ``brief`` leaves out the statements, so that a live table fits a screen."""
+    """Return the table of claims; ``brief`` leaves out statements and bounds, so that a live table fits a screen."""
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     grid.add_column("claim", no_wrap=True)
-    for name in ("expected", "measured") if brief else ("statement", "expected", "measured"):
+    for name in ("measured",) if brief else ("statement", "measured (what was expected)"):
         grid.add_column(name, no_wrap=brief, overflow="ellipsis" if brief else "fold")
     grid.add_column("verdict", no_wrap=True)
     grid.add_column("scale", no_wrap=True)
@@ -31,9 +32,23 @@ def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool =
     for claim in state.claims:
         outcome = outcomes[claim.id]
         word = "running ..." if claim.reads == running else verdict_text(outcome.verdict)
-        cells = (*(() if brief else (claim.statement,)), claim.expected, outcome.value)
+        cells = (outcome.value,) if brief else (claim.statement, "\n".join(beside_bounds(claim, outcome)))
         grid.add_row(claim.number, *(escape(cell) for cell in cells), word, outcome.scale)
     return grid
+
+
+def beside_bounds(claim: Claim, outcome: Outcome) -> list[str]:
+    """Return a line per measured number, beside its bound; what is expected where nothing was measured.
+
+    Examples
+    --------
+    >>> from recombine.papers import find
+    >>> beside_bounds(find("kernel-theory").claim("2a"), Outcome.not_run(""))
+    ['expected: largest difference below 1e-6']
+    """
+    if not outcome.parts:
+        return [f"expected: {claim.expected}"]
+    return [*map(str, outcome.parts), *([f"({outcome.note})"] if outcome.note else [])]
 
 
 def verdict_text(verdict: Standing) -> str:

@@ -26,7 +26,7 @@ Rows = list[dict[str, Any]]
 
 
 def targets(unit: Unit) -> Rows:
-    """Mean variance of images of a support by either rule, and the score of a black image: a row a rule."""
+    """Mean variance of images of a support by either rule, and the score of a black image: one row per rule."""
     units = support(unit.setting["support"]).sample(unit.setting["images"], 0)
     rows = []
     for rule in ("hard", "soft"):
@@ -63,7 +63,7 @@ def _polygons(units: FloatArray) -> npt.NDArray[np.uint8]:
 
 
 def collapse(unit: Unit) -> Rows:
-    """Opacity of untrained RGBa models and the size of their first gradient, clamped or not: a row a seed and kind."""
+    """Opacity of untrained RGBa models and size of their first gradient, clamped or not: one row per seed and kind."""
     import torch
 
     from recombine.nets.architecture import stack
@@ -94,7 +94,7 @@ def _first_gradient(model: ComposedDecoder, parameters: Tensors, inputs: Tensor,
 
 
 def outputs(unit: Unit) -> Rows:
-    """Return the largest difference between outputs of our decoder and of torch's layers, a row a seed.
+    """Return the largest difference between outputs of our decoder and of torch's layers, one row per seed.
 
     The compositional model with the same weights in float32; the published layers upsample with a built-in function.
     """

@@ -23,7 +23,7 @@ from recombine.measures.outputs.images import (
     variance_weighted_r2,
 )
 from recombine.papers.first_principles.experiments.supports import GAP, support
-from recombine.papers.first_principles.experiments.worlds import WORLDS, World
+from recombine.papers.first_principles.experiments.worlds import WORLDS, SlotWorld
 from recombine.runs.experiment import Unit
 from recombine.theory.supports.known import Support
 
@@ -45,7 +45,7 @@ FEW = 500
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class ImageSample:
     """Latents (N, 2, D) of some images, and the images (N, 3, side, side) on the device."""
 
     units: FloatArray
@@ -56,7 +56,7 @@ class Sample:
 class Condition:
     """One support, one way to compose the targets, and the sets of images drawn for them."""
 
-    world: World
+    world: SlotWorld
     support: Support
     setting: Setting
     device: str
@@ -67,21 +67,21 @@ class Condition:
         world = WORLDS[unit.setting["world"]]
         return cls(world, support(unit.setting["support"], world.latents), unit.setting, unit.device)
 
-    def drawn(self, which: int) -> Sample:
+    def draw(self, which: int) -> ImageSample:
         """Draw training images, fresh ones from the support ("ID"), or any combination ("all")."""
         count = self.setting["samples" if which == TRAIN else "tests"]
         source = support("random", self.world.latents) if which == ALL else self.support
         units = source.sample(count, which)
-        return Sample(units, self.world.images(units, self.setting["targets"], self.device))
+        return ImageSample(units, self.world.images(units, self.setting["targets"], self.device))
 
-    def trained(self, seeds: tuple[int, ...]) -> Trained:
+    def train(self, seeds: tuple[int, ...]) -> Trained:
         """Train one model for each seed."""
         from recombine.nets.ensemble.ensemble import Ensemble
         from recombine.nets.ensemble.optimisers import AdamW
         from recombine.nets.ensemble.schedules import Cosine
 
         setting = self.setting
-        sample = self.drawn(TRAIN)
+        sample = self.draw(TRAIN)
         # Short floats are for GPUs; on a CPU they would be slower.
         dtype = setting["dtype"] if self.device.startswith("cuda") else "float32"
         model = self.world.model(setting["model"])
@@ -96,17 +96,17 @@ class Condition:
             decay=Cosine(setting["periods"], setting["every"], setting["floor"]),
         )
 
-    def predicted(self, trained: Trained, units: FloatArray) -> Tensor:
+    def predict(self, trained: Trained, units: FloatArray) -> Tensor:
         """Return images (E, N, 3, side, side) of all models."""
         outputs = trained.outputs(self.world.inputs(units))
         return outputs.view(*outputs.shape[:2], 3, self.world.side, self.world.side)
 
 
-def decoders(unit: Unit) -> Rows:
-    """Train the unit's models and return what each gets wrong, and where: a row a seed."""
+def decoder_scores(unit: Unit) -> Rows:
+    """Train the unit's models and return what each gets wrong, and where: one row per seed."""
     condition = Condition.of(unit)
     setting = unit.setting
-    trained = condition.trained(unit.seeds)
+    trained = condition.train(unit.seeds)
     scores = [_scores(condition, trained, which) for which in (ID, ALL)]
     starts = _opaque(condition, trained, unit.seeds)
     about = {name: setting[name] for name in ("scale", "support", "model", "targets", "steps")}
@@ -118,8 +118,8 @@ def decoders(unit: Unit) -> Rows:
 
 
 def _scores(condition: Condition, trained: Trained, which: int) -> Rows:
-    sample = condition.drawn(which)
-    predicted = condition.predicted(trained, sample.units)
+    sample = condition.draw(which)
+    predicted = condition.predict(trained, sample.units)
     word = "id" if which == ID else "all"
     more = _places(condition, sample) if which == ALL else None
     rows = []
@@ -159,7 +159,7 @@ class Places:
         return row | {f"mse in gap, other {place}": value for place, value in enumerate(thirds)}
 
 
-def _places(condition: Condition, sample: Sample) -> Places:
+def _places(condition: Condition, sample: ImageSample) -> Places:
     import torch
 
     world, units = condition.world, sample.units
@@ -215,12 +215,12 @@ def _model(trained: Trained) -> ComposedDecoder:
 
 
 def additive(unit: Unit) -> Rows:
-    """Train additive models on sums and measure how errors off the support follow from errors on it: a row a seed.
+    """Train additive models on sums and measure how errors off the support follow from errors on it: one row per seed.
 
     For an additive model of an additive truth e(z1, z2) = e(z1, b) + e(a, z2) - e(a, b), whatever it has learned.
     """
     condition = Condition.of(unit)
-    trained = condition.trained(unit.seeds)
+    trained = condition.train(unit.seeds)
     scores = [_scores(condition, trained, which) for which in (ID, ALL)]
     residuals = _law(condition, trained)
     about = {name: unit.setting[name] for name in ("scale", "support", "model", "targets", "steps")}
@@ -247,6 +247,6 @@ def _law(condition: Condition, trained: Trained) -> list[float]:
         if second:
             points[:, 1] = back
         target = condition.world.images(points, condition.setting["targets"], condition.device)
-        corners.append((condition.predicted(trained, points) - target).double())
+        corners.append((condition.predict(trained, points) - target).double())
     left = corners[0] - (corners[1] + corners[2] - corners[3])
     return [float(one.abs().max()) for one in left]

@@ -26,47 +26,47 @@ PICTURES = 3
 CELLS = 17
 
 
-def packed(values: npt.NDArray[Any]) -> str:
+def pack(values: npt.NDArray[Any]) -> str:
     """Return an array as text.
 
     Examples
     --------
-    >>> unpacked(packed(np.arange(4, dtype=np.uint8)), np.uint8, (2, 2)).tolist()
+    >>> unpack(pack(np.arange(4, dtype=np.uint8)), np.uint8, (2, 2)).tolist()
     [[0, 1], [2, 3]]
     """
     return base64.b64encode(zlib.compress(np.ascontiguousarray(values).tobytes(), 9)).decode("ascii")
 
 
-def unpacked(text: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Return the array that `packed` turned into text.
+def unpack(text: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Return the array that `pack` turned into text.
 
     Examples
     --------
-    >>> unpacked(packed(np.zeros(3, np.float32)), np.float32, (3,)).tolist()
+    >>> unpack(pack(np.zeros(3, np.float32)), np.float32, (3,)).tolist()
     [0.0, 0.0, 0.0]
     """
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=dtype).reshape(shape)
 
 
-def pictures(unit: Unit) -> Rows:
-    """Train one model and return what it draws next to the truth, and its maps of errors: a row each.
+def slot_pictures(unit: Unit) -> Rows:
+    """Train one model and return what it draws next to the truth, and its maps of errors: one row for each of them.
 
     ``what`` says what a row is: "ID" and "OOD" pictures (target above prediction, uint8), the mean error of each pixel
     ("pixels") and the mean error for each pair of x ("x and x").
     """
     condition = Condition.of(unit)
-    trained = condition.trained(unit.seeds)
+    trained = condition.train(unit.seeds)
     about = {name: unit.setting[name] for name in ("scale", "support", "model", "targets")}
     about |= {"seed": unit.seeds[0], "side": condition.world.side}
     rows = [
-        {**about, "what": word, "data": packed(_pairs(condition, trained, which))}
+        {**about, "what": word, "data": pack(_pairs(condition, trained, which))}
         for word, which in (("ID", ID), ("OOD", ALL))
     ]
     pixels, places = _maps(condition, trained)
     return [
         *rows,
-        {**about, "what": "pixels", "data": packed(pixels.astype(np.float32))},
-        {**about, "what": "x and x", "data": packed(places.astype(np.float32))},
+        {**about, "what": "pixels", "data": pack(pixels.astype(np.float32))},
+        {**about, "what": "x and x", "data": pack(places.astype(np.float32))},
     ]
 
 
@@ -75,13 +75,13 @@ def _pairs(condition: Condition, trained: Any, which: int) -> npt.NDArray[np.uin
     source = support("random", condition.world.latents) if which == ALL else condition.support
     units = source.sample(PICTURES, which)
     target = condition.world.images(units, condition.setting["targets"], condition.device)
-    both = np.stack([one.float().cpu().numpy() for one in (target, condition.predicted(trained, units)[0])])
+    both = np.stack([one.float().cpu().numpy() for one in (target, condition.predict(trained, units)[0])])
     return (255 * both.clip(0, 1)).round().astype(np.uint8)
 
 
 def _maps(condition: Condition, trained: Any) -> tuple[FloatArray, FloatArray]:
-    sample = condition.drawn(ALL)
-    errors = pixel_errors(condition.predicted(trained, sample.units)[0], sample.images)
+    sample = condition.draw(ALL)
+    errors = pixel_errors(condition.predict(trained, sample.units)[0], sample.images)
     each = errors.mean((1, 2)).double().cpu().numpy()
     pixels: FloatArray = errors.double().mean(0).cpu().numpy()
     return pixels, error_map(each, sample.units[:, 0, 0], sample.units[:, 1, 0], CELLS)

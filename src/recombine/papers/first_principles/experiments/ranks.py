@@ -64,12 +64,12 @@ def _end_fronts(width: float, back: FloatArray, count: int, rng: np.random.Gener
 # ---------------------------------------------------------------------------- ranks on sprites
 
 
-def layers(alpha: bool) -> Callable[[FloatArray], FloatArray]:
+def _layers(alpha: bool) -> Callable[[FloatArray], FloatArray]:
     """Return sprites as components: latents (P, 5) -> (P, 4096, 3 or 4).
 
     Examples
     --------
-    >>> layers(True)(np.zeros((2, 5))).shape
+    >>> _layers(True)(np.zeros((2, 5))).shape
     (2, 4096, 4)
     """
     return lambda z: np.moveaxis(np.asarray(sprites.layers(z, alpha=alpha)), -3, -1).reshape(len(z), PIXELS, -1)
@@ -79,7 +79,7 @@ def ranks(unit: Unit) -> Rows:
     """Full-rank pixels of both slots on planes, and pixels whose open directions some combination would show."""
     setting = unit.setting
     rule, alpha = RULES[setting["rule"]]
-    chosen, parts = support_named(setting["support"]), [layers(alpha)] * 2
+    chosen, parts = support_named(setting["support"]), [_layers(alpha)] * 2
     exact = sufficient_support(chosen, rule, parts, probes=setting["probes"], seed=0)
     combinations = setting["combinations"]
     gauge = gauge_aware_support(chosen, rule, parts, probes=setting["probes"], combinations=combinations, seed=0)
@@ -93,15 +93,15 @@ def ranks(unit: Unit) -> Rows:
 
 
 def rank_maps(unit: Unit) -> Rows:
-    """Share of probed values at which a pixel passes, a row a pixel: hard occlusion, and RGBa's front up to gauge."""
+    """Share of probed values at which each pixel passes: hard occlusion, and RGBa's front up to gauge."""
     probes, combinations = unit.setting["probes"], unit.setting["combinations"]
     hard, alpha = RULES["hard"][0], RULES["rgba"][0]
     one, two = (
-        sufficient_support(support_named(name), hard, [layers(False)] * 2, probes=probes, seed=1)
+        sufficient_support(support_named(name), hard, [_layers(False)] * 2, probes=probes, seed=1)
         for name in ("orthogonal*", "orthogonal")
     )
     gauge = gauge_aware_support(
-        support_named("orthogonal"), alpha, [layers(True)] * 2, probes=probes, combinations=combinations, seed=1
+        support_named("orthogonal"), alpha, [_layers(True)] * 2, probes=probes, combinations=combinations, seed=1
     )
     maps = {
         "back, one anchor": one.slots[1],
@@ -118,7 +118,7 @@ def sketches(unit: Unit) -> Rows:
     name, whole = unit.setting["support"], box(2, len(sprites.LATENTS))
     chosen = support_named(name)
     missing = float(compositional_support(chosen, whole, seed=0).missing.max())
-    back = sufficient_support(chosen, occlude("hard"), [layers(False)] * 2, probes=unit.setting["probes"]).slots[1]
+    back = sufficient_support(chosen, occlude("hard"), [_layers(False)] * 2, probes=unit.setting["probes"]).slots[1]
     return [
         {"support": name, "front x": round(float(front), 4), "back x": round(float(behind), 4)}
         | {"missing": missing, "back pixels": float(back.shares.mean())}

@@ -22,12 +22,12 @@ SUPPORTS = ("random", "diagonal", "orthogonal")
 TESTED = 1000
 
 
-def support(name: str, low: float) -> Support:
+def latent_support(name: str, low: float) -> Support:
     """Return where training latents lie, between ``low`` and 1 in every coordinate.
 
     Examples
     --------
-    >>> support("diagonal", -1.0).sample(1).round(2)[0, :, 0].tolist()
+    >>> latent_support("diagonal", -1.0).sample(1).round(2)[0, :, 0].tolist()
     [0.27, 0.27, 0.27, 0.27]
     """
     if name == "random":
@@ -72,7 +72,7 @@ class Generator:
 
 
 def simulation(unit: Unit) -> Rows:
-    """R2 on random points of both models, a row a support and seed; one network for every support and seed at once.
+    """R2 on random points of both models, one row per support and seed; one network for every support and seed at once.
 
     The setting has "low" (end of the range of latents), "samples", "steps", "candidates" and "seeds".
     """
@@ -93,8 +93,8 @@ def simulation(unit: Unit) -> Rows:
 def _data(name: str, seed: int, setting: Any) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     rng = np.random.default_rng(seed)
     generator = Generator(setting["candidates"], rng)
-    latents = support(name, setting["low"]).sample(setting["samples"], rng)
-    truth = support("random", setting["low"]).sample(TESTED, rng)
+    latents = latent_support(name, setting["low"]).sample(setting["samples"], rng)
+    truth = latent_support("random", setting["low"]).sample(TESTED, rng)
     return generator(latents), latents, generator(truth), truth
 
 

@@ -1,7 +1,4 @@
-"""First principles, the theory: determinants, anchors, finite grids, reconstruction, and all its experiments.
-
-Every experiment's function takes one unit of work and returns rows (dictionaries with the same keys).
-"""
+"""First principles, the theory: determinants, anchors, finite grids and reconstruction."""
 
 from __future__ import annotations
 
@@ -10,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.papers.first_principles.experiments import ranks as pixels
-from recombine.papers.first_principles.experiments.simulation import simulation
-from recombine.runs.experiment import Experiment, Unit
+from recombine.runs.experiment import Unit
 from recombine.theory.compositions.known import Composition, add, bilinear, occlude
 from recombine.theory.identification.identify import identify
 from recombine.theory.sufficiency.finite import finite_identifiability
@@ -22,7 +17,6 @@ from recombine.theory.sufficiency.refit import refit
 from recombine.theory.sufficiency.stacked_rank import Stacked
 from recombine.theory.supports.known import planes
 
-NAME = "first-principles"
 Rows = list[dict[str, Any]]
 #: Grids of the fixed instance: unknowns M, outputs N, columns that are seen beside row 0.
 TABLE = ((3, 2, (0,)), (3, 2, (0, 2)), (3, 3, (0,)), (3, 3, (0, 2)), (3, 4, (0, 2)), (2, 3, (0,)))
@@ -203,66 +197,3 @@ def _starts(rule: Composition, right: FloatArray, rng: np.random.Generator) -> d
         miss = rule(*right) - rule(*silent)
         silent = silent + (np.linalg.pinv(matrix) @ miss).reshape(2, 3)
     return {"right": right, "moved": moved, "silent": silent}
-
-
-def _rank_grid(probes: int, combinations: int) -> list[dict[str, Any]]:
-    return [
-        {"rule": rule, "support": name, "probes": probes, "combinations": combinations}
-        for rule in pixels.RULES
-        for name in ("orthogonal*", "orthogonal")
-    ]
-
-
-def _visibility_grid(values: dict[float, int]) -> list[dict[str, Any]]:
-    return [{"width": width, "values": count, "fronts": 200, "seeds": [0]} for width, count in values.items()]
-
-
-def _sketch_grid(points: int, probes: int) -> list[dict[str, Any]]:
-    names = ("random", "orthogonal", "orthogonal*", "orthogonal gap", "diagonal 0.2", "diagonal 0.05")
-    return [{"support": name, "points": points, "probes": probes} for name in names]
-
-
-def _seed_blocks(count: int, size: int) -> list[dict[str, Any]]:
-    return [{"seeds": list(range(start, min(start + size, count)))} for start in range(0, count, size)]
-
-
-EXPERIMENTS = (
-    Experiment(
-        f"{NAME}/visibility",
-        pixels.visibility,
-        quick=_visibility_grid({0.02: 60, 0.05: 300, 0.1: 60, 0.2: 60}),
-        full=_visibility_grid(dict.fromkeys((0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), 2000)),
-    ),
-    Experiment(f"{NAME}/ranks", pixels.ranks, quick=_rank_grid(4, 32), full=_rank_grid(50, 128)),
-    Experiment(
-        f"{NAME}/rank-maps",
-        pixels.rank_maps,
-        quick=[{"probes": 12, "combinations": 32}],
-        full=[{"probes": 200, "combinations": 64}],
-    ),
-    Experiment(f"{NAME}/sketches", pixels.sketches, quick=_sketch_grid(120, 2), full=_sketch_grid(300, 50)),
-    Experiment(f"{NAME}/determinants", determinants, quick=[{"pixels": 200}], full=[{"pixels": 20_000}]),
-    Experiment(
-        f"{NAME}/anchor-counts",
-        anchor_counts,
-        quick=[{"outputs": [1, 2, 3, 4, 6, 8], "seeds": list(range(20))}],
-        full=[{"outputs": [1, 2, 3, 4, 6, 8], "seeds": list(range(500))}],
-    ),
-    Experiment(f"{NAME}/grid-table", grid_table, quick=[{}], full=[{}]),
-    Experiment(f"{NAME}/finite-grids", finite_grids, quick=_seed_blocks(240, 60), full=_seed_blocks(4000, 200)),
-    Experiment(
-        f"{NAME}/reconstruction",
-        reconstruction,
-        quick=[{"side": 4, "seeds": [0, 1, 2]}],
-        full=[{"side": 12, "seeds": list(range(20))}],
-    ),
-    Experiment(
-        f"{NAME}/simulation",
-        simulation,
-        quick=[{"low": -1.0, "samples": 4096, "steps": 1000, "candidates": 100, "seeds": [0, 1]}],
-        full=[
-            {"low": low, "samples": 4096, "steps": 4000, "candidates": 7500, "seeds": list(range(5))}
-            for low in (-1.0, 0.0)
-        ],
-    ),
-)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recombine.nets.decoders.composed import ComposedDecoder
 
 
-class World(ABC):
+class SlotWorld(ABC):
     """Images of two things each, and the models that fit them.
 
     Attributes
@@ -56,7 +56,7 @@ class World(ABC):
 
 
 @dataclass(frozen=True)
-class SpriteWorld(World):
+class SpriteWorld(SlotWorld):
     """The paper's sprites and its models.
 
     Examples
@@ -101,7 +101,7 @@ class SpriteWorld(World):
 
 
 @dataclass(frozen=True)
-class BlobWorld(World):
+class BlobWorld(SlotWorld):
     """Small images for a CPU.
 
     Examples
@@ -138,4 +138,4 @@ class BlobWorld(World):
         return decoders.small(name, self.side)
 
 
-WORLDS: Mapping[str, World] = {"sprites": SpriteWorld(), "blobs": BlobWorld()}
+WORLDS: Mapping[str, SlotWorld] = {"sprites": SpriteWorld(), "blobs": BlobWorld()}

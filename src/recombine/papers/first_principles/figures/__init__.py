@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from recombine.papers.first_principles.figures.decoders import FIGURES as DECODERS
-from recombine.papers.first_principles.figures.theory import FIGURES as THEORY
+from recombine.papers.first_principles.figures import decoders, theory
 
-FIGURES = (
-    *DECODERS,
-    *THEORY,
-)
+FIGURES = (*decoders.FIGURES, *theory.FIGURES)

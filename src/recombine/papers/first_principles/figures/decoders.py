@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.papers.first_principles.experiments.pictures import CELLS, PICTURES, unpacked
+from recombine.papers.first_principles.experiments.pictures import CELLS, PICTURES, unpack
 from recombine.papers.first_principles.experiments.supports import GAP
 from recombine.papers.first_principles.experiments.worlds import WORLDS
 from recombine.papers.first_principles.grids import TABLE
-from recombine.papers.first_principles.readings.rows import ALIVE, SCALES, length, reading
+from recombine.papers.first_principles.readings.decoders import PUBLISHED
+from recombine.papers.first_principles.readings.scales import SCALES, DecoderRows, living_rows, rows_at, scale_in_words
+from recombine.papers.measured import MissingRowsError
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds
@@ -22,17 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-#: R2 on the support and on all combinations, as released: means over seeds.
-PUBLISHED = {
-    ("random", "monolithic"): (0.9314, 0.9314),
-    ("random", "compositional"): (0.9575, 0.9575),
-    ("orthogonal", "monolithic"): (0.9476, -0.500),
-    ("orthogonal", "compositional"): (0.9572, 0.9509),
-    ("orthogonal normal", "compositional"): (0.9566, 0.9508),
-    ("diagonal 0.2", "compositional"): (0.9574, 0.9551),
-    ("diagonal 0.05", "compositional"): (0.867, 0.589),
-    ("orthogonal", "rgba"): (0.9835, 0.9792),
-}
 MODELS = {"compositional": "compositional", "monolithic": "monolithic", "rgba": "RGBa", "rgba sigmoid": "RGBa, sigmoid"}
 #: From the whole cube over planes to bands.
 ORDER = (
@@ -47,9 +38,11 @@ ORDER = (
 def _rows_table(results: Mapping[str, Evidence]) -> Table:
     """Rows of the largest scale that has all of them, or else of the largest there is; collapsed models left out."""
     rows = results["decoders"].table
-    found = reading(rows, *TABLE)
     present = [scale for scale in SCALES if len(rows.only(scale=scale))]
-    scale = found.scale if found is not None else present[0]
+    try:
+        scale = DecoderRows.largest(rows, *TABLE).scale
+    except MissingRowsError:
+        scale = present[0]
     longer = [_means(rows, other) for other in SCALES[: SCALES.index(scale)] if other in present]
     listed = []
     for key, row in _means(rows, scale).items():
@@ -64,11 +57,7 @@ def _rows_table(results: Mapping[str, Evidence]) -> Table:
 
 def _means(rows: Table, scale: str) -> dict[tuple[str, str], dict[str, Any]]:
     """Means over seeds that trained at all, by support and model."""
-    usual = rows.only(scale=scale)
-    if scale != "tiny":
-        usual = usual.only(targets="hard")
-    alive = usual.where(usual["r2 id"] > ALIVE)
-    averaged = over_seeds(alive, ("support", "model"), ("r2 id", "r2 all"))
+    averaged = over_seeds(living_rows(rows_at(rows, scale)), ("support", "model"), ("r2 id", "r2 all"))
     return {(row["support"], row["model"]): row for row in averaged.rows()}
 
 
@@ -117,12 +106,12 @@ def _picture_table(results: Mapping[str, Evidence]) -> Table:
 def _images(row: Mapping[str, Any]) -> npt.NDArray[Any]:
     """Targets and predictions (2, pictures, side, side, 3)."""
     side = row["side"]
-    return unpacked(row["data"], np.uint8, (2, PICTURES, 3, side, side)).transpose(0, 1, 3, 4, 2)
+    return unpack(row["data"], np.uint8, (2, PICTURES, 3, side, side)).transpose(0, 1, 3, 4, 2)
 
 
 def _trained(table: Table) -> str:
     """Say how long the models of some pictures were trained, to end a sentence."""
-    return f" ({length(str(table['scale'][0]))})." if len(table) else "."
+    return f" ({scale_in_words(str(table['scale'][0]))})." if len(table) else "."
 
 
 def _unfinished(canvas: Canvas, missing: bool) -> bool:
@@ -176,7 +165,7 @@ def _draw_map(canvas: Canvas, table: Table) -> None:
         return
     panels = canvas.subplots(1, len(table), sharey=True, squeeze=False)[0]
     canvas.subplots_adjust(left=0.09, right=0.88, top=0.89, bottom=0.17, wspace=0.1)
-    maps = [1000 * unpacked(row["data"], np.float32, (CELLS, CELLS)) for row in table.rows()]
+    maps = [1000 * unpack(row["data"], np.float32, (CELLS, CELLS)) for row in table.rows()]
     most = max(float(np.nanmax(one)) for one in maps)
     for axes, row, values in zip(panels, table.rows(), maps, strict=True):
         extent = (0.0, 1.0, 0.0, 1.0)
@@ -214,7 +203,7 @@ def _draw_ghost(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.02, right=0.9, top=0.86, bottom=0.12, wspace=0.12)
     maps = [next(table.only(support=name, what="pixels").rows()) for name in names]
     side = maps[0]["side"]
-    errors = [unpacked(row["data"], np.float32, (side, side)) for row in maps]
+    errors = [unpack(row["data"], np.float32, (side, side)) for row in maps]
     most = max(float(one.max()) for one in errors)
     for axes, name, values in zip(panels, names, errors, strict=False):
         axes.imshow(values, cmap="Greys", vmin=0, vmax=most, interpolation="nearest")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.papers.first_principles.grids import SKETCHES
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence
 from recombine.tables.table import Table
@@ -14,7 +15,6 @@ from recombine.tables.table import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-SKETCHES = ("random", "orthogonal", "orthogonal*", "orthogonal gap", "diagonal 0.2", "diagonal 0.05")
 MAPS = {
     "back, one anchor": "Back slot, one anchor",
     "back, two anchors": "Back slot, two anchors",
@@ -258,8 +258,8 @@ FIGURES = (
         "finite-grids",
         title="Missing rank predicts what refitting finds",
         caption=(
-            "Random supports of a 6 x 6 grid. Components are moved at random and refitted to the seen cells; every mark is "
-            f"one support, up to {MARKS} of each kind."
+            "Random supports of a 6 x 6 grid. Components are moved at random and refitted to the seen cells; every "
+            f"mark is one support, up to {MARKS} of each kind."
         ),
         experiments=("finite-grids",),
         table=_grid_table,

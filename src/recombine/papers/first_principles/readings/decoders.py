@@ -1,302 +1,217 @@
-"""First principles: what trained decoders should do on each support."""
+"""First principles: what is read off the rows of trained decoders."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 import numpy as np
 
-from recombine.papers.claims import Check, Claim, Outcome
-from recombine.papers.first_principles.readings.rows import ALIVE, SCALES, Row, reading
+from recombine.papers.first_principles.experiments.pictures import CELLS, unpack
+from recombine.papers.first_principles.experiments.supports import GAP
+from recombine.papers.first_principles.grids import LENGTHS
+from recombine.papers.first_principles.readings.scales import ALIVE, SPRITES, Case, DecoderRows, scale_in_words
+from recombine.papers.measured import Measured
+from recombine.papers.seeds import require
 from recombine.tables.table import Table
 
-ORTHOGONAL, MONOLITHIC = ("orthogonal", "compositional"), ("orthogonal", "monolithic")
+PLANES, MONOLITHIC = ("orthogonal", "compositional"), ("orthogonal", "monolithic")
 RANDOM, RANDOM_MONOLITHIC = ("random", "compositional"), ("random", "monolithic")
-GAP, STAR = ("orthogonal gap", "compositional"), ("orthogonal*", "compositional")
+HOLED, STAR = ("orthogonal gap", "compositional"), ("orthogonal*", "compositional")
 WIDE, NARROW = ("diagonal 0.2", "compositional"), ("diagonal 0.05", "compositional")
 NORMAL = ("orthogonal normal", "compositional")
 RGBA, SIGMOID = ("orthogonal", "rgba"), ("orthogonal", "rgba sigmoid")
-SPRITES = SCALES[:-1]
-
-#: By scale: R2 of the compositional and the monolithic model on "random", and how far below it they may be. Published;
-#: for the shorter schedules our own first runs.
-CAPACITY = {
-    "full": (0.957, 0.931, 0.005),
-    "annealed": (0.957, 0.931, 0.03),
-    "short": (0.849, 0.833, 0.02),
-    "tiny": (0.977, 0.917, 0.02),
+#: R2 on the support and on all combinations, as released: means over seeds.
+PUBLISHED: dict[Case, tuple[float, float]] = {
+    RANDOM_MONOLITHIC: (0.9314, 0.9314),
+    RANDOM: (0.9575, 0.9575),
+    MONOLITHIC: (0.9476, -0.500),
+    PLANES: (0.9572, 0.9509),
+    NORMAL: (0.9566, 0.9508),
+    WIDE: (0.9574, 0.9551),
+    NARROW: (0.867, 0.589),
+    RGBA: (0.9835, 0.9792),
 }
-#: By scale: how much better the compositional model must be on all combinations.
-APART = {"full": 1.0, "annealed": 1.0, "short": 1.0, "tiny": 0.6}
-#: By scale: how close other supports must come to "random".
-CLOSE = {"full": 0.01, "annealed": 0.02, "short": 0.02}
 
 
-def _missing(*needed: Row) -> Outcome:
-    return Outcome.not_run(
-        f"no run of {', '.join(f'{row[0]} ({row[1]})' for row in needed)} at a scale that decides it, or all collapsed"
+def _published(found: DecoderRows) -> str:
+    """Say what R2 on all combinations was published, which is after more steps than most of ours."""
+    scores = ", ".join(f"{PUBLISHED[case][1]:.4g}" for case in found.cases)
+    return f"published after {LENGTHS['full']['steps']:,} steps: {scores}"
+
+
+def _listed(values: Iterable[float], decimals: int = 3) -> str:
+    return ", ".join(f"{value:.{decimals}f}" for value in values)
+
+
+def random_scores(rows: Table) -> Measured:
+    """Return the R2 of both models, trained on all combinations."""
+    found = DecoderRows.largest(rows, RANDOM, RANDOM_MONOLITHIC)
+    names = ("R2, compositional", "R2, monolithic")
+    return found.measure(dict(zip(names, found.means("r2 all"), strict=True)), _published(found))
+
+
+def plane_scores(rows: Table) -> Measured:
+    """Return the R2 of both models, trained on planes, and how far apart they are on all combinations and on planes."""
+    found = DecoderRows.largest(rows, PLANES, MONOLITHIC)
+    (ours, plain), (ours_seen, plain_seen) = found.means("r2 all"), found.means("r2 id")
+    numbers = {
+        "R2 on all": {"compositional": ours, "monolithic": plain},
+        "R2 apart on all": ours.mean - plain.mean,
+        "R2 on planes": {"compositional": ours_seen, "monolithic": plain_seen},
+        "R2 apart on planes": abs(ours_seen.mean - plain_seen.mean),
+    }
+    return found.measure(numbers, _published(found))
+
+
+def shape_losses(rows: Table) -> Measured:
+    """Return how far the R2 of a wide diagonal and of normal planes is below that of all combinations."""
+    why = "on blobs single stuck pixels decide how close supports come"
+    found = DecoderRows.largest(rows, RANDOM, WIDE, NORMAL, scales=SPRITES, why=why)
+    base, wide, normal = found.means("r2 all")
+    numbers = {
+        "R2": {"everything": base, "wide diagonal": wide, "normal planes": normal},
+        "loss of R2": {"wide diagonal": base.mean - wide.mean, "normal planes": base.mean - normal.mean},
+    }
+    return found.measure(numbers, _published(found))
+
+
+def gap_costs(rows: Table) -> Measured:
+    """Return what a gap costs on the support and on all combinations, and how much larger the error in it is."""
+    found = DecoderRows.largest(rows, PLANES, HOLED)
+    (seen, seen_holed), (every, every_holed) = found.means("r2 id"), found.means("r2 all")
+    inside, outside = found.means("mse in gap"), found.means("mse out of gap")
+    usual, ratio = (one.mean / other.mean for one, other in zip(inside, outside, strict=True))
+    numbers = {
+        "change of R2 on the support": seen_holed.mean - seen.mean,
+        "loss of R2 on all": every.mean - every_holed.mean,
+        "error in the gap / outside": ratio,
+    }
+    return found.measure(numbers, f"without the gap the same images have a ratio of {usual:.2f}")
+
+
+def gap_thirds(rows: Table) -> Measured:
+    """Return how much the error in the gap differs between thirds of the other sprite's x, relative to its mean."""
+    found = DecoderRows.largest(rows, HOLED)
+    thirds = np.array([found.means(f"mse in gap, other {place}")[0].mean for place in range(3)])
+    detail = f"errors in the gap with the other sprite left, middle, right: {_listed(thirds, 4)}"
+    return found.measure({"thirds differ by": float(np.ptp(thirds) / thirds.mean())}, detail)
+
+
+def gap_columns(rows: Table) -> Measured:
+    """Return the error with a gap over that without, in columns of the front sprite's x in the gap and outside."""
+    maps = rows.only(model="compositional", what="x and x")
+    plain, holed = (
+        np.nanmean(unpack(require(maps, support=case[0])["data"][0], np.float32, (CELLS, CELLS)), axis=1)
+        for case in (PLANES, HOLED)
     )
+    middles = (np.arange(CELLS) + 0.5) / CELLS
+    inside = (middles > GAP[0]) & (middles < GAP[1])
+    parts = {"error inside the gap": inside, "error outside": ~inside}
+    ratios = {name: float(holed[part].mean() / plain[part].mean()) for name, part in parts.items()}
+    return Measured(ratios, "one seed each", note=scale_in_words(str(maps["scale"][0])))
 
 
-def _capacity(rows: Table) -> Outcome:
-    found = reading(rows, RANDOM, RANDOM_MONOLITHIC)
-    if found is None:
-        return _missing(RANDOM, RANDOM_MONOLITHIC)
-    ours, plain = found.mean("r2 all", *RANDOM), found.mean("r2 all", *RANDOM_MONOLITHIC)
-    first, second, tolerance = CAPACITY[found.scale]
-    holds = ours >= first - tolerance and plain >= second - tolerance
-    detail = f"{found.words(RANDOM, RANDOM_MONOLITHIC)}; expected there {first} / {second}, or lower by {tolerance}"
-    return found.outcome(f"{ours:.3f} / {plain:.3f}", holds, detail)
+def diagonal_scores(rows: Table) -> Measured:
+    """Return the R2 of a narrow and of a wide diagonal."""
+    found = DecoderRows.largest(rows, NARROW, WIDE)
+    narrow, wide = found.means("r2 all")
+    numbers = {"R2": {"narrow": narrow, "wide": wide}, "wide less narrow": wide.mean - narrow.mean}
+    return found.measure(numbers, f"narrow, by seed: {_listed(found.of(NARROW)['r2 all'])}; {_published(found)}")
 
 
-def _main(rows: Table) -> Outcome:
-    found = reading(rows, ORTHOGONAL, MONOLITHIC)
-    if found is None:
-        return _missing(ORTHOGONAL, MONOLITHIC)
-    ours, plain = found.mean("r2 all", *ORTHOGONAL), found.mean("r2 all", *MONOLITHIC)
-    inside = [found.mean("r2 id", *row) for row in (ORTHOGONAL, MONOLITHIC)]
-    worst, best = found.of(*ORTHOGONAL)["r2 all"].min(), found.of(*MONOLITHIC)["r2 all"].max()
+def diagonal_seeds(rows: Table) -> Measured:
+    """Return how many seeds of a narrow diagonal end below and above the middle."""
+    found = DecoderRows.largest(rows, NARROW, scales=("full",), why="five seeds of each")
+    scores = found.of(NARROW, least=5)["r2 all"]
+    numbers = {
+        "R2": found.means("r2 all")[0],
+        "seeds below 0.5": int((scores < 0.5).sum()),
+        "seeds above 0.8": int((scores > 0.8).sum()),
+    }
+    return found.measure(numbers, f"by seed: {_listed(scores)}; published: 3 of 5 below 0.5")
+
+
+def one_plane_errors(rows: Table) -> Measured:
+    """Return the error with one plane for each slot over that with two for the back."""
+    found = DecoderRows.largest(rows, STAR, PLANES)
+    one, two = (error.mean for error in found.means("mse all"))
+    back, front = (found.means(f"share on {name}")[0].mean for name in ("B", "O"))
+    detail = f"errors {one:.4f} and {two:.4f}; shares on the pixels of B and O with one plane: {back:.1%}, {front:.1%}"
+    return found.measure({"error with one plane / two": one / two}, detail)
+
+
+def ghost_shares(rows: Table) -> Measured:
+    """Return which share of the error lies on the anchors' pixels with one plane for each slot, and what is left."""
+    why = "blobs are composed softly, so another anchor may leave the ghost"
+    found = DecoderRows.largest(rows, STAR, PLANES, scales=SPRITES, why=why)
+    errors, back = found.means("mse all"), found.means("share on B")
+    rest, other = (error.mean * (1 - share.mean) for error, share in zip(errors, back, strict=True))
+    front = found.means("share on O")[0].mean
     detail = (
-        f"{found.words(ORTHOGONAL, MONOLITHIC)}; R2 on the support {inside[0]:.3f} / {inside[1]:.3f}; "
-        f"worst compositional {worst:.3f}, best monolithic {best:.3f}"
+        f"error on B's pixels {found.means('mse on B')[0].mean:.3f}; without them {rest:.4f}, two planes {other:.4f}; "
+        "47.5% and 0.3% were expected"
     )
-    fits = found.scale == "tiny" or min(inside) > 0.8
-    holds = ours - plain > APART[found.scale] and abs(inside[0] - inside[1]) < 0.05 and fits
-    return found.outcome(f"{ours:.3f} vs {plain:.3f}", holds, detail)
+    return found.measure({"error on B": back[0].mean, "error on O": front, "rest / two planes": rest / other}, detail)
 
 
-def _shape(rows: Table) -> Outcome:
-    found = reading(rows, RANDOM, WIDE, NORMAL, scales=SPRITES)
-    if found is None:
-        return Outcome.not_run("sprites only: on blobs single stuck pixels decide how close supports come")
-    base = found.mean("r2 all", *RANDOM)
-    others = [found.mean("r2 all", *row) for row in (WIDE, NORMAL)]
-    miss = max(base - other for other in others)
-    detail = f"{found.words(RANDOM, WIDE, NORMAL)}; random {base:.3f}, tolerance {CLOSE[found.scale]}"
-    return found.outcome(f"{others[0]:.3f}, {others[1]:.3f}", miss <= CLOSE[found.scale], detail)
-
-
-def _gap(rows: Table) -> Outcome:
-    found = reading(rows, ORTHOGONAL, GAP)
-    if found is None:
-        return _missing(ORTHOGONAL, GAP)
-    inside = found.mean("r2 id", *GAP) - found.mean("r2 id", *ORTHOGONAL)
-    drop = found.mean("r2 all", *ORTHOGONAL) - found.mean("r2 all", *GAP)
-    ratio = found.mean("mse in gap", *GAP) / found.mean("mse out of gap", *GAP)
-    usual = found.mean("mse in gap", *ORTHOGONAL) / found.mean("mse out of gap", *ORTHOGONAL)
-    detail = f"{found.words(ORTHOGONAL, GAP)}; without the gap the same images have a ratio of {usual:.2f}"
-    holds = abs(inside) <= (0.02 if found.scale == "tiny" else 0.01) and drop > 0.03 and ratio >= 1.5
-    return found.outcome(f"ID {inside:+.3f}, all {-drop:+.3f}, {ratio:.2f} x", holds, detail)
-
-
-def _slab(rows: Table) -> Outcome:
-    found = reading(rows, GAP)
-    if found is None:
-        return _missing(GAP)
-    thirds = np.array([found.mean(f"mse in gap, other {place}", *GAP) for place in range(3)])
-    spread = float((thirds.max() - thirds.min()) / thirds.mean())
-    detail = f"{found.words(GAP)}; errors in the gap with the other sprite left, middle, right: "
-    return found.outcome(f"{spread:.0%}", spread <= 0.3, detail + ", ".join(f"{third:.4f}" for third in thirds))
-
-
-def _narrow(rows: Table) -> Outcome:
-    found = reading(rows, NARROW, WIDE)
-    if found is None:
-        return _missing(NARROW, WIDE)
-    narrow, wide = found.mean("r2 all", *NARROW), found.mean("r2 all", *WIDE)
-    seeds = ", ".join(f"{value:.3f}" for value in found.of(*NARROW)["r2 all"])
-    return found.outcome(f"{narrow:.3f} vs {wide:.3f}", narrow < wide, f"{found.words(NARROW, WIDE)}; at 0.05: {seeds}")
-
-
-def _bimodal(rows: Table) -> Outcome:
-    found = reading(rows, NARROW, scales=("full",))
-    if found is None or len(found.of(*NARROW)) < 5:
-        return Outcome.not_run("needs five seeds of diagonal 0.05 at full scale")
-    scores = found.of(*NARROW)["r2 all"]
-    low, high = int((scores < 0.5).sum()), int((scores > 0.8).sum())
-    detail = ", ".join(f"{score:.3f}" for score in scores) + f"; {high} above 0.8"
-    return found.outcome(f"{low} of {len(scores)}", low >= 2 and high >= 2, detail)
-
-
-def _star(rows: Table) -> Outcome:
-    found = reading(rows, ORTHOGONAL, STAR)
-    if found is None:
-        return _missing(ORTHOGONAL, STAR)
-    one, two = found.mean("mse all", *STAR), found.mean("mse all", *ORTHOGONAL)
-    shares = [found.mean(f"share on {name}", *STAR) for name in ("B", "O")]
-    detail = f"{found.words(ORTHOGONAL, STAR)}; shares of the error on the pixels of B and O: "
-    return found.outcome(f"{one:.4f} vs {two:.4f}", one > 1.3 * two, detail + f"{shares[0]:.1%}, {shares[1]:.1%}")
-
-
-def _ghost(rows: Table) -> Outcome:
-    found = reading(rows, ORTHOGONAL, STAR, scales=SPRITES)
-    if found is None:
-        return Outcome.not_run("sprites only: blobs are composed softly, so another anchor may leave the ghost")
-    back, front = (found.mean(f"share on {name}", *STAR) for name in ("B", "O"))
-    rest = found.mean("mse all", *STAR) * (1 - back)
-    other = found.mean("mse all", *ORTHOGONAL) * (1 - found.mean("share on B", *ORTHOGONAL))
-    detail = (
-        f"{found.words(ORTHOGONAL, STAR)}; error on B's pixels {found.mean('mse on B', *STAR):.3f}; "
-        f"without them {rest:.4f}, two planes {other:.4f}"
-    )
-    holds = back > 0.25 and front < 0.02 and abs(rest / other - 1) <= 0.15
-    return found.outcome(f"{back:.1%} on B, {front:.1%} on O", holds, detail)
-
-
-def _collapse(rows: Table) -> Outcome:
-    found = reading(rows, RGBA, scales=SPRITES, dead=True)
-    if found is None:
-        return Outcome.not_run("needs the paper's RGBa model: small ones use another opacity")
-    models = found.of(*RGBA)
+def collapses(rows: Table) -> Measured:
+    """Return how many RGBa models collapsed, or did not, against what their first weights foretell."""
+    why = "small RGBa models use another opacity than the paper's"
+    found = DecoderRows.largest(rows, RGBA, scales=SPRITES, why=why)
+    models = found.of(RGBA)
     doomed, dead = models["opaque at start"] == 0, models["r2 id"] <= ALIVE
-    right = int((doomed == dead).sum())
-    detail = f"{found.scale} scale, {len(models)} seeds; R2 on the support " + ", ".join(
-        f"{score:.3f} (seed {seed}, {share:.2f} opaque)"
-        for seed, score, share in zip(models["seed"], models["r2 id"], models["opaque at start"], strict=True)
-    )
-    holds = right == len(models) and bool(doomed.any()) and not bool(doomed.all())
-    return found.outcome(f"{right} of {len(models)} foretold", holds, detail)
+    numbers = {
+        "seeds foretold wrongly": int((doomed != dead).sum()),
+        "seeds that start black": int(doomed.sum()),
+        "seeds that do not": int((~doomed).sum()),
+    }
+    seeds = [f"{r['r2 id']:.3f} (seed {r['seed']}, {r['opaque at start']:.2f} opaque)" for r in models.rows()]
+    return found.measure(numbers, f"R2 on the support {', '.join(seeds)}")
 
 
-def _sigmoid(rows: Table) -> Outcome:
+def sigmoid_scores(rows: Table) -> Measured:
+    """Return the R2 of every RGBa model with a sigmoid, and how far their mean is below that of living clamped ones."""
+    found = DecoderRows.largest(rows, RGBA, SIGMOID, scales=SPRITES)
     # That all with a sigmoid collapsed would be a failure; the clamped ones are only compared with.
-    found = reading(rows, RGBA, SIGMOID, scales=SPRITES, dead=True)
-    if found is None or not len(found.living(*RGBA)):
-        return _missing(RGBA, SIGMOID)
-    soft, hard = found.of(*SIGMOID)["r2 all"], found.mean("r2 all", *RGBA)
-    holds = bool((soft > 0.5).all()) and float(soft.mean()) < hard
-    return found.outcome(f"{soft.mean():.3f} vs {hard:.3f}", holds, found.words(SIGMOID, RGBA))
+    soft, hard = found.of(SIGMOID)["r2 all"], replace(found, cases=(RGBA,)).means("r2 all")[0]
+    numbers = {"R2, sigmoid": soft.tolist(), "R2, clamp": hard, "clamp less sigmoid": hard.mean - float(soft.mean())}
+    return found.measure(numbers, "means of 0.869 and, clamped, 0.944 were expected after 3,300 steps")
 
 
-def _better(rows: Table) -> Outcome:
-    found = reading(rows, ORTHOGONAL, RGBA)
-    if found is None:
-        return _missing(ORTHOGONAL, RGBA)
-    ratio = found.mean("mse all", *RGBA) / found.mean("mse all", *ORTHOGONAL)
-    scores = [found.mean("r2 all", *row) for row in (RGBA, ORTHOGONAL)]
-    holds = scores[0] > scores[1] and (found.scale != "full" or abs(ratio - 0.42) <= 0.1)
-    detail = f"{found.words(ORTHOGONAL, RGBA)}; errors in the ratio {ratio:.2f} (published 0.42)"
-    return found.outcome(f"{scores[0]:.3f} vs {scores[1]:.3f}", holds, detail)
+def rgba_scores(rows: Table) -> Measured:
+    """Return the R2 of RGBa composition and of soft addition, and the ratio of their errors."""
+    found = DecoderRows.largest(rows, RGBA, PLANES)
+    (clear, soft), errors = found.means("r2 all"), found.means("mse all")
+    numbers = {
+        "R2": {"RGBa": clear, "soft": soft},
+        "RGBa less soft": clear.mean - soft.mean,
+        "errors, RGBa / soft": errors[0].mean / errors[1].mean,
+    }
+    return found.measure(numbers, _published(found))
 
 
-def _spread(rows: Table) -> Outcome:
-    steady = (RANDOM, ORTHOGONAL, NORMAL, WIDE)
-    found = reading(rows, *steady, NARROW, scales=("full",))
-    if found is None or min(len(found.of(*row)) for row in (*steady, NARROW)) < 5:
-        return Outcome.not_run("needs five seeds of five supports at full scale")
-    widths = [float(found.of(*row)["r2 all"].std(ddof=1)) for row in steady]
-    narrow = float(found.of(*NARROW)["r2 all"].std(ddof=1))
-    holds = max(widths) <= 0.002 and narrow > 0.1
-    return found.outcome(f"{max(widths):.4f}; {narrow:.3f}", holds, found.words(*steady, NARROW))
+def seed_spreads(rows: Table) -> Measured:
+    """Return the standard deviation of R2 over seeds on sufficient supports and on the narrow diagonal."""
+    found = DecoderRows.largest(rows, RANDOM, PLANES, NORMAL, WIDE, NARROW, scales=("full",), why="five seeds of each")
+    *steady, narrow = (float(found.of(case, least=5)["r2 all"].std(ddof=1)) for case in found.cases)
+    names = ("everything", "planes", "normal planes", "wide diagonal", "narrow diagonal")
+    numbers = {
+        "R2": dict(zip(names, found.means("r2 all"), strict=True)),
+        "spread over seeds": dict(zip(names, steady, strict=False)),
+        "spread on the narrow diagonal": narrow,
+    }
+    return found.measure(numbers, "published: 0.0014 at most, and 0.28")
 
 
-def _claim(number: str, statement: str, source: str, expected: str, tolerance: str, check: Check) -> Claim:
-    return Claim(f"first-principles/{number}", statement, source, expected, tolerance, "decoders", check)
+def additive_residuals(rows: Table) -> Measured:
+    """Return how far errors of additive models are from the law."""
+    detail = f"{len(rows)} models in float32; their errors have a size of {np.sqrt(rows['mse all'].max()):.3f}"
+    return Measured({"largest difference": rows["law residual"].max()}, detail, note=scale_in_words("tiny"))
 
 
-CLAIMS = (
-    _claim(
-        "1",
-        "Trained on all combinations, compositional and monolithic decoders both fit.",
-        "results table, rows Random",
-        "R2 0.957 / 0.931",
-        "lower by at most 0.005 (annealed 0.03; short: 0.849 / 0.833, 0.02; tiny: 0.977 / 0.917, 0.02)",
-        _capacity,
-    ),
-    _claim(
-        "2",
-        "Trained on planes, the compositional decoder gets all combinations right; the monolithic one fails, though "
-        "both fit the planes.",
-        "results table, rows Orthogonal",
-        "R2 all 0.951 vs -0.50",
-        "more than 1.0 apart (tiny: 0.6), R2 on the support within 0.05 and (but on blobs) above 0.8",
-        _main,
-    ),
-    _claim(
-        "3",
-        "The shape of a sufficient support does not matter: a wide diagonal and normal planes are as good as all.",
-        "results table, rows Diagonal 0.2 and Orthogonal Normal",
-        "R2 all of Random, 0.957",
-        "lower by at most 0.01 (short and annealed: 0.02)",
-        _shape,
-    ),
-    _claim(
-        "4a",
-        "A gap in one sprite's positions leaves the fit on the support alone and costs accuracy inside the gap.",
-        "figure of the gap",
-        "ID +0, all lower, error in the gap larger",
-        "ID within 0.01 (tiny: 0.02), all lower by 0.03 or more, 1.5 x or more in the gap",
-        _gap,
-    ),
-    _claim(
-        "4b",
-        "Inside the gap the error does not depend on where the other sprite is.",
-        "figure of the gap",
-        "0%",
-        "thirds of the other sprite's x differ by at most 30% of their mean",
-        _slab,
-    ),
-    _claim(
-        "5a",
-        "A diagonal that is too narrow generalizes worse than a wide one.",
-        "results table, rows Diagonal",
-        "R2 all 0.589 vs 0.955",
-        "lower on average",
-        _narrow,
-    ),
-    _claim(
-        "5b",
-        "On the narrow diagonal the outcome is bimodal over seeds.",
-        "released results, Diagonal 0.05",
-        "3 of 5 seeds below R2 0.5",
-        "two or more below 0.5 and two or more above 0.8, at full scale",
-        _bimodal,
-    ),
-    _claim(
-        "8a",
-        "With one plane for each slot, decoders are clearly worse on all combinations than with two for the back.",
-        "row Orthogonal*",
-        "larger error",
-        "1.3 x or more",
-        _star,
-    ),
-    _claim(
-        "8b",
-        "With one plane for each slot the added error lies on the back anchor's pixels: without them it is that of two "
-        "planes, and the pixels that the front anchor hides hardly matter.",
-        "ours",
-        "47.5% on B, 0.3% on O",
-        "more than 25% on B, less than 2% on O; without B's pixels within 15% of two planes'",
-        _ghost,
-    ),
-    _claim(
-        "9b",
-        "Whether an RGBa decoder collapses to black is decided by its first weights.",
-        "released results: seeds 1 and 4 are black",
-        "every seed foretold",
-        "none wrong, and both kinds there",
-        _collapse,
-    ),
-    _claim(
-        "9c",
-        "With a sigmoid instead of a clamp no RGBa decoder dies, but it learns more slowly.",
-        "ours",
-        "R2 all 0.869 vs 0.944 (short)",
-        "all above 0.5, mean below the clamped one's",
-        _sigmoid,
-    ),
-    _claim(
-        "10",
-        "RGBa composition beats soft addition on all combinations, although it violates sufficient support.",
-        "results table, row Orthogonal RGBa",
-        "R2 all 0.979 vs 0.951",
-        "higher; at full scale errors in the ratio 0.42 +- 0.1",
-        _better,
-    ),
-    _claim(
-        "20",
-        "Seeds hardly matter on sufficient supports and a lot on the narrow diagonal.",
-        "results table, standard deviations",
-        "0.0014; 0.28",
-        "at most 0.002; more than 0.1, at full scale with five seeds",
-        _spread,
-    ),
-)
+def additive_ratios(rows: Table) -> Measured:
+    """Return how much more additive models trained on three planes err on all combinations than on the planes."""
+    three, two = (require(rows, support=case[0])["ratio"] for case in (PLANES, STAR))
+    detail = f"seeds: {_listed(three, 2)}; with one plane for each slot {two.mean():.2f}"
+    return Measured({"error on all / on planes": three.mean()}, detail, note=scale_in_words("tiny"))

@@ -38,7 +38,7 @@ ROTATION: dict[str, Any] = {
 
 
 def digit(images: str, side: int) -> FloatArray:
-    """Return the first four of a set of images, from 0 to 1, brought to ``side`` pixels a side.
+    """Return the first four of a set of images, from 0 to 1, brought to ``side`` pixels per side.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def images_at_hand(units: Sequence[Unit]) -> None:
 def rotation(unit: Unit) -> Rows:
     """What a decoder paints at angles inside a gap, next to the true rotation and to a blend of the gap's edges.
 
-    A row a network. "in span" is the share of the outputs' energy in the span of the two edge images.
+    One row per network. "in span" is the share of the outputs' energy in the span of the two edge images.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _error(one: FloatArray, other: FloatArray) -> float:
 
 
 def encoder(unit: Unit) -> Rows:
-    """Whether an encoder trained on the donut reads the code of images in the hole, a row a network.
+    """Whether an encoder trained on the donut reads the code of images in the hole, one row per network.
 
     "right" is the share of places read within 1.5 pixels of the truth, where what is read is the pair of levels whose
     codes are nearest. "relative error" is the error of the code in the hole over its variance there.
@@ -160,7 +160,7 @@ def encoder(unit: Unit) -> Rows:
 def _read(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
     grid, seen = world.grid(), world.seen().reshape(-1)
     error = ((outputs - grid.codes) ** 2).mean(axis=1)
-    near = np.hypot(*(places_read(outputs, world) - grid.centres).T) <= 1.5
+    near = np.hypot(*(read_places(outputs, world) - grid.centres).T) <= 1.5
     inside = grid.codes[~seen]
     return {
         "seen error": float(error[seen].mean()),
@@ -171,13 +171,13 @@ def _read(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
     }
 
 
-def places_read(codes: FloatArray, world: BumpWorld) -> FloatArray:
+def read_places(codes: FloatArray, world: BumpWorld) -> FloatArray:
     """Return the places (K, 2) that codes (K, units) say: the nearest level's, half by half.
 
     Examples
     --------
     >>> world = BumpWorld(5, encoding="positional")
-    >>> bool((places_read(world.grid().codes, world) == world.grid().centres).all())
+    >>> bool((read_places(world.grid().codes, world) == world.grid().centres).all())
     True
     """
     levels = np.arange(world.side, dtype=float)

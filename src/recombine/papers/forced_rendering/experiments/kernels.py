@@ -1,7 +1,7 @@
 """Forced rendering, experiments without a network: codes and images by their kernels, and what kernel models paint.
 
 Every experiment's function takes one unit of work and returns rows (dictionaries with the same keys). All are closed
-forms on the grid of integer places, so the quick scale has the size of the paper; the full one adds sizes and holes.
+forms on the grid of integer places.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from recombine.measures.activations.geometry import metric_tensor, volume_elemen
 from recombine.measures.activations.grid import as_grid
 from recombine.measures.activations.superposition import correlations, pasted_outputs, peak_accuracy
 from recombine.measures.activations.surrogate import additive_prediction
-from recombine.runs.experiment import Experiment, Unit, grid
+from recombine.runs.experiment import Unit
 from recombine.worlds.rendered.bumps import ENCODINGS, BumpWorld, Hole, places
 
-NAME = "forced-rendering"
 Rows = list[dict[str, Any]]
 
 #: The images themselves, next to the codes.
@@ -30,18 +29,18 @@ IMAGES, INVERTED = "images", "inverted images"
 RANK_SHARE = 1e-10
 
 
-def world_of(setting: dict[str, Any], **more: Any) -> BumpWorld:
+def _bump_world(setting: dict[str, Any], **more: Any) -> BumpWorld:
     """Return the bumps of a setting: its side, width and the first and last level of its hole."""
     hole = Hole.square(*setting["hole"]) if "hole" in setting else Hole.none()
     return BumpWorld(side=setting["side"], width=setting.get("width", 1.0), hole=hole, **more)
 
 
-def on_grid(world: BumpWorld) -> FloatArray:
+def true_images(world: BumpWorld) -> FloatArray:
     """Return the true images of all places, (side, side, side²).
 
     Examples
     --------
-    >>> on_grid(BumpWorld(side=4)).shape
+    >>> true_images(BumpWorld(side=4)).shape
     (4, 4, 16)
     """
     return world.grid().images.reshape(world.side, world.side, -1)
@@ -50,8 +49,9 @@ def on_grid(world: BumpWorld) -> FloatArray:
 def representations(unit: Unit) -> Rows:
     """Factorization, additivity and volume of every code and of the images, before anything is learned."""
     side = unit.setting["side"]
-    sheets = {code: world_of(unit.setting, encoding=code).grid().codes.reshape(side, side, -1) for code in ENCODINGS}
-    sheets |= {IMAGES: on_grid(world_of(unit.setting)), INVERTED: on_grid(world_of(unit.setting, inverted=True))}
+    sheets = {code: _bump_world(unit.setting, encoding=code).grid().codes.reshape(side, side, -1) for code in ENCODINGS}
+    sheets[IMAGES] = true_images(_bump_world(unit.setting))
+    sheets[INVERTED] = true_images(_bump_world(unit.setting, inverted=True))
     return [{"representation": name, "side": side, **_measured(values)} for name, values in sheets.items()]
 
 
@@ -85,8 +85,8 @@ def one_hot_kernel(unit: Unit) -> Rows:
 
 def additive_kernel(unit: Unit) -> Rows:
     """What regression with the binary kernel paints on the donut and in the hole, and that it is least squares."""
-    world = world_of(unit.setting)
-    images, seen = on_grid(world), world.seen()
+    world = _bump_world(unit.setting)
+    images, seen = true_images(world), world.seen()
     painted = additive_prediction(images, seen)
     unseen = ~seen
     pasted = pasted_outputs(images, seen)
@@ -118,7 +118,7 @@ def identity(unit: Unit) -> Rows:
 
 
 def _least_squares(outputs: FloatArray, seen: BoolArray) -> FloatArray:
-    """Ordinary least squares on one indicator a level of each factor, the solution of smallest norm."""
+    """Ordinary least squares on one indicator per level of each factor, the solution of smallest norm."""
     cells = as_grid(outputs).cells
     design = np.concatenate([np.eye(size)[cells[:, axis]] for axis, size in enumerate(seen.shape)], axis=1)
     flat, mask = outputs.reshape(len(cells), -1), seen.reshape(-1)
@@ -129,7 +129,7 @@ def _least_squares(outputs: FloatArray, seen: BoolArray) -> FloatArray:
 
 def product_kernel(unit: Unit) -> Rows:
     """What regression with a product of two Gaussians paints, by its length, and that it is the radial Gaussian."""
-    world = world_of(unit.setting, inverted=unit.setting["target"] == INVERTED)
+    world = _bump_world(unit.setting, inverted=unit.setting["target"] == INVERTED)
     return [_product_row(world, unit.setting, length) for length in unit.setting["lengths"]]
 
 
@@ -139,7 +139,7 @@ def _product_row(world: BumpWorld, setting: dict[str, Any], length: float) -> di
     centres = places(world.side).reshape(-1, 2)
     radial = np.exp(-((centres[:, None] - centres) ** 2).sum(axis=-1) / (2 * length**2))
     kernel, mask = np.kron(one, one), world.seen().reshape(-1)
-    images = on_grid(world).reshape(mask.size, -1)
+    images = true_images(world).reshape(mask.size, -1)
     left, sizes, right = np.linalg.svd(kernel[np.ix_(mask, mask)], hermitian=True)
     kept = sizes > RANK_SHARE * sizes[0]
     dual = right[kept].T @ ((left[:, kept].T @ images[mask]) / sizes[kept, None])
@@ -155,7 +155,7 @@ def _product_row(world: BumpWorld, setting: dict[str, Any], length: float) -> di
 
 def _judged(painted: FloatArray, world: BumpWorld) -> dict[str, Any]:
     """Errors, peaks and correlation of images at all places; an inverted image is turned back first."""
-    side, seen, images = world.side, world.seen(), on_grid(world)
+    side, seen, images = world.side, world.seen(), true_images(world)
     errors = ((painted - images) ** 2).mean(axis=-1)
     bright = (1 - painted if world.inverted else painted).reshape(side, side, side, side)[~seen]
     return {
@@ -170,36 +170,3 @@ def _judged(painted: FloatArray, world: BumpWorld) -> dict[str, Any]:
 def _pooled(one: FloatArray, other: FloatArray) -> float:
     """Correlation over all cells and features at once."""
     return float(np.corrcoef(one.reshape(-1), other.reshape(-1))[0, 1])
-
-
-DONUT: dict[str, Any] = {"side": 28, "width": 1.0, "hole": [6, 22]}
-LENGTHS = [0.5, 1.0, 2.0, 4.0]
-EXPERIMENTS = (
-    Experiment(
-        f"{NAME}/representations",
-        representations,
-        quick=[{"side": 28}],
-        full=[{"side": side} for side in (16, 28, 32)],
-    ),
-    Experiment(
-        f"{NAME}/one-hot-kernel",
-        one_hot_kernel,
-        quick=[{"sides": [2, 4, 8, 16, 28]}],
-        full=[{"sides": [2, 4, 8, 16, 24, 28, 32, 40]}],
-    ),
-    Experiment(
-        f"{NAME}/additive-kernel",
-        additive_kernel,
-        quick=[DONUT, {**DONUT, "hole": [10, 18]}, {**DONUT, "hole": [12, 16]}],
-        full=[DONUT]
-        + [{**DONUT, "hole": hole} for hole in ([10, 18], [12, 16], [13, 14], [3, 25])]
-        + [{**DONUT, "width": width} for width in (0.5, 2.0, 3.0)],
-    ),
-    Experiment(f"{NAME}/identity", identity, quick=grid(seeds=50), full=grid(seeds=500)),
-    Experiment(
-        f"{NAME}/product-kernel",
-        product_kernel,
-        quick=[{**DONUT, "target": target, "lengths": LENGTHS} for target in (IMAGES, INVERTED)],
-        full=[{**DONUT, "target": target, "lengths": [0.25, *LENGTHS, 3.0]} for target in (IMAGES, INVERTED)],
-    ),
-)

@@ -21,7 +21,7 @@ from recombine.papers.forced_rendering.experiments.training import (
     full_setting,
     outputs_of,
     sheets_of,
-    train,
+    train_decoders,
     world_of,
 )
 from recombine.runs.experiment import Unit
@@ -31,22 +31,22 @@ from recombine.worlds.rendered.bumps import BumpWorld, Hole
 RIM = 4
 
 
-def decoders(unit: Unit) -> Rows:
-    """What decoders paint on the donut and in the hole, a row a network.
+def bump_decoders(unit: Unit) -> Rows:
+    """What decoders paint on the donut and in the hole, one row per network.
 
     Examples
     --------
     >>> tiny = {"model": "mlp", "side": 8, "hole": [2, 5], "draws": 0, "hidden": 8, "epochs": 1, "seeds": [0]}
-    >>> row = decoders(Unit("donut", 1, tiny))[0]
+    >>> row = bump_decoders(Unit("donut", 1, tiny))[0]
     >>> row["hole side"], row["relative error"] > 0.5
     (4, True)
     """
     setting = full_setting(unit)
     world = world_of(setting)
-    trained = train(unit, setting, world)
+    trained = train_decoders(unit, setting, world)
     about = {**{name: setting[name] for name in ABOUT}, "hole side": hole_side(setting)}
     return [
-        {**about, "seed": seed, **painted(outputs, world), **shapes(outputs, world)}
+        {**about, "seed": seed, **painting_scores(outputs, world), **shapes(outputs, world)}
         for seed, outputs in zip(unit.seeds, outputs_of(trained, world), strict=True)
     ]
 
@@ -65,7 +65,7 @@ def hole_side(setting: Setting) -> int:
     return int(high - low + 1)
 
 
-def painted(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
+def painting_scores(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
     """Errors, peaks and correlations of one network's images (side, side, pixels) on the grid.
 
     "relative error" is the error in the hole over that of a blank image; "peaks" are shares of images whose largest
@@ -80,9 +80,9 @@ def painted(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
         "seen error": float(error[seen].mean()),
         "unseen error": float(error[~seen].mean()),
         "relative error": float(error[~seen].mean()) / world.blank_error,
-        "seen peaks": found_peaks(outputs, world, seen),
-        "unseen peaks": found_peaks(outputs, world, ~seen),
-        "inner peaks": found_peaks(outputs, world, inner),
+        "seen peaks": peaks_in_place(outputs, world, seen),
+        "unseen peaks": peaks_in_place(outputs, world, ~seen),
+        "inner peaks": peaks_in_place(outputs, world, inner),
         # A flat image tells nothing of the truth.
         "correlation": float(np.nan_to_num(right[~seen]).mean()),
         "inner correlation": float(np.nan_to_num(right[inner]).mean()),
@@ -104,7 +104,7 @@ def inner_hole(world: BumpWorld) -> BoolArray:
     return Hole(low=hole.low + RIM, high=end - RIM, shape="square").mask(world.side)
 
 
-def found_peaks(outputs: FloatArray, world: BumpWorld, where: BoolArray) -> float:
+def peaks_in_place(outputs: FloatArray, world: BumpWorld, where: BoolArray) -> float:
     """Return the share of images (side, side, pixels) ``where`` a place is wanted whose peak is in place."""
     centres = world.grid().centres.reshape(world.side, world.side, 2)
     return peak_accuracy(outputs[where].reshape(-1, world.side, world.side), centres[where])
@@ -131,31 +131,31 @@ def shapes(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
     }
 
 
-def layers(unit: Unit) -> Rows:
-    """How the factors are laid out in the code, in every layer and in the image, a row a network and layer.
+def decoder_layers(unit: Unit) -> Rows:
+    """How the factors are laid out in the code, in every layer and in the image, one row per network and layer.
 
     Examples
     --------
     >>> tiny = {"model": "mlp", "side": 8, "hole": [2, 5], "draws": 0, "hidden": 8, "depth": 1, "epochs": 1}
-    >>> [row["layer"] for row in layers(Unit("layers", 1, {**tiny, "seeds": [0]}))]
+    >>> [row["layer"] for row in decoder_layers(Unit("layers", 1, {**tiny, "seeds": [0]}))]
     [0, 1, 2]
     """
     setting = full_setting(unit)
     world = world_of(setting)
-    trained = train(unit, setting, world)
+    trained = train_decoders(unit, setting, world)
     code = world.grid().codes.reshape(world.side, world.side, -1)
     about = {name: setting[name] for name in ABOUT}
     rows: Rows = []
     for place, seed in enumerate(unit.seeds):
         sheets = [code, *sheets_of(trained, world, place)]
         rows += [
-            {**about, "seed": seed, "layer": number, "last": number == len(sheets) - 1, **laid_out(sheet, world)}
+            {**about, "seed": seed, "layer": number, "last": number == len(sheets) - 1, **layer_geometry(sheet, world)}
             for number, sheet in enumerate(sheets)
         ]
     return rows
 
 
-def laid_out(sheet: FloatArray, world: BumpWorld) -> dict[str, float]:
+def layer_geometry(sheet: FloatArray, world: BumpWorld) -> dict[str, float]:
     """Geometry of one layer (side, side, units)."""
     grid, seen = as_grid(sheet), world.seen()
     metric = metric_tensor(grid)
@@ -168,22 +168,22 @@ def laid_out(sheet: FloatArray, world: BumpWorld) -> dict[str, float]:
     }
 
 
-def pictures(unit: Unit) -> Rows:
-    """Pictures of one network: its error at every place, and what it paints in the middle of the hole, a row a pixel.
+def decoder_pictures(unit: Unit) -> Rows:
+    """Pictures of one network: its error at every place, and what it paints in the middle of the hole.
 
-    "picture" says which: "error" is over places (line = y, column = x), in units of a blank image's error; "output",
-    "pasted" (mean seen image of the column plus that of the row) and "truth" are over pixels.
+    One row per pixel. "picture" says which: "error" is over places (line = y, column = x), in units of a blank image's
+    error; "output", "pasted" (mean seen image of the column plus that of the row) and "truth" are over pixels.
 
     Examples
     --------
     >>> tiny = {"model": "mlp", "side": 8, "hole": [2, 5], "draws": 0, "hidden": 8, "epochs": 1, "seeds": [0]}
-    >>> rows = pictures(Unit("pictures", 1, tiny))
+    >>> rows = decoder_pictures(Unit("pictures", 1, tiny))
     >>> len(rows), sorted({row["picture"] for row in rows})
     (256, ['error', 'output', 'pasted', 'truth'])
     """
     setting = full_setting(unit)
     world = world_of(setting)
-    outputs = outputs_of(train(unit, setting, world), world)
+    outputs = outputs_of(train_decoders(unit, setting, world), world)
     x, y = shown_place(world)
     about = {name: setting[name] for name in ABOUT} | {"hole from": setting["hole"][0], "hole to": setting["hole"][1]}
     about |= {"x": x, "y": y}

@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.measures.activations.superposition import correlations, peak_accuracy
-from recombine.papers.forced_rendering.experiments.networks import painted
+from recombine.papers.forced_rendering.experiments.networks import painting_scores
 from recombine.papers.forced_rendering.experiments.training import (
     Rows,
     ensemble_of,
@@ -24,12 +24,12 @@ from recombine.worlds.rendered.bumps import BumpSamples, BumpWorld
 ENTROPY, VARIANCE = 0.1, 0.01
 #: What each choice of penalties weighs: entropy, variance.
 PENALTIES = {"none": (0.0, 0.0), "entropy": (ENTROPY, 0.0), "variance": (0.0, VARIANCE), "both": (ENTROPY, VARIANCE)}
-#: The released script of the low-rank network: every seen place once an epoch, a corner hole.
+#: The released script of the low-rank network: every seen place once per epoch, a corner hole.
 LOW_RANK = {"code": "one-hot", "side": 32, "width": 1.5, "corner": 12, "draws": 0, "epochs": 1000, "decay": 1e-4}
 
 
 def low_rank(unit: Unit) -> Rows:
-    """What low-rank networks paint with and without penalties, a row a network.
+    """What low-rank networks paint with and without penalties, one row per network.
 
     "rank" counts the components of an embedding, exp(entropy) of their squared weights, before and after training; it
     is not the rank of the image, which is one for a stripe of any number of components. "striped" is the share of the
@@ -63,14 +63,14 @@ def low_rank(unit: Unit) -> Rows:
     striped = _striped(network, trained.parameters)
     about = {"penalty": setting["penalty"], "side": setting["side"], "corner": setting["corner"]}
     return [
-        {**about, "seed": seed, **painted(outputs, world)}
+        {**about, "seed": seed, **painting_scores(outputs, world)}
         | {"rank before": before[place], "rank": after[place], "striped": striped[place]}
         for place, (seed, outputs) in enumerate(zip(unit.seeds, outputs_of(trained, world), strict=True))
     ]
 
 
 def _striped(network: Any, parameters: Any) -> list[float]:
-    """Share of the embeddings' energy (around each image's mean) that varies along one axis only, a number a network.
+    """Share of the embeddings' energy (around each image's mean) that varies along one axis only, by network.
 
     A factor's stripes may run in either direction: the one that holds more of its energy counts, x and y each its own.
     """
@@ -93,7 +93,7 @@ def _striped(network: Any, parameters: Any) -> list[float]:
 
 
 def efficiency(unit: Unit) -> Rows:
-    """How well all unseen places are painted after training on a few bumps, a row a network.
+    """How well all unseen places are painted after training on a few bumps, one row per network.
 
     The setting has "side", "bumps" (a list: how many are trained on), "stripes" (whether all stripes are as well),
     "steps", "hidden", "depth", "batch" and "seeds". Bumps are drawn without replacement, more of them holding fewer.
@@ -112,7 +112,7 @@ def efficiency(unit: Unit) -> Rows:
     world = BumpWorld(setting["side"], encoding="one-hot")
     data = world.grid() + world.stripes()
     runs = [(bumps, seed) for bumps in setting["bumps"] for seed in unit.seeds]
-    pools = [training_rows(world, bumps, seed, stripes=bool(setting["stripes"])) for bumps, seed in runs]
+    pools = [nested_rows(world, bumps, seed, stripes=bool(setting["stripes"])) for bumps, seed in runs]
     network = CNNDecoder(world.units, world.side, setting["hidden"], setting["depth"])
     on_cpu = unit.device.startswith("cpu")
     trained = Ensemble(network, [seed for _, seed in runs], device=unit.device, stacked=on_cpu).train(
@@ -132,14 +132,14 @@ def efficiency(unit: Unit) -> Rows:
     ]
 
 
-def training_rows(world: BumpWorld, bumps: int, seed: int, *, stripes: bool) -> IntArray:
+def nested_rows(world: BumpWorld, bumps: int, seed: int, *, stripes: bool) -> IntArray:
     """Return the rows of "grid, then stripes" that a network is trained on.
 
     Examples
     --------
     >>> world = BumpWorld(4)
-    >>> few, more = (training_rows(world, count, seed=1, stripes=False) for count in (2, 5))
-    >>> bool(np.isin(few, more).all()), training_rows(world, 2, seed=1, stripes=True)[2:].tolist()
+    >>> few, more = (nested_rows(world, count, seed=1, stripes=False) for count in (2, 5))
+    >>> bool(np.isin(few, more).all()), nested_rows(world, 2, seed=1, stripes=True)[2:].tolist()
     (True, [16, 17, 18, 19, 20, 21, 22, 23])
     """
     places = world.side**2
@@ -160,56 +160,3 @@ def _unseen(images: FloatArray, world: BumpWorld, rows: IntArray) -> dict[str, f
         "peaks": peak_accuracy(pictures, grid.centres[unseen]),
         "relative error": float(((flat - truth)[unseen] ** 2).mean()) / world.blank_error,
     }
-
-
-def needed(bumps: FloatArray, scores: FloatArray, goal: float = 0.9) -> float:
-    """Return how many bumps reach a score, log-linear between those that were tried; NaN if none does.
-
-    Where the fewest bumps tried already reach it, that many are said to be needed.
-
-    Examples
-    --------
-    >>> round(needed(np.array([10.0, 100.0]), np.array([0.8, 1.0])), 6)
-    31.622777
-    """
-    order = np.argsort(bumps)
-    size, score = bumps[order], scores[order]
-    reached = np.flatnonzero(score >= goal)
-    if not len(reached):
-        return float("nan")
-    first = int(reached[0])
-    if first == 0:
-        return float(size[0])
-    share = (goal - score[first - 1]) / (score[first] - score[first - 1])
-    return float(np.exp(np.log(size[first - 1]) + share * np.log(size[first] / size[first - 1])))
-
-
-def exponent(sides: FloatArray, amounts: FloatArray) -> tuple[float, float]:
-    """Fit amounts = constant * side**exponent: the exponent and its standard error (NaN with two sides).
-
-    Examples
-    --------
-    >>> found, error = exponent(np.array([8.0, 16.0, 32.0]), np.array([64.0, 256.0, 1024.0]))
-    >>> round(found, 9), round(error, 9)
-    (2.0, 0.0)
-    """
-    across, up = np.log(sides), np.log(amounts)
-    centred = across - across.mean()
-    slope = float(centred @ up / (centred @ centred))
-    rest = up - up.mean() - slope * centred
-    degrees = len(sides) - 2
-    error = float(np.sqrt(rest @ rest / degrees / (centred @ centred))) if degrees > 0 else float("nan")
-    return slope, error
-
-
-def margin(points: int) -> float:
-    """Return how many standard errors a 95 % interval of a straight line's slope reaches, by Student's t.
-
-    Examples
-    --------
-    >>> round(margin(4), 3), round(margin(1000), 2)
-    (4.303, 1.96)
-    """
-    from scipy.stats import t
-
-    return float(t.ppf(0.975, points - 2)) if points > 2 else float("nan")

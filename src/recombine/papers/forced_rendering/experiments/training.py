@@ -1,4 +1,4 @@
-"""Forced rendering: what a setting means, and training one decoder a seed as it says.
+"""Forced rendering: what a setting means, and training one decoder per seed as it says.
 
 A setting names a world of bumps (side, width, hole, code), what to train on (draws, stripes) and a decoder; whatever
 it leaves out is as in ``DEFAULTS``, the sizes of the released code. Torch is imported when a unit runs.
@@ -107,7 +107,7 @@ def decoder_of(setting: Setting, inputs: int) -> Any:
 
 
 def ensemble_of(architecture: Any, unit: Unit, *, convolutional: bool) -> Any:
-    """Return one network a seed on the unit's device.
+    """Return one network per seed on the unit's device.
 
     On a GPU networks of convolutions are looped over inside one recorded step: libraries are slow at stacks of them.
     """
@@ -117,8 +117,8 @@ def ensemble_of(architecture: Any, unit: Unit, *, convolutional: bool) -> Any:
     return Ensemble(architecture, list(unit.seeds), device=unit.device, stacked=not looped)
 
 
-def train(unit: Unit, setting: Setting, world: BumpWorld) -> Any:
-    """Train one decoder a seed on its own samples."""
+def train_decoders(unit: Unit, setting: Setting, world: BumpWorld) -> Any:
+    """Train one decoder per seed on its own samples."""
     from recombine.nets.ensemble.optimisers import AdamW
 
     sets = [samples_of(world, setting, seed) for seed in unit.seeds]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recombine.papers.forced_rendering.figures.networks import FIGURES as NETWORKS
+from recombine.papers.forced_rendering.figures import decoders, pictures, remedies
 
-FIGURES = (*NETWORKS,)
+FIGURES = (*pictures.FIGURES, *decoders.FIGURES, *remedies.FIGURES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -109,54 +109,31 @@ def _say_errors(table: Table) -> str:
     return f"Error at every place; mean in the hole over that of a blank image: {', '.join(parts)}."
 
 
-def plot(
-    name: str,
-    title: str,
-    caption: str,
-    claims: str,
-    experiment: str,
-    table: Any,
-    draw: Any,
-    alternative: Any,
-    height: int = 340,
-) -> Plot:
-    """Return a figure of this paper, of one experiment; claims by number, with spaces between them."""
-    numbers = tuple(f"forced-rendering/{number}" for number in claims.split())
-    return Plot(
-        name,
-        title=title,
-        caption=caption,
-        experiments=(experiment,),
-        table=table,
-        draw=draw,
-        alternative=alternative,
-        height=height,
-    )
-
-
-PICTURE_FIGURES = (
-    plot(
+FIGURES = (
+    Plot(
         "pictures",
-        "What decoders paint in the hole",
-        "One place of the hole (its outline in red), one seed a column. Pasted: the mean seen image of the place's "
-        "column plus that of its row.",
-        "3 4 9a",
-        "pictures",
-        _pictures_table,
-        _draw_pictures,
-        _say_pictures,
+        title="What decoders paint in the hole",
+        caption=(
+            "One place of the hole (its outline in red), one seed per column. Pasted: the mean seen image of the "
+            "place's column plus that of its row."
+        ),
+        experiments=("pictures",),
+        table=_pictures_table,
+        draw=_draw_pictures,
+        alternative=_say_pictures,
         height=560,
     ),
-    plot(
+    Plot(
         "error-maps",
-        "Error at every place",
-        "Mean squared error of the image for each place of the bump, over that of a blank image; the hole is outlined, "
-        "one seed.",
-        "24 1",
-        "pictures",
-        _errors_table,
-        _draw_errors,
-        _say_errors,
+        title="Error at every place",
+        caption=(
+            "Mean squared error of the image for each place of the bump, over that of a blank image; the hole is "
+            "outlined, one seed."
+        ),
+        experiments=("pictures",),
+        table=_errors_table,
+        draw=_draw_errors,
+        alternative=_say_errors,
         height=270,
     ),
 )

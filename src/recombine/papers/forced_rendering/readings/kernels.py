@@ -1,7 +1,4 @@
-"""Forced rendering: what can be said of kernels, codes and images without training anything, with the checks.
-
-5a and 6a to 6c are exact; from 18 on the statements are ours, and say what they add to the paper's.
-"""
+"""Forced rendering: what is read off kernels, codes and images, where nothing is trained."""
 
 from __future__ import annotations
 
@@ -9,9 +6,8 @@ import math
 
 import numpy as np
 
-from recombine.papers.claims import Outcome
 from recombine.papers.forced_rendering.experiments.kernels import IMAGES, INVERTED
-from recombine.papers.forced_rendering.readings.rows import claim
+from recombine.papers.measured import Measured
 from recombine.tables.table import Table
 from recombine.worlds.rendered.bumps import ENCODINGS
 
@@ -19,176 +15,88 @@ from recombine.worlds.rendered.bumps import ENCODINGS
 BLANK = math.pi / 28**2
 
 
-def _identity(rows: Table) -> Outcome:
-    worst = float(rows["difference"].max())
+def least_squares_difference(rows: Table) -> Measured:
+    """Return how far regression with the binary kernel is from least squares on indicators, on random grids."""
     detail = f"{len(rows)} random grids of 2 and 3 factors, {rows['seen'].min()} to {rows['seen'].max()} seen cells"
-    return Outcome.of(f"largest difference {worst:.1e}", worst < 1e-8, detail)
+    return Measured({"largest difference": rows["difference"].max()}, detail)
 
 
-def _one_hot(rows: Table) -> Outcome:
-    value = float(rows.only(side=28)["F_K"][0])
-    miss = float(np.abs(rows["F_K"] - rows["closed form"]).max())
-    detail = f"differs from its closed form by {miss:.0e} at most, sides {rows['side'].min()} to {rows['side'].max()}"
-    return Outcome.of(f"weight {value:.6f}", abs(value - 0.6825) < 1e-4 and miss < 1e-10, detail)
+def one_hot_weight(rows: Table) -> Measured:
+    """Return the weight of the best product in the kernel of a one-hot code, and how far it is from the closed form."""
+    numbers = {
+        "weight": rows.only(side=28)["F_K"][0],
+        "from the closed form": np.abs(rows["F_K"] - rows["closed form"]).max(),
+    }
+    return Measured(numbers, f"weight at side 28; closed form at sides {rows['side'].min()} to {rows['side'].max()}")
 
 
-def _true_images(rows: Table) -> Outcome:
+def image_weight(rows: Table) -> Measured:
+    """Return how far the weight of the best product in the kernel of the true images is from one."""
     found = rows.only(side=28)
-    miss = 1 - float(found.only(representation=IMAGES)["F_K"][0])
     white = found.only(representation=INVERTED)
-    raw, taken = float(white["F_K"][0]), float(white["F_K without background"][0])
-    detail = f"inverted images: {raw:.8f} as they are, {taken:.8f} without the white page"
-    return Outcome.of(f"weight {1 - miss:.12f}", abs(miss) < 1e-10, detail)
+    raw, taken = (float(white[name][0]) for name in ("F_K", "F_K without background"))
+    detail = f"inverted images: weight {raw:.8f} as they are, {taken:.8f} without the white page"
+    return Measured({"weight, away from 1": abs(1 - found.only(representation=IMAGES)["F_K"][0])}, detail)
 
 
-def _one_pixel(rows: Table) -> Outcome:
-    value = float(rows.only(representation=IMAGES, side=28)["kernel one pixel off"][0])
-    return Outcome.of(
-        f"similarity {value:.4f}", abs(value - math.exp(-0.25)) < 5e-4, f"exp(-1/4) = {math.exp(-0.25):.4f}"
-    )
+def pixel_similarity(rows: Table) -> Measured:
+    """Return the similarity of two bumps one pixel apart."""
+    found = rows.only(representation=IMAGES, side=28)["kernel one pixel off"][0]
+    return Measured({"similarity": found}, "bumps of width 1 in the middle of 28 x 28 pixels")
 
 
-def _additive(rows: Table) -> Outcome:
-    donut = rows.only(side=28, width=1.0, **{"hole side": 17})
-    seen, unseen = float(donut["ID error"][0]), float(donut["OOD error"][0])
-    peaks, match = float(donut["OOD peaks"][0]), float(donut["OOD correlation"][0])
-    near = abs(seen - 0.00255) < 1e-5 and abs(unseen - 0.00589) < 1e-5 and abs(match - 0.036) < 1e-3
-    exact = float(rows["difference from least squares"].max())
-    detail = (
-        f"peaks within 1.5 pixels {peaks:.2f}, correlation with the right image {match:.3f}; blank {BLANK:.5f}; "
-        f"least squares on indicators differs by {exact:.0e}"
-    )
-    holds = near and unseen > BLANK and peaks == 0 and exact < 1e-8
-    return Outcome.of(f"error {seen:.5f} on seen places, {unseen:.5f} in the hole", holds, detail)
+def _donut(rows: Table) -> Table:
+    return rows.only(side=28, width=1.0, hole_side=17)
 
 
-def _pasting(rows: Table) -> Outcome:
-    donut = rows.only(side=28, width=1.0, **{"hole side": 17})
-    each, pooled = (float(donut[name][0]) for name in ("correlation with column plus row", "pooled correlation"))
-    return Outcome.of(
-        f"correlation {each:.3f}", each > 0.9, f"mean over unseen places; over all their pixels at once {pooled:.3f}"
-    )
+def additive_errors(rows: Table) -> Measured:
+    """Return how wrong a model that can only add is on the donut and in the hole, and that it is least squares."""
+    donut = _donut(rows)
+    numbers = {
+        "error, seen places": donut["ID error"][0],
+        "error, hole": donut["OOD error"][0],
+        "hole over blank": donut["OOD error"][0] / BLANK,
+        "correlation, right image": donut["OOD correlation"][0],
+        "peaks in the hole": donut["OOD peaks"][0],
+        "from least squares": rows["difference from least squares"].max(),
+    }
+    return Measured(numbers, f"error of a blank image {BLANK:.5f}; peaks within 1.5 pixels")
 
 
-def _product(rows: Table) -> Outcome:
+def additive_pasting(rows: Table) -> Measured:
+    """Return how much like the mean of the column plus that of the row an additive model's images are, in the hole."""
+    each, pooled = (float(_donut(rows)[name][0]) for name in ("correlation with column plus row", "pooled correlation"))
+    return Measured({"correlation": each}, f"mean over unseen places; over all their pixels at once {pooled:.3f}")
+
+
+def product_errors(rows: Table) -> Measured:
+    """Return how right product kernels are in the hole, by length."""
     plain = rows.only(target=IMAGES)
-    best = int(np.argmax(plain["OOD correlation"]))
-    errors = ", ".join(
-        f"{length:g}: {error:.2g}" for length, error in zip(plain["length"], plain["OOD error"], strict=True)
-    )
+    lengths = [f"length {length:g}:" for length in plain["length"]]
+    columns = {"correlation, right image": "OOD correlation", "error over blank": "relative OOD error"}
+    numbers = {name: dict(zip(lengths, plain[column], strict=True)) for name, column in columns.items()}
     used = float(plain.only(length=4.0)["share of directions used"][0])
+    detail = f"at 4 pixels only {used:.0%} of the directions stand above rounding, so its error depends on the cut-off"
+    return Measured(numbers, detail)
+
+
+def radial_difference(rows: Table) -> Measured:
+    """Return how far a product of Gaussians is from the radial Gaussian of its length."""
+    short = float(rows.only(target=INVERTED, length=0.5)["OOD error"][0])
     detail = (
-        f"OOD error by length {errors} (blank {BLANK:.4f}); at 4 pixels only {used:.0%} of the directions stand above "
-        "rounding, so its error depends on the cut-off"
+        f"with inverted images a Gaussian of half a pixel is off by {short:.2f} in the hole, where it decays to 0 and "
+        "the page is 1: it fails for a reason that has nothing to do with composing"
     )
-    value = f"correlation {plain['OOD correlation'][best]:.2f} at best, at length {plain['length'][best]:g}"
-    lowest = float(plain["relative OOD error"].min())
-    return Outcome.of(value, bool(plain["OOD correlation"][best] < 0.4 and lowest > 0.75), detail)
+    return Measured({"largest difference": rows["difference from radial"].max()}, detail)
 
 
-def _degenerate(rows: Table) -> Outcome:
-    gap = float(rows["difference from radial"].max())
-    white = rows.only(target=INVERTED)
-    short = float(white.only(length=0.5)["OOD error"][0])
-    holds = gap < 1e-12
-    meaning = ", where it decays to 0 and the page is 1: it fails for a reason that has nothing to do with composing"
-    detail = (
-        f"with inverted images a Gaussian of half a pixel is off by {short:.2f} in the hole{meaning if holds else ''}"
-    )
-    return Outcome.of(f"difference {gap:.0e}", holds, detail)
-
-
-def _codes(rows: Table) -> Outcome:
+def code_additivity(rows: Table) -> Measured:
+    """Return how far F and the additive share of codes are from one, and what they are for images."""
     codes = [rows.only(representation=code, side=28) for code in ENCODINGS]
-    worst = max(abs(float(code[name][0]) - 1) for code in codes for name in ("F", "additive share"))
     images = rows.only(representation=IMAGES, side=28)
-    share, factor = float(images["additive share"][0]), float(images["F"][0])
-    value = f"codes at most {worst:.0e} from 1; images F {factor:.5f}, share {share:.4f}"
-    holds = worst < 1e-9 and abs(share - 0.2188) < 1e-4 and abs(factor - 0.99995) < 1e-5
-    return Outcome.of(value, holds, f"{len(codes)} codes; F and additive share of each")
-
-
-CLAIMS = (
-    claim(
-        "5a",
-        "Regression with the binary factorized kernel is least squares on indicators of levels: it can only add.",
-        "released kernel analysis; ours",
-        "largest difference 0",
-        "1e-8",
-        "identity",
-        _identity,
-    ),
-    claim(
-        "6a",
-        "The kernel of a one-hot code of two factors is not a product: its best product has weight 0.6825 at side 28.",
-        "ours, closed form",
-        "0.6825",
-        "1e-4; closed form 1e-10",
-        "one-hot-kernel",
-        _one_hot,
-    ),
-    claim(
-        "6b",
-        "The kernel of the true images is a product of one kernel a factor.",
-        "ours, closed form",
-        "1",
-        "1e-10",
-        "representations",
-        _true_images,
-    ),
-    claim(
-        "6c",
-        "Two bumps one pixel apart have similarity exp(-1/4).",
-        "ours, closed form",
-        "0.7788",
-        "5e-4",
-        "representations",
-        _one_pixel,
-    ),
-    claim(
-        "18",
-        "A model that can only add is worse in the hole than a blank image.",
-        "ours",
-        "error 0.00255 on seen places, 0.00589 in the hole, no peak right",
-        "1e-5",
-        "additive-kernel",
-        _additive,
-    ),
-    claim(
-        "19",
-        "What it paints in the hole is the mean of seen images of the column plus that of the row.",
-        "ours",
-        "correlation > 0.9",
-        "none",
-        "additive-kernel",
-        _pasting,
-    ),
-    claim(
-        "20",
-        "A product kernel on the code does not compose either: it knows nothing where nothing was seen.",
-        "ours",
-        "correlation with the right image < 0.4 at every length, error > 0.75 of blank",
-        "none",
-        "product-kernel",
-        _product,
-    ),
-    claim(
-        "21",
-        "A radial Gaussian is the product of two of its own length, so fitting either to a network's outputs, as the "
-        "released script does, cannot tell a factorised network from another.",
-        "ours, on the released kernel analysis",
-        "kernels differ by 0",
-        "1e-12",
-        "product-kernel",
-        _degenerate,
-    ),
-    claim(
-        "22",
-        "Every code keeps factors orthogonal and is additive; the images they must become are not additive.",
-        "Sec. on codes; share ours",
-        "F and share 1 for codes; images 0.99995 and 0.2188",
-        "1e-9; 1e-5 and 1e-4",
-        "representations",
-        _codes,
-    ),
-)
+    numbers = {
+        "codes, away from 1": max(abs(code[name][0] - 1) for code in codes for name in ("F", "additive share")),
+        "F of images": images["F"][0],
+        "share of images": images["additive share"][0],
+    }
+    return Measured(numbers, f"{len(codes)} codes; F and additive share of each")

@@ -1,70 +1,68 @@
-"""Forced rendering: how claims read rows of networks, and what counts as composing."""
+"""Forced rendering: means over chosen networks, and of which size their images are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
 from recombine.cells.arrays import FloatArray
-from recombine.papers.claims import claims_of
 from recombine.tables.table import Table
 
 #: Sides of the images that the paper paints, from here up.
 PAPER_SIDE = 28
+#: Scales that bounds may differ by.
+PAPER_SIZE, SMALL = "paper's size", "16 pixels"
 RAMPS = ("ramp", "scaled-ramp")
-#: What counts as composing: share of peaks in the hole, and correlation with the truth (a sum of two stripes has 0.47).
-IN_PLACE, COMPOSES = 0.95, 0.7
+NAN = float("nan")
 
 
-def mean(rows: Table, column: str, **values: Any) -> float:
-    """Return the mean of a column over chosen rows; NaN when there are none, which no comparison accepts.
+def image_size(rows: Table) -> str:
+    """Return the scale of rows: whether all images are as large as the paper's."""
+    return PAPER_SIZE if len(rows) and (rows["side"] >= PAPER_SIDE).all() else SMALL
+
+
+def row_mean(rows: Table, column: str, **values: Any) -> float:
+    """Return the mean of a column over chosen rows; NaN when there are none, which no bound accepts.
 
     Examples
     --------
-    >>> mean(Table({"code": ["bump", "ramp"], "peaks": [0.2, 0.4]}), "peaks", code="ramp")
+    >>> row_mean(Table({"code": ["bump", "ramp"], "peaks": [0.2, 0.4]}), "peaks", code="ramp")
     0.4
     """
     chosen = rows.only(**values)
-    return float(chosen[column].mean()) if len(chosen) else float("nan")
+    return float(chosen[column].mean()) if len(chosen) else NAN
 
 
-def worst(values: FloatArray) -> float:
-    """Return the largest value; NaN when there are none.
+def means_of(parts: Mapping[Any, Table], column: str) -> dict[str, float]:
+    """Return the mean of a column over each part; NaN alone when there is none, which no bound accepts.
+
+    Examples
+    --------
+    >>> means_of(Table({"code": ["bump", "bump", "ramp"], "peaks": [0.25, 0.75, 0.2]}).by("code"), "peaks")
+    {'bump': 0.5, 'ramp': 0.2}
+    """
+    return {str(name): row_mean(part, column) for name, part in parts.items()} or {"none": NAN}
+
+
+def ratios_of(parts: Mapping[Any, Table], above: str, below: str) -> dict[str, float]:
+    """Return the mean of one column over that of another, for each part.
+
+    Examples
+    --------
+    >>> ratios_of(Table({"gap": [10, 10], "blend": [1.0, 2.0], "truth": [2.0, 4.0]}).by("gap"), "blend", "truth")
+    {'10': 0.5}
+    """
+    first, second = means_of(parts, above), means_of(parts, below)
+    return {name: first[name] / second[name] for name in first}
+
+
+def extremes(values: FloatArray) -> tuple[float, float]:
+    """Return the smallest and the largest value; NaN when there are none.
 
     Examples
     --------
     >>> import numpy as np
-    >>> worst(np.array([1.0, 3.0])), worst(np.array([]))
-    (3.0, nan)
+    >>> extremes(np.array([1.0, 3.0])), extremes(np.array([]))
+    ((1.0, 3.0), (nan, nan))
     """
-    return float(values.max()) if len(values) else float("nan")
-
-
-def paper_size(rows: Table) -> bool:
-    """Say whether all rows are of images as large as the paper's."""
-    return bool(len(rows)) and bool((rows["side"] >= PAPER_SIDE).all())
-
-
-def codes_of(rows: Table) -> list[str]:
-    """Return the codes in their order."""
-    return list(dict.fromkeys(rows["code"].tolist()))
-
-
-def words(values: dict[str, float], form: str = ".2f") -> str:
-    """Return named numbers as text.
-
-    Examples
-    --------
-    >>> words({"bump": 0.281, "ramp": 0.3})
-    'bump 0.28, ramp 0.30'
-    """
-    return ", ".join(f"{name} {value:{form}}" for name, value in values.items())
-
-
-def all_of(conditions: Iterable[bool]) -> bool:
-    """Say whether there are conditions and all are met: nothing measured is not a success."""
-    met = [bool(condition) for condition in conditions]
-    return bool(met) and all(met)
-
-
-claim = claims_of("forced-rendering")
+    return (float(values.min()), float(values.max())) if len(values) else (NAN, NAN)

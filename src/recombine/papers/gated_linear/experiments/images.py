@@ -55,8 +55,8 @@ def half_spaces(thresholds: str, units: int, bits: int, X: FloatArray, seed: int
     return HalfSpaces.drawn(units, bits, X.shape[1], seed)
 
 
-def gated(unit: Unit) -> Rows:
-    """Gated networks and their limits, a row a training size, momentum, seed and classifier.
+def gated_networks(unit: Unit) -> Rows:
+    """Gated networks and their limits: one row per training size, momentum, seed and classifier.
 
     The setting has "images", "sizes", "validation", "layers" (1 or 2), "units", "bits", "thresholds", "momenta",
     "steps" and "seeds". The limit of one layer is a separate maximum margin in every context.
@@ -65,7 +65,7 @@ def gated(unit: Unit) -> Rows:
     --------
     >>> setting = {"images": "digits", "sizes": [60], "validation": 100, "layers": 2, "units": 5, "bits": 1}
     >>> setting |= {"thresholds": "median", "momenta": [0.0], "steps": 50, "seeds": [0]}
-    >>> [row["classifier"] for row in gated(Unit("two-layer", 1, setting))][:3]
+    >>> [row["classifier"] for row in gated_networks(Unit("two-layer", 1, setting))][:3]
     ['network', 'group', 'published group']
     """
     setting = unit.setting
@@ -164,18 +164,18 @@ def _compared(halves: Halves, values: FloatArray | None, network: FloatArray, re
     }
 
 
-def relu(unit: Unit) -> Rows:
-    """ReLU networks, and what theory says when given more or less of them, a row a seed, size, momentum and limit.
+def relu_networks(unit: Unit) -> Rows:
+    """ReLU networks, and what theory says when given more or less of them: one row per seed, size, momentum, limit.
 
     "hidden layer" is the maximum margin on the trained hidden activities, "learned contexts" the group norm with the
     trained network's gates, "random contexts" the same with random half-spaces at median thresholds and one unit that
-    is always on, "gates only" the maximum margin on the binary gates. Settings as for ``gated``, without "layers",
-    "bits" and "thresholds".
+    is always on, "gates only" the maximum margin on the binary gates. Settings as for ``gated_networks``, without
+    "layers", "bits" and "thresholds".
 
     Examples
     --------
     >>> setting = {"images": "digits", "sizes": [60], "validation": 100, "units": 20, "momenta": [0.9]}
-    >>> rows = relu(Unit("relu", 1, setting | {"steps": 50, "seeds": [0]}))
+    >>> rows = relu_networks(Unit("relu", 1, setting | {"steps": 50, "seeds": [0]}))
     >>> [row["classifier"] for row in rows]
     ['network', 'hidden layer', 'learned contexts', 'random contexts', 'gates only']
     """

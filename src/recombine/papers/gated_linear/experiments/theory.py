@@ -14,7 +14,7 @@ from recombine.runs.experiment import Unit
 from recombine.theory.gated import norms
 from recombine.theory.gated.conic import largest_margin_by_cones, least_effective_squares
 from recombine.theory.gated.contexts import joint
-from recombine.theory.gated.flow import flow as integrate
+from recombine.theory.gated.flow import flow
 from recombine.theory.gated.margin import GatedMargin, largest_margin
 from recombine.worlds.gated_problems import GatedProblem, problem
 
@@ -32,7 +32,7 @@ NORMS = ("group", "published group", "effective", "zeta", "one-layer", "frozen")
 
 
 @dataclass(frozen=True, eq=False)
-class Architecture:
+class WeightMap:
     """How parameters make effective weights, and what those cost by formula.
 
     Attributes
@@ -69,29 +69,29 @@ def _convolution(theta: FloatArray) -> FloatArray:
 
 
 ARCHITECTURES = {
-    "own contexts": Architecture(
+    "own contexts": WeightMap(
         lambda theta: _joint_weights(theta[18:, None, None] * theta[:18].reshape(3, 2, 3)),
         _joint_weights(ZETA),
         21,
         norms.least_group_cost(ZETA)[0],
     ),
-    "shared contexts": Architecture(
+    "shared contexts": WeightMap(
         lambda theta: np.einsum("h,hcd->cd", theta[:3], theta[3:].reshape(3, 2, 5)),
         BETA,
         33,
         norms.shared_contexts_cost(BETA),
     ),
-    "gated readout": Architecture(
+    "gated readout": WeightMap(
         lambda theta: theta[:4].reshape(2, 2) @ theta[4:].reshape(2, 5), BETA, 14, norms.gated_readout_cost(BETA)
     ),
-    "convolution": Architecture(_convolution, BETA, 15, norms.convolution_cost(BETA)),
-    "chain of three": Architecture(
+    "convolution": WeightMap(_convolution, BETA, 15, norms.convolution_cost(BETA)),
+    "chain of three": WeightMap(
         lambda theta: theta[0] * theta[1] * theta[2:], BETA[0, :3], 5, norms.chain_cost(BETA[:1, :3], 3)
     ),
 }
 
 
-def direct_cost(architecture: Architecture, seed: int, rounds: int = 7) -> float:
+def direct_cost(architecture: WeightMap, seed: int, rounds: int = 7) -> float:
     """Minimise half the squared parameters that represent the target, by augmented Lagrangians from a random start.
 
     Not a number where the search ends in parameters that do not represent it: zero is a saddle of products.
@@ -119,7 +119,7 @@ def direct_cost(architecture: Architecture, seed: int, rounds: int = 7) -> float
 
 
 def costs(unit: Unit) -> Rows:
-    """Cost of one architecture's weights by formula and by minimising over its parameters, a row a seed.
+    """Cost of one architecture's weights by formula and by minimising over its parameters: one row per seed.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def grouping(unit: Unit) -> Rows:
 
 
 def effective(unit: Unit) -> Rows:
-    """Sum of squares over all joint contexts by closed form and one by one, a row a seed; "units" and "contexts".
+    """Sum of squares over all joint contexts by closed form and one by one: one row per seed; "units" and "contexts".
 
     Examples
     --------
@@ -170,8 +170,8 @@ def effective(unit: Unit) -> Rows:
     return rows
 
 
-def limits(unit: Unit) -> Rows:
-    """Limits of a small problem under every norm, by our solver and by the conic one, a row a norm.
+def small_limits(unit: Unit) -> Rows:
+    """Limits of a small problem under every norm, by our solver and by the conic one: one row per norm.
 
     "value" and "conic" are costs as usually written (for the effective norm, summed over all joint contexts; there
     "conic" minimises that sum itself, without our kernel); "bound" is the dual value, which proves that nothing is
@@ -179,7 +179,7 @@ def limits(unit: Unit) -> Rows:
 
     Examples
     --------
-    >>> rows = limits(Unit("limits", 1, {"problem": "toy"}))
+    >>> rows = small_limits(Unit("limits", 1, {"problem": "toy"}))
     >>> [row["norm"] for row in rows][:2], round(rows[0]["value"], 6)
     (['group', 'published group'], 7.665719)
     """
@@ -213,8 +213,8 @@ def _by_cones(given: GatedProblem, ids: IntArray, norm: str) -> float:
     return largest_margin_by_cones(given.X, given.y, ids, contexts=2, norm=norm).value
 
 
-def flow(unit: Unit) -> Rows:
-    """Networks along the rescaled flow, a row a seed and time.
+def flows(unit: Unit) -> Rows:
+    """Networks along the rescaled flow: one row per seed and time.
 
     The setting has "problem", "sharing" (whether all units use the joint contexts), "scale" of first weights, "times"
     and "seeds". "ratio" is the norm of the limit over the margin (group norm, or the plain one when sharing), "cosine"
@@ -224,7 +224,7 @@ def flow(unit: Unit) -> Rows:
     Examples
     --------
     >>> setting = {"problem": "toy", "sharing": False, "scale": 1.0, "times": [0, 30], "seeds": [0]}
-    >>> [round(row["ratio"], 1) for row in flow(Unit("flow", 1, setting))][1:]
+    >>> [round(row["ratio"], 1) for row in flows(Unit("flow", 1, setting))][1:]
     [8.2]
     """
     setting = unit.setting
@@ -237,7 +237,7 @@ def flow(unit: Unit) -> Rows:
     start = {"scale": setting["scale"], "times": setting["times"]}
     rows: Rows = []
     for seed in unit.seeds:
-        path = integrate(given.X, given.y, ids, contexts=contexts, seed=seed, **start)
+        path = flow(given.X, given.y, ids, contexts=contexts, seed=seed, **start)
         weights = path.zeta.sum(axis=1, keepdims=True) if sharing else path.zeta
         size = np.linalg.norm(weights, axis=(2, 3)).sum(axis=1)
         columns = {"tau": path.times, "margin": path.margin, "ratio": size / path.margin}

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from recombine.papers.gated_linear.figures.images import FIGURES as IMAGES
-from recombine.papers.gated_linear.figures.small_problems import FIGURES as SMALL_PROBLEMS
+from recombine.papers.gated_linear.figures import images, small_problems
 
-FIGURES = (
-    *SMALL_PROBLEMS,
-    *IMAGES,
-)
+FIGURES = (*small_problems.FIGURES, *images.FIGURES)

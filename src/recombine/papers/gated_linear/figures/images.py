@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.gated_linear.readings.rows import RELU_KINDS, complete
+from recombine.papers.gated_linear.readings.networks import RELU_KINDS, complete_networks
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds
@@ -209,7 +209,7 @@ def _say_scatter(table: Table) -> str:
 def _relu_table(results: Mapping[str, Evidence]) -> Table:
     """Means over seeds, for sizes at which no network lacks a limit: else lines would be of different networks."""
     rows = _smallest(results["relu"].table.only(momentum=0.9))
-    units = complete(rows, RELU_KINDS, by=("units",))["units"]
+    units = complete_networks(rows, RELU_KINDS, by=("units",))["units"]
     few = rows.where(np.isin(rows["units"], units) & np.isfinite(rows["error"]))
     keys = ("images", "samples", "units", "classifier")
     columns = {name: few[name] for name in keys}
@@ -257,8 +257,8 @@ FIGURES = (
         "units",
         title="Two-layer gated networks and their limits, by number of units",
         caption=(
-            "One hyperplane a unit, momentum 0. As published are two defects, thresholds lost the third; p and q are the "
-            f"errors of SVM-GLN and network. {_SEEDS}"
+            "One hyperplane per unit, momentum 0. As published are two defects, thresholds lost the third; p and q are "
+            f"the errors of SVM-GLN and network. {_SEEDS}"
         ),
         experiments=("two-layer",),
         table=_units_table,
@@ -280,7 +280,7 @@ FIGURES = (
         "scatter",
         title="What the limit predicts of the error of trained networks",
         caption=(
-            "One mark a network with two layers, all shapes, sizes of the training set and seeds; on the line, limit "
+            "One mark per network with two layers, all shapes, sizes of the training set and seeds; on the line, limit "
             "and network have the same error."
         ),
         experiments=("two-layer",),
@@ -292,8 +292,8 @@ FIGURES = (
         "relu",
         title="ReLU networks, and limits that are given more or less of them",
         caption=(
-            "Momentum 0.9. Sizes at which some network has no hard margin by its hidden layer, learned or random contexts "
-            f"are left out; gates alone are shown where they separate the samples. {_SEEDS}"
+            "Momentum 0.9. Sizes at which some network has no hard margin by its hidden layer, learned or random "
+            f"contexts are left out; gates alone are shown where they separate the samples. {_SEEDS}"
         ),
         experiments=("relu",),
         table=_relu_table,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TOY_NORMS = {"group": "two layers", "one-layer": "one layer"}
 #: Norms of two-layer networks whose limits are the same function on the toy.
 SAME = ("effective", "zeta")
-#: Points a side of the toy's plane: an even number, so that none is on a gate, where a boundary may jump.
+#: Points per side of the toy's plane: an even number, so that none is on a gate, where a boundary may jump.
 SIDE = 112
 
 
@@ -130,7 +130,7 @@ FIGURES = (
         "flow",
         title="The rescaled flow approaches the optimum of the margin problem",
         caption=(
-            "One line a flow, from the same seeds and scales of first weights on both problems. All end at a margin "
+            "One line per flow, from the same seeds and scales of first weights on both problems. All end at a margin "
             "of 4 million, beyond which numbers of 64 bits do not tell samples apart."
         ),
         experiments=("flow",),

@@ -2,228 +2,151 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from recombine.papers.claims import Outcome
-from recombine.papers.gated_linear.readings.rows import (
+from recombine.papers.gated_linear.readings.networks import (
     RELU_KINDS,
-    change,
-    complete,
-    fewest,
-    paired,
-    percent,
+    complete_networks,
+    fewest_samples,
+    network_pairs,
+    setting_of,
     ten_units,
-    verdict,
-    where,
 )
-from recombine.papers.gated_linear.readings.small_problems import claim
-from recombine.papers.seeds import MissingRowsError, judged, several
+from recombine.papers.measured import Measured, MissingRowsError, stands_in
+from recombine.papers.seeds import Estimate, estimate, mean_over_seeds, several
 from recombine.tables.table import Table
 
 
-def _twice_error(rows: Table, **condition: Any) -> float:
-    """Two standard errors of the mean error over the networks of a condition, in percent."""
-    values = rows.only(**condition)["error"]
-    return 200 * float(np.std(values, ddof=1)) / len(values) ** 0.5 if len(values) > 1 else 0.0
+def lost_thresholds(rows: Table) -> Measured:
+    """Return how often the limit disagrees with two-layer networks that kept and that lost their thresholds."""
+    return _reloaded(ten_units(rows), "group")
 
 
-def _within(value: float, least: float, most: float, slack: float) -> bool:
-    return least - slack <= value <= most + slack
-
-
-@judged
-def _lost_thresholds(rows: Table) -> Outcome:
-    chosen = ten_units(rows)
-    kept, lost = (percent(chosen, name, classifier="group") for name in ("inconsistency", "reloaded"))
-    value = f"{kept:.1f}% becomes {lost:.1f}%"
-    return verdict(rows, value, lost >= 1.5 * kept, 12 <= lost <= 17, where(chosen))
-
-
-@judged
-def _lost_thresholds_shallow(rows: Table) -> Outcome:
+def lost_thresholds_of_one_layer(rows: Table) -> Measured:
+    """Return the same of one-layer networks with 8 bits."""
     chosen = rows.only(layers=1, bits=8, thresholds="median", momentum=0.0)
-    chosen = fewest(chosen, "one-layer networks with 8 bits and median thresholds")
-    kept, lost = (percent(chosen, name, classifier="one-layer") for name in ("inconsistency", "reloaded"))
-    return verdict(rows, f"{kept:.1f}% becomes {lost:.1f}%", lost >= 1.5 * kept, lost > 40, where(chosen))
+    return _reloaded(fewest_samples(chosen, "one-layer networks with 8 bits and median thresholds"), "one-layer")
 
 
-@judged
-def _median_thresholds(rows: Table) -> Outcome:
+def _reloaded(rows: Table, classifier: str) -> Measured:
+    columns = ("inconsistency", "reloaded")
+    kept, lost = (mean_over_seeds(rows, column, classifier=classifier).mean for column in columns)
+    numbers = {"with thresholds": f"{kept:.1%}", "without thresholds": lost, "without / with": lost / kept}
+    return Measured(numbers, setting_of(rows), stands_in=stands_in(rows))
+
+
+def threshold_errors(rows: Table) -> Measured:
+    """Return how much larger errors are with random thresholds, and both errors of networks with 10 units."""
     networks = rows.only(layers=2, momentum=0.0, classifier="network")
-    both = [percent(networks, "error", thresholds=word) for word in ("median", "random")]
-    few = fewest(networks.only(units=10, bits=1), "two-layer networks with 10 units and one bit")
-    median, random = (percent(few, "error", thresholds=word) for word in ("median", "random"))
-    slack = {word: _twice_error(few, thresholds=word) for word in ("median", "random")}
-    value = f"{both[0]:.1f}% against {both[1]:.1f}%; 10 units {median:.1f}% against {random:.1f}%"
-    numbers = _within(median, 15, 17, slack["median"]) and _within(random, 17, 18.5, slack["random"])
+    few = fewest_samples(networks.only(units=10, bits=1), "two-layer networks with 10 units and one bit")
+    median, random = (mean_over_seeds(networks, "error", thresholds=word).mean for word in ("median", "random"))
+    numbers = {
+        "random less median": 100 * (random - median),
+        "10 units, median": mean_over_seeds(few, "error", thresholds="median"),
+        "10 units, random": mean_over_seeds(few, "error", thresholds="random"),
+    }
     detail = (
-        f"random minus median {_gain(networks)} (two standard errors), networks of all sizes; "
-        f"{_by_hyperplanes(networks)}; 10 units at {where(few)}"
+        f"networks of all sizes {median:.1%} against {random:.1%}, apart by {_gain(networks)} points; by hyperplanes: "
+        f"{_by_hyperplanes(networks)}; 10 units at {setting_of(few)}"
     )
-    return verdict(rows, value, both[0] < both[1], numbers, detail)
+    return Measured(numbers, detail, stands_in=stands_in(rows))
 
 
-def _gain(networks: Table) -> str:
-    return change(paired(networks, "error", "thresholds", "median", "random"))
+def _gain(networks: Table) -> Estimate:
+    median, random = network_pairs(networks, "error", "thresholds", "median", "random")
+    return estimate(random - median)
 
 
 def _by_hyperplanes(networks: Table) -> str:
-    """Say what random thresholds cost by hyperplanes a unit, over all samples and with the fewest."""
+    """Say what random thresholds cost by hyperplanes per unit, over all samples and with the fewest."""
     words = []
-    for bits in sorted(set(networks["bits"].tolist())):
-        here = networks.only(bits=bits)
-        few = fewest(here, "networks")
-        words.append(f"{bits} a unit {_gain(here)} (at {few['samples'][0]} samples {_gain(few)})")
-    return f"by hyperplanes: {', '.join(words)}"
+    for bits, here in sorted(networks.by("bits").items()):
+        few = fewest_samples(here, "networks")
+        words.append(f"{bits} per unit {_gain(here)} (at {few['samples'][0]} samples {_gain(few)})")
+    return ", ".join(words)
 
 
-@judged
-def _shape_in_bits(rows: Table) -> Outcome:
+def errors_by_bits(rows: Table) -> Measured:
+    """Return at how many hyperplanes the error of one-layer networks is least, and how large it is with many."""
     chosen = rows.only(layers=1, thresholds="median", momentum=0.0, classifier="network")
-    few = fewest(chosen, "one-layer networks with median thresholds")
-    bits = sorted(set(few["bits"].tolist()))
+    few = fewest_samples(chosen, "one-layer networks with median thresholds")
+    bits = sorted(few.by("bits"))
     if not {0, 2, 4, 8, 10} <= set(bits):
         raise MissingRowsError(f"needs one-layer networks with 0, 2, 4, 8 and 10 bits; there are {bits}")
-    errors = {bit: percent(few, "error", bits=bit) for bit in bits}
-    best = min(errors, key=lambda bit: errors[bit])
-    many = min(errors[bit] for bit in bits if bit >= 10)
-    value = f"least {errors[best]:.1f}% at s = {best}; {errors[0]:.1f}% at 0, {many:.1f}% from 10 on"
+    errors = {bit: mean_over_seeds(few, "error", bits=bit).mean for bit in bits}
+    best, many = min(errors, key=errors.__getitem__), min(errors[bit] for bit in bits if bit >= 10)
+    numbers = {
+        "s of the least error": best,
+        "least error and at s = 0": f"{errors[best]:.1%} and {errors[0]:.1%}",
+        "error from s = 10 on": many,
+        "error from s = 10 on less at s = 0": 100 * (many - errors[0]),
+    }
     more = [
-        f"{min(percent(chosen, 'error', bits=bit, samples=size) for bit in bits if bit >= 10):.1f}% with {size}"
-        for size in sorted(set(chosen["samples"].tolist()) - set(few["samples"].tolist()))
+        f"{min(mean_over_seeds(part, 'error', bits=bit).mean for bit in bits if bit >= 10):.1%} with {size}"
+        for size, part in sorted(chosen.by("samples").items())
+        if size > few["samples"][0]
     ]
-    detail = f"{where(few)}, s up to {bits[-1]}; from 10 on {', '.join(more)} samples" if more else where(few)
-    return verdict(rows, value, 1 <= best <= 4 and many > errors[0], many > 40, detail)
+    later = f"; from 10 on {', '.join(more)} samples" if more else ""
+    return Measured(numbers, f"{setting_of(few)}, s up to {bits[-1]}{later}", stands_in=stands_in(rows))
 
 
-@judged
-def _two_layers_win(rows: Table) -> Outcome:
+def depth_gains(rows: Table) -> Measured:
+    """Return how much less error the best two layers have than the best single one, by number of samples."""
     chosen = rows.only(thresholds="median", momentum=0.0, classifier="network")
-    gains, counts = {}, {1: 0, 2: 0}
-    for size in sorted(set(chosen["samples"].tolist())):
-        best = []
-        for layers in (1, 2):
-            here = chosen.only(samples=size, layers=layers)
-            shapes = sorted(set(zip(here["units"].tolist(), here["bits"].tolist(), strict=True)))
-            counts[layers] = len(shapes)
-            best.append(min((percent(here, "error", units=u, bits=b) for u, b in shapes), default=float("nan")))
-        gains[size] = best[0] - best[1]
-    if not gains or not np.isfinite(list(gains.values())).all():
+    shapes = {key: part.by("units", "bits").values() for key, part in chosen.by("samples", "layers").items()}
+    sizes = sorted(chosen.by("samples"))
+    if not sizes or any((size, layers) not in shapes for size in sizes for layers in (1, 2)):
         raise MissingRowsError("needs networks of one and of two layers")
-    value = ", ".join(f"{gain:.1f} points at {size}" for size, gain in gains.items())
-    least = min(gains.values())
-    detail = f"{rows['images'][0]}, best of {counts[1]} shapes with one layer and of {counts[2]} with two"
-    return verdict(rows, value, least > 0, least > 4, detail)
+    least = {key: min(mean_over_seeds(part, "error").mean for part in parts) for key, parts in shapes.items()}
+    gains = {f"{size} samples": 100 * (least[size, 1] - least[size, 2]) for size in sizes}
+    one, two = (len(shapes[sizes[-1], layers]) for layers in (1, 2))
+    detail = f"{rows['images'][0]}, best of {one} shapes with one layer and of {two} with two"
+    return Measured({"gain": gains}, detail, stands_in=stands_in(rows))
 
 
-@judged
-def _relu(rows: Table) -> Outcome:
-    kinds = RELU_KINDS
+def relu_limits(rows: Table) -> Measured:
+    """Return how often limits that are given more or less of a ReLU network disagree with it, and their errors."""
     fast = rows.only(momentum=0.9)
     fast = fast.where((fast["units"] >= 20) & (fast["units"] <= 100))
-    whole = complete(fast, kinds)
-    error = {kind: percent(whole, "error", classifier=kind) for kind in kinds}
-    apart = {kind: percent(whole, "inconsistency", classifier=kind) for kind in kinds[1:]}
-    hidden, learned, random = (apart[kind] for kind in kinds[1:])
-    value = f"hidden layer {hidden:.2f}%, learned contexts {learned:.1f}%, random contexts {random:.1f}%"
-    close = abs(error["hidden layer"] - error["network"]) < 0.5
-    order = error["network"] < error["learned contexts"] < error["random contexts"]
-    numbers = hidden < 1 and 3 <= learned <= 9 and 6 <= random <= 16 and close and order
-    listed = ", ".join(f"{kind} {number:.1f}%" for kind, number in error.items())
-    every, settings = len(fast.only(classifier="network")), len(whole) // len(kinds)
-    detail = (
-        f"{rows['images'][0]}, {settings} of {every} networks with 20 to 100 units; left out are {every - settings} of "
-        f"which some limit has no hard margin; errors {listed}"
+    whole = complete_networks(fast, RELU_KINDS)
+    error, apart = (
+        {kind: mean_over_seeds(whole, column, classifier=kind).mean for kind in RELU_KINDS}
+        for column in ("error", "inconsistency")
     )
-    return verdict(rows, value, hidden < learned < random, numbers, detail)
+    limits = RELU_KINDS[1:]
+    numbers = {
+        **{kind: apart[kind] for kind in limits},
+        "inconsistency, hidden layer to random": [apart[kind] for kind in limits],
+        "hidden layer's error off by": 100 * abs(error["hidden layer"] - error["network"]),
+        "error, network to random": {kind: error[kind] for kind in RELU_KINDS if kind != "hidden layer"},
+    }
+    every, there = len(fast.only(classifier="network")), len(whole) // len(RELU_KINDS)
+    detail = (
+        f"{rows['images'][0]}, {there} of {every} networks with 20 to 100 units; left out are {every - there} of which "
+        f"some limit has no hard margin; error of the hidden layer's limit {error['hidden layer']:.1%}"
+    )
+    return Measured(numbers, detail, stands_in=stands_in(rows))
 
 
-@judged
-def _gates_only(rows: Table) -> Outcome:
-    fast = rows.only(momentum=0.9)
-    gates = fast.only(classifier="gates only")
+def gate_errors(rows: Table) -> Measured:
+    """Return the error of the maximum margin on binary gates, beside that of the same networks."""
+    gates = rows.only(momentum=0.9, classifier="gates only")
     there = gates.where(np.isfinite(gates["error"]))
     if not len(there):
         raise MissingRowsError("no network whose gates alone separate its training samples; it takes hundreds of units")
-    # The network's own error stands in every row, so the same networks are compared.
-    error, network = percent(there, "error"), percent(there, "network error")
-    value = f"{error:.1f}% against {network:.1f}% of the same networks"
-    sizes = [
-        f"{percent(here, 'error'):.1f}% against {percent(here, 'network error'):.1f}% with {size} samples "
-        f"({several(len(here), 'network')})"
-        for size in sorted(set(there["samples"].tolist()))
-        for here in [there.only(samples=size)]
-    ]
+    error, network = _beside_network(there)
+    sizes = []
+    for size, here in sorted(there.by("samples").items()):
+        one, other = _beside_network(here)
+        sizes.append(f"{one:.1%} against {other:.1%} with {size} samples ({several(len(here), 'network')})")
+    numbers = {"error of gates": error, "of their networks": f"{network:.1%}", "gates / networks": error / network}
     detail = (
-        f"{rows['images'][0]}, {len(there)} of {len(gates)} networks are separable by their gates: {', '.join(sizes)}"
+        f"{rows['images'][0]}, {len(there)} of {len(gates)} networks are separable by their gates: {', '.join(sizes)}; "
+        "for which samples the published error is, is not said"
     )
-    return verdict(rows, value, error > 1.5 * network, 25 <= error <= 33, detail)
+    return Measured(numbers, detail, stands_in=stands_in(rows))
 
 
-CLAIMS = (
-    claim(
-        "11a",
-        "A network reloaded without its thresholds, as published, seems to disagree with theory far more than it does.",
-        "authors' code",
-        "at least 1.5 times; 12% to 17%",
-        "none",
-        "two-layer",
-        _lost_thresholds,
-    ),
-    claim(
-        "11b",
-        "The same for one layer with 8 bits: the published inconsistency is that of a scrambled network.",
-        "authors' code",
-        "> 40%",
-        "none",
-        "shallow",
-        _lost_thresholds_shallow,
-    ),
-    claim(
-        "12",
-        "Thresholds at the median beat random ones in two-layer networks, on average over all of them.",
-        "Fig. 2",
-        "15-17% against 17-18.5% (10 units, 500 samples)",
-        "two standard errors",
-        "two-layer",
-        _median_thresholds,
-    ),
-    claim(
-        "13a",
-        "The error of one-layer networks is U-shaped in the number of hyperplanes (fewest samples).",
-        "Fig. 2",
-        "least at s = 1 to 4, > 40% from s = 10 on (500 samples)",
-        "none",
-        "shallow",
-        _shape_in_bits,
-    ),
-    claim(
-        "13b",
-        "Two layers beat one at every number of samples.",
-        "Fig. 2c",
-        "> 4 points",
-        "none",
-        "two-layer",
-        _two_layers_win,
-    ),
-    claim(
-        "14",
-        "Theory with frozen gates explains part of ReLU networks: the more of the network it is given, the more.",
-        "Fig. 3",
-        "inconsistency < 1%, 3-9%, 6-16%; error of network = hidden layer < learned < random contexts",
-        "0.5 points",
-        "relu",
-        _relu,
-    ),
-    claim(
-        "15",
-        "Gates alone do not make the classifier: the maximum margin on binary gates is far worse.",
-        "Fig. 3",
-        "25-33% error (for which samples is not said)",
-        "none",
-        "relu",
-        _gates_only,
-    ),
-)
+def _beside_network(rows: Table) -> list[float]:
+    """Error of a limit and of its network, which stands in every row, so that the same networks are compared."""
+    return [mean_over_seeds(rows, column).mean for column in ("error", "network error")]

@@ -71,7 +71,7 @@ def images_at_hand(units: Sequence[Unit]) -> None:
         load(name)
 
 
-def network(setting: Setting, shape: tuple[int, ...]) -> Architecture:
+def architecture_of(setting: Setting, shape: tuple[int, ...]) -> Architecture:
     """Return the setting's architecture for images of ``shape``, with the paper's sizes where none are given."""
     from recombine.nets.architectures.convnet import ConvNet
     from recombine.nets.architectures.resnet import ResNet
@@ -90,7 +90,7 @@ def network(setting: Setting, shape: tuple[int, ...]) -> Architecture:
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class ImageSetup:
     """Samples of one unit's networks in every split, and the untrained networks that will see them."""
 
     task: Task
@@ -99,7 +99,7 @@ class World:
     ensemble: Ensemble
 
     @classmethod
-    def of(cls, task: Task, unit: Unit) -> World:
+    def of(cls, task: Task, unit: Unit) -> ImageSetup:
         """Draw the unit's samples and put its images on the device."""
         from recombine.nets.ensemble.ensemble import Ensemble
         from recombine.worlds.images.pairs import ImagePairs, draw, stack
@@ -120,7 +120,7 @@ class World:
             )
             for split, samples in splits.items()
         }
-        architecture = network(setting, pairs["train"].shape)
+        architecture = architecture_of(setting, pairs["train"].shape)
         how = {"dtype": setting["dtype"], "chunk": setting.get("chunk"), "device": unit.device}
         how["compiled"] = setting.get("compiled", False)
         return cls(task, splits, pairs, Ensemble(architecture, unit.seeds, **how))
@@ -190,31 +190,31 @@ class World:
         return inputs.to(self.ensemble.master), each
 
 
-def addition(unit: Unit) -> Rows:
+def image_addition(unit: Unit) -> Rows:
     """Slope, errors, additivity and item values on unseen sums, and the untrained network's salience: a row each."""
     task = addition_task(unit.setting["set"])
-    world = World.of(task, unit)
+    world = ImageSetup.of(task, unit)
     return _rows(unit, {"set": unit.setting["set"]}, {**sums(world.trained(unit.setting)), **world.salience()})
 
 
-def context(unit: Unit) -> Rows:
-    """Accuracy and margin on unseen cells of CD-k, and what each kind of conjunction contributes: a row a network."""
+def image_context(unit: Unit) -> Rows:
+    """Accuracy and margin on unseen cells of CD-k, and what each kind of conjunction contributes: a row per network."""
     task = tasks.context_dependence(unit.setting["left out"])
-    answers = World.of(task, unit).trained(unit.setting)
+    answers = ImageSetup.of(task, unit).trained(unit.setting)
     columns = {**choices(answers, unit.setting["loss"]), **answers.additivities(), **kinds(answers)}
     return _rows(unit, {"task": task.name}, columns)
 
 
-def equivalence(unit: Unit) -> Rows:
-    """Accuracy and margin on unseen pairs of transitive equivalence: a row a network."""
+def image_equivalence(unit: Unit) -> Rows:
+    """Accuracy and margin on unseen pairs of transitive equivalence: a row per network."""
     anchors = unit.setting["anchors"]
     task = tasks.transitive_equivalence(unit.setting["classes"], anchors)
-    answers = World.of(task, unit).trained(unit.setting)
+    answers = ImageSetup.of(task, unit).trained(unit.setting)
     return _rows(unit, {"anchors": anchors[0]}, choices(answers, unit.setting["loss"]))
 
 
 def _rows(unit: Unit, condition: Mapping[str, Any], columns: Columns) -> Rows:
-    """One row a network: what it is, its seed, and its entry (E,) of each column."""
+    """One row per network: what it is, its seed, and its entry (E,) of each column."""
     about = {name: unit.setting[name] for name in ("images", "architecture", "loss", "distance")}
     listed = {name: values.tolist() for name, values in columns.items()}
     return [

@@ -103,7 +103,7 @@ def _drawn_salience(width: int, seed: int) -> float:
     return float((overlap - distinct) / (same - distinct))
 
 
-def additivity(unit: Unit) -> Rows:
+def kernel_additivity(unit: Unit) -> Rows:
     """Largest interaction on unseen rectangles, for every kind of kernel model on random two-factor tasks."""
     return [row for seed in unit.seeds for row in _additivity_rows(seed)]
 
@@ -208,7 +208,7 @@ def _line(task: Task, answer: FloatArray) -> tuple[float, float, float]:
     return float(slope), float(offset), float(np.abs(slope * truth + offset - found).max())
 
 
-def equivalence(unit: Unit) -> Rows:
+def kernel_equivalence(unit: Unit) -> Rows:
     """Largest output on unseen pairs of a balanced equivalence task, over saliences, constants and losses."""
     setting = unit.setting
     task = EQUIVALENCES[setting["variant"]]

@@ -27,7 +27,7 @@ FITTED = 1e-3
 
 
 def train(task: Task, unit: Unit, loss: str = "mse", record: tuple[int, ...] = ()) -> Any:
-    """Train one network a seed on seen cells, as the setting says; outputs at the steps in ``record`` are kept."""
+    """Train one network per seed on seen cells, as the setting says; outputs at the steps in ``record`` are kept."""
     from recombine.nets.ensemble.ensemble import Ensemble
     from recombine.nets.ensemble.optimisers import SGD, Adam
     from recombine.nets.layers.dense import MLP
@@ -49,17 +49,17 @@ def train(task: Task, unit: Unit, loss: str = "mse", record: tuple[int, ...] = (
     )
 
 
-def answers(task: Task, trained: Any) -> FloatArray:
+def _answers(task: Task, trained: Any) -> FloatArray:
     """Return outputs on all cells, shape (E, N)."""
     outputs: FloatArray = trained.outputs(one_hot(task.cells, task.sizes))[..., 0].double().cpu().numpy()
     return outputs
 
 
-def addition(unit: Unit) -> Rows:
-    """Slope, offset and additivity on unseen sums, one row a network."""
+def onehot_addition(unit: Unit) -> Rows:
+    """Slope, offset and additivity on unseen sums, one row per network."""
     task = tasks.symbolic_addition(anchors=ADDITION_SETS[unit.setting["set"]])
     trained = train(task, unit)
-    outputs = answers(task, trained)
+    outputs = _answers(task, trained)
     slope, offset = fitted_line(task.target[task.test], outputs[:, task.test])
     columns = {
         "train loss": trained.loss,
@@ -71,12 +71,12 @@ def addition(unit: Unit) -> Rows:
     return _rows(_about(unit.setting, ("set", "sigma", "width", "depth")), unit.seeds, columns)
 
 
-def context(unit: Unit) -> Rows:
-    """Accuracy and margin on unseen cells of CD-k, and what each kind of conjunction contributes, a row a network."""
+def onehot_context(unit: Unit) -> Rows:
+    """Accuracy and margin on unseen cells of CD-k, and what each kind of conjunction contributes, a row per network."""
     setting = unit.setting
     task = tasks.context_dependence(setting["left out"])
     trained = train(task, unit, setting["loss"])
-    outputs = answers(task, trained)
+    outputs = _answers(task, trained)
     unseen = task.target[task.test], outputs[:, task.test]
     columns = {
         "train loss": trained.loss,
@@ -90,8 +90,8 @@ def context(unit: Unit) -> Rows:
     return _rows(about, unit.seeds, columns)
 
 
-def equivalence(unit: Unit) -> Rows:
-    """Accuracy and margin on pairs of transitive equivalence over training, a row a network and time."""
+def onehot_equivalence(unit: Unit) -> Rows:
+    """Accuracy and margin on pairs of transitive equivalence over training, a row per network and time."""
     setting = unit.setting
     task = tasks.transitive_equivalence([2, 2], [1, 1])
     record = tuple(sorted({round(step) for step in np.linspace(0, setting["steps"], setting["records"])}))
@@ -112,7 +112,7 @@ def equivalence(unit: Unit) -> Rows:
 
 
 def _rows(about: dict[str, Any], seeds: Sequence[int], columns: Mapping[str, Any]) -> Rows:
-    """One row a network: what it is, its seed, and its entry (E,) of each column."""
+    """One row per network: what it is, its seed, and its entry (E,) of each column."""
     return [
         {**about, "seed": seed, **{name: float(values[place]) for name, values in columns.items()}}
         for place, seed in enumerate(seeds)

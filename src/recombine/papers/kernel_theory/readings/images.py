@@ -55,7 +55,7 @@ def _photographs(rows: Table, numbers: dict[str, Any], detail: str) -> Measured:
     return Measured(numbers, detail)
 
 
-def losses_apart(rows: Table) -> Measured:
+def gain_of_squared_loss(rows: Table) -> Measured:
     """Return how much more networks get right on CD-3 with squared loss than with logistic loss, far apart."""
     losses = ("logistic", "mse")
     far = _distances(rows, [{"task": "CD-3", "loss": loss} for loss in losses], needed=ENDS[-1:])[-1]
@@ -64,7 +64,7 @@ def losses_apart(rows: Table) -> Measured:
     return Measured({"squared less logistic": squared.mean - logistic.mean}, detail, stands_in=stands_in(rows))
 
 
-def context(rows: Table) -> Measured:
+def context_accuracies(rows: Table) -> Measured:
     """Return accuracies on CD-k by distance."""
     names = ("CD-3", "CD-2", "CD-1")
     distances = _distances(rows, [{"task": task, "loss": "logistic"} for task in names])
@@ -79,7 +79,7 @@ def context(rows: Table) -> Measured:
     return Measured(numbers, f"distances {distances}; {every}", stands_in=stands_in(rows))
 
 
-def addition(rows: Table) -> Measured:
+def addition_slopes(rows: Table) -> Measured:
     """Return slopes by distance with one and with two anchors."""
     distances = _distances(rows, [{"set": "extrapolation"}, {"set": "interpolation"}])
     one, two = (_series(rows, "slope", distances, set=name) for name in ("extrapolation", "interpolation"))
@@ -140,7 +140,7 @@ def photo_context(rows: Table) -> Measured:
     return _photographs(rows, numbers, f"{detail}; {networks_behind(s for pair in found.values() for s in pair)}")
 
 
-def equivalence(rows: Table) -> Measured:
+def equivalence_accuracies(rows: Table) -> Measured:
     """Return accuracies on transitive equivalence by distance, and how far they are from the published ones."""
     condition = {"anchors": 4, "loss": "logistic"}
     distances = _distances(rows, [condition])
@@ -151,7 +151,7 @@ def equivalence(rows: Table) -> Measured:
     return Measured({"unseen pairs": found, "from the published": miss}, detail, stands_in=stands_in(rows))
 
 
-def salience(rows: Table) -> Measured:
+def untrained_salience(rows: Table) -> Measured:
     """Return S(1;2) of untrained networks by distance."""
     plain = rows.only(set="extrapolation")
     distances = _distances(plain, [{"set": "extrapolation"}])

@@ -49,7 +49,7 @@ def salience_table(rows: Table) -> Measured:
     return Measured({"largest difference": miss[where]}, f"{len(miss)} networks; largest difference at {where}")
 
 
-def sampled_salience(rows: Table) -> Measured:
+def sampled_saliences(rows: Table) -> Measured:
     """Return S(1;2) of wide random layers: the mean, and the draw furthest from the known value."""
     found = rows["salience"]
     furthest = found[np.argmax(np.abs(found - SALIENCE["relu", 1, 2][0]))]
@@ -107,13 +107,13 @@ def anchor_sets(rows: Table) -> Measured:
     return Measured(numbers, f"{len(inside)} pairs of fits, p = 2 to {inside['p'].max()}")
 
 
-def equivalence(rows: Table) -> Measured:
+def equivalence_predictions(rows: Table) -> Measured:
     """Return the largest prediction on balanced unseen pairs of transitive equivalence."""
     largest = {"largest prediction": rows["largest"].max()}
     return Measured(largest, f"{len(rows)} fits: 4 tasks, both losses, with and without S0")
 
 
-def ordering(rows: Table) -> Measured:
+def ordering_margins(rows: Table) -> Measured:
     """Return the smallest margin of transitive ordering, and its least growth with distance."""
     seven = rows.only(n=7)
     growth = [np.diff(part["mean margin"]).min() for part in seven.by("loss", "salience").values()]
@@ -126,7 +126,7 @@ def _mean_error(rows: Table, solver: str) -> FloatArray:
     return np.array([chosen.only(salience=s)["mean squared error"].mean() for s in DISPERSED_SALIENCE])
 
 
-def dispersed(rows: Table) -> Measured:
+def dispersed_errors(rows: Table) -> Measured:
     """Return how far the error of dispersed addition is from the known curves of both solvers."""
     names = {"exact": "exact", "tube": "tube 0.1"}
     numbers = {word: np.abs(_mean_error(rows, name) - DISPERSED[name]).max() for word, name in names.items()}
@@ -140,7 +140,7 @@ def published_dispersed(rows: Table) -> Measured:
     return Measured(numbers, "largest distance of both solvers from the published curve")
 
 
-def substitution(rows: Table) -> Measured:
+def substitution_scores(rows: Table) -> Measured:
     """Return accuracies on context substitution, and the best margin that any sum of seen conjunctions has."""
     accuracy = rows["accuracy"]
     numbers = {"lowest accuracy": accuracy.min(), "highest accuracy": accuracy.max()}

@@ -47,7 +47,7 @@ def _last(rows: Table, sigma: float, loss: str = "mse") -> Table:
     return chosen.where(chosen["step"] == chosen["step"].max(initial=-1))
 
 
-def equivalence(rows: Table) -> Measured:
+def equivalence_ends(rows: Table) -> Measured:
     """Return how lazy and rich networks end on transitive equivalence."""
     lazy, rich = _last(rows, 1.0), _last(rows, 1e-6)
     numbers = {
@@ -58,7 +58,7 @@ def equivalence(rows: Table) -> Measured:
     return Measured(numbers, f"lazy networks have margins {lazy['margin'].min():.2f} to {lazy['margin'].max():.2f}")
 
 
-def losses_apart(rows: Table) -> Measured:
+def lazy_accuracies(rows: Table) -> Measured:
     """Return what lazy networks get right on CD-3 under both losses."""
     lazy = rows.only(task="CD-3", sigma=1.0)
     logistic, squared = (lazy.only(loss=loss) for loss in ("logistic", "mse"))
@@ -74,7 +74,7 @@ def losses_apart(rows: Table) -> Measured:
     return Measured(numbers, f"{means}; training losses up to {losses[0]:.1e} and {losses[1]:.1e}")
 
 
-def additivity(rows: Table) -> Measured:
+def unseen_additivity(rows: Table) -> Measured:
     """Return how additive rich networks on the asymmetric set are, on unseen pairs alone and as plotted."""
     rich = _fitted(rows, sigma=1e-6, set="asymmetric")
     numbers = {"on unseen pairs": _mean(rich, "additivity"), "as plotted": _mean(rich, "published additivity")}

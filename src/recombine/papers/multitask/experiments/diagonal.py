@@ -32,7 +32,7 @@ Case = tuple[dict[str, Any], LinearTeachers, str, Start]
 
 
 def overlap_networks(unit: Unit) -> Rows:
-    """Train on tasks that share features: a row a network, with final and best test loss and the prediction."""
+    """Train on tasks that share features: one row per network, with final and best test loss and the prediction."""
     return [row for seed in unit.seeds for row in _trained(unit, seed, _overlap_cases(unit.setting, seed))]
 
 
@@ -45,7 +45,7 @@ def _overlap_cases(setting: Any, seed: int) -> list[Case]:
 
 
 def nested_networks(unit: Unit) -> Rows:
-    """Train on main tasks of k features, known or new, from rescaled weights: a row a network."""
+    """Train on main tasks of k features, known or new, from rescaled weights: one row per network."""
     return [row for seed in unit.seeds for row in _trained(unit, seed, _nested_cases(unit.setting, seed))]
 
 
@@ -63,7 +63,7 @@ def _nested_cases(setting: Any, seed: int) -> list[Case]:
 
 
 def nested_flow(unit: Unit) -> Rows:
-    """Integrate gradient flow of pretrained networks from rescaled weights until it has ended: a row a network."""
+    """Integrate gradient flow of pretrained networks from rescaled weights until it has ended: one row per network."""
     n, inputs, rows = unit.setting["n"], unit.setting["dimension"], []
     for seed in unit.seeds:
         X = sphere_inputs(seed, "main inputs", n, inputs)

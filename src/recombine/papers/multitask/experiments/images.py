@@ -95,7 +95,7 @@ def needs_images(units: Sequence[Unit]) -> None:
 
 
 def rescaling(unit: Unit) -> Rows:
-    """Accuracy by method, samples and factor, and dimensions of each layer: a row a network and layer.
+    """Accuracy by method, samples and factor, and dimensions of each layer: one row per network and layer.
 
     Layers are looked at for PT+FT with the most samples; other networks have one row, without a layer. For "pt+ft",
     as published, plain finetuning starts from the batch-norm statistics of pretraining, and activations are not
@@ -241,7 +241,7 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
 
 
 def dimensions(unit: Unit) -> Rows:
-    """Identities of PR and ENSD on random activations: a row a draw."""
+    """Identities of PR and ENSD on random activations: one row per draw."""
     rows: Rows = []
     for seed in unit.seeds:
         draw = np.random.default_rng(seed)

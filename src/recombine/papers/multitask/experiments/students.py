@@ -65,7 +65,7 @@ def inputs_to_test(seed: int, samples: int = 10_000) -> FloatArray:
 
 
 def correlation(unit: Unit) -> Rows:
-    """Test loss by correlation of features, samples and method: a row a network."""
+    """Test loss by correlation of features, samples and method: one row per network."""
     named = {name: CORRELATIONS[name] for name in unit.setting["correlations"]}
     students = [
         Student({"correlation": name}, seed, *relu_teachers(seed, cosines))
@@ -76,7 +76,7 @@ def correlation(unit: Unit) -> Rows:
 
 
 def units(unit: Unit) -> Rows:
-    """Test loss by number of the main teacher's units, known or new, and scaling of known weights: a row a network.
+    """Test loss by number of the main teacher's units, known or new, and scaling of known weights: one row per network.
 
     As in the published data, a main readout is 1 / (number of units).
     """
@@ -96,7 +96,7 @@ def units(unit: Unit) -> Rows:
 
 
 def magnitude(unit: Unit) -> Rows:
-    """Test loss by correlation of features and magnitude of the main task: a row a network."""
+    """Test loss by correlation of features and magnitude of the main task: one row per network."""
     students = [
         Student(
             {"cosine": cosine, "magnitude": size},
@@ -128,7 +128,7 @@ def _rows(unit: Unit, students: Sequence[Student]) -> Rows:
 
 
 def _networks(unit: Unit, students: Sequence[Student], method: str, pretrained: Mapping[int, Tensors]) -> Trained:
-    """Train one network a student."""
+    """Train one network per student."""
     import torch
 
     from recombine.nets.architectures.students import Continued, ReluStudent
@@ -196,7 +196,7 @@ def _train(
 
 
 def _pretrained(unit: Unit, students: Sequence[Student]) -> dict[int, Tensors]:
-    """Train one student a seed on its auxiliary teacher; return the weights by seed."""
+    """Train one student per seed on its auxiliary teacher; return the weights by seed."""
     from recombine.nets.architectures.students import ReluStudent
 
     setting = unit.setting

@@ -46,7 +46,7 @@ PENALTIES: dict[str, Penalty] = {
 
 
 def penalties(unit: Unit) -> Rows:
-    """Order and feature dependence of every penalty by B / beta, as differences of its logarithm: a row a place."""
+    """Order and feature dependence of every penalty by B / beta, as differences of its logarithm: one row per place."""
     step = 1e-4
     ratios = np.logspace(-4, 2, unit.setting["points"])
 
@@ -64,15 +64,15 @@ def penalties(unit: Unit) -> Rows:
 
 
 def q_limits(unit: Unit) -> Rows:
-    """Q over its two limits: a row a size of its argument."""
+    """Q over its two limits: one row per size of its argument."""
     return [
         {"z": z, "over square": float(q(z)) / (z**2 / 4), "over z ln z": float(q(z) / (z * np.log(z)))}
         for z in unit.setting["sizes"]
     ]
 
 
-def flow(unit: Unit) -> Rows:
-    """Integrate gradient flow on P1 and compare its end with the solvers: a row a start of the weights."""
+def flow_ends(unit: Unit) -> Rows:
+    """Integrate gradient flow on P1 and compare its end with the solvers: one row per start of the weights."""
     rows: Rows = []
     for kind, about, start, potential in _starts():
         end = gradient_flow([(INPUTS, TARGETS)], start)
@@ -106,7 +106,7 @@ def _starts() -> Iterator[tuple[str, dict[str, float], Weights, Potential]]:
 
 
 def descent(unit: Unit) -> Rows:
-    """How far discrete steps drift from what gradient flow conserves: a row a step size."""
+    """How far discrete steps drift from what gradient flow conserves: one row per step size."""
     start = Weights.alike(6, 0.1, 0.5)
     ends = {
         rate: gradient_descent([(INPUTS, TARGETS)], start, rate, round(40 / rate)) for rate in unit.setting["rates"]
@@ -114,8 +114,8 @@ def descent(unit: Unit) -> Rows:
     return [{"rate": rate, "drift": float(np.abs(w.conserved - start.conserved).max())} for rate, w in ends.items()]
 
 
-def limits(unit: Unit) -> Rows:
-    """P1 from small to large scaling: how far from linear probing, and from weighted basis pursuit. A row a scaling."""
+def scaling_limits(unit: Unit) -> Rows:
+    """P1 by scaling: how far from linear probing, and from weighted basis pursuit, one row per scaling."""
     rows: Rows = []
     for scaling in unit.setting["scalings"]:
         plus, minus = (scaling * part for part in pretrained_weights(AUXILIARY, 1e-3))
@@ -136,7 +136,7 @@ def limits(unit: Unit) -> Rows:
     return rows
 
 
-def group(unit: Unit) -> Rows:
+def group_norms(unit: Unit) -> Rows:
     """Group norm of P2's solution: cone program, vanishing weight decay, flow from smaller and smaller weights."""
     from recombine.theory.diagonal.group_interpolators import least_group_norm
 
@@ -164,7 +164,7 @@ PREDICTIONS = (
 
 
 def overlap(unit: Unit) -> Rows:
-    """Predicted test loss by samples and overlap of the two tasks' features: a row a prediction."""
+    """Predicted test loss by samples and overlap of the two tasks' features: one row per prediction."""
     n, rows = unit.setting["n"], []
     for seed in unit.seeds:
         X = sphere_inputs(seed, "main inputs", n, 1000)

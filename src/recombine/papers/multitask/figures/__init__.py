@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from recombine.papers.multitask.figures.images import IMAGE_FIGURES as IMAGES
-from recombine.papers.multitask.figures.theory import FIGURES as THEORY
+from recombine.papers.multitask.figures import diagonal, images, students, theory
 
-FIGURES = (
-    *THEORY,
-    *IMAGES,
-)
+_PENALTIES, _GROUP_NORM = theory.FIGURES
+
+FIGURES = (_PENALTIES, *diagonal.FIGURES, _GROUP_NORM, *students.FIGURES, *images.FIGURES)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.figures.students import BANDS
-from recombine.papers.multitask.readings.rows import METHODS
+from recombine.papers.multitask.figures.words import BANDS, METHODS
 from recombine.papers.paper import Plot
 from recombine.papers.plots import (
     DASHES,
@@ -219,15 +218,15 @@ def _say_nested(table: Table) -> str:
     )
 
 
-DIAGONAL_FIGURES = (
+FIGURES = (
     Plot(
         "samples",
         title="Test loss by samples",
         caption=(
-            "Diagonal networks of 1000 inputs, of which each task uses 40. Lines: theory, which has none for MTL. Marks: "
-            "trained networks, mean final test loss; filled, half filled or open where all, some or none of the seeds "
-            "reached a training loss of 1e-10 before the most steps. Short bars, if any: theory for the seeds of a mark, "
-            f"where the line has more of them. {BANDS}"
+            "Diagonal networks of 1000 inputs, of which each task uses 40. Lines: theory, which has none for MTL. "
+            "Marks: trained networks, mean final test loss; filled, half filled or open where all, some or none of the "
+            "seeds reached a training loss of 1e-10 before the most steps. Short bars, if any: theory for the seeds of "
+            f"a mark, where the line has more of them. {BANDS}"
         ),
         experiments=("overlap",),
         table=_samples_table,
@@ -242,7 +241,7 @@ DIAGONAL_FIGURES = (
         caption=(
             "PT+FT with 64 samples; hidden weights are multiplied by m before finetuning, readouts start at 0.001 m. "
             "Coefficients of the main task are 1/k, of the auxiliary one 1/sqrt(40), as in the published data. Lines: "
-            "theory, mean and two standard errors over n seeds, of logarithms. Marks: one a trained network (n = 1), "
+            "theory, mean and two standard errors over n seeds, of logarithms. Marks: one per trained network (n = 1), "
             "its final test loss, joined to a short bar, theory for its seed; open where the training loss did not "
             "reach 1e-10 before the most steps. Marks of different m stand side by side around their k."
         ),

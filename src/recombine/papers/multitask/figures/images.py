@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.readings.rows import one_a_network
+from recombine.papers.multitask.readings.images import network_rows
 from recombine.papers.paper import Plot
 from recombine.papers.plots import DASHES, by_samples, counts, grown, palette
 from recombine.papers.results import Evidence
@@ -42,7 +42,7 @@ MOST_GAIN = 20.0
 
 def _accuracy_table(results: Mapping[str, Evidence]) -> Table:
     """Means over seeds; ``samples`` 0 is the mean over all numbers of samples within a seed."""
-    rows = by_samples(one_a_network(results["rescaling"].table))
+    rows = by_samples(network_rows(results["rescaling"].table))
     names = ("network", "method", "samples", "seed")
     keys = [tuple(row[name] for name in names) for row in rows.rows()]
     plain = np.isin(rows["method"], list(GAINING)) & (rows["factor"] == 1.0)
@@ -226,7 +226,7 @@ def _say_layers(table: Table) -> str:
     )
 
 
-IMAGE_FIGURES = (
+FIGURES = (
     Plot(
         "rescaling",
         title="Rescaling before finetuning",
@@ -251,9 +251,9 @@ IMAGE_FIGURES = (
             "Participation ratio (PR) of each layer on the main task's training images, and the effective number of "
             'dimensions that both networks share (ENSD). "Before" is the pretrained network with its weights already '
             "times s, batch normalisation using the statistics of these images. Not centred unless the title says so; "
-            "centred ones are of the networks of claim 15c. Nested: fewer dimensions after than before, and shared; ENSD "
-            "counts as far as it exceeds that of shuffled neurons. Mean and two standard errors over n seeds; lines that "
-            f"leave a panel go on below {FEWEST_DIMENSIONS:g}."
+            "centred ones are of the networks of claim 15c. Nested: fewer dimensions after than before, and shared; "
+            "ENSD counts as far as it exceeds that of shuffled neurons. Mean and two standard errors over n seeds; "
+            f"lines that leave a panel go on below {FEWEST_DIMENSIONS:g}."
         ),
         experiments=("rescaling",),
         table=_layers_table,

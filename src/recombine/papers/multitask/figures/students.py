@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.readings.rows import METHODS
+from recombine.papers.multitask.figures.words import BANDS, METHODS
 from recombine.papers.paper import Plot
 from recombine.papers.plots import (
     DASHES,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 #: Methods of the first figure; a fifth has a look of its own.
 SHOWN = {**METHODS, "slow mtl": "MTL, rate 0.3"}
-
-BANDS = "Bands and bars: two standard errors over n seeds, of logarithms."
 
 
 # ---------------------------------------------------------------------------- correlated features
@@ -78,7 +76,7 @@ def _units_in_words(cosines: str) -> str:
 
 
 def _label(panels: Any, x: str, y: str) -> None:
-    """Name the axes once a column and once a row."""
+    """Name the axes once per column and once per row."""
     for axes in panels[-1]:
         axes.set_xlabel(x)
     for axes in panels[:, 0]:
@@ -210,15 +208,15 @@ def _say_magnitude(table: Table) -> str:
     )
 
 
-RELU_FIGURES = (
+FIGURES = (
     Plot(
         "relu",
         title="ReLU students",
         caption=(
-            "Test loss by samples and by how the six units of the main teacher relate to those of the auxiliary teacher: "
-            "known units are the same (cosine 1), others have a cosine of 0.9 with one of them, new ones are at right "
-            "angles (cosine 0). The linear probe fits readouts on pretrained units. MTL learns at the published rate of 1 "
-            "unless it says otherwise; with up to 128 samples few of these students converge. "
+            "Test loss by samples and by how the six units of the main teacher relate to those of the auxiliary "
+            "teacher: known units are the same (cosine 1), others have a cosine of 0.9 with one of them, new ones are "
+            "at right angles (cosine 0). The linear probe fits readouts on pretrained units. MTL learns at the "
+            "published rate of 1 unless it says otherwise; with up to 128 samples few of these students converge. "
             f"{BANDS}"
         ),
         experiments=("relu-correlation",),
@@ -232,8 +230,8 @@ RELU_FIGURES = (
         title="Few of the known units",
         caption=(
             "Test loss of ReLU students by how many units the main teacher has, all of them known from the auxiliary "
-            "teacher or all new; pretrained weights times a factor before finetuning. Main readouts are 1 / units, so that "
-            f"the power of the targets falls with them, as published. {BANDS}"
+            "teacher or all new; pretrained weights times a factor before finetuning. Main readouts are 1 / units, so "
+            f"that the power of the targets falls with them, as published. {BANDS}"
         ),
         experiments=("relu-units",),
         table=_units_table,

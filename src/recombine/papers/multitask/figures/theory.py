@@ -1,4 +1,4 @@
-"""Multi-task learning and pretraining: its figures, from the rows of the experiments; here those of theory."""
+"""Multi-task learning and pretraining: figures of theory alone."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.figures.diagonal import DIAGONAL_FIGURES
-from recombine.papers.multitask.figures.students import RELU_FIGURES
 from recombine.papers.paper import Plot
 from recombine.papers.plots import DASHES, palette, powers_of_ten
 from recombine.papers.results import Evidence
@@ -115,14 +113,13 @@ FIGURES = (
         alternative=_say_penalties,
         height=350,
     ),
-    *DIAGONAL_FIGURES,
     Plot(
         "group-norm",
         title="Where multi-task training ends",
         caption=(
             "Six inputs, three samples of the main and four of the auxiliary task. Weight decay leads to the least "
-            "group norm from every random start (diamonds at the margin, one upon the other), gradient flow from "
-            "small weights without decay leads away from it."
+            "group norm from every random start (diamonds at the margin, one upon the other), gradient flow from small "
+            "weights without decay leads away from it."
         ),
         experiments=("group-norm",),
         table=_group_table,
@@ -130,5 +127,4 @@ FIGURES = (
         alternative=_say_group,
         height=300,
     ),
-    *RELU_FIGURES,
 )

@@ -1,13 +1,13 @@
-"""Multi-task learning and pretraining: what diagonal networks should do, and whether theory predicts it."""
+"""Multi-task learning and pretraining: what is read off the rows of diagonal networks, and of theory beside them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.papers.claims import Check, Outcome
-from recombine.papers.multitask.readings.rows import claim, needed, paired
-from recombine.papers.seeds import MissingRowsError, several
+from recombine.papers.measured import Measured, MissingRowsError
+from recombine.papers.multitask.readings.rows import paired_by_seed
+from recombine.papers.seeds import require, several
 from recombine.tables.table import Table
 
 #: So many features are few of the forty known ones.
@@ -16,37 +16,46 @@ FEW_FEATURES = 10
 FLOW_SCALINGS = (0.1, 0.01, 0.001)
 #: Where flow has ended: largest deviation from a target, relative to the largest target.
 FITTED = 1e-10
+#: What tells one network from another, as far as it is recorded.
+NAMES = ("n", "overlap", "active", "place", "scaling", "method")
 
 
-def _joint(rows: Table) -> Outcome:
-    chosen = needed(rows, n=64, overlap=40, method="mtl")
-    more = paired(chosen, needed(rows, n=64, overlap=40, method="pt+ft"), "loss", least=1)
-    found = float(chosen["loss"].mean())
-    detail = (
-        f"{several(len(chosen), 'seed')}, {chosen['steps'].max():,} steps, training loss up to "
-        f"{chosen['train loss'].max():.0e}; above PT+FT in {(more > 0).sum()} of {several(len(more), 'seed')}"
-    )
-    return Outcome.of(f"{found:.1e}", 1e-4 < found < 1e-2 and bool(np.all(more > 0)), detail)
+def joint_loss(rows: Table) -> Measured:
+    """Return the test loss of multi-task networks that share all features, and how far above PT+FT at least."""
+    chosen = require(rows, n=64, overlap=40, method="mtl")
+    joint, tuned = paired_by_seed(chosen, require(rows, n=64, overlap=40, method="pt+ft"), "loss", least=1)
+    numbers = {"mean of MTL": chosen["loss"].mean(), "smallest gap to PT+FT": (joint - tuned).min()}
+    steps = f"{chosen['steps'].max():,} steps, training loss up to {chosen['train loss'].max():.0e}"
+    return Measured(numbers, f"{several(len(chosen), 'seed')}, {steps}; {len(joint)} with PT+FT beside")
 
 
-def _hurts(rows: Table) -> Outcome:
-    chosen = rows.only(n=256, overlap=0)
-    parts = {name: needed(chosen, method=name) for name in ("stl", "pt+ft", "mtl")}
-    best = {name: float(part["best"].mean()) for name, part in parts.items()}
-    ratios = np.array([best["pt+ft"], best["mtl"]]) / best["stl"]
+def unshared_losses(rows: Table) -> Measured:
+    """Return the least test loss over training where no feature is shared, and what sharing in vain costs."""
+    words = {"stl": "STL", "pt+ft": "PT+FT", "mtl": "MTL"}
+    parts = {word: require(rows, n=256, overlap=0, method=name) for name, word in words.items()}
+    best = {word: float(part["best"].mean()) for word, part in parts.items()}
+    ratios = {word: best[word] / best["STL"] for word in ("PT+FT", "MTL")}
     learned = ", ".join(f"{int(part['stopped'].sum())} of {len(part)}" for part in parts.values())
-    detail = f"STL, PT+FT, MTL; smallest ratio {np.min(ratios):.1f}; {learned} networks reached 1e-10"
-    return Outcome.of(", ".join(f"{value:.3f}" for value in best.values()), bool(np.all(ratios > 5)), detail)
+    return Measured({**best, "over STL": ratios}, f"published 0.010, 0.097, 0.104; {learned} networks reached 1e-10")
 
 
-def _best_or_final(rows: Table) -> Outcome:
-    chosen = needed(rows, n=16, overlap=0, method="pt+ft")
-    final, best = float(chosen["loss"].mean()), float(chosen["best"].mean())
+def final_and_least_loss(rows: Table) -> Measured:
+    """Return the final test loss and the least over training, where nothing is shared and samples are few."""
+    chosen = require(rows, n=16, overlap=0, method="pt+ft")
+    final, least = float(chosen["loss"].mean()), float(chosen["best"].mean())
     detail = (
-        f"{several(len(chosen), 'seed')}. Published losses are the least over training; with 16 samples and no feature "
-        "in common that is the loss of the untrained network, 1, whatever the method"
+        f"{several(len(chosen), 'seed')}; published about 2.0, 1.0. Published losses are the least over training; with "
+        "16 samples and no feature in common that is the loss of the untrained network, 1, whatever the method"
     )
-    return Outcome.of(f"{final:.2f}, {best:.2f}", final > 1.5 * best and abs(best - 1) < 0.05, detail)
+    return Measured({"final": final, "least over training": least, "final over least": final / least}, detail)
+
+
+def group_norm_loss(rows: Table) -> Measured:
+    """Return the loss that the least group norm predicts for multi-task networks, and theirs."""
+    chosen = require(rows, n=64, overlap=40, method="mtl")
+    trained, theory = float(chosen["loss"].mean()), float(chosen["theory"].mean())
+    numbers = {"least group norm": theory, "trained": trained, "ratio": theory / trained}
+    return Measured(numbers, f"{several(len(chosen), 'seed')}; trained from weights of 1e-3 without decay")
 
 
 # ---------------------------------------------------------------------------- theory and trained networks
@@ -57,22 +66,24 @@ def _off(rows: Table) -> FloatArray:
     return np.asarray(np.abs(np.log(rows["loss"] / rows["theory"])))
 
 
+def _differences(off: FloatArray) -> dict[str, float]:
+    return {"median difference": np.expm1(np.median(off)), "largest difference": np.expm1(off.max())}
+
+
 def _times(off: float) -> str:
     """Write a logarithm as a share, or as a factor where it is large."""
     return f"{100 * np.expm1(off):.2g}%" if off < np.log(2) else f"{np.exp(off):.1f}-fold"
 
 
-def _predicted(rows: Table) -> Outcome:
+def _from_theory(rows: Table) -> Measured:
     """Compare networks that reached 1e-10 with theory; say which were left out, and how far off those are."""
-    learned = needed(rows.where(rows["stopped"]))
+    learned = require(rows.where(rows["stopped"]))
     off = _off(learned)
-    worst = int(off.argmax())
-    named = [name for name in ("n", "overlap", "active", "place", "scaling", "method") if name in learned.columns]
-    where = ", ".join(f"{name} {learned[name][worst]}" for name in named)
-    middle, largest = float(np.median(off)), float(off[worst])
-    detail = f"median and largest of the {len(learned)} networks that reached a training loss of 1e-10 at steps of 0.1"
+    where = ", ".join(f"{name} {learned[name][off.argmax()]}" for name in NAMES if name in learned.columns)
+    scalings = f" of {several(len(learned.by('scaling')), 'scaling')}" if "scaling" in learned.columns else ""
+    detail = f"{len(learned)} networks{scalings} that reached a training loss of 1e-10 at steps of 0.1"
     detail += f"; largest at {where}; left out: {_left_out(rows.where(~rows['stopped']))}"
-    return Outcome.of(f"{_times(middle)}, {_times(largest)}", middle < np.log(1.05) and largest < np.log(2), detail)
+    return Measured(_differences(off), detail)
 
 
 def _left_out(rows: Table) -> str:
@@ -80,8 +91,7 @@ def _left_out(rows: Table) -> str:
         return "none"
     kind = "scaling" if "scaling" in rows.columns else "method"
     parts = []
-    for value in sorted(set(rows[kind].tolist())):
-        part = rows.only(**{kind: value})
+    for value, part in sorted(rows.by(kind).items()):
         off, n = _off(part), part["n"]
         samples = f"n = {n.min()} to {n.max()}" if n.min() < n.max() else f"n = {n.min()}"
         far = f"off by {_times(float(np.median(off)))}, at most {_times(float(off.max()))}"
@@ -89,136 +99,42 @@ def _left_out(rows: Table) -> str:
     return ", ".join(parts)
 
 
-def _alone(rows: Table) -> Outcome:
-    return _predicted(rows.where(rows["method"] != "mtl"))
+def single_output_differences(rows: Table) -> Measured:
+    """Return how far PT+FT and STL networks are from theory."""
+    return _from_theory(rows.but(method="mtl"))
 
 
-def _rescaled(method: str, *places: str) -> Check:
-    """Of known features from rescaled weights, few are learned last by PT+FT: of these the flow is integrated."""
+def rescaled_differences(rows: Table, method: str, places: tuple[str, ...]) -> Measured:
+    """Return how far networks from rescaled weights are from theory, with new ("outside") or known features.
 
-    def check(rows: Table) -> Outcome:
-        finite = rows.where(np.isfinite(rows["scaling"]) & np.isin(rows["place"], places))
-        chosen = needed(finite, method=method)
+    Few known features are learned last by PT+FT: of these the flow is integrated.
+    """
+    finite = rows.where(np.isfinite(rows["scaling"]) & np.isin(rows["place"], places))
+    chosen = require(finite, method=method)
+    if method == "pt+ft":
         few = (chosen["place"] == "inside") & (chosen["scaling"] < 1) & (chosen["active"] <= FEW_FEATURES)
-        chosen = needed(chosen.where(~few)) if method == "pt+ft" else chosen
-        for m in sorted(set(chosen["scaling"].tolist())):
-            if not chosen.only(scaling=m)["stopped"].any():
-                left = _left_out(chosen.where(~chosen["stopped"]))
-                raise MissingRowsError(f"no network of scaling {m:g} reached a loss of 1e-10; left out: {left}")
-        return _predicted(chosen)
-
-    return check
+        chosen = require(chosen.where(~few))
+    for m, part in sorted(chosen.by("scaling").items()):
+        if not part["stopped"].any():
+            left = _left_out(chosen.where(~chosen["stopped"]))
+            raise MissingRowsError(f"no network of scaling {m:g} reached a loss of 1e-10; left out: {left}")
+    return _from_theory(chosen)
 
 
-def _flow_ends(rows: Table) -> Outcome:
-    """Compare where gradient flow ended with theory, all scalings together; details tell them apart."""
-    chosen = needed(rows.where(rows["active"] <= FEW_FEATURES), place="inside", method="pt+ft")
+def flow_end_differences(rows: Table) -> Measured:
+    """Return how far gradient flow that selects few known features ends from theory, all scalings together."""
+    chosen = require(rows.where(rows["active"] <= FEW_FEATURES), place="inside", method="pt+ft")
     late = int((~(chosen["residual"] < FITTED)).sum())
     if late:
         raise MissingRowsError(f"the flow of {late} of {len(chosen)} networks did not end; run it again")
-    parts = {m: needed(chosen, scaling=m) for m in FLOW_SCALINGS}
-    off = _off(chosen)
-    middle, largest = float(np.median(off)), float(off.max())
+    parts = {m: require(chosen, scaling=m) for m in FLOW_SCALINGS}
     each = [
         f"{_times(_off(part).max())} and {np.median(part['settled']):.0e} for m = {m:g}" for m, part in parts.items()
     ]
-    sizes = " and ".join(str(size) for size in sorted(set(chosen["dimension"].tolist())))
+    sizes = " and ".join(map(str, sorted(chosen.by("dimension"))))
     detail = (
-        f"median and largest of {several(len(chosen), 'network')} of {sizes} inputs; largest, and time (rate x steps) "
+        f"{several(len(chosen), 'network')} of {sizes} inputs; largest, and time (rate x steps) from which on half are "
+        f"within 5% of their end: {', '.join(each)}; up x down, which flow conserves, drifted by at most "
+        f"{chosen['drift'].max():.0e} of itself"
     )
-    detail += f"from which on half are within 5% of their end: {', '.join(each)}; up x down, which flow conserves, "
-    detail += f"drifted by at most {chosen['drift'].max():.0e} of itself"
-    value = f"{_times(middle)}, {_times(largest)}"
-    return Outcome.of(value, middle < np.log(1.05) and largest < np.log(2), detail)
-
-
-def _group_norm_misses(rows: Table) -> Outcome:
-    chosen = needed(rows, n=64, overlap=40, method="mtl")
-    trained, theory = float(chosen["loss"].mean()), float(chosen["theory"].mean())
-    detail = f"{several(len(chosen), 'seed')}; least group norm and networks trained from weights of 1e-3 without decay"
-    return Outcome.of(f"{theory:.2f}, {trained:.1e}", theory > 10 * trained, detail)
-
-
-CLAIMS = (
-    claim(
-        "9b",
-        "With 64 samples, learning a task of the same 40 features alongside leaves little error, more than PT+FT.",
-        "data of Fig. overlap",
-        "1e-4 to 1e-2",
-        "above PT+FT in every seed",
-        "overlap-networks",
-        _joint,
-    ),
-    claim(
-        "10",
-        "Where no feature is shared, a single task beats PT+FT and MTL with 256 samples, best test loss over training.",
-        "data of Fig. overlap",
-        "0.010, 0.097, 0.104; ratio > 5",
-        "none",
-        "overlap-networks",
-        _hurts,
-    ),
-    claim(
-        "17",
-        "The published test losses are the least over training: with nothing shared and 16 samples that halves them.",
-        "data of Fig. overlap",
-        "about 2.0, 1.0",
-        "ratio > 1.5; 0.05",
-        "overlap-networks",
-        _best_or_final,
-    ),
-    claim(
-        "18",
-        "Theory predicts the test loss of PT+FT and STL networks trained to 1e-10: median and largest difference.",
-        "ours",
-        "0",
-        "5%; factor 2",
-        "overlap-networks",
-        _alone,
-    ),
-    claim(
-        "19",
-        "The least group norm does not predict multi-task networks trained without decay: they do far better.",
-        "ours",
-        "ratio > 10",
-        "none",
-        "overlap-networks",
-        _group_norm_misses,
-    ),
-    claim(
-        "21a",
-        "Theory predicts PT+FT networks that learn new features from rescaled weights: median and largest difference.",
-        "ours",
-        "0",
-        "5%; factor 2; each scaling has networks that reached 1e-10",
-        "nested-networks",
-        _rescaled("pt+ft", "outside"),
-    ),
-    claim(
-        "21b",
-        "Theory predicts networks that learn known features, at m = 1 or 20 and more: median and largest difference.",
-        "ours",
-        "0",
-        "5%; factor 2; each scaling has networks that reached 1e-10",
-        "nested-networks",
-        _rescaled("pt+ft", "inside"),
-    ),
-    claim(
-        "21c",
-        "Theory predicts where flow that selects few known features (5 or 10) ends: median and largest difference.",
-        "ours",
-        "0",
-        "5%; factor 2",
-        "nested-flow",
-        _flow_ends,
-    ),
-    claim(
-        "21d",
-        "Theory predicts networks that learn a single task from rescaled weights: median and largest difference.",
-        "ours",
-        "0",
-        "5%; factor 2; each scaling has networks that reached 1e-10",
-        "nested-networks",
-        _rescaled("stl", "inside", "outside"),
-    ),
-)
+    return Measured(_differences(_off(chosen)), detail)

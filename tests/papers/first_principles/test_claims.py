@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from recombine.papers import Standing, find
-from recombine.papers.first_principles.experiments.pictures import CELLS, packed, unpacked
-from recombine.papers.results import Evidence, load_all_evidence, matching
+from recombine.papers.first_principles.experiments.pictures import CELLS, pack, unpack
+from recombine.papers.results import Evidence, load_all_evidence
 from recombine.report.papers.figure import PaperFigure
 from recombine.tables.table import Table
 
@@ -38,7 +38,7 @@ def test_networks_were_trained_on_sprites(results: dict[str, Evidence]) -> None:
     assert {results[name].scale for name in ("decoders", "pictures", "upsampling")} == {"full"}
     rows = results["decoders"].table
     assert set(rows["scale"].tolist()) == {"short", "annealed"}
-    assert min(len(matching(rows, support=name, scale="short")) for name in set(rows["support"].tolist())) >= 3
+    assert min(len(rows.only(support=name, scale="short")) for name in set(rows["support"].tolist())) >= 3
 
 
 def _rows(support: str, model: str = "compositional") -> Any:
@@ -55,7 +55,7 @@ def _first(table: Table) -> Any:
 
 def _stretched(texts: Any) -> Any:
     """Raise every error of a map by a tenth."""
-    return [packed(np.float32(1.1) * unpacked(text, np.float32, (CELLS, CELLS))) for text in texts]
+    return [pack(np.float32(1.1) * unpack(text, np.float32, (CELLS, CELLS))) for text in texts]
 
 
 def _gap_map(table: Table) -> Any:

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from recombine.papers import Standing, find
-from recombine.papers.results import Evidence, load_all_evidence, matching
+from recombine.papers.bounds import Below
+from recombine.papers.forced_rendering.readings.efficiency import bumps_needed, power_law
+from recombine.papers.forced_rendering.readings.rows import means_of, row_mean
+from recombine.papers.results import Evidence, load_all_evidence
 from recombine.report.papers.figure import PaperFigure
 from recombine.tables.table import Table
 
@@ -137,7 +140,7 @@ def test_f_is_contradicted_only_next_to_decoders_that_compose(results: dict[str,
 
 def test_a_wide_interval_of_the_exponent_contradicts_nothing(results: dict[str, Evidence]) -> None:
     outcome = PAPER.claim("15b").read(results["efficiency"].table)
-    assert "95 % interval 1.35 to 2.19" in outcome.value
+    assert "95 % interval: from 1.35, to 2.19" in outcome.value
     assert "not settled" in outcome.detail
     # An exponent of 2.24 with a standard error of 0.21: two of them stay below 3, the interval by Student's t does not.
     table = results["efficiency"].table
@@ -179,8 +182,8 @@ def test_networks_are_stripes_exactly_where_they_compose(results: dict[str, Evid
     assert (len(striped), len(rest)) == (8, 11)
     assert striped["unseen peaks"].min() >= 0.85
     assert rest["unseen peaks"].max() < 0.8
-    # With both penalties stripes are one component a value, with the variance alone several: the count is not the rank.
-    assert matching(striped, penalty="both")["rank"].max() < 2 < matching(striped, penalty="variance")["rank"].min()
+    # With both penalties stripes are one component per value, with the variance alone several: the count is no rank.
+    assert striped.only(penalty="both")["rank"].max() < 2 < striped.only(penalty="variance")["rank"].min()
 
 
 def test_every_figure_has_rows_and_words_from_the_committed_results(results: dict[str, Evidence]) -> None:
@@ -192,3 +195,113 @@ def test_every_figure_has_rows_and_words_from_the_committed_results(results: dic
         # Drawing takes most of a second; this one has the most to draw, the others are drawn from small rows elsewhere.
         if plot.name == "efficiency":
             assert "exponent 1.8 ± 0.4" in figure.svg()
+
+
+# ---------------------------------------------------------------------------- rows made up
+
+
+def judged(number: str, rows: list[dict[str, Any]]) -> Standing:
+    return PAPER.claim(number).read(Table.from_rows(rows)).verdict
+
+
+def _decoder_rows(**columns: Any) -> list[dict[str, Any]]:
+    base = {"model": "cnn", "code": "one-hot", "side": 28, "depth": 4, "draws": 2000, "stripes": 0, "margin": 0}
+    base |= {"hole side": 17, "seen error": 1e-5, "unseen error": 4e-3, "relative error": 1.0, "seen peaks": 1.0}
+    base |= {
+        "unseen peaks": 0.2,
+        "inner peaks": 0.0,
+        "correlation": 0.1,
+        "pasted": 0.8,
+        "spanned": 0.95,
+        "pasted seen": 0.4,
+    }
+    base |= {"on cross": 0.5, "off cross": 0.1, "stand-in error": 1e-3}
+    return [{**base, **columns, "seed": seed} for seed in range(5)]
+
+
+def test_claims_notice_when_they_are_wrong() -> None:
+    codes = ("one-hot", "bump", "positional", "scaled-ramp")
+    failing = [row for code in codes for row in _decoder_rows(code=code, pasted=0.1 if "ramp" in code else 0.8)]
+    failing += _decoder_rows(model="mlp")
+    assert [judged(number, failing) for number in ("1", "2", "3", "4", "5b")] == [
+        Standing.HOLDS,
+        Standing.HOLDS,
+        Standing.HOLDS,
+        Standing.CONTRADICTS,
+        Standing.HOLDS,
+    ]
+    composing = [{**row, "relative error": 0.01, "inner peaks": 1.0, "correlation": 0.99} for row in failing]
+    assert judged("1", composing) is Standing.FAILS
+    assert judged("3", composing) is Standing.FAILS
+    assert judged("4", [{**row, "pasted": 0.8} for row in failing]) is Standing.HOLDS
+    composing_pixels = _decoder_rows(model="pixel", code="bump", **{"unseen peaks": 1.0, "correlation": 0.9})
+    assert judged("13", composing_pixels) is Standing.CONTRADICTS
+    assert judged("13", _decoder_rows(model="pixel", code="bump")) is Standing.HOLDS
+    canvas = _decoder_rows() + _decoder_rows(margin=6)
+    assert judged("11", canvas) is Standing.CONTRADICTS
+    assert judged("11", _decoder_rows() + _decoder_rows(margin=6, **{"unseen peaks": 0.9})) is Standing.HOLDS
+
+
+def test_the_penalty_claim_needs_both_sides() -> None:
+    def rows(entropy: float, variance: float, components: float = 1.0) -> list[dict[str, Any]]:
+        peaks = {"none": 0.1, "entropy": entropy, "variance": variance, "both": 0.95}
+        about = {"side": 32, "relative error": 1.0, "striped": 0.5}
+        return [
+            {**about, "penalty": name, "seed": seed, "unseen peaks": value}
+            | {"rank": components if name == "entropy" else 9.0}
+            for name, value in peaks.items()
+            for seed in range(5)
+        ]
+
+    assert judged("12a", rows(0.2, 1.0)) is Standing.HOLDS
+    assert judged("12b", rows(0.2, 1.0)) is Standing.CONTRADICTS
+    assert judged("12b", rows(0.2, 0.3)) is Standing.FAILS
+    assert judged("12b", rows(0.2, 1.0, components=3.0)) is Standing.FAILS
+    assert judged("12b", rows(0.99, 1.0)) is Standing.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("power", "verdict"), [(2.0, Standing.CONTRADICTS), (3.0, Standing.HOLDS), (1.0, Standing.FAILS)]
+)
+def test_the_exponent_claim_reads_the_power_law(power: float, verdict: Standing) -> None:
+    rows = [
+        {"side": side, "stripes": stripes, "bumps": bumps, "seed": 0}
+        | {"correlation": min(1.0, 0.9 * bumps / (0.5 * side**power if not stripes else side)), "peaks": 1.0}
+        for side in (12, 16, 24, 32)
+        for stripes in (0, 1)
+        for bumps in np.unique(np.geomspace(1, 40_000, 400).round()).tolist()
+    ]
+    assert judged("15b", rows) is verdict
+    if power > 1:
+        assert judged("15a", rows) is Standing.HOLDS
+
+
+def test_every_experiment_has_a_claim_and_every_setting_trains_something() -> None:
+    read = {claim.reads for claim in PAPER.claims}
+    assert set(PAPER.by_name) <= read
+    numbers = {claim.number.rstrip("abc") for claim in PAPER.claims}
+    assert {str(number) for number in range(1, 18)} <= numbers
+    for experiment in PAPER.experiments:
+        assert experiment.units("full")
+        assert experiment.units("quick")
+
+
+def test_bumps_needed_and_their_exponent() -> None:
+    bumps = np.array([10.0, 20.0, 40.0])
+    assert bumps_needed(bumps, np.array([0.1, 0.5, 0.8])) != bumps_needed(bumps, np.array([0.1, 0.5, 0.8]))
+    assert bumps_needed(bumps, np.array([0.95, 0.97, 0.99])) == 10
+    # An exact power law with noise: the error of the exponent is what the scatter says.
+    generator = np.random.default_rng(0)
+    sides = np.array([8, 12, 16, 24, 32])
+    draws = [1.0 * sides**2 * np.exp(0.1 * generator.normal(size=5)) for _ in range(2000)]
+    slopes, errors, halves = np.array([power_law(dict(zip(sides, drawn, strict=True))) for drawn in draws]).T
+    assert slopes.mean() == pytest.approx(2, abs=0.01)
+    assert np.sqrt((errors**2).mean()) == pytest.approx(slopes.std(), rel=0.05)
+    # Two standard errors would cover 0.86 only: with five sides there are three degrees of freedom.
+    assert (np.abs(slopes - 2) < halves).mean() == pytest.approx(0.95, abs=0.015)
+
+
+def test_a_mean_of_nothing_satisfies_no_bound() -> None:
+    rows = Table({"code": ["bump"], "peaks": [0.2]})
+    assert not Below(1).holds(row_mean(rows, "peaks", code="ramp"))
+    assert not Below(1).holds(means_of(rows.only(code="ramp").by("code"), "peaks"))

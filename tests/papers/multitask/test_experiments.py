@@ -74,7 +74,7 @@ def test_students_learn_and_known_features_help() -> None:
         assert PAPER.claim(number).read(rows).verdict is Standing.NOT_RUN, "20 units say nothing about 1000"
 
 
-def test_sweeps_of_units_and_magnitudes_have_a_row_a_network() -> None:
+def test_sweeps_of_units_and_magnitudes_have_one_row_per_network() -> None:
     short = {**STUDENT, "steps": 20, "pretraining steps": 20}
     swept = units(unit(**short, units=[1, 6], cosines=[1.0], scalings=[0.1, 10.0], methods=["pt+ft"]))
     assert [(row["units"], row["scaling"]) for row in swept] == [(1, 0.1), (1, 10.0), (6, 0.1), (6, 10.0)]
@@ -93,7 +93,7 @@ def test_images_are_split_into_two_tasks() -> None:
         tasks.some(10_000, seed=0)
 
 
-def test_rescaling_has_a_row_a_network_and_layer() -> None:
+def test_rescaling_has_one_row_per_network_and_layer() -> None:
     short = {"images": "digits", "network": "small resnet", "n": [20], "mtl n": [20], "factors": [0.5]}
     short |= {"epochs": 1, "pretraining epochs": 1, "stop": 0.01, "rate": 0.02, "stop rule": "both"}
     rows = Table.from_rows(rescaling(unit(**short, methods=["pt+ft", "stl", "mtl"], seeds=[0])))

@@ -1,0 +1,132 @@
+"""Rooms: small, each with a table of contents; names mean one thing; nothing private is taken from another file."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections import defaultdict
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import recombine
+from recombine._rooms import Room
+
+SOURCE = Path(recombine.__file__).parent
+TESTS = Path(__file__).parents[1]
+MODULES = sorted(SOURCE.rglob("*.py"))
+ROOMS = sorted(path.parent for path in SOURCE.rglob("__init__.py"))
+
+MOST_MODULES = 12
+LONGEST_FILE = 400
+BANNED_NAMES = ("util", "helper", "misc", "common", "manager")
+#: Verbs that may be defined in several modules.
+SHARED_VERBS = {"fit", "of", "train"}
+
+
+def place(path: Path) -> str:
+    return str(path.relative_to(SOURCE))
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=place)
+def test_a_room_holds_at_most_twelve_modules(room: Path) -> None:
+    modules = [path.stem for path in room.glob("*.py") if path.stem != "__init__"]
+    assert len(modules) <= MOST_MODULES, f"{place(room)} holds {len(modules)} modules; which wall is missing?"
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=place)
+def test_a_prefix_shared_by_files_is_a_room_that_was_not_built(room: Path) -> None:
+    prefixes = defaultdict(list)
+    for path in room.glob("*_*.py"):
+        if not path.stem.startswith("_"):
+            prefixes[path.stem.partition("_")[0]].append(path.stem)
+    assert [names for names in prefixes.values() if len(names) > 2] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_files_are_short_and_say_what_they_hold(path: Path) -> None:
+    assert not any(word in path.stem for word in BANNED_NAMES), "name the file after its subject"
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE, "one subject per file"
+
+
+def test_a_name_means_one_thing_in_the_whole_house() -> None:
+    places = defaultdict(list)
+    for path in MODULES:
+        for node in tree(path).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(place(path))
+    twice = {name: found for name, found in places.items() if len(found) > 1 and name not in SHARED_VERBS}
+    assert twice == {}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_nothing_private_is_taken_from_another_file(path: Path) -> None:
+    taken = [
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recombine")
+        for alias in node.names
+        if alias.name.startswith("_") and not alias.name.startswith("__")
+    ]
+    assert taken == []
+
+
+def public_rooms() -> list[str]:
+    """Packages that users import: all but the papers' own parts, which are found by their paper."""
+    dotted = [".".join(("recombine", *room.relative_to(SOURCE).parts)) for room in ROOMS]
+    return [name for name in dotted if not name.startswith(("recombine.papers", "recombine.cli", "recombine.data"))]
+
+
+@pytest.mark.parametrize("name", public_rooms())
+def test_a_room_lists_what_it_offers_and_hands_it_out(name: str) -> None:
+    room = import_module(name)
+    assert isinstance(room, Room)
+    assert room.__doc__
+    assert dir(room) == sorted(room.__all__)
+    assert dir(room) or name == "recombine.report"
+    for entry in dir(room):
+        try:
+            assert getattr(room, entry).__doc__, f"{name}.{entry} has no docstring"
+        except ModuleNotFoundError as error:
+            if error.name not in ("torch", "triton", "clarabel"):
+                raise
+
+
+def test_looking_computes_nothing_and_loads_nothing_heavy() -> None:
+    heavy = ["torch", "sklearn", "scipy.optimize", "matplotlib", "duckdb", "rich", "typer", "pandas"]
+    code = f"""
+import sys
+import recombine, recombine.theory.kernels, recombine.measures.outputs, recombine.nets.ensemble, recombine.papers
+[dir(room) for room in (recombine, recombine.theory, recombine.theory.kernels, recombine.measures, recombine.nets)]
+papers = recombine.papers.available()
+[(paper.title, paper.citation, repr(paper)) for paper in papers.values()]
+found = [name for name in {heavy} if name in sys.modules]
+found += [name for name in sys.modules if ".experiments" in name or ".readings" in name]
+print(found)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_public_name_wins_over_a_file_of_the_same_name() -> None:
+    kernels = import_module("recombine.theory.kernels.solvers")
+    module = import_module("recombine.theory.kernels.solvers.solve")
+    assert kernels.solve is module.solve
+    with pytest.raises(AttributeError, match=r"module 'recombine.theory' has no attribute 'kernel'"):
+        _ = recombine.theory.kernel  # type: ignore[attr-defined]
+
+
+def test_tests_mirror_the_rooms() -> None:
+    """Every folder of tests is a room, `house`, or one that belongs to a single file."""
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")} - {Path()}
+    rooms = {room.relative_to(SOURCE) for room in ROOMS}
+    strange = {folder for folder in folders if folder not in rooms and folder != Path("house")}
+    assert {folder for folder in strange if not (SOURCE / folder).with_suffix(".py").exists()} == set()
