@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from recombine.papers import Outcome, Standing, find
-from recombine.papers.gated_linear.readings.small_problems import flow_ends
+from recombine.papers.gated_linear.readings.small_problems import last_of_flows
 from recombine.papers.reproduce import Reproduction, from_results
 from recombine.papers.results import Evidence, Provenance
 from recombine.tables.table import Table
@@ -116,7 +116,7 @@ def test_one_number_that_is_lost_is_not_passed_over(stored: Reproduction, number
 
 def test_every_flow_counts_once_and_problems_are_compared_on_equal_terms(stored: Reproduction) -> None:
     flows = stored.results["flow"].table
-    last = flow_ends(flows)
+    last = last_of_flows(flows)
     assert len(last) == 23
     assert "23 flows" in judge("2", flows).detail
     own = last.only(sharing=False)
@@ -132,7 +132,7 @@ def test_every_flow_counts_once_and_problems_are_compared_on_equal_terms(stored:
 
 
 def test_flows_on_the_toy_are_far_from_the_limit_only_while_a_support_vector_waits(stored: Reproduction) -> None:
-    last = flow_ends(stored.results["flow"].table).only(problem="toy", sharing=False)
+    last = last_of_flows(stored.results["flow"].table).only(problem="toy", sharing=False)
     far = last["ratio"] / last["optimum"] - 1 > 1e-4
     assert 0 < far.sum() < len(far)
     assert ((last["waiting"] > 0) == far).all()

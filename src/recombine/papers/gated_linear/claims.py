@@ -48,7 +48,7 @@ CLAIMS = claims(
         "Reading rows in column-major order, as the published code does, changes the group norm.",
         source="authors' code",
         reads="grouping",
-        measure=small_problems.group_norms,
+        measure=small_problems.norms_by_order,
         expect={"by unit": Near(168.407117, 1e-6), "as published": Near(168.402395, 1e-6)},
     ),
     Claim(

@@ -44,13 +44,13 @@ LARGE, EARLIER = 1e3, 1e2
 NOISE = 1e-9
 
 
-def flow_ends(rows: Table, until: float = np.inf) -> Table:
+def last_of_flows(rows: Table, until: float = np.inf) -> Table:
     """Return the last row of every flow up to the rescaled time ``until``.
 
     Examples
     --------
     >>> columns = {"problem": ["toy", "toy", "G1"], "sharing": [False] * 3, "scale": [0.1] * 3, "seed": [0] * 3}
-    >>> flow_ends(Table(columns | {"tau": [0.0, 75.0, 110.0]}))["tau"].tolist()
+    >>> last_of_flows(Table(columns | {"tau": [0.0, 75.0, 110.0]}))["tau"].tolist()
     [75.0, 110.0]
     """
     flows = rows.where(rows["tau"] <= until).by(*FLOW).values()
@@ -59,7 +59,7 @@ def flow_ends(rows: Table, until: float = np.inf) -> Table:
 
 def toy_flows(rows: Table) -> Measured:
     """Return how many flows on the toy are at its limit, by scale, and how well those of scale 0.1 are balanced."""
-    last = require(flow_ends(require(rows, problem="toy", sharing=False), until=75))
+    last = require(last_of_flows(require(rows, problem="toy", sharing=False), until=75))
     small, far = require(last, scale=0.1), np.abs(last["ratio"] - TOY) >= AT_LIMIT
     by_scale = {f"scale {scale:g}": part for scale, part in sorted(last.by("scale").items())}
     numbers = {
@@ -82,7 +82,9 @@ def toy_flows(rows: Table) -> Measured:
 def flow_drift(rows: Table) -> Measured:
     """Return the largest change of what each unit conserves, relative to the unit's squared size."""
     largest = np.abs(require(rows)["drift"]).max()
-    return Measured({"largest drift": largest}, f"{len(flow_ends(rows))} flows, relative to the unit's squared size")
+    return Measured(
+        {"largest drift": largest}, f"{len(last_of_flows(rows))} flows, relative to the unit's squared size"
+    )
 
 
 def limit_values(rows: Table) -> Measured:
@@ -97,7 +99,7 @@ def limit_values(rows: Table) -> Measured:
     return Measured(numbers, f"{len(rows)} limits")
 
 
-def group_norms(rows: Table) -> Measured:
+def norms_by_order(rows: Table) -> Measured:
     """Return the group norm of a random array, with rows read in either order."""
     numbers = {order: float(require(rows, order=order)["norm"][0]) for order in ("by unit", "as published")}
     return Measured(numbers, "RandomState(1).randn(785, 3, 4), groups over the second axis")
@@ -121,7 +123,7 @@ def effective_kernel(rows: Table) -> Measured:
 
 def shared_contexts(rows: Table) -> Measured:
     """Return where flows end when all units share their contexts."""
-    last = require(flow_ends(require(rows, problem="toy", sharing=True), until=75))
+    last = require(last_of_flows(require(rows, problem="toy", sharing=True), until=75))
     numbers = {"1 - cosine": 1 - last["cosine"].min(), "ratio": last["ratio"]}
     return Measured(numbers, f"{len(last)} flows with 3 units in 4 joint contexts; cosine with the limit of one layer")
 
@@ -152,7 +154,7 @@ def switched_unit(rows: Table) -> Measured:
 
 def late_ratios(rows: Table) -> Measured:
     """Return how near flows on G1 come to the limit, and how many stay above 12."""
-    last = require(flow_ends(require(rows, problem="G1", sharing=False), until=110))
+    last = require(last_of_flows(require(rows, problem="G1", sharing=False), until=110))
     excess = last["ratio"] / last["optimum"] - 1
     numbers = {
         "lowest ratio": last["ratio"].min(),
