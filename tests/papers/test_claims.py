@@ -24,12 +24,12 @@ from recombine.papers.bounds import (
     Near,
     Rises,
     by_scale,
-    entries_of,
 )
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.results import Evidence, Provenance, load_all_evidence
 from recombine.papers.seeds import Interval
 from recombine.papers.standing import Part
+from recombine.papers.values import entries_of
 from recombine.tables.table import Table
 
 COMMITTED = Path(__file__).parents[2] / "results"

@@ -10,28 +10,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
-import numpy as np
-
-from recombine.errors import InputError
 from recombine.papers.seeds import Estimate, Interval
+from recombine.papers.values import entries_of, text_of, without_zeros
 
 #: How far past a bound the nearest number on the other side lies, relative to the width of the bound.
 JUST = 1e-9
-
-
-def entries_of(value: Any) -> list[Any]:
-    """Return the plain numbers or words of a measured value: one, or those of a series; of an estimate its mean.
-
-    Examples
-    --------
-    >>> entries_of(0.5), entries_of([Estimate(0.1, 0.01, 5), 2]), entries_of({"relu": 0.3})
-    ([0.5], [0.1, 2], [0.3])
-    """
-    if isinstance(value, Estimate | Interval):
-        return [value.mean]
-    if isinstance(value, Mapping):
-        return entries_of(list(value.values()))
-    return [entry for part in value for entry in entries_of(part)] if _is_series(value) else [value]
 
 
 def _every(passes: Callable[[Any], bool], value: Any) -> bool:
@@ -43,45 +26,6 @@ def _every(passes: Callable[[Any], bool], value: Any) -> bool:
 def _error_of(value: Any) -> float:
     """Two standard errors of an estimate; zero of a single network and of plain numbers."""
     return value.error if isinstance(value, Estimate) and value.networks > 1 else 0.0
-
-
-def _is_series(value: Any) -> bool:
-    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
-
-
-def text_of(value: Any, unit: str = "", decimals: int | None = None) -> str:
-    """Return a measured value as text: with so many decimals, or else three digits that count.
-
-    Examples
-    --------
-    >>> text_of(1.42e-15), text_of([0.51812, 0.2]), text_of(0.0512, "%"), text_of(Estimate(0.5, 0.01, 3))
-    ('1.42e-15', '0.518, 0.2', '5.12%', '0.500 ± 0.010')
-    >>> text_of(12345.6), text_of(4), text_of(1.5, "x", decimals=2), text_of({"ReLU": 0.9244, "Gaussian": 0.875})
-    ('12,346', '4', '1.50 x', 'ReLU 0.924, Gaussian 0.875')
-    """
-    if isinstance(value, str | Estimate | Interval):
-        return str(value)
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {text_of(entry, unit, decimals)}" for name, entry in value.items())
-    if _is_series(value):
-        return ", ".join(text_of(entry, unit, decimals) for entry in value)
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if unit == "%":
-        return f"{_digits(100 * float(value), None if decimals is None else max(0, decimals - 2))}%"
-    plain = f"{value:,}" if isinstance(value, int | np.integer) else _digits(float(value), decimals)
-    return f"{plain} {unit}".rstrip()
-
-
-def _digits(number: float, decimals: int | None) -> str:
-    if decimals is not None:
-        return f"{number:.{decimals}f}"
-    return f"{number:,.0f}" if 1000 <= abs(number) < 1e9 else _without_zeros(f"{number:.3g}")
-
-
-def _without_zeros(text: str) -> str:
-    """Write 1e-9 where Python writes 1e-09."""
-    return text.replace("e-0", "e-").replace("e+0", "e")
 
 
 @dataclass(frozen=True)
@@ -294,7 +238,7 @@ class Near(Bound):
 
 def _trimmed(number: float, unit: str) -> str:
     """Return a number with all digits it was given."""
-    return f"{100 * number:.10g}%" if unit == "%" else f"{_without_zeros(f'{number:.10g}')} {unit}".rstrip()
+    return f"{100 * number:.10g}%" if unit == "%" else f"{without_zeros(f'{number:.10g}')} {unit}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -426,7 +370,7 @@ class ClearlyAbove(Bound):
 
 
 @dataclass(frozen=True)
-class ByScale(Bound):
+class ByScale:
     """Other bounds at other scales; nothing is asked at a scale that is not named. Made by `by_scale`."""
 
     bounds: Mapping[str, Bound]
@@ -434,18 +378,6 @@ class ByScale(Bound):
     def at(self, scale: str) -> Bound | None:
         """Return the bound for results of a scale."""
         return self.bounds.get(scale)
-
-    def holds(self, value: Any) -> bool | None:
-        """Refuse: a scale has to be chosen first."""
-        raise InputError("bounds by scale judge nothing by themselves; choose one with at(scale)")
-
-    def inside(self) -> Any:
-        """Refuse: a scale has to be chosen first."""
-        return self.holds(None)
-
-    def outside(self) -> list[Any]:
-        """Refuse: a scale has to be chosen first."""
-        return [self.holds(None)]
 
     def __str__(self) -> str:
         groups: dict[str, list[str]] = {}

@@ -8,15 +8,16 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError, RecombineError, listing
-from recombine.papers.bounds import Bound, text_of
+from recombine.papers.bounds import Bound, ByScale
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.standing import Outcome, Part, Standing
+from recombine.papers.values import text_of
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
     from recombine.papers.results import Evidence
 
-Bounds = Mapping[str, Bound]
+Bounds = Mapping[str, Bound | ByScale]
 Measure = Callable[[Table], Measured]
 
 
@@ -129,11 +130,11 @@ class Claim:
             )
         return outcome
 
-    def _asked(self, measured: Measured) -> Bounds:
+    def _asked(self, measured: Measured) -> dict[str, Bound]:
         """Return what is asked of these numbers: less where something stood in for the paper's data."""
         return self._chosen(self.expect if measured.stands_in else {**self.expect, **self.published}, measured)
 
-    def _chosen(self, bounds: Bounds, measured: Measured) -> Bounds:
+    def _chosen(self, bounds: Bounds, measured: Measured) -> dict[str, Bound]:
         """Return the bounds that hold at the scale of the numbers."""
         unknown = next((name for name in bounds if name not in measured.numbers), None)
         if unknown is not None:
@@ -141,11 +142,13 @@ class Claim:
         chosen = {name: bound.at(measured.scale) for name, bound in bounds.items()}
         return {name: bound for name, bound in chosen.items() if bound is not None}
 
-    def _part(self, name: str, bounds: Bounds, held: Mapping[str, bool | None], measured: Measured) -> Part:
-        value, bound = measured.numbers[name], bounds.get(name)
-        if bound is not None:
-            return Part(name, bound.shown(value), str(bound), held[name])
-        against = self.contradicted.get(name, self.published.get(name))
+    def _part(
+        self, name: str, bounds: Mapping[str, Bound], held: Mapping[str, bool | None], measured: Measured
+    ) -> Part:
+        value = measured.numbers[name]
+        if name in bounds:
+            return Part(name, bounds[name].shown(value), str(bounds[name]), held[name])
+        against = self._chosen(self.contradicted, measured).get(name)
         return Part(name, text_of(value) if against is None else against.shown(value))
 
     def judge(self, results: Mapping[str, Evidence]) -> Outcome:

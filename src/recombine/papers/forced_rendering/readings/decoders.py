@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.papers.bounds import Falls, text_of
+from recombine.papers.bounds import Falls
 from recombine.papers.forced_rendering.experiments.networks import RIM
 from recombine.papers.forced_rendering.readings.rows import (
     NAN,
@@ -21,6 +21,7 @@ from recombine.papers.forced_rendering.readings.rows import (
 )
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.seeds import several
+from recombine.papers.values import text_of
 from recombine.tables.table import Table
 
 #: Draws of the control with ten times the data; every other setting has fewer.

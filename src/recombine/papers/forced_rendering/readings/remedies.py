@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from recombine.papers.bounds import text_of
 from recombine.papers.forced_rendering.readings.rows import RAMPS, extremes, image_size, means_of, ratios_of, row_mean
 from recombine.papers.measured import Measured
 from recombine.papers.seeds import several
+from recombine.papers.values import text_of
 from recombine.tables.table import Table
 
 
