@@ -15,7 +15,7 @@ from recombine.cli import inspect as inspect_cli
 from recombine.cli import papers as papers_cli
 from recombine.cli import probe as probe_cli
 from recombine.errors import InputError, RecombineError, listing, near_miss
-from recombine.report.output_files import check_file
+from recombine.jobs.output_files import check_file
 from recombine.report.screen import say
 
 app = typer.Typer(
@@ -179,15 +179,15 @@ def _plan(result: Any, count: int, cost: Path | None, forbidden: Path | None) ->
 def _text(result: Any, plan: Any, models: Any, explained: str | None, json: bool) -> str:
     """Return what goes to standard output: JSON, one cell's explanation, or the summary."""
     if json:
-        from recombine.report.audit.record import as_json
+        from recombine.report.audit.record import audit_json
 
-        return as_json(result, plan, models, explained) + "\n"
+        return audit_json(result, plan, models, explained) + "\n"
     if explained is not None:
         return explained + "\n"
-    from recombine.report.audit.terminal import show
+    from recombine.report.audit.terminal import show_audit
     from recombine.report.screen import captured
 
-    return captured(lambda console: show(result, console, plan, models))
+    return captured(lambda console: show_audit(result, console, plan, models))
 
 
 def _write(result: Any, plan: Any, models: Any, html: Path | None, verdicts: Path | None, quiet: bool) -> None:

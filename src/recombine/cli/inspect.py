@@ -35,7 +35,7 @@ def inspect(
 ) -> None:
     """Say whether a model's activations compose, where they stop moving, and how additive each layer is."""
     import recombine
-    from recombine.report.inspection import as_json, show
+    from recombine.report.inspection import inspection_json, show_inspection
 
     found = recombine.inspect(file, factors, seen=seen, truth=truth, background=background)
-    say(as_json(found) + "\n" if json else captured(lambda console: show(found, console)))
+    say(inspection_json(found) + "\n" if json else captured(lambda console: show_inspection(found, console)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recombine.errors import InputError, listing, near_miss
-from recombine.report.output_files import check_file, check_folder
+from recombine.jobs.output_files import check_file, check_folder
 from recombine.report.screen import captured, say
 from recombine.report.wording import plural
 

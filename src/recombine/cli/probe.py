@@ -45,7 +45,7 @@ def probe(
 ) -> None:
     """Say whether predictions depend on factors that they should ignore, how much, and how sure that is."""
     import recombine
-    from recombine.report.probe import as_json, show
+    from recombine.report.probe import probe_json, show_probe
 
     given = [*([outcome] if outcome is not None else []), *(_names(factor) or [])]
     if not given:
@@ -61,7 +61,7 @@ def probe(
         bins=bins,
         as_levels=_names(as_levels) or (),
     )
-    say(as_json(found) + "\n" if json else captured(lambda console: show(found, console)))
+    say(probe_json(found) + "\n" if json else captured(lambda console: show_probe(found, console)))
     raise typer.Exit(1 if fail_on_dependence and found.depends else 0)
 
 

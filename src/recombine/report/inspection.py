@@ -1,4 +1,4 @@
-"""Activations in a screenful: the verdict in words, then a line a layer. Importing this plugs it into `Inspection`."""
+"""Activations in a screenful: the verdict in words, then a line per layer; and as JSON."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def inspection_text(inspection: Inspection, width: int = 110) -> str:
     from rich.console import Console
 
     buffer = io.StringIO()
-    show(inspection, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
+    show_inspection(inspection, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def show(inspection: Inspection, console: Console) -> None:
+def show_inspection(inspection: Inspection, console: Console) -> None:
     """Print the inspection to a rich console."""
     sizes = " × ".join(f"{name} ({size})" for name, size in zip(inspection.factors, inspection.levels, strict=True))
     cells = "" if inspection.seen is None else f"; {inspection.seen:,} cells seen, {inspection.unseen:,} unseen"
@@ -99,13 +99,13 @@ def _legend(inspection: Inspection, console: Console) -> None:
         _line(console, f"  {line}", "dim")
 
 
-def as_json(inspection: Inspection) -> str:
+def inspection_json(inspection: Inspection) -> str:
     """Return the inspection as JSON text; what could not be measured is null.
 
     Examples
     --------
     >>> import json, numpy as np, recombine as rc
-    >>> json.loads(as_json(rc.inspect(np.eye(6).reshape(2, 3, 6), ["x", "y"])))["levels"]
+    >>> json.loads(inspection_json(rc.inspect(np.eye(6).reshape(2, 3, 6), ["x", "y"])))["levels"]
     [2, 3]
     """
     import msgspec
@@ -134,6 +134,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return None if isinstance(value, float) and value != value else value
-
-
-Inspection.renderer = inspection_text

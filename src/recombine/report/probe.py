@@ -1,4 +1,4 @@
-"""The probe in a screenful: a line a factor, then the same in words. Importing this plugs the words into `Probe`."""
+"""The probe in a screenful: a line per factor, then the same in words; and as JSON."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def probe_text(probe: Probe, width: int = 110) -> str:
     from rich.console import Console
 
     buffer = io.StringIO()
-    show(probe, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
+    show_probe(probe, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def show(probe: Probe, console: Console) -> None:
+def show_probe(probe: Probe, console: Console) -> None:
     """Print the probe to a rich console."""
     given = " and ".join(probe.given)
     _line(console, f"Recombine probe of {probe.source}", "bold")
@@ -77,14 +77,14 @@ def _verdicts(probe: Probe, console: Console) -> None:
     console.print(table)
 
 
-def as_json(probe: Probe) -> str:
+def probe_json(probe: Probe) -> str:
     """Return the probe as JSON text.
 
     Examples
     --------
     >>> import json, pandas as pd, recombine as rc
     >>> frame = pd.DataFrame({"guess": [0, 1] * 50, "y": [0, 1] * 50, "site": [0, 0, 1, 1] * 25})
-    >>> json.loads(as_json(rc.probe(frame, prediction="guess", given="y", factors=["site"])))["depends"]
+    >>> json.loads(probe_json(rc.probe(frame, prediction="guess", given="y", factors=["site"])))["depends"]
     []
     """
     import msgspec
@@ -110,6 +110,3 @@ def as_json(probe: Probe) -> str:
         "notes": list(probe.notes),
     }
     return msgspec.json.format(msgspec.json.encode(record), indent=2).decode()
-
-
-Probe.renderer = probe_text

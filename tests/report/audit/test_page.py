@@ -7,14 +7,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from html.parser import HTMLParser
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import recombine as rc
-import recombine.report
 from recombine.data import flights_path
 from recombine.report.audit.certificates import FEW_CELLS, interesting, shown_certificates
 from recombine.report.audit.notebook import notebook
@@ -264,13 +262,6 @@ def test_names_stay_text_everywhere() -> None:
     assert "{{ 7 * 7 }}" in outline.text
     assert "<i>one</i>" in outline.text
     assert "49" not in [text.strip() for text in outline.texts]
-
-
-def test_renderer_is_plugged_in(tmp_path: Path) -> None:
-    audit = disconnected()
-    assert audit._repr_html_() == notebook(audit)
-    assert audit.to_html(tmp_path / "report.html").read_text(encoding="utf-8") == page(audit)
-    assert isinstance(rc.Audit.renderer, recombine.report.Report)
 
 
 def test_models_are_shown_by_verdict() -> None:

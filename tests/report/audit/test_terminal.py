@@ -11,7 +11,7 @@ from rich.console import Console
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.data import flights_path
-from recombine.report.audit.terminal import show, summary_text
+from recombine.report.audit.terminal import audit_text, show_audit
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def flights() -> rc.Audit:
 
 def shown(audit: rc.Audit, width: int = 100, **parts) -> str:
     buffer = io.StringIO()
-    show(audit, Console(file=buffer, width=width, highlight=False, emoji=False), **parts)
+    show_audit(audit, Console(file=buffer, width=width, highlight=False, emoji=False), **parts)
     return buffer.getvalue()
 
 
@@ -50,7 +50,7 @@ def test_headings_come_in_the_order_of_the_questions(flights):
 
 def test_plain_text_has_neither_colours_nor_trailing_blanks(flights):
     text = flights.summary
-    assert text == summary_text(flights)
+    assert text == audit_text(flights)
     assert "\x1b" not in text
     assert all(line == line.rstrip() for line in text.splitlines())
 

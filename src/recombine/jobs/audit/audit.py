@@ -7,21 +7,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions, contains
 from recombine.design.design import Design
-from recombine.errors import InputError, RecombineError, SolverError
+from recombine.errors import InputError, SolverError
 from recombine.jobs.advice.plan import Cell, Plan, plan
+from recombine.jobs.audit import findings
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.coverage import Coverage, cover
-from recombine.jobs.audit.findings import find
 from recombine.jobs.audit.forecast import Forecast, forecast
 from recombine.jobs.audit.rivals import compare_models
+from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
+from recombine.jobs.output_files import check_file
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.identification.certificate import Certificate
@@ -34,19 +36,6 @@ from recombine.verdicts import Finding, Verdict
 SOLVED_CELLS = 5
 #: Certificates with more terms than the first are shown by that many of their largest.
 LONGEST_SUM, LARGEST_TERMS = 24, 6
-
-
-class Renderer(Protocol):
-    """What a face must offer to show an audit; `recombine.report` plugs one in."""
-
-    def page(self, audit: Audit) -> str:
-        """Return the self-contained HTML report."""
-
-    def notebook(self, audit: Audit) -> str:
-        """Return a short HTML summary without scripts."""
-
-    def text(self, audit: Audit) -> str:
-        """Return the summary as plain text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +52,6 @@ class Audit:
     identification, first : Identification
         The verdict engine at ``order`` and at order 1.
     """
-
-    renderer: ClassVar[Renderer | None] = None
 
     design: Design
     order: int
@@ -187,12 +174,25 @@ class Audit:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Numbered findings, worst first."""
-        return find(self)
+        listed, codes, counts, order = self.listing, self.codes, self.counts, self.order
+        return findings.worst_first(
+            [
+                *self.design.notes,
+                findings.cells_not_determined(listed, codes, counts, order, self.identification.deficit),
+                findings.level_never_seen(self.design),
+                findings.cells_undecided(listed, codes, counts),
+                findings.shaky_cells(self.design, listed, codes, self.leverage),
+                findings.leak_risk(self.forecast),
+                findings.shortcut_factor(self.forecast),
+                findings.additivity_fails(self.additivity, order),
+                findings.additivity_unchecked(self.additivity, order),
+            ]
+        )
 
     @property
     def summary(self) -> str:
         """The audit in a screenful of plain text."""
-        return self._face().text(self)
+        return face(self, "text")
 
     def certificate(self, cell: Cell | int) -> Certificate:
         """Return the signed seen cells that add up to ``cell`` (its levels, or its row number in the verdicts).
@@ -258,26 +258,12 @@ class Audit:
     def to_html(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the self-contained HTML report; an existing file is kept unless ``force``."""
         target = Path(path)
-        if target.is_dir():
-            raise InputError(f"{target} is a folder; name a file in it")
-        if target.exists() and not force:
-            raise InputError(f"{target} exists; choose another name, or allow overwriting with --force (force=True)")
-        page = self._face().page(self)
-        try:
-            target.write_text(page, encoding="utf-8")
-        except OSError as error:
-            raise InputError(
-                f"{target} cannot be written ({error.strerror}); choose a folder you can write to"
-            ) from None
+        check_file(target, force)
+        target.write_text(face(self, "page"), encoding="utf-8")
         return target
 
-    def _face(self) -> Renderer:
-        if Audit.renderer is None:
-            raise RecombineError("no report is plugged in; `import recombine.report` first")
-        return Audit.renderer
-
     def _repr_html_(self) -> str:
-        return self._face().notebook(self)
+        return face(self, "notebook")
 
     def __repr__(self) -> str:
         return self.summary

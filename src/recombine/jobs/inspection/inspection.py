@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
 from recombine.errors import InputError, listing
+from recombine.jobs.faces import face
 from recombine.jobs.inspection.files import load_layers, load_seen, load_truth
 from recombine.jobs.inspection.reading import Reading, Stillness, explained, judged
 from recombine.jobs.inspection.truth import Truth, compared
@@ -51,8 +52,6 @@ class Inspection:
     notes : tuple of str
     """
 
-    renderer: ClassVar[Callable[[Inspection], str] | None] = None
-
     source: str
     factors: tuple[str, ...]
     levels: tuple[int, ...]
@@ -77,7 +76,7 @@ class Inspection:
         return Table(columns)
 
     def __str__(self) -> str:
-        return self.sentence if Inspection.renderer is None else Inspection.renderer(self)
+        return face(self, "text")
 
     __repr__ = __str__
 

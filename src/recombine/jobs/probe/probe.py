@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.jobs.faces import face
 from recombine.jobs.probe.counts import Reading, read_counts
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import Independence, independence_of
@@ -69,8 +69,6 @@ class Probe:
         Why each column was taken for a factor, where they were guessed.
     """
 
-    renderer: ClassVar[Callable[[Probe], str] | None] = None
-
     source: str
     prediction: str
     given: tuple[str, ...]
@@ -110,9 +108,7 @@ class Probe:
         )
 
     def __str__(self) -> str:
-        if Probe.renderer is not None:
-            return Probe.renderer(self)
-        return "\n".join([*(item.sentence for item in self.tests), *self.notes])
+        return face(self, "text")
 
     __repr__ = __str__
 

@@ -9,8 +9,8 @@ from recombine._rooms import open_room
 if TYPE_CHECKING:
     from recombine.report.audit.notebook import notebook as notebook
     from recombine.report.audit.page import page as page
-    from recombine.report.audit.record import as_json as as_json
-    from recombine.report.audit.terminal import show as show
-    from recombine.report.audit.terminal import summary_text as summary_text
+    from recombine.report.audit.record import audit_json as audit_json
+    from recombine.report.audit.terminal import audit_text as audit_text
+    from recombine.report.audit.terminal import show_audit as show_audit
 
 open_room(__name__)

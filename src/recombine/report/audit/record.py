@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 MOST_ROWS = 1_000
 
 
-def as_json(audit: Audit, plan: Plan | None = None, models: Table | None = None, explained: str | None = None) -> str:
+def audit_json(
+    audit: Audit, plan: Plan | None = None, models: Table | None = None, explained: str | None = None
+) -> str:
     """Return the whole audit as JSON text; numbers that do not exist are null.
 
     Examples
     --------
     >>> import json, recombine as rc
     >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
-    >>> json.loads(as_json(audit))["counts"]["determined"]
+    >>> json.loads(audit_json(audit))["counts"]["determined"]
     1
     """
     import msgspec

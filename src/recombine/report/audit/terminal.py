@@ -27,16 +27,16 @@ _BAR = 24
 QUICK_SEARCH = 600
 
 
-def summary_text(audit: Audit, width: int = 110) -> str:
+def audit_text(audit: Audit, width: int = 110) -> str:
     """Return the summary as plain text without colours."""
     from rich.console import Console
 
     buffer = io.StringIO()
-    show(audit, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
+    show_audit(audit, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def show(audit: Audit, console: Console, plan: Plan | None = None, models: Table | None = None) -> None:
+def show_audit(audit: Audit, console: Console, plan: Plan | None = None, models: Table | None = None) -> None:
     """Print the audit to a rich console, with suggestions and a model comparison when they are given."""
     _heading(audit, console)
     _verdicts(audit, console)
