@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, listing, near_miss, plural
 from recombine.jobs.output_files import check_file, check_folder
 from recombine.report.screen import captured, say
-from recombine.report.wording import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, refuse_masked, sizes_of
 from recombine.cells.conjunctions import Conjunctions, canonical, distinct
 from recombine.design.factors import Factor, code_levels, place_of
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, listing, near_miss, plural
 from recombine.tables.columns import Proposal, check_factor, profile, propose_factors
 from recombine.tables.frames import Source, fetch, open_table
 from recombine.tables.grouping import Columns, Groups, group, training_rows
@@ -317,9 +317,7 @@ def _coded(
 def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[Finding]:
     notes = []
     if any(left_out.values()):
-        reasons = "; ".join(
-            f"{count:,} row{'s' if count != 1 else ''} with {reason}" for reason, count in left_out.items() if count
-        )
+        reasons = "; ".join(f"{plural(count, 'row')} with {reason}" for reason, count in left_out.items() if count)
         notes.append(Finding(FINDINGS["RC103"], reasons))
     if proposals:
         taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
+from recombine.errors import plural
 from recombine.jobs.inspection.inspection import Inspection
 from recombine.jobs.inspection.reading import VERDICTS, Reading
 from recombine.report.audit.terminal import _grid, _line
-from recombine.report.wording import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

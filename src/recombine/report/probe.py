@@ -6,10 +6,10 @@ import io
 from typing import TYPE_CHECKING
 
 from recombine._version import __version__
+from recombine.errors import plural
 from recombine.jobs.probe.probe import Probe
 from recombine.measures.dependence.independence import bits_text, share_text
 from recombine.report.audit.terminal import _grid, _line
-from recombine.report.wording import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

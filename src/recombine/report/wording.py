@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.errors import plural
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -103,17 +104,6 @@ def plain(text: str) -> str:
     'the word determined'
     """
     return text.replace("`", "")
-
-
-def plural(count: int, noun: str) -> str:
-    """Write a count with its noun.
-
-    Examples
-    --------
-    >>> plural(1, "row"), plural(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def joined(items: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recombine.errors import InputError
+from recombine.errors import InputError, plural
 from recombine.tables.frames import Source, fetch, whole
 
 #: A numeric column with more distinct values than this is a measurement, not a label, unless the user insists.
@@ -93,7 +93,7 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
 
 
 def _judge(item: Profile, rows: int) -> Proposal:
-    values = f"{item.kind} with {item.distinct:,} distinct value{'s' if item.distinct != 1 else ''}"
+    values = f"{item.kind} with {plural(item.distinct, 'distinct value')}"
     if item.distinct < 2:
         return Proposal(item.column, False, f"{values}: nothing to recombine")
     if item.kind in ("integer", "number") and item.distinct > MOST_GUESSED_NUMBERS:

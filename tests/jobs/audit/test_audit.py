@@ -182,6 +182,18 @@ def test_a_factor_named_verdict_stays_visible():
     assert table["verdict"].tolist() == ["determined"]
 
 
+def test_looking_at_an_audit_computes_nothing():
+    cells = [[left, right] for left in range(4) for right in range(4) if (left, right) != (3, 3)]
+    audit = rc.audit(rc.Design.from_cells(cells, [float(left + right) for left, right in cells]))
+    known = set(vars(audit))
+    assert repr(audit) == "Audit(factor 1 × factor 2, order 1; 15 of 16 cells seen)"
+    assert set(vars(audit)) == known
+    parts = (audit.coverage, audit.forecast, audit.additivity, audit.suggest(1))
+    kept = [set(vars(part)) for part in parts]
+    assert all("\n" not in repr(part) and len(repr(part)) < 80 for part in parts), parts
+    assert [set(vars(part)) for part in parts] == kept
+
+
 def test_the_report_is_never_written_over_without_leave(audited, tmp_path):
     path = tmp_path / "report.html"
     assert audited.to_html(path) == path

@@ -86,14 +86,20 @@ class AdditivityCheck:
     --------
     >>> cells = [[i, j] for i in range(5) for j in range(5) if (i, j) != (4, 4)]
     >>> check = check_additivity(Design.from_cells(cells, outcome=[i + 2.0 * j for i, j in cells]))
-    >>> check.word, check.orders[0].tested, round(check.orders[0].error, 9)
-    ('holds', 24, 0.0)
+    >>> check
+    AdditivityCheck(holds at order 1; leave one cell out)
+    >>> check.orders[0].tested, round(check.orders[0].error, 9)
+    (24, 0.0)
     """
 
     design: Design
     orders: tuple[OrderCheck, ...]
     lack_of_fit: LackOfFit | None
     method: str
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{self.word_at(check.order)} at order {check.order}" for check in self.orders)
+        return f"AdditivityCheck({words or 'no order could be tried'}; {self.method})"
 
     @property
     def word(self) -> str:

@@ -51,6 +51,11 @@ class Audit:
         The unseen cells that are listed, and how they were chosen.
     identification, first : Identification
         The verdict engine at ``order`` and at order 1.
+
+    Examples
+    --------
+    >>> audit(Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"]))
+    Audit(colour × shape, order 1; 3 of 4 cells seen)
     """
 
     design: Design
@@ -265,8 +270,12 @@ class Audit:
     def _repr_html_(self) -> str:
         return face(self, "notebook")
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return self.summary
+
+    def __repr__(self) -> str:
+        seen = f"{len(self.design.seen):,} of {self.design.product:,} cells seen"
+        return f"Audit({' × '.join(self.design.names)}, order {self.order}; {seen})"
 
 
 def audit(

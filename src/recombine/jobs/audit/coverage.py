@@ -11,6 +11,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
+from recombine.errors import plural
 from recombine.tables.table import Table
 
 
@@ -40,6 +41,9 @@ class Coverage:
     ways: Table
     levels: Table
 
+    def __repr__(self) -> str:
+        return f"Coverage({self.seen:,} of {self.product:,} cells seen; {plural(self.rows, 'row')})"
+
     def share(self, t: int) -> float:
         """Return the overall t-way coverage, from 0 to 1."""
         chosen = (self.ways["t"] == t) & (self.ways["factors"] == "all")
@@ -52,8 +56,10 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
     Examples
     --------
     >>> coverage = cover(Design.from_cells([[0, 0], [0, 1], [1, 0]]))
-    >>> coverage.product, coverage.seen, coverage.share(1), coverage.share(2)
-    (4, 3, 1.0, 0.75)
+    >>> coverage
+    Coverage(3 of 4 cells seen; 3 rows)
+    >>> coverage.share(1), coverage.share(2)
+    (1.0, 0.75)
     """
     rows, weight = design.rows[design.train], design.weight[design.train]
     spread = (float(weight.min()), float(np.median(weight)), float(weight.max()))

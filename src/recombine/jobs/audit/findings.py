@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.design.design import Design
-from recombine.errors import listing
+from recombine.errors import listing, plural
 from recombine.jobs.audit.additivity import AdditivityCheck
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.listing import Listing
@@ -48,7 +48,7 @@ def _needed(deficit: int | None, asked: bool) -> str:
     if not deficit:
         return ""
     whom = "every cell of known levels" if asked else "them all"
-    return f"; {deficit:,} well-chosen cell{'s' if deficit != 1 else ''} would determine {whom}"
+    return f"; {plural(deficit, 'well-chosen cell')} would determine {whom}"
 
 
 def _number(listed: Listing, counts: Counts, count: int) -> str:

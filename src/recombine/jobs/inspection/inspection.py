@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
-from recombine.errors import InputError, listing
+from recombine.errors import InputError, listing, plural
 from recombine.jobs.faces import face
 from recombine.jobs.inspection.files import load_layers, load_seen, load_truth
 from recombine.jobs.inspection.reading import Reading, Stillness, explained, judged
@@ -78,7 +78,8 @@ class Inspection:
     def __str__(self) -> str:
         return face(self, "text")
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return f"Inspection({plural(len(self.layers), 'layer')} over {' × '.join(self.factors)}; {self.verdict})"
 
 
 def inspect(
@@ -119,8 +120,8 @@ def inspect(
     >>> world = BumpWorld(side=12, hole=Hole.square(3, 8))
     >>> code = world.grid().codes.reshape(12, 12, -1)
     >>> found = inspect(code, factors=["x", "y"], seen=world.seen())
-    >>> found.verdict, round(found.layers[0].additive, 6)
-    ('adds', 1.0)
+    >>> found, round(found.layers[0].additive, 6)
+    (Inspection(1 layer over x × y; adds), 1.0)
     """
     names = _names(factors)
     source, arrays = load_layers(activations)

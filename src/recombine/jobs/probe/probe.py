@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recombine.errors import InputError
+from recombine.errors import InputError, plural
 from recombine.jobs.faces import face
 from recombine.jobs.probe.counts import Reading, read_counts
 from recombine.measures.dependence.contingency import Contingency
@@ -110,7 +110,10 @@ class Probe:
     def __str__(self) -> str:
         return face(self, "text")
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        found = f"depends on {', '.join(self.depends)}" if self.depends else "no dependence found"
+        tested = plural(len(self.tests), "factor")
+        return f"Probe({self.prediction} given {', '.join(self.given)}; {tested} tested, {found})"
 
 
 def probe(
@@ -164,8 +167,8 @@ def probe(
     >>> size = generator.integers(3, size=4000)
     >>> frame = pd.DataFrame({"guess": guess, "digit": digit, "colour": colour, "size": size})
     >>> found = probe(frame, prediction="guess", given="digit", factors=["colour", "size"])
-    >>> found.depends
-    ('colour',)
+    >>> found
+    Probe(guess given digit; 2 factors tested, depends on colour)
     >>> print(found.tests[1].sentence.split(" (")[0])
     No dependence of guess on size beyond digit was found
     """

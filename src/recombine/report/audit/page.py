@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
-from recombine.errors import InputError
+from recombine.errors import InputError, plural
 from recombine.report import wording
 from recombine.report.audit import page_tables as tables
 from recombine.report.audit.additivity_figure import AdditivityFigure
@@ -97,7 +97,7 @@ def _environment() -> Environment:
         "Verdict": Verdict,
         "joined": wording.joined,
         "percent": wording.percent,
-        "plural": wording.plural,
+        "plural": plural,
         "assumption": wording.assumption,
         "style": Markup((files("recombine.report") / "style.css").read_text(encoding="utf-8")),
     }

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from recombine._version import __version__
+from recombine.errors import plural
 from recombine.papers.claims import Standing
 from recombine.papers.paper import Plot
 from recombine.papers.reproduce import Reproduction
 from recombine.report.audit.page import _environment
 from recombine.report.papers.figure import PaperFigure
 from recombine.report.papers.terminal import UNIT, tally
-from recombine.report.wording import plural
 
 
 def paper_page(state: Reproduction, command: str | None = None) -> str:
