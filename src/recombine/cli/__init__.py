@@ -185,9 +185,9 @@ def _text(result: Any, plan: Any, models: Any, explained: str | None, json: bool
     if explained is not None:
         return explained + "\n"
     from recombine.report.audit.terminal import show_audit
-    from recombine.report.screen import captured
+    from recombine.report.screen import capture
 
-    return captured(lambda console: show_audit(result, console, plan, models))
+    return capture(lambda console: show_audit(result, console, plan, models))
 
 
 def _write(result: Any, plan: Any, models: Any, html: Path | None, verdicts: Path | None, quiet: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from recombine.report.screen import captured, say
+from recombine.report.screen import capture, say
 
 
 def register(app: typer.Typer) -> None:
@@ -38,4 +38,4 @@ def inspect(
     from recombine.report.inspection import inspection_json, show_inspection
 
     found = recombine.inspect(file, factors, seen=seen, truth=truth, background=background)
-    say(inspection_json(found) + "\n" if json else captured(lambda console: show_inspection(found, console)))
+    say(inspection_json(found) + "\n" if json else capture(lambda console: show_inspection(found, console)))

@@ -12,7 +12,7 @@ import typer
 
 from recombine.errors import InputError, listing, near_miss, plural
 from recombine.jobs.output_files import check_file, check_folder
-from recombine.report.screen import captured, say
+from recombine.report.screen import capture, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -267,4 +267,4 @@ def _rendered(state: Reproduction) -> str:
         if words := legend(state):
             console.print(words, markup=False)
 
-    return captured(draw, plain_width=160)
+    return capture(draw, plain_width=160)

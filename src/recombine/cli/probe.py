@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from recombine.errors import InputError
-from recombine.report.screen import captured, say
+from recombine.report.screen import capture, say
 
 
 def register(app: typer.Typer) -> None:
@@ -61,7 +61,7 @@ def probe(
         bins=bins,
         as_levels=_names(as_levels) or (),
     )
-    say(probe_json(found) + "\n" if json else captured(lambda console: show_probe(found, console)))
+    say(probe_json(found) + "\n" if json else capture(lambda console: show_probe(found, console)))
     raise typer.Exit(1 if fail_on_dependence and found.depends else 0)
 
 

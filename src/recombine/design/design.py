@@ -161,9 +161,13 @@ class Design:
         return _merged(replace(design, outcome_name=None if values is None else "outcome"))
 
     def __repr__(self) -> str:
-        factors = " × ".join(f"{factor.name} ({len(factor.levels):,})" for factor in self.factors)
         outcome = f", outcome {self.outcome_name}" if self.outcome_name else ""
-        return f"Design({factors}{outcome}; {len(self.seen):,} of {self.product:,} cells seen)"
+        return f"Design({self.title}{outcome}; {len(self.seen):,} of {self.product:,} cells seen)"
+
+    @property
+    def title(self) -> str:
+        """Factor names with their numbers of levels: ``"carrier (16) × origin (3)"``."""
+        return " × ".join(f"{factor.name} ({len(factor.levels):,})" for factor in self.factors)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 from recombine._version import __version__
 from recombine.errors import plural
 from recombine.jobs.probe.probe import Probe
 from recombine.measures.dependence.independence import bits_text, share_text
-from recombine.report.audit.terminal import _grid, _line
+from recombine.report.json_text import json_text
+from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+from recombine.report.wording import GUESS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,43 +21,37 @@ _STYLES = {"depends": "bold red", "no dependence found": "", "cannot tell": "yel
 
 def probe_text(probe: Probe, width: int = 110) -> str:
     """Return the probe as plain text without colours."""
-    from rich.console import Console
-
-    buffer = io.StringIO()
-    show_probe(probe, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+    return plain_text(lambda console: show_probe(probe, console), width)
 
 
 def show_probe(probe: Probe, console: Console) -> None:
     """Print the probe to a rich console."""
     given = " and ".join(probe.given)
-    _line(console, f"Recombine probe of {probe.source}", "bold")
+    print_line(console, f"Recombine probe of {probe.source}", "bold")
     values, _, levels = probe.tests[0].test.levels
-    _line(
+    print_line(
         console,
         f"{probe.prediction} ({plural(values, 'value')}) given {given} ({plural(levels, 'level')}); "
         f"{plural(probe.rows, 'row')}, {probe.permutations:,} shuffles",
         "",
     )
-    _line(
+    print_line(
         console,
         f"Of the {bits_text(probe.entropy)} bits of {probe.prediction}, {given} settles "
         f"{bits_text(probe.entropy - probe.left_open)} and leaves {bits_text(probe.left_open)} open.",
         "",
     )
     if probe.proposals:
-        _line(console, "The factors are a guess; name them with --factors to be sure.", "bold yellow")
-    console.print()
-    _line(console, f"Does {probe.prediction} depend on a factor beyond {given}?", "bold")
+        print_line(console, GUESS, "bold yellow")
+    print_title(console, f"Does {probe.prediction} depend on a factor beyond {given}?")
     _verdicts(probe, console)
     for item in probe.tests:
         console.print()
-        _line(console, f"  {item.sentence}", "")
+        print_line(console, f"  {item.sentence}")
     if probe.notes:
-        console.print()
-        _line(console, "Notes", "bold")
+        print_title(console, "Notes")
     for note in probe.notes:
-        _line(console, f"  {note}", "")
+        print_line(console, f"  {note}")
 
 
 def _verdicts(probe: Probe, console: Console) -> None:
@@ -64,7 +59,7 @@ def _verdicts(probe: Probe, console: Console) -> None:
     from rich.text import Text
 
     adjusted = len([item for item in probe.tests if item.test.varied]) > 1
-    table = _grid()
+    table = plain_grid()
     table.add_column()
     for _ in range(3):
         table.add_column(justify="right")
@@ -87,8 +82,6 @@ def probe_json(probe: Probe) -> str:
     >>> json.loads(probe_json(rc.probe(frame, prediction="guess", given="y", factors=["site"])))["depends"]
     []
     """
-    import msgspec
-
     rows = [
         {**row, "degrees of freedom": item.test.freedom, "varied": item.test.varied, "sentence": item.sentence}
         for row, item in zip(probe.table.rows(), probe.tests, strict=True)
@@ -109,4 +102,4 @@ def probe_json(probe: Probe) -> str:
         "factors": rows,
         "notes": list(probe.notes),
     }
-    return msgspec.json.format(msgspec.json.encode(record), indent=2).decode()
+    return json_text(record)

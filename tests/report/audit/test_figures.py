@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recombine as rc
+from recombine.jobs.audit.pairs import Axis, Panel, level_order
 from recombine.report.audit.additivity_figure import AdditivityFigure
 from recombine.report.audit.forecast_figure import SlopeFigure, spread_out
 from recombine.report.audit.models_figure import ModelsFigure
-from recombine.report.audit.pairs import Axis, Panel, level_order
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.figure import Figure
 from recombine.report.theme import short, text_width, theme

@@ -10,7 +10,7 @@ import pytest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.report.audit.record import MOST_ROWS, as_record, audit_json
+from recombine.report.audit.record import MOST_ROWS, audit_json, audit_record
 from recombine.verdicts import Verdict
 
 
@@ -73,7 +73,7 @@ def test_an_explanation_comes_first(audit):
 
 def test_estimated_counts_come_with_their_interval():
     seen = np.random.default_rng(0).integers(0, 300, size=(500, 3))
-    counts = as_record(rc.audit(rc.Design.from_cells(seen, sizes=(300,) * 3), order=2))["counts"]
+    counts = audit_record(rc.audit(rc.Design.from_cells(seen, sizes=(300,) * 3), order=2))["counts"]
     assert not counts["exact"]
     low, high = counts["interval"]["disconnected"]
     assert low <= counts["disconnected"] <= high

@@ -72,9 +72,9 @@ def test_counts_never_look_stronger_than_the_check(values, words):
 def test_shares_are_never_rounded_to_none_or_all():
     cells = every_cell((60, 60))
     text = shown(rc.audit(rc.Design.from_cells(cells[1:])))
-    assert "3,599 seen (>99.9 %)" in text
+    assert "3,599 seen (> 99.9 %)" in text
     text = shown(rc.audit(rc.Design.from_cells([[0, 0], [1, 1]], sizes=(100, 100))))
-    assert "2 seen (<0.1 %)" in text
+    assert "2 seen (< 0.1 %)" in text
 
 
 def test_level_names_that_look_like_markup_stay_text():
@@ -159,4 +159,4 @@ def test_models_are_compared_by_verdict():
     )
     text = shown(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])), models=models)
     row = next(line for line in text.splitlines() if "20% of cells" in line)
-    assert row.split()[-5:] == ["additive", "0.0123", "-", "1,234", "(n=2)"]
+    assert row.split()[-5:] == ["additive", "0.0123", "–", "1,234", "(n=2)"]

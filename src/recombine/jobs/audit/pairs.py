@@ -13,7 +13,6 @@ import numpy.typing as npt
 from recombine.cells.arrays import IntArray, product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
 from recombine.design.design import Design
-from recombine.report.theme import short
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -111,11 +110,6 @@ class Panel:
         found: IntArray = codes.astype(np.int64)
         return found
 
-    @property
-    def title(self) -> str:
-        """The pair in words."""
-        return f"{short(self.row.factor, 28)} × {short(self.column.factor, 28)}"
-
 
 def level_order(audit: Audit) -> list[IntArray]:
     """Order the levels of each factor so that structure shows, and return one array of codes a factor.
@@ -189,7 +183,7 @@ def _axis(design: Design, place: int, order: IntArray, most: int) -> Axis:
     bins = size if size <= most else min(most, BINS)
     position = np.empty(size, dtype=np.int64)
     position[order] = np.arange(size)
-    labels = [short(design.factors[place].labels[code]) for code in order]
+    labels = [design.factors[place].labels[code] for code in order]
     if bins < size:
         edges = [-(-size * number // bins) for number in range(bins + 1)]
         labels = [_span(labels[start:stop]) for start, stop in pairwise(edges)]
