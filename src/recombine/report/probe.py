@@ -79,7 +79,7 @@ def probe_json(probe: Probe) -> str:
     --------
     >>> import json, pandas as pd, recombine as rc
     >>> frame = pd.DataFrame({"guess": [0, 1] * 50, "y": [0, 1] * 50, "site": [0, 0, 1, 1] * 25})
-    >>> json.loads(probe_json(rc.probe(frame, prediction="guess", given="y", factors=["site"])))["depends"]
+    >>> json.loads(probe_json(rc.probe(frame, prediction="guess", outcome="y", factors=["site"])))["depends"]
     []
     """
     rows = [

@@ -60,7 +60,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
-ASKED: dict[str, Any] = {"prediction": "guess", "given": "digit", "factors": ["size", "colour", "site"]}
+ASKED: dict[str, Any] = {"prediction": "guess", "outcome": "digit", "factors": ["size", "colour", "site"]}
 OPTIONS = ["--prediction", "guess", "--outcome", "digit", "--factors", "size,colour,site"]
 
 
@@ -110,13 +110,13 @@ def test_the_seed_fixes_the_answer_and_the_order_of_factors_does_not_matter_to_t
 
 def test_several_columns_may_be_given(frame: pd.DataFrame) -> None:
     # Digit and colour together settle all that the prediction depends on.
-    found = rc.probe(frame, prediction="guess", given=["digit", "colour"], factors=["size", "site"])
+    found = rc.probe(frame, prediction="guess", factor=["digit", "colour"], factors=["size", "site"])
     assert found.depends == ()
     assert found.tests[0].test.levels[2] == 25
 
 
 def test_factors_are_guessed_and_the_guess_is_marked(frame: pd.DataFrame) -> None:
-    found = rc.probe(frame.assign(note=np.arange(len(frame)) / 7), prediction="guess", given="digit")
+    found = rc.probe(frame.assign(note=np.arange(len(frame)) / 7), prediction="guess", outcome="digit")
     assert {item.factor for item in found.tests} == {"colour", "size", "site"}
     assert "The factors are a guess" in str(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ from recombine.measures.activations.linear_probe import linear_probe
 from recombine.measures.activations.superposition import superposition
 from recombine.measures.activations.surrogate import surrogate
 from recombine.tables.table import Table
+from recombine.tables.text_files import split_names
 
 #: A cell is still where a unit square of levels becomes less than this share of what it usually becomes.
 STILL_SHARE = 0.5
@@ -147,7 +147,7 @@ def inspect(
 
 def _names(factors: str | Sequence[str]) -> tuple[str, ...]:
     if isinstance(factors, str):
-        factors = [name.strip() for name in next(csv.reader([factors], skipinitialspace=True), []) if name.strip()]
+        factors = split_names(factors)
     names = tuple(factors)
     if len(names) < 2:
         raise InputError(

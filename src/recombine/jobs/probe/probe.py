@@ -119,9 +119,10 @@ class Probe:
 def probe(
     data: object,
     prediction: str,
-    given: str | Sequence[str],
+    outcome: str | None = None,
     factors: Sequence[str] | None = None,
     *,
+    factor: str | Sequence[str] = (),
     level: float = 0.05,
     permutations: int | None = None,
     seed: int = 0,
@@ -130,19 +131,22 @@ def probe(
 ) -> Probe:
     """Ask of any model's predictions: do they depend on factor j beyond factor i, the one that they should depend on?
 
-    For each factor the information I(prediction; factor | given) is set against its null, the same with the factor
-    shuffled among rows of equal ``given``. Probe on rows in which factor and given column vary independently.
+    For each of ``factors`` the information I(prediction; factor | given) is set against its null, the same with the
+    factor shuffled among rows of equal given columns, which are ``outcome`` and ``factor``. Probe on rows in which
+    factors and given columns vary independently.
 
     Parameters
     ----------
     data : path or dataframe
-        CSV, TSV, Parquet or JSON-lines file, or a dataframe that narwhals knows; one row a prediction.
+        CSV, TSV, Parquet or JSON-lines file, or a dataframe that narwhals knows; one row per prediction.
     prediction : str
         Column of predictions: classes, or numbers, which are cut into bins.
-    given : str or sequence of str
-        What the prediction may depend on: the outcome, or the factor that decides.
+    outcome : str, optional
+        Column of true outcomes: all that the prediction should depend on.
     factors : sequence of str, optional
         Columns that should not matter. Guessed if left out.
+    factor : str or sequence of str
+        In place of the outcome, or beside it: the factors that decide the outcome.
     level : float
         A dependence is reported where the p-value, adjusted for the number of factors, is at most this.
     permutations : int, optional
@@ -166,13 +170,13 @@ def probe(
     >>> guess = np.where(generator.random(4000) < 0.1, colour, digit)
     >>> size = generator.integers(3, size=4000)
     >>> frame = pd.DataFrame({"guess": guess, "digit": digit, "colour": colour, "size": size})
-    >>> found = probe(frame, prediction="guess", given="digit", factors=["colour", "size"])
+    >>> found = probe(frame, prediction="guess", outcome="digit", factors=["colour", "size"])
     >>> found
     Probe(guess given digit; 2 factors tested, depends on colour)
     >>> print(found.tests[1].sentence.split(" (")[0])
     No dependence of guess on size beyond digit was found
     """
-    own = (given,) if isinstance(given, str) else tuple(given)
+    own = ((outcome,) if outcome is not None else ()) + ((factor,) if isinstance(factor, str) else tuple(factor))
     source = open_table(data)
     others, proposals = _factors(source, prediction, own, factors)
     shuffles = _permutations(permutations, len(others), level)
@@ -205,7 +209,7 @@ def _factors(
 ) -> tuple[tuple[str, ...], tuple[Proposal, ...]]:
     """The factors to test: those named, or a guess with its reasons."""
     if not own:
-        raise InputError("say what the prediction may depend on: the outcome, or the factor that decides")
+        raise InputError("say what the prediction may depend on: --outcome y, or --factor own (several by commas)")
     source.require(prediction, "prediction")
     for column in own:
         source.require(column, "given column")
