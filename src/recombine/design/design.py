@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,13 @@ from recombine.tables.columns import Proposal, check_factor, profile, propose_fa
 from recombine.tables.frames import Source, fetch, open_table
 from recombine.tables.grouping import Columns, Groups, group, training_rows
 from recombine.verdicts import FINDINGS, Finding
+
+
+class Shape(TypedDict):
+    """What the cells of a design are cells of: the number of levels of each factor, groups of interchangeable ones."""
+
+    sizes: tuple[int, ...]
+    symmetric: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,9 +188,36 @@ class Design:
         return tuple(len(factor.levels) for factor in self.factors)
 
     @property
+    def shape(self) -> Shape:
+        """Sizes and symmetric groups, as `recombine.identify` takes them."""
+        return {"sizes": self.sizes, "symmetric": self.symmetric}
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Places of the factors, interchangeable ones together: ``((0, 1), (2,))``."""
+        paired = {place for group in self.symmetric for place in group}
+        return tuple(
+            sorted([*self.symmetric, *((place,) for place in range(len(self.factors)) if place not in paired)])
+        )
+
+    def twins(self, place: int) -> tuple[int, ...]:
+        """Return the places of the factors that are interchangeable with factor ``place``, its own among them."""
+        return next(group for group in self.groups if place in group)
+
+    def features(self, order: int) -> Conjunctions:
+        """Return the additive model of one order on the cells of this design."""
+        if order not in self._features:
+            self._features[order] = Conjunctions(self.sizes, order, self.symmetric)
+        return self._features[order]
+
+    @cached_property
+    def _features(self) -> dict[int, Conjunctions]:
+        return {}
+
+    @property
     def product(self) -> int:
         """Number of cells of the full product (unordered inside symmetric groups)."""
-        return Conjunctions(self.sizes, len(self.sizes), self.symmetric).possible(tuple(range(len(self.sizes))))
+        return self.features(len(self.sizes)).possible(tuple(range(len(self.sizes))))
 
     @property
     def seen(self) -> IntArray:
@@ -242,15 +277,11 @@ class Design:
                     f"{near_miss(fresh[0], factors[place].labels)} To ask about levels that were never seen, pass "
                     "--new-levels (new_levels=True in Python)"
                 )
-            for member in _group_of(place, self.symmetric):
+            for member in self.twins(place):
                 factors[member] = Factor(factors[member].name, (*factors[member].levels, *fresh))
         codes = np.stack([factor.codes(columns[factor.name]) for factor in factors], axis=1)
         cells = canonical(codes, self.symmetric)
         return replace(self, factors=tuple(factors)), cells
-
-
-def _group_of(place: int, symmetric: Sequence[Sequence[int]]) -> Sequence[int]:
-    return next((members for members in symmetric if place in members), (place,))
 
 
 def _guessed(proposals: list[Proposal], name: str) -> list[str]:

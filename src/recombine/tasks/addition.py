@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.conjunctions import every_cell
+from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.tasks.task import Task, chosen_items, whole
+from recombine.tasks.task import Task, chosen_items
 
 FACTORS = ("first", "second")
 

@@ -161,7 +161,7 @@ def plan(
     if criterion not in ("V", "D"):
         raise InputError(f"criterion {criterion!r} is neither 'V' (mean variance) nor 'D' (volume); choose one")
     if known is None:
-        known = identify(design.seen, None, order, sizes=design.sizes, symmetric=design.symmetric, seed=seed)
+        known = identify(design.seen, order=order, **design.shape, seed=seed)
     pool = gather(design, order, cost, forbidden, seed)
     codes = known.of(pool.cells)
     opened = np.flatnonzero((codes == Verdict.DISCONNECTED) | (codes == Verdict.UNSEEN_LEVEL))

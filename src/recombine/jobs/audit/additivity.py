@@ -262,7 +262,7 @@ def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int
 def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
     assert design.outcome is not None
     outcome = design.outcome[design.train]
-    features = Conjunctions(design.sizes, order, design.symmetric)
+    features = design.features(order)
     dense = len(outcome) * features.columns <= DENSE_ENTRIES
     noise = _cell_variances(design)
     if dense:
@@ -305,14 +305,7 @@ def _folds(design: Design, features: Conjunctions, outcome: FloatArray, seed: in
     for held in range(_rounds(design)):
         test = np.flatnonzero(fold == held)
         rest = fold != held
-        found = identify(
-            design.seen[rest],
-            design.seen[test],
-            features.order,
-            sizes=design.sizes,
-            symmetric=design.symmetric,
-            route=route,
-        )
+        found = identify(design.seen[rest], design.seen[test], features.order, **design.shape, route=route)
         known = test[found.verdicts == Verdict.DETERMINED]
         fit: AdditiveFit = fit_additive(features, design.seen[rest], outcome[rest])
         predicted[known] = fit.predict(design.seen[known])
@@ -348,7 +341,7 @@ def _lack_of_fit(design: Design) -> LackOfFit | None:
     from scipy.special import fdtrc
 
     pooled = _pooled_variance(design)
-    features = Conjunctions(design.sizes, 1, design.symmetric)
+    features = design.features(1)
     if pooled is None or pooled[0] <= 0 or len(design.seen) * features.columns > DENSE_ENTRIES:
         return None
     assert design.outcome is not None

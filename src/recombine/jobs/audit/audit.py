@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, contains
+from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
 from recombine.jobs.advice.plan import Cell, Plan, plan
@@ -103,8 +103,7 @@ class Audit:
 
     def _fitted(self, order: int) -> AdditiveFit:
         assert self.design.outcome is not None
-        features = Conjunctions(self.design.sizes, order, self.design.symmetric)
-        return fit_additive(features, self.design.seen, self.design.outcome[self.design.train])
+        return fit_additive(self.design.features(order), self.design.seen, self.design.outcome[self.design.train])
 
     @cached_property
     def predictions(self) -> FloatArray | None:
@@ -314,10 +313,6 @@ def audit(
     asked = None
     if targets is not None:
         design, asked = design.encode(targets, new_levels=new_levels)
-
-    def engine(k: int) -> Identification:
-        return identify(design.seen, None, k, sizes=design.sizes, symmetric=design.symmetric, seed=seed)
-
-    first = engine(1)
-    main = first if order == 1 else engine(order)
-    return Audit(design, order, choose_cells(design, asked, seed), main, first, seed)
+    first = identify(design.seen, **design.shape, seed=seed)
+    found = first if order == 1 else identify(design.seen, order=order, **design.shape, seed=seed)
+    return Audit(design, order, choose_cells(design, asked, seed), found, first, seed)

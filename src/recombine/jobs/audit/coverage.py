@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
-from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.conjunctions import Subset
 from recombine.design.design import Design
 from recombine.errors import plural
+from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
 
 
@@ -74,7 +75,7 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
 
 def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
     """One row per subset of ``t`` factors (symmetric twins once) and one over all of them."""
-    features = Conjunctions(design.sizes, t, design.symmetric)
+    features = design.features(t)
     present = np.unique(features.ids(design.seen))
     rows = []
     for subset, block in features.blocks.items():
@@ -86,29 +87,26 @@ def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
 
 
 def _levels(design: Design) -> Table:
-    groups = {member: group for group in design.symmetric for member in group}
     factors: list[str] = []
     levels: list[str] = []
     rows: list[IntArray] = []
     cells: list[IntArray] = []
-    for place, factor in enumerate(design.factors):
-        members = groups.get(place, (place,))
-        if place == members[0]:
-            factors += [" / ".join(design.names[member] for member in members)] * len(factor.levels)
-            levels += factor.labels
-            rows.append(_per_level(design, members, design.rows[design.train]))
-            cells.append(_per_level(design, members, np.ones(len(design.seen))))
+    for group in design.groups:
+        labels = design.factors[group[0]].labels
+        factors += [" / ".join(design.names[place] for place in group)] * len(labels)
+        levels += labels
+        rows.append(_per_level(design, group, design.rows[design.train]))
+        cells.append(_per_level(design, group, np.ones(len(design.seen))))
     counts = np.concatenate(cells)
     order = np.argsort(counts, kind="stable")
     names = {"factor": [factors[place] for place in order], "level": [levels[place] for place in order]}
     return Table({**names, "rows": np.concatenate(rows)[order], "cells": counts[order]})
 
 
-def _per_level(design: Design, members: tuple[int, ...], amounts: npt.NDArray[Any]) -> IntArray:
+def _per_level(design: Design, group: Subset, amounts: npt.NDArray[Any]) -> IntArray:
     """Sum ``amounts`` (N,) over the seen cells that hold each level, a cell once even if it holds the level twice."""
-    total = np.zeros(design.sizes[members[0]])
-    for index, member in enumerate(members):
-        earlier = design.seen[:, list(members[:index])]
-        fresh = ~(earlier == design.seen[:, [member]]).any(axis=1)
-        total += np.bincount(design.seen[fresh, member], weights=amounts[fresh], minlength=len(total))
+    total = np.zeros(design.sizes[group[0]])
+    for place in group:
+        first = holds_first(design.seen, group, place)
+        total += np.bincount(design.seen[first, place], weights=amounts[first], minlength=len(total))
     return total.astype(np.int64)

@@ -58,12 +58,10 @@ def _number(listed: Listing, counts: Counts, count: int) -> str:
 def level_never_seen(design: Design) -> Finding | None:
     """RC102: levels that occur held out or in the targets but never in training."""
     missing = []
-    for place, factor in enumerate(design.factors):
-        members = next((group for group in design.symmetric if place in group), (place,))
-        if place == members[0]:
-            present = np.unique(design.seen[:, list(members)])
-            absent = np.setdiff1d(np.arange(len(factor.levels)), present)
-            missing += [f"{factor.name} {factor.labels[code]!r}" for code in absent]
+    for group in design.groups:
+        factor = design.factors[group[0]]
+        absent = np.setdiff1d(np.arange(len(factor.levels)), design.seen[:, list(group)])
+        missing += [f"{factor.name} {factor.labels[code]!r}" for code in absent]
     if not missing:
         return None
     return Finding(

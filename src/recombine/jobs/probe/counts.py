@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
-from recombine.design.factors import level_text
 from recombine.errors import InputError, listing, near_miss
 from recombine.measures.dependence.contingency import MOST_VALUES, Contingency, binned_words, cuts
 from recombine.tables.columns import profile
 from recombine.tables.frames import SMALL_FILE, Source, fetch
+from recombine.tables.grouping import level_text
 
 #: Whole numbers are labels more often than other numbers: they are cut into bins beyond so many values.
 MOST_WHOLE_VALUES = 100
