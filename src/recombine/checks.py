@@ -89,14 +89,14 @@ def real(
     return float(number)
 
 
-def bounded(
+def check_bounds(
     array: FloatArray, name: str, *, above: float = -np.inf, least: float = -np.inf, most: float = np.inf
 ) -> FloatArray:
     """Return numbers as they are if all of them are above one and not beyond two others, or name the first that is not.
 
     Examples
     --------
-    >>> bounded(np.array([1.0, -2.0]), "prices", above=0)
+    >>> check_bounds(np.array([1.0, -2.0]), "prices", above=0)
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: prices[1] is -2; give numbers above 0
@@ -294,12 +294,12 @@ def generator(seed: Any) -> np.random.Generator:
         raise InputError(f"seed is {seed!r}; give a whole number from 0 up, or a numpy Generator") from None
 
 
-def called(function: Callable[..., Any], name: str, *inputs: Any) -> Any:
+def call(function: Callable[..., Any], name: str, *inputs: Any) -> Any:
     """Call a function of the caller's and say whose it was where it fails.
 
     Examples
     --------
-    >>> called(lambda z: z["x"], "component 1", {})
+    >>> call(lambda z: z["x"], "component 1", {})
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: component 1 raised KeyError: 'x'; try it alone on arrays of such shapes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recombine._version import __version__
 from recombine.errors import plural
 from recombine.jobs.inspection.inspection import Inspection
-from recombine.jobs.inspection.reading import VERDICTS, Reading
+from recombine.jobs.inspection.reading import VERDICTS, LayerReading
 from recombine.report.json_text import json_text
 from recombine.report.screen import plain_grid, plain_text, print_line
 
@@ -64,7 +64,7 @@ def _layers(inspection: Inspection, console: Console) -> None:
     console.print(table)
 
 
-def _numbers(layer: Reading, known: bool, bars: bool) -> list[str]:
+def _numbers(layer: LayerReading, known: bool, bars: bool) -> list[str]:
     bar = "█" * round(_BAR * layer.additive) + " " if bars and layer.additive == layer.additive else ""
     texts = [f"{bar}{_short(layer.additive)}", _short(layer.F), _short(layer.F_K)]
     if known:

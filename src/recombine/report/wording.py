@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.errors import plural
-from recombine.verdicts import Verdict, rounded
+from recombine.verdicts import Verdict, round_estimate
 
 if TYPE_CHECKING:
     from recombine.design.design import Design
@@ -81,7 +81,7 @@ class Tally:
         ('about 12,000', '678')
         """
         known = self.exact or verdict in (Verdict.SEEN, Verdict.UNSEEN_LEVEL)
-        return f"{self.counts[verdict]:,}" if known else f"about {rounded(self.counts[verdict]):,}"
+        return f"{self.counts[verdict]:,}" if known else f"about {round_estimate(self.counts[verdict]):,}"
 
 
 def number(value: float | int | None, digits: int = 3) -> str:

@@ -18,7 +18,7 @@ from recombine.report.audit.forecast_figure import SlopeFigure, spread_out
 from recombine.report.audit.models_figure import ModelsFigure
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.figure import Figure
-from recombine.report.theme import short, text_width, theme
+from recombine.report.theme import shorten, text_width, theme
 from recombine.verdicts import Verdict
 
 
@@ -235,7 +235,7 @@ def test_level_names_stay_names_in_figures() -> None:
 
 @given(st.text(max_size=60), st.integers(6, 20))
 def test_short_names_fit_and_have_no_control_characters(text: str, limit: int) -> None:
-    cut = short(text, limit)
+    cut = shorten(text, limit)
     assert text_width(cut) <= limit
     assert "\n" not in cut
     assert "\x00" not in cut

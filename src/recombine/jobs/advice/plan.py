@@ -22,7 +22,7 @@ from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.nullspace import null_vectors
-from recombine.verdicts import Verdict, rounded
+from recombine.verdicts import Verdict, round_estimate
 
 #: Candidates for the variance phase: each costs one quadratic form per pick.
 VARIANCE_CANDIDATES = 20_000
@@ -95,7 +95,7 @@ class Plan:
         if not pick.gain:
             return "determines itself only"
         verb = "cell becomes" if pick.gain == 1 else "cells become"
-        number = f"about {rounded(pick.gain):,}" if self.sampled else f"{pick.gain:,.0f}"
+        number = f"about {round_estimate(pick.gain):,}" if self.sampled else f"{pick.gain:,.0f}"
         return f"{number} other unseen {verb} determined"
 
     @property

@@ -13,7 +13,7 @@ from recombine.jobs.audit.additivity import AdditivityCheck
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.listing import Listing
 from recombine.theory.identification.counts import Counts
-from recombine.verdicts import FINDINGS, Finding, Verdict, rounded
+from recombine.verdicts import FINDINGS, Finding, Verdict, round_estimate
 
 #: Leverage above which a determined cell is called shaky: its error is over twice that of one measured cell.
 SHAKY = 4.0
@@ -52,7 +52,7 @@ def _needed(deficit: int | None, asked: bool) -> str:
 
 
 def _number(listed: Listing, counts: Counts, count: int) -> str:
-    return f"{count:,}" if counts.exact or listed.kind == "targets" else f"about {rounded(count):,}"
+    return f"{count:,}" if counts.exact or listed.kind == "targets" else f"about {round_estimate(count):,}"
 
 
 def level_never_seen(design: Design) -> Finding | None:

@@ -37,7 +37,7 @@ class MappedCells:
     whole: bool
 
 
-def mapped_cells(audit: Audit) -> MappedCells:
+def cells_to_map(audit: Audit) -> MappedCells:
     """Return the cells that a map of ``audit`` counts; cells of interchangeable factors once."""
     design = audit.design
     if product_size(design.sizes) <= MOST_MAPPED:
@@ -131,7 +131,7 @@ def level_order(audit: Audit) -> list[IntArray]:
     orders, start = [], 0
     for place, size in enumerate(design.sizes):
         mine = groups[start : start + size]
-        seen = level_counts(design, place)
+        seen = _level_counts(design, place)
         kin = np.bincount(alike[place], weights=seen)[alike[place]]
         orders.append(np.lexsort((np.arange(size), -seen, alike[place], -kin, mine, -weight[mine], seen == 0)))
         start += size
@@ -152,7 +152,7 @@ def _alike(audit: Audit) -> list[IntArray]:
     return found
 
 
-def level_counts(design: Design, place: int) -> IntArray:
+def _level_counts(design: Design, place: int) -> IntArray:
     """Return the number of seen cells that hold each level of factor ``place``, symmetric twins included."""
     levels = design.seen[:, list(design.twins(place))]
     return np.bincount(levels.reshape(-1), minlength=design.sizes[place])

@@ -15,8 +15,8 @@ from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
 from recombine.errors import InputError, listing, plural
 from recombine.jobs.faces import face
 from recombine.jobs.inspection.files import load_layers, load_seen, load_truth
-from recombine.jobs.inspection.reading import Reading, Stillness, explained, judged
-from recombine.jobs.inspection.truth import Truth, compared
+from recombine.jobs.inspection.reading import LayerReading, Stillness, judge_layer, judge_model
+from recombine.jobs.inspection.truth import Truth, compare_outputs
 from recombine.measures.activations.anova import effect_shares
 from recombine.measures.activations.factorization import factorization, kernel_factorization
 from recombine.measures.activations.geometry import metric_tensor, speed_ratios, volume_element, volume_ratio
@@ -44,7 +44,7 @@ class Inspection:
     levels : tuple of int
     seen, unseen : int or None
         How many cells were trained on and how many were not; None where that was not said.
-    layers : tuple of Reading
+    layers : tuple of LayerReading
         In the order given.
     verdict, sentence : str
         Of the last layer.
@@ -57,7 +57,7 @@ class Inspection:
     levels: tuple[int, ...]
     seen: int | None
     unseen: int | None
-    layers: tuple[Reading, ...]
+    layers: tuple[LayerReading, ...]
     verdict: str
     sentence: str
     truth: Truth | None = None
@@ -128,9 +128,9 @@ def inspect(
     layers = {name: _grid(name, values, names, background) for name, values in arrays.items()}
     levels = _common_levels(layers)
     mask = None if seen is None else as_seen(load_seen(seen, names, levels), levels)
-    against = None if truth is None else compared(list(layers.values())[-1], load_truth(truth), mask)
+    against = None if truth is None else compare_outputs(list(layers.values())[-1], load_truth(truth), mask)
     readings = _readings(layers, mask)
-    verdict, sentence = explained(readings[-1], names, against)
+    verdict, sentence = judge_model(readings[-1], names, against)
     return Inspection(
         source,
         names,
@@ -186,17 +186,19 @@ def _common_levels(layers: Mapping[str, ActivationGrid]) -> tuple[int, ...]:
     return first[1].levels
 
 
-def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> tuple[Reading, ...]:
+def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> tuple[LayerReading, ...]:
     """Read all layers, several at a time."""
     from threadpoolctl import threadpool_limits
 
     workers = min(len(layers), os.cpu_count() or 1, MOST_THREADS)
     # One thread a layer: threads inside a matrix product wait for each other where other programs run too.
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
-        return tuple(pool.map(lambda item: judged(_reading(item[0], item[1], seen), seen is not None), layers.items()))
+        return tuple(
+            pool.map(lambda item: judge_layer(_reading(item[0], item[1], seen), seen is not None), layers.items())
+        )
 
 
-def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> Reading:
+def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> LayerReading:
     """All measures of one layer; those that compare all pairs of cells only where there are not too many."""
     shares = effect_shares(grid)
     metric = metric_tensor(grid)
@@ -214,7 +216,7 @@ def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> Reading
     }
     if grid.count <= MOST_CELLS and not np.isnan(shares[0,]):
         fields |= _paired(grid, seen)
-    return Reading(**fields)
+    return LayerReading(**fields)
 
 
 def _paired(grid: ActivationGrid, seen: BoolArray | None) -> dict[str, Any]:

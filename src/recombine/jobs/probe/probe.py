@@ -11,7 +11,7 @@ import numpy as np
 
 from recombine.errors import InputError, plural
 from recombine.jobs.faces import face
-from recombine.jobs.probe.counts import Reading, read_counts
+from recombine.jobs.probe.counts import ProbeColumns, read_counts
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import Independence, independence_of
 from recombine.measures.dependence.information import entropy_of
@@ -180,7 +180,7 @@ def probe(
     source = open_table(data)
     others, proposals = _factors(source, prediction, own, factors)
     shuffles = _permutations(permutations, len(others), level)
-    counted = read_counts(source, Reading(prediction, own, others, bins, tuple(as_levels)), data)
+    counted = read_counts(source, ProbeColumns(prediction, own, others, bins, tuple(as_levels)), data)
     tested = {}
     for factor, child in zip(others, np.random.default_rng(seed).spawn(len(others)), strict=True):
         table = counted.tables[factor]

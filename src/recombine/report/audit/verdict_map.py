@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.jobs.audit.pairs import Axis, MappedCells, Panel, level_table, mapped_cells, pair_table, panels
+from recombine.jobs.audit.pairs import Axis, MappedCells, Panel, cells_to_map, level_table, pair_table, panels
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, INK, PAPER, SOFT, WIDTH, inches, ink_on, short, symbol_marker, text_width
+from recombine.report.theme import HAIR, INK, PAPER, SOFT, WIDTH, inches, ink_on, shorten, symbol_marker, text_width
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -97,7 +97,7 @@ class VerdictMap(Figure):
     @cached_property
     def mapped(self) -> MappedCells:
         """The cells that are counted."""
-        return mapped_cells(self.audit)
+        return cells_to_map(self.audit)
 
     @cached_property
     def all_panels(self) -> list[Panel]:
@@ -184,11 +184,11 @@ def _room(panel: Panel) -> tuple[float, float]:
 
 
 def _title(panel: Panel) -> str:
-    return f"{short(panel.row.factor, 28)} × {short(panel.column.factor, 28)}"
+    return f"{shorten(panel.row.factor, 28)} × {shorten(panel.column.factor, 28)}"
 
 
 def _labels(axis: Axis) -> list[str]:
-    return [short(label) for label in axis.labels]
+    return [shorten(label) for label in axis.labels]
 
 
 def _footing(panel: Panel) -> float:
@@ -302,8 +302,8 @@ def _name_levels(axes: Axes, panel: Panel) -> None:
 
 def _unnamed(axis: Axis) -> str:
     if axis.binned:
-        return f"{short(axis.factor)}: {axis.levels:,} levels in {len(axis.labels)} bins"
-    return f"{short(axis.factor)}: {axis.levels:,} levels, often seen ones first"
+        return f"{shorten(axis.factor)}: {axis.levels:,} levels in {len(axis.labels)} bins"
+    return f"{shorten(axis.factor)}: {axis.levels:,} levels, often seen ones first"
 
 
 def _draw_legend(axes: Axes, chart: VerdictMap) -> None:
