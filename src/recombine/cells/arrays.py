@@ -54,7 +54,7 @@ def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = No
     except ValueError:
         raise InputError(f"the rows of {name} differ in length; give one level of each factor in every row") from None
     if array.ndim != 2 or (array.shape[1] == 0):
-        raise InputError(f"{name} has shape {array.shape}; give one row a cell and one column a factor")
+        raise InputError(f"{name} has shape {array.shape}; give one row per cell and one column per factor")
     if factors is not None and array.shape[1] != factors:
         raise InputError(f"{name} has {array.shape[1]} columns but the design has {factors} factors; give all of them")
     if array.dtype.kind == "f" and array.size and not np.all(np.isfinite(array) & (array == np.floor(array))):

@@ -138,7 +138,7 @@ class Design:
         sizes: Sequence[int] | None = None,
         symmetric: Sequence[Sequence[int]] = (),
     ) -> Design:
-        """Build a design from integer codes of shape (N, C), one row a measurement.
+        """Build a design from integer codes of shape (N, C), one row per measurement.
 
         Examples
         --------
@@ -158,11 +158,11 @@ class Design:
             raise InputError(f"sizes {list(levels)} are too small: cells use {found} levels")
         training = np.ones(len(codes), dtype=bool) if train is None else np.asarray(train, dtype=bool)
         if training.shape != (len(codes),):
-            raise InputError(f"train must be {len(codes)} flags, one a row of cells")
+            raise InputError(f"train must be {len(codes)} flags, one per row of cells")
         refuse_masked(outcome, "outcome")
         values = None if outcome is None else np.asarray(outcome, dtype=float)
         if values is not None and (values.shape != (len(codes),) or not np.isfinite(values).all()):
-            raise InputError(f"outcome must be {len(codes)} finite numbers, one a row of cells")
+            raise InputError(f"outcome must be {len(codes)} finite numbers, one per row of cells")
         parts = tuple(Factor(label, tuple(range(size))) for label, size in zip(labels, levels, strict=True))
         rows = np.ones(len(codes), dtype=np.int64)
         design = cls(parts, codes, training, rows, rows.astype(float), values, symmetric=tuple(map(tuple, symmetric)))
@@ -230,7 +230,7 @@ class Design:
         return self.cells[~self.train]
 
     def decode(self, cells: IntArray) -> dict[str, npt.NDArray[Any]]:
-        """Return the level labels of ``cells`` (N, C), one column a factor."""
+        """Return the level labels of ``cells`` (N, C), one column per factor."""
         return {
             factor.name: np.array(factor.labels, dtype=object)[cells[:, place]]
             for place, factor in enumerate(self.factors)

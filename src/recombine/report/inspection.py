@@ -48,7 +48,7 @@ def show_inspection(inspection: Inspection, console: Console) -> None:
 
 
 def _layers(inspection: Inspection, console: Console) -> None:
-    """One line a layer; columns about unseen cells only where these are known."""
+    """One line per layer; columns about unseen cells only where these are known."""
     from rich.text import Text
 
     table, known, bars = plain_grid(), inspection.seen is not None, console.width >= NARROW

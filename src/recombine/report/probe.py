@@ -55,7 +55,7 @@ def show_probe(probe: Probe, console: Console) -> None:
 
 
 def _verdicts(probe: Probe, console: Console) -> None:
-    """One line a factor: verdict, bits beyond chance, share of what is left open, p-value."""
+    """One line per factor: verdict, bits beyond chance, share of what is left open, p-value."""
     from rich.text import Text
 
     adjusted = len([item for item in probe.tests if item.test.varied]) > 1

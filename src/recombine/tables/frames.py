@@ -125,7 +125,7 @@ def _source(frame: Any, name: str, connection: Any = None) -> Source:
         raise InputError(f"{name} has a column named {unnamed[0]!r}, which is not text; rename the columns")
     kinds = {column: _kind(dtype) for column, dtype in schema.items()}
     if not kinds:
-        raise InputError(f"{name} has no columns; it needs one column a factor")
+        raise InputError(f"{name} has no columns; it needs one column per factor")
     return Source(frame, name, kinds, connection)
 
 

@@ -110,7 +110,7 @@ def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
         count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
         raise InputError(
             f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)}); "
-            "give a numeric column, or recode it to one 0/1 column a class"
+            "give a numeric column, or recode it to one 0/1 column per class"
         )
     low, high = sorted(values, key=str)
     return low, high

@@ -52,7 +52,7 @@ def stimulus_composition(contexts: int = 2) -> Task:
     Parameters
     ----------
     contexts : {2, 4}
-        2: two levels a feature, 6 seen and 2 unseen cells. 4: two contexts for each rule, four levels a feature,
+        2: two levels per feature, 6 seen and 2 unseen cells. 4: two contexts for each rule, four levels per feature,
         48 seen and 16 unseen cells.
 
     Examples

@@ -20,7 +20,7 @@ class Task:
     name : str
         What the task is called in tables and figures.
     cells : array of int, shape (N, C)
-        One row a cell, one column a factor.
+        One row per cell, one column per factor.
     train : array of bool, shape (N,)
         Which cells are seen.
     target : array of float, shape (N,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -14,7 +13,7 @@ import pytest
 
 import recombine as rc
 from recombine.data import flights_path
-from recombine.jobs.audit.certificates import FEW_CELLS, cells_to_show, certificates_to_show
+from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
 from recombine.report.wording import (
@@ -23,7 +22,6 @@ from recombine.report.wording import (
     count_sentence,
     decision_sentence,
     number,
-    percent,
     verdict_sentence,
 )
 from recombine.verdicts import Verdict
@@ -302,33 +300,6 @@ def test_targets_are_counted_in_place_of_the_product() -> None:
     assert "3 target cells are listed." in Outline(page(audit)).text
 
 
-def test_certificates_give_the_value_they_promise() -> None:
-    audit = flights()
-    shown = certificates_to_show(audit)
-    assert len(shown) == 10
-    assert len({item.label for item in shown}) == 10
-    for item in shown:
-        signs = [-1.0 if term.sign == "−" else 1.0 for term in item.terms]
-        sizes = [float(Fraction(term.weight or 1)) for term in item.terms]
-        total = sum(s * w * (term.observed or 0) for s, w, term in zip(signs, sizes, item.terms, strict=True))
-        assert total == pytest.approx(item.by_sum)
-
-
-def test_short_certificates_are_found_in_large_tables() -> None:
-    generator = np.random.default_rng(0)
-    cells = np.unique((generator.random((3_000, 3)) ** 2 * [120, 60, 40]).astype(int), axis=0)
-    audit = rc.audit(rc.Design.from_cells(cells, cells @ [1.0, 2.0, 3.0], sizes=(120, 60, 40)))
-    assert len(audit.identification.seen) > FEW_CELLS
-    shown = certificates_to_show(audit)
-    assert len(shown) == 10
-    assert min(len(item.terms) for item in shown) == 3
-    assert {item.reason for item in shown} == {"highest leverage", "lowest leverage"}
-    for item in shown:
-        assert item.verified
-        assert not item.further
-        assert item.by_sum == pytest.approx(item.by_fit)
-
-
 def test_held_out_cells_show_what_was_measured() -> None:
     audit = unseen_levels()
     held = [item for item in certificates_to_show(audit) if item.reason == "held out"]
@@ -339,24 +310,6 @@ def test_held_out_cells_show_what_was_measured() -> None:
     assert "Held-out cells by verdict" in text
     assert all(item.measured is None for item in certificates_to_show(disconnected()))
     assert "Held-out cells by verdict" not in Outline(page(disconnected())).text
-
-
-def test_held_out_cells_are_shown_first() -> None:
-    audit = unseen_levels()
-    rows = cells_to_show(audit)
-    assert certificates_to_show(audit)[0].reason == "held out"
-    held = {tuple(cell) for cell in audit.design.held_out.tolist()}
-    assert rows[0][1] == "held out"
-    assert all(tuple(audit.listing.cells[row].tolist()) in held for row, why in rows if why == "held out")
-    assert all(audit.codes[row] == Verdict.DETERMINED for row, _ in rows)
-
-
-@pytest.mark.parametrize(
-    ("part", "whole", "text"),
-    [(0, 0, "0.0 %"), (5, 5, "100.0 %"), (99_999, 100_000, "> 99.9 %"), (1, 10**15, "< 0.1 %"), (1, 8, "12.5 %")],
-)
-def test_percent_never_rounds_to_none_or_all(part: int, whole: int, text: str) -> None:
-    assert percent(part, whole) == text
 
 
 def test_plain_import_is_light() -> None:

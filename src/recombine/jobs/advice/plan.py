@@ -77,7 +77,7 @@ class Plan:
 
     @cached_property
     def table(self) -> Table:
-        """One row a pick: its levels, the reason, the gain in words and the cost."""
+        """One row per pick: its levels, the reason, the gain in words and the cost."""
         cells = np.array([pick.cell for pick in self.picks], dtype=np.int64).reshape(-1, len(self.design.factors))
         columns: dict[str, Any] = {
             "reason": np.array([pick.reason for pick in self.picks], dtype=object),

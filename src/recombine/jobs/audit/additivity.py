@@ -126,7 +126,7 @@ class AdditivityCheck:
 
     @cached_property
     def table(self) -> Table:
-        """One row an order: cells tested, error, baseline, noise floor, share explained, word."""
+        """One row per order: cells tested, error, baseline, noise floor, share explained, word."""
         return Table(
             {
                 "order": [check.order for check in self.orders],

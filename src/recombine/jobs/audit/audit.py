@@ -293,7 +293,7 @@ def audit(
     order : int
         Largest number of factors that interact in the assumed model; 1 means effects add.
     targets : path or dataframe, optional
-        Cells to judge, one column a factor; by default every unseen cell of the product.
+        Cells to judge, one column per factor; by default every unseen cell of the product.
     new_levels : bool
         Accept target levels that the table does not have; their verdict is `unseen level`.
     seed : int

@@ -29,9 +29,9 @@ class Coverage:
     per_cell : tuple of float
         Fewest, median and most measurements of a seen cell.
     ways : Table
-        t-way coverage: columns ``t``, ``factors``, ``seen``, ``possible``, ``share``; one row a subset and one for all.
+        t-way coverage: columns ``t``, ``factors``, ``seen``, ``possible``, ``share``; one row per subset, one for all.
     levels : Table
-        One row a level: ``factor``, ``level``, ``rows``, ``cells``; sparsest first.
+        One row per level: ``factor``, ``level``, ``rows``, ``cells``; sparsest first.
     """
 
     product: int

@@ -113,7 +113,7 @@ class Panel:
 
 
 def level_order(audit: Audit) -> list[IntArray]:
-    """Order the levels of each factor so that structure shows, and return one array of codes a factor.
+    """Order the levels of each factor so that structure shows, and return one array of codes per factor.
 
     Levels that seen cells connect stand together, largest group first; among those, levels that the data treat alike
     (the same unseen cells are determined for them, if effects add); then often seen ones first. Unseen levels are last.
@@ -228,7 +228,7 @@ def _cells_behind(design: Design, row: Axis, column: Axis, triangle: bool) -> np
 def _projections(
     design: Design, mapped: MappedCells, row: int, column: int
 ) -> list[tuple[IntArray, IntArray, IntArray]]:
-    """Project cells on a pair; a level of interchangeable factors counts wherever it stands, once a cell."""
+    """Project cells on a pair; a level of interchangeable factors counts wherever it stands, once per cell."""
     cells, rows, columns = mapped.cells, design.twins(row), design.twins(column)
     if rows == columns:
         return [(cells[:, row], cells[:, column], mapped.codes)]
@@ -240,7 +240,7 @@ def _projections(
 
 
 def pair_table(found: list[Panel]) -> Table:
-    """Return the counts as a table: one row a place of a panel that holds cells, one column a verdict."""
+    """Return the counts as a table: one row per place of a panel that holds cells, one column per verdict."""
     rows: list[list[Any]] = []
     for panel in found:
         for down, across in np.argwhere(panel.counts.sum(axis=2)).tolist():

@@ -1,4 +1,4 @@
-"""Does a model's representation compose? Activations over a factor grid in, one reading a layer and a verdict out."""
+"""Does a model's representation compose? Activations over a factor grid in, one reading per layer and a verdict out."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Inspection:
 
     @cached_property
     def table(self) -> Table:
-        """One row a layer, one column a measure; NaN where a measure says nothing."""
+        """One row per layer, one column per measure; NaN where a measure says nothing."""
         names = ["verdict", "features", "additive", "F", "F_K", "volume ratio", "pasted", "pasted seen", "spanned"]
         names += ["cross ratio", "predicted by a sum"]
         columns: dict[str, Any] = {"layer": [layer.name for layer in self.layers]}
@@ -95,7 +95,7 @@ def inspect(
     Parameters
     ----------
     activations : array, mapping of str to array, or path of an .npy or .npz file
-        Activations at every cell of a full factor grid: one axis a factor, then any number of feature axes. Several
+        Activations at every cell of a full factor grid: one axis per factor, then any number of feature axes. Several
         arrays are layers, in order of depth; the last one is judged.
     factors : sequence of str, or names separated by commas
         A name for each of the first axes. Levels are taken as ordered and one step apart.
@@ -114,7 +114,7 @@ def inspect(
 
     Examples
     --------
-    A code with one unit a level composes, whatever cells were seen:
+    A code with one unit per level composes, whatever cells were seen:
 
     >>> from recombine.worlds.rendered.bumps import BumpWorld, Hole
     >>> world = BumpWorld(side=12, hole=Hole.square(3, 8))
@@ -191,7 +191,7 @@ def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> t
     from threadpoolctl import threadpool_limits
 
     workers = min(len(layers), os.cpu_count() or 1, MOST_THREADS)
-    # One thread a layer: threads inside a matrix product wait for each other where other programs run too.
+    # One thread per layer: threads inside a matrix product wait for each other where other programs run too.
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
         return tuple(
             pool.map(lambda item: judge_layer(_reading(item[0], item[1], seen), seen is not None), layers.items())

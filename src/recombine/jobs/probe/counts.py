@@ -1,4 +1,4 @@
-"""A table of predictions to counts: bins for measurements, then one group-by a factor in the table's own engine."""
+"""A table of predictions to counts: bins for measurements, then one group-by per factor in the table's own engine."""
 
 from __future__ import annotations
 

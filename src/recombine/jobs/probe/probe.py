@@ -89,7 +89,7 @@ class Probe:
 
     @cached_property
     def table(self) -> Table:
-        """One row a factor: verdict, bits and their null, excess, share of what is left open, p-values, rows."""
+        """One row per factor: verdict, bits and their null, excess, share of what is left open, p-values, rows."""
         tests = [item.test for item in self.tests]
         return Table(
             {

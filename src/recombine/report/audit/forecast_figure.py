@@ -50,7 +50,7 @@ class SlopeFigure(Figure):
 
     @cached_property
     def table(self) -> Table:
-        """One row a factor and model: the model in words, and the slope."""
+        """One row per factor and model: the model in words, and the slope."""
         slopes, curve = self.forecast.slopes, self.forecast.curve
         rows = [
             (row["factor"], f"ReLU network, depth {depth}", row[f"depth {depth}"])
@@ -109,7 +109,7 @@ def _dress(axes: Axes, title: str, across: str) -> None:
 
 
 def _lines(axes: Axes, across: FloatArray, names: list[str], slopes: FloatArray) -> list[Line2D]:
-    """Draw one line a factor that varies and return the lines."""
+    """Draw one line per factor that varies and return the lines."""
     lines = []
     for place in range(len(names)):
         if not np.isnan(slopes[place]).all():

@@ -23,7 +23,7 @@ _ROW, _MARGIN = 30, 88
 
 
 class ModelsFigure(Figure):
-    """Dot plot of the root mean squared error of each model, split by verdict, one panel a training share.
+    """Dot plot of the root mean squared error of each model, split by verdict, one panel per training share.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The verdict map: a grid of levels by levels, one place a cell (two factors) or a pair of levels (more factors)."""
+"""The verdict map: a grid of levels by levels, one place per cell (two factors) or pair of levels (more)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Box:
 class VerdictMap(Figure):
     """What the data say about every cell, as a map.
 
-    Two factors give one grid, a place a cell. More factors give a grid for each pair of factors; a place then stands
+    Two factors give one grid, a place per cell. More factors give a grid for each pair of factors; a place then stands
     for all cells with those two levels and is shaded by the share of the unseen ones that are determined, with a dot
     where the pair was seen. Levels that seen cells connect stand together, often seen ones first.
 

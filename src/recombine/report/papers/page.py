@@ -46,7 +46,7 @@ def paper_page(state: Reproduction, command: str | None = None) -> str:
 
 
 def _versions(state: Reproduction) -> list[tuple[str, str]]:
-    """Which experiments were run with which versions, as two texts a set of versions."""
+    """Which experiments were run with which versions, as two texts per set of versions."""
     groups: dict[str, list[str]] = {}
     for name in sorted(state.results):
         versions = state.results[name].provenance.versions.items()
