@@ -1,4 +1,4 @@
-"""What users see of a result: text for a terminal, HTML for a notebook, one self-contained page, JSON, figures."""
+"""Faces: a result as text for a terminal, HTML for a notebook, one self-contained page, JSON, and figures."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from recombine.report.figure import Figure as Figure
     from recombine.report.inspection import inspection_json as inspection_json
     from recombine.report.inspection import inspection_text as inspection_text
+    from recombine.report.inspection import show_inspection as show_inspection
     from recombine.report.probe import probe_json as probe_json
     from recombine.report.probe import probe_text as probe_text
+    from recombine.report.probe import show_probe as show_probe
     from recombine.report.theme import theme as theme
 
 open_room(__name__)
