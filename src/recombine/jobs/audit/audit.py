@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,8 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
-from recombine.jobs.advice.plan import Cell, Plan, plan
+from recombine.jobs.advice.candidates import Cell, Costs
+from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit import findings
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.coverage import Coverage, cover
@@ -203,18 +204,20 @@ class Audit:
 
         Print ``audit.explain(cell)`` for the same with level names and outcomes.
         """
-        codes = self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
-        return self.identification.certificate(tuple(int(code) for code in codes))
+        return self.identification.certificate(tuple(self._cell(cell).tolist()))
+
+    def _cell(self, cell: Cell | int) -> IntArray:
+        return self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
 
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: the certificate with level names, or why there is none."""
-        codes = self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
+        codes = self._cell(cell)
         verdict = Verdict(int(self.identification.of(codes[None])[0]))
         lead = f"{self.design.label(codes)}: {verdict.word}. {verdict.text.meaning}"
         if verdict is not Verdict.DETERMINED:
             return f"{lead} {verdict.text.action}"
         try:
-            found = self.identification.certificate(tuple(int(code) for code in codes))
+            found = self.certificate(cell)
             leverage = float(self.identification.leverage_of(codes[None])[0])
         except SolverError as error:
             return f"{lead}\n  Its certificate was not found: {error}."
@@ -233,7 +236,7 @@ class Audit:
         self,
         k: int | None = 5,
         *,
-        cost: Mapping[Any, float] | Callable[[dict[str, str]], float] | None = None,
+        cost: Costs | None = None,
         forbidden: Sequence[Cell] = (),
         criterion: Literal["V", "D"] = "V",
     ) -> Plan:
