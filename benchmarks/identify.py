@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.cells.conjunctions import Conjunctions, every_cell
+from recombine.cells import Conjunctions, every_cell
 from recombine.theory.identification.identify import Identification, identify
 from recombine.verdicts import Verdict
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # A deadline would measure how busy the machine is, not the code. The same examples in every run: what fails after a
 # change fails because of it. `--hypothesis-profile=search` looks for new ones.
@@ -25,3 +30,25 @@ def written(tmp_path: Path) -> Callable[[str | bytes, str], Path]:
         return path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def predictions() -> Callable[..., pd.DataFrame]:
+    """Make predictions of a model that copies the colour of a digit in one row of ten, ignoring its size and site."""
+
+    import pandas as pd
+
+    def make(rows: int = 4000) -> pd.DataFrame:
+        generator = np.random.default_rng(0)
+        digit, colour, size = generator.integers(5, size=(3, rows))
+        return pd.DataFrame(
+            {
+                "guess": np.where(generator.random(rows) < 0.1, colour, digit),
+                "digit": digit,
+                "colour": np.array(["red", "green", "blue", "grey", "pink"])[colour],
+                "size": size,
+                "site": generator.choice(["a", "b"], rows),
+            }
+        )
+
+    return make

@@ -97,7 +97,7 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
     (lambda: rebuilt(start_components=None), "start components are None"),
     (lambda: rebuilt(start_components=[[[0.0]], [[0.0]]]), "start components have shapes"),
     (lambda: gap(box(2), 0, 0, np.zeros(2), 1), "an end of the gap is array"),
-    (lambda: rebuilt(steps=1), "steps is 1; give a whole number, at least 3"),
+    (lambda: rebuilt(steps=1), "steps is 1; give a whole number of at least 3"),
     (lambda: rebuilt(3), "the observed function is 3"),
     (lambda: rebuilt(broken), "the observed function raised KeyError"),
     (lambda: rebuilt(lambda z: z.sum(axis=1) * NAN), "observations are not all finite"),

@@ -19,11 +19,6 @@ def test_words_are_those_of_the_vocabulary() -> None:
     assert [verdict.word for verdict in Verdict] == ["seen", "determined", "disconnected", "unseen level", "undecided"]
 
 
-@pytest.mark.parametrize("verdict", Verdict)
-def test_words_lead_back_to_their_verdict(verdict: Verdict) -> None:
-    assert Verdict.from_word(verdict.word) is verdict
-
-
 def test_verdicts_can_be_told_apart_without_colour() -> None:
     symbols = [verdict.symbol for verdict in Verdict]
     assert len(set(symbols)) == len(Verdict)

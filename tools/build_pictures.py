@@ -6,7 +6,7 @@ from pathlib import Path
 
 import recombine as rc
 from recombine.data import flights_path
-from recombine.report.audit.models_figure import ModelsFigure
+from recombine.report.audit import ModelsFigure
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 

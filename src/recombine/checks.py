@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,19 +17,43 @@ from recombine.errors import InputError, listing, near_miss
 OUT_OF_REACH = 1e-9
 
 
-def whole(number: Any, name: str, least: int = 1) -> int:
-    """Return an integer of at least ``least``, or say what is wrong with it.
+def whole(number: Any, name: str, least: int = 1, most: int | None = None) -> int:
+    """Return an integer of at least ``least`` and at most ``most``, or say what is wrong with it.
 
     Examples
     --------
+    >>> whole(np.int64(3), "units")
+    3
     >>> whole(1.5, "dimensions")
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: dimensions is 1.5; give a whole number, at least 1
+    recombine.errors.InputError: dimensions is 1.5; give a whole number of at least 1
     """
-    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
-        raise InputError(f"{name} is {number!r}; give a whole number, at least {least}")
-    return int(number)
+    try:
+        found = None if isinstance(number, bool | np.bool_) else operator.index(number)
+    except TypeError:
+        found = None
+    if found is None or found < least or (most is not None and found > most):
+        span = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise InputError(f"{name} is {number!r}; give a whole number {span}")
+    return found
+
+
+def wholes(numbers: Any, name: str, least: int = 1) -> list[int]:
+    """Return a sequence of integers, each of at least ``least``.
+
+    Examples
+    --------
+    >>> wholes([0, -1], "seeds", least=0)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: seeds[1] is -1; give a whole number of at least 0
+    """
+    try:
+        listed = list(numbers)
+    except TypeError:
+        raise InputError(f"{name} is {numbers!r}; give a sequence of whole numbers") from None
+    return [whole(number, f"{name}[{place}]", least) for place, number in enumerate(listed)]
 
 
 def real(
@@ -39,8 +64,11 @@ def real(
     below: float = np.inf,
     least: float = -np.inf,
     most: float = np.inf,
+    finite: bool = True,
 ) -> float:
-    """Return a finite number strictly between two others, and not beyond two others, or say what is wrong with it.
+    """Return a number strictly between two others, and not beyond two others, or say what is wrong with it.
+
+    It has to be finite, unless ``finite`` is false.
 
     Examples
     --------
@@ -53,21 +81,22 @@ def real(
         ...
     recombine.errors.InputError: width is -1; give a finite number of at least 0 and below 2
     """
-    known = isinstance(number, Real) and not isinstance(number, bool) and np.isfinite(float(number))
-    if not (known and above < float(number) < below and least <= float(number) <= most):
+    known = isinstance(number, Real) and not isinstance(number, bool) and not (finite and np.isinf(float(number)))
+    inside = known and above < float(number) and (float(number) < below or np.isinf(below))
+    if not inside or not least <= float(number) <= most:
         limits = _limits(above=above, of_at_least=least, below=below, of_at_most=most)
-        raise InputError(f"{name} is {number!r}; give a finite number {limits}".rstrip())
+        raise InputError(f"{name} is {number!r}; give a {'finite ' if finite else ''}number {limits}".rstrip())
     return float(number)
 
 
-def bounded(
+def check_bounds(
     array: FloatArray, name: str, *, above: float = -np.inf, least: float = -np.inf, most: float = np.inf
 ) -> FloatArray:
     """Return numbers as they are if all of them are above one and not beyond two others, or name the first that is not.
 
     Examples
     --------
-    >>> bounded(np.array([1.0, -2.0]), "prices", above=0)
+    >>> check_bounds(np.array([1.0, -2.0]), "prices", above=0)
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: prices[1] is -2; give numbers above 0
@@ -265,12 +294,12 @@ def generator(seed: Any) -> np.random.Generator:
         raise InputError(f"seed is {seed!r}; give a whole number from 0 up, or a numpy Generator") from None
 
 
-def called(function: Callable[..., Any], name: str, *inputs: Any) -> Any:
+def call(function: Callable[..., Any], name: str, *inputs: Any) -> Any:
     """Call a function of the caller's and say whose it was where it fails.
 
     Examples
     --------
-    >>> called(lambda z: z["x"], "component 1", {})
+    >>> call(lambda z: z["x"], "component 1", {})
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: component 1 raised KeyError: 'x'; try it alone on arrays of such shapes

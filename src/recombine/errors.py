@@ -73,3 +73,14 @@ def listing(items: Iterable[object], limit: int = 12) -> str:
     if len(texts) <= limit:
         return ", ".join(texts)
     return f"{', '.join(texts[:limit])}, ... ({len(texts) - limit} more)"
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -24,8 +24,6 @@ class Verdict(IntEnum):
     --------
     >>> Verdict.DISCONNECTED.word
     'disconnected'
-    >>> Verdict.from_word("unseen level") is Verdict.UNSEEN_LEVEL
-    True
     """
 
     SEEN = 0
@@ -53,11 +51,6 @@ class Verdict(IntEnum):
     def colour(self) -> str:
         """Hex colour, safe for colour-blind readers and ordered in grey."""
         return self.text.colour
-
-    @classmethod
-    def from_word(cls, word: str) -> Verdict:
-        """Return the verdict written ``word``."""
-        return next(verdict for verdict in cls if verdict.word == word)
 
 
 _TEXTS = {
@@ -224,12 +217,12 @@ _KINDS = [
 FINDINGS = {kind.code: kind for kind in _KINDS}
 
 
-def rounded(number: float) -> int:
+def round_estimate(number: float) -> int:
     """Return an estimated count with two digits: more would look like a count.
 
     Examples
     --------
-    >>> rounded(959_999_971), rounded(47)
+    >>> round_estimate(959_999_971), round_estimate(47)
     (960000000, 47)
     """
     whole = round(number)

@@ -27,7 +27,7 @@ def test_flags_are_codes() -> None:
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ([0, 1], r"seen has shape \(2,\); give one row a cell"),
+        ([0, 1], r"seen has shape \(2,\); give one row per cell"),
         (np.zeros((3, 0)), r"seen has shape \(3, 0\)"),
         ([[0, 1], [1]], "rows of seen differ in length"),
         ([[0, 1], [0, -2]], r"seen\[1, 1\] is -2"),

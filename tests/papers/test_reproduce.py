@@ -11,11 +11,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import typer
 from markupsafe import escape
 from typer.testing import CliRunner
 
-from recombine.cli import papers as papers_cli
+from recombine.cli import app
 from recombine.errors import InputError, RecombineError
 from recombine.papers import Claim, Paper, Standing, available, find
 from recombine.papers.bounds import Above
@@ -31,9 +30,6 @@ from recombine.tables.table import Table
 
 PAPER = find("kernel-theory")
 COMMITTED = Path(__file__).parents[2] / "results"
-
-app = typer.Typer()
-papers_cli.register(app)
 
 
 def run(*words: str) -> tuple[int, str]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from recombine.errors import InputError
-from recombine.tables.frames import fetch, open_table, whole
+from recombine.tables.frames import count_of, fetch, open_table
 
 Writer = Callable[..., Path]
 
@@ -162,4 +162,4 @@ def test_fetch_returns_the_same_arrays_from_every_engine() -> None:
 
 
 def test_whole() -> None:
-    assert [whole(value) for value in (np.int64(4), 4.0, None, np.nan)] == [4, 4, 0, 0]
+    assert [count_of(value) for value in (np.int64(4), 4.0, None, np.nan)] == [4, 4, 0, 0]

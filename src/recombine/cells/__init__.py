@@ -10,10 +10,7 @@ if TYPE_CHECKING:
     from recombine.cells.array_files import read_arrays as read_arrays
     from recombine.cells.array_files import write_arrays as write_arrays
     from recombine.cells.arrays import as_cells as as_cells
-    from recombine.cells.arrays import as_count as as_count
-    from recombine.cells.arrays import as_counts as as_counts
     from recombine.cells.arrays import as_numbers as as_numbers
-    from recombine.cells.arrays import as_positive as as_positive
     from recombine.cells.arrays import product_size as product_size
     from recombine.cells.arrays import sizes_of as sizes_of
     from recombine.cells.conjunctions import Conjunctions as Conjunctions

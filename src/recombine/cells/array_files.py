@@ -42,11 +42,12 @@ def read_arrays(path: str | Path, what: str) -> dict[str, npt.NDArray[Any]]:
         again
     """
     try:
-        loaded = np.load(Path(path), allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            raise ValueError("one array without a name")
-        with loaded as file:
-            return {name: file[name] for name in file.files}
+        # Opened here, because NumPy leaves a broken archive open.
+        with Path(path).open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                raise ValueError("one array without a name")
+            return {name: loaded[name] for name in loaded.files}
     except (OSError, EOFError, ValueError, BadZipFile) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read as {what} ({reason}); save them again") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,7 +54,7 @@ def as_cells(cells: npt.ArrayLike, name: str = "cells", factors: int | None = No
     except ValueError:
         raise InputError(f"the rows of {name} differ in length; give one level of each factor in every row") from None
     if array.ndim != 2 or (array.shape[1] == 0):
-        raise InputError(f"{name} has shape {array.shape}; give one row a cell and one column a factor")
+        raise InputError(f"{name} has shape {array.shape}; give one row per cell and one column per factor")
     if factors is not None and array.shape[1] != factors:
         raise InputError(f"{name} has {array.shape[1]} columns but the design has {factors} factors; give all of them")
     if array.dtype.kind == "f" and array.size and not np.all(np.isfinite(array) & (array == np.floor(array))):
@@ -109,60 +108,6 @@ def as_numbers(values: Any, name: str) -> npt.NDArray[np.floating]:
             f"{name} are not real numbers in rows of equal length (dtype {array.dtype}); give such an array"
         )
     return array
-
-
-def as_count(value: Any, name: str, least: int = 1) -> int:
-    """Return a whole number of at least ``least``: sizes from 1 up, seeds from 0 up.
-
-    Examples
-    --------
-    >>> as_count(np.int64(3), "units")
-    3
-    >>> as_count(2.5, "units")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: units is 2.5; give a whole number of at least 1
-    """
-    try:
-        count = least - 1 if isinstance(value, bool | np.bool_) else operator.index(value)
-    except TypeError:
-        count = least - 1
-    if count < least:
-        raise InputError(f"{name} is {value!r}; give a whole number of at least {least}")
-    return count
-
-
-def as_counts(values: Any, name: str, least: int = 1) -> list[int]:
-    """Return a sequence of whole numbers, each of at least ``least``.
-
-    Examples
-    --------
-    >>> as_counts([0, -1], "seeds", least=0)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: seeds[1] is -1; give a whole number of at least 0
-    """
-    try:
-        listed = list(values)
-    except TypeError:
-        raise InputError(f"{name} is {values!r}; give a sequence of whole numbers") from None
-    return [as_count(value, f"{name}[{place}]", least) for place, value in enumerate(listed)]
-
-
-def as_positive(value: Any, name: str, *, infinite: bool = False) -> float:
-    """Return a number above zero, finite unless ``infinite`` says that it need not be.
-
-    Examples
-    --------
-    >>> as_positive("1", "rate")
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: rate is '1'; give a positive number that is finite
-    """
-    number = float(value) if isinstance(value, int | float | np.integer | np.floating) else math.nan
-    if not number > 0 or (math.isinf(number) and not infinite):
-        raise InputError(f"{name} is {value!r}; give a positive number{'' if infinite else ' that is finite'}")
-    return number
 
 
 def affordable(what: str, *shape: int) -> None:

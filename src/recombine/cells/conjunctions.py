@@ -3,7 +3,7 @@
 A conjunction is a subset J of the factors together with their levels. The additive model of order k is
 f(z) = sum over subsets J of size k of f_J(z_J) (smaller subsets are sums of these, so they add nothing). Each cell then
 is a row with one unit entry per subset, and everything else (ranks, null spaces, leverage, kernels) works on these rows
-through integer ids: gather to multiply, count to transpose. The full matrix is never needed.
+through integer ids: gather to multiply. The full matrix is never needed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, product_size
+from recombine.cells.arrays import IntArray, product_size
 from recombine.errors import InputError
 
 if TYPE_CHECKING:
@@ -286,10 +286,3 @@ class Conjunctions:
             shape = [self.sizes[factor] for factor in subset]
             ids = self._block(subset, every_cell(shape))
             yield table[ids].reshape([self.sizes[f] if f in subset else 1 for f in range(len(self.sizes))])
-
-    def adjoint(self, weights: FloatArray, ids: IntArray) -> FloatArray:
-        """Return the transpose times ``weights`` (N,): how much weight each conjunction carries, shape (F,)."""
-        total = np.zeros(self.columns)
-        for block in range(ids.shape[1]):
-            total += np.bincount(ids[:, block], weights=weights, minlength=self.columns)
-        return total

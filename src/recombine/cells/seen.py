@@ -11,7 +11,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, IntArray, product_size
 from recombine.cells.conjunctions import LARGEST_ID, Conjunctions, canonical, contains, distinct, mixed_radix
 
-#: Products up to this many cells get one byte a cell.
+#: Products up to this many cells get one byte per cell.
 MASKED_CELLS = 2**26
 
 

@@ -1,4 +1,4 @@
-"""The command about activations: does a model's representation compose? Plugged in with `register`."""
+"""The command about activations: does a model's representation compose?"""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ from typing import Annotated
 
 import typer
 
-from recombine.report.screen import captured, say
+from recombine.report.screen import capture, say
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(inspect)
-
-
-def inspect(
+def inspect_command(
     file: Annotated[
         Path,
-        typer.Argument(help="Activations: .npy, or .npz with one array a layer. One axis a factor, then features."),
+        typer.Argument(help="Activations: .npy, or .npz with one array per layer. One axis per factor, then features."),
     ],
     factors: Annotated[str, typer.Option(help="Names of the first axes, separated by commas: x,y.")],
     seen: Annotated[
         Path | None,
-        typer.Option(help="Cells trained on: a mask (.npy) or a table with one row a seen cell, levels from 0."),
+        typer.Option(help="Cells trained on: a mask (.npy) or a table with one row per seen cell, levels from 0."),
     ] = None,
     truth: Annotated[
         Path | None, typer.Option(help="The right outputs (.npy), in the shape of the last layer.")
@@ -34,8 +29,8 @@ def inspect(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Say whether a model's activations compose, where they stop moving, and how additive each layer is."""
-    import recombine
-    from recombine.report.inspection import as_json, show
+    from recombine import inspect
+    from recombine.report.inspection import inspection_json, show_inspection
 
-    found = recombine.inspect(file, factors, seen=seen, truth=truth, background=background)
-    say(as_json(found) + "\n" if json else captured(lambda console: show(found, console)))
+    found = inspect(file, factors, seen=seen, truth=truth, background=background)
+    say(inspection_json(found) + "\n" if json else capture(lambda console: show_inspection(found, console)))

@@ -1,4 +1,4 @@
-"""The commands about papers: list them, and reproduce one. Plugged into the command line with `register`."""
+"""The commands about papers: list them, and reproduce one."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.errors import InputError, listing, near_miss
-from recombine.report.output_files import check_file, check_folder
-from recombine.report.screen import captured, say
-from recombine.report.wording import plural
+from recombine.errors import InputError, listing, near_miss, plural
+from recombine.jobs.output_files import check_file, check_folder
+from recombine.report.screen import capture, say
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from rich.console import Console
 
     from recombine.papers.paper import Paper
@@ -25,13 +26,7 @@ if TYPE_CHECKING:
 STORE = Path(".recombine")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.command()(papers)
-    app.command()(reproduce)
-
-
-def papers(
+def papers_command(
     name: Annotated[str | None, typer.Argument(help="Show the claims of this paper only.")] = None,
     results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
 ) -> None:
@@ -53,7 +48,7 @@ def papers(
         print(f"recombine: where claims stand is not known here: {_no_results(folder)}", file=sys.stderr)
 
 
-def reproduce(
+def reproduce_command(
     paper: Annotated[str, typer.Argument(help="Short name, as listed by 'recombine papers'.")],
     scale: Annotated[
         str | None, typer.Option(help="quick (minutes on a laptop) or full (the paper's size). [default: quick]")
@@ -79,8 +74,9 @@ def reproduce(
 ) -> None:
     """Run a paper's experiments and check every claim; exit code 1 if one fails."""
     from recombine.papers import find
-    from recombine.papers.reproduce import from_results as judged
+    from recombine.papers.reproduce import from_results as judge_results
     from recombine.papers.results import default_folder
+    from recombine.runs.executors import make_executor
 
     chosen = find(paper)
     only = _numbers(only or [])
@@ -96,18 +92,11 @@ def reproduce(
             raise InputError("--from-results runs nothing that --save could write; leave out one of the two")
         if not folder.is_dir():
             raise InputError(f"{_no_results(folder)}, or run without --from-results")
-        state = judged(chosen, folder, scale=scale, only=only)
+        state = judge_results(chosen, folder, scale=scale, only=only)
     else:
         _check_device(device)
-        options: dict[str, Any] = {
-            "device": device,
-            "executor": executor,
-            "address": address,
-            "workers": workers,
-            "store": store,
-            "minutes": minutes,
-        }
-        state = _run(chosen, scale or "quick", only, options)
+        pool = make_executor(executor, workers=workers, address=address)
+        state = _run(chosen, scale or "quick", only, pool, store, device, minutes)
         if save:
             _save(state, folder)
     say(_rendered(state))
@@ -173,22 +162,22 @@ def _check_device(device: str) -> None:
         raise InputError(f"--device {device} {why}; use cpu, or where there is a GPU cuda or cuda:1") from None
 
 
-def _run(paper: Any, scale: str, only: list[str], options: dict[str, Any]) -> Reproduction:
-    from recombine.papers.reproduce import reproduce as run
-    from recombine.runs.executors import make_executor
+def _run(
+    paper: Paper, scale: str, only: list[str], executor: Executor, store: Path, device: str, minutes: float | None
+) -> Reproduction:
+    from recombine.papers.reproduce import reproduce
     from recombine.runs.store import Store
 
-    executor = make_executor(options["executor"], workers=options["workers"], address=options["address"])
     try:
         with _live() as watch:
-            state = run(
+            state = reproduce(
                 paper,
                 scale,
-                store=Store(options["store"]),
+                store=Store(store),
                 executor=executor,
                 only=only,
-                device=options["device"],
-                minutes=options["minutes"],
+                device=device,
+                minutes=minutes,
                 watch=watch,
             )
     except BaseException as error:
@@ -197,7 +186,7 @@ def _run(paper: Any, scale: str, only: list[str], options: dict[str, Any]) -> Re
         if not isinstance(error, KeyboardInterrupt):
             raise
         print(
-            f"recombine: stopped. Finished units are in {options['store']}; the same command goes on from there.",
+            f"recombine: stopped. Finished units are in {store}; the same command goes on from there.",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
@@ -268,4 +257,4 @@ def _rendered(state: Reproduction) -> str:
         if words := legend(state):
             console.print(words, markup=False)
 
-    return captured(draw, plain_width=160)
+    return capture(draw, plain_width=160)

@@ -1,24 +1,18 @@
-"""The command about predictions: do they depend on what they should ignore? Plugged in with `register`."""
+"""The command about predictions: do they depend on what they should ignore?"""
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from recombine.errors import InputError
-from recombine.report.screen import captured, say
+from recombine.report.screen import capture, say
+from recombine.tables.text_files import split_names
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(probe)
-
-
-def probe(
-    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row a prediction.")],
+def probe_command(
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per prediction.")],
     prediction: Annotated[str, typer.Option(help="Column of predictions: classes, or numbers.")],
     outcome: Annotated[
         str | None, typer.Option(help="Column of true outcomes: all that the prediction should depend on.")
@@ -44,30 +38,20 @@ def probe(
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say whether predictions depend on factors that they should ignore, how much, and how sure that is."""
-    import recombine
-    from recombine.report.probe import as_json, show
+    from recombine import probe
+    from recombine.report.probe import probe_json, show_probe
 
-    given = [*([outcome] if outcome is not None else []), *(_names(factor) or [])]
-    if not given:
-        raise InputError("say what the prediction may depend on: --outcome y, or --factor own (several by commas)")
-    found = recombine.probe(
+    found = probe(
         file,
-        prediction=prediction,
-        given=given,
-        factors=_names(factors),
+        prediction,
+        outcome,
+        None if factors is None else split_names(factors),
+        factor=split_names(factor),
         level=level,
         permutations=permutations,
         seed=seed,
         bins=bins,
-        as_levels=_names(as_levels) or (),
+        as_levels=split_names(as_levels),
     )
-    say(as_json(found) + "\n" if json else captured(lambda console: show(found, console)))
+    say(probe_json(found) + "\n" if json else capture(lambda console: show_probe(found, console)))
     raise typer.Exit(1 if fail_on_dependence and found.depends else 0)
-
-
-def _names(text: str | None) -> list[str] | None:
-    """Split a list of names as a line of CSV, so that a name with a comma in it can be quoted."""
-    if text is None:
-        return None
-    fields = next(csv.reader([text], skipinitialspace=True), [])
-    return [name.strip() for name in fields if name.strip()]

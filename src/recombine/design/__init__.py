@@ -1,4 +1,4 @@
-"""Designs: factors, their levels, and the cells of a table that were seen."""
+"""A design: factors, their levels, and which of their cells a table holds, how often and with which outcome."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +13,18 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, refuse_masked, sizes_of
 from recombine.cells.conjunctions import Conjunctions, canonical, distinct
 from recombine.design.factors import Factor, code_levels, place_of
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, listing, near_miss, plural
 from recombine.tables.columns import Proposal, check_factor, profile, propose_factors
 from recombine.tables.frames import Source, fetch, open_table
 from recombine.tables.grouping import Columns, Groups, group, training_rows
 from recombine.verdicts import FINDINGS, Finding
+
+
+class Shape(TypedDict):
+    """What the cells of a design are cells of: the number of levels of each factor, groups of interchangeable ones."""
+
+    sizes: tuple[int, ...]
+    symmetric: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +138,7 @@ class Design:
         sizes: Sequence[int] | None = None,
         symmetric: Sequence[Sequence[int]] = (),
     ) -> Design:
-        """Build a design from integer codes of shape (N, C), one row a measurement.
+        """Build a design from integer codes of shape (N, C), one row per measurement.
 
         Examples
         --------
@@ -150,20 +158,24 @@ class Design:
             raise InputError(f"sizes {list(levels)} are too small: cells use {found} levels")
         training = np.ones(len(codes), dtype=bool) if train is None else np.asarray(train, dtype=bool)
         if training.shape != (len(codes),):
-            raise InputError(f"train must be {len(codes)} flags, one a row of cells")
+            raise InputError(f"train must be {len(codes)} flags, one per row of cells")
         refuse_masked(outcome, "outcome")
         values = None if outcome is None else np.asarray(outcome, dtype=float)
         if values is not None and (values.shape != (len(codes),) or not np.isfinite(values).all()):
-            raise InputError(f"outcome must be {len(codes)} finite numbers, one a row of cells")
+            raise InputError(f"outcome must be {len(codes)} finite numbers, one per row of cells")
         parts = tuple(Factor(label, tuple(range(size))) for label, size in zip(labels, levels, strict=True))
         rows = np.ones(len(codes), dtype=np.int64)
         design = cls(parts, codes, training, rows, rows.astype(float), values, symmetric=tuple(map(tuple, symmetric)))
         return _merged(replace(design, outcome_name=None if values is None else "outcome"))
 
     def __repr__(self) -> str:
-        factors = " × ".join(f"{factor.name} ({len(factor.levels):,})" for factor in self.factors)
         outcome = f", outcome {self.outcome_name}" if self.outcome_name else ""
-        return f"Design({factors}{outcome}; {len(self.seen):,} of {self.product:,} cells seen)"
+        return f"Design({self.title}{outcome}; {len(self.seen):,} of {self.product:,} cells seen)"
+
+    @property
+    def title(self) -> str:
+        """Factor names with their numbers of levels: ``"carrier (16) × origin (3)"``."""
+        return " × ".join(f"{factor.name} ({len(factor.levels):,})" for factor in self.factors)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -176,9 +188,36 @@ class Design:
         return tuple(len(factor.levels) for factor in self.factors)
 
     @property
+    def shape(self) -> Shape:
+        """Sizes and symmetric groups, as `recombine.identify` takes them."""
+        return {"sizes": self.sizes, "symmetric": self.symmetric}
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Places of the factors, interchangeable ones together: ``((0, 1), (2,))``."""
+        paired = {place for group in self.symmetric for place in group}
+        return tuple(
+            sorted([*self.symmetric, *((place,) for place in range(len(self.factors)) if place not in paired)])
+        )
+
+    def twins(self, place: int) -> tuple[int, ...]:
+        """Return the places of the factors that are interchangeable with factor ``place``, its own among them."""
+        return next(group for group in self.groups if place in group)
+
+    def features(self, order: int) -> Conjunctions:
+        """Return the additive model of one order on the cells of this design."""
+        if order not in self._features:
+            self._features[order] = Conjunctions(self.sizes, order, self.symmetric)
+        return self._features[order]
+
+    @cached_property
+    def _features(self) -> dict[int, Conjunctions]:
+        return {}
+
+    @property
     def product(self) -> int:
         """Number of cells of the full product (unordered inside symmetric groups)."""
-        return Conjunctions(self.sizes, len(self.sizes), self.symmetric).possible(tuple(range(len(self.sizes))))
+        return self.features(len(self.sizes)).possible(tuple(range(len(self.sizes))))
 
     @property
     def seen(self) -> IntArray:
@@ -191,7 +230,7 @@ class Design:
         return self.cells[~self.train]
 
     def decode(self, cells: IntArray) -> dict[str, npt.NDArray[Any]]:
-        """Return the level labels of ``cells`` (N, C), one column a factor."""
+        """Return the level labels of ``cells`` (N, C), one column per factor."""
         return {
             factor.name: np.array(factor.labels, dtype=object)[cells[:, place]]
             for place, factor in enumerate(self.factors)
@@ -238,15 +277,11 @@ class Design:
                     f"{near_miss(fresh[0], factors[place].labels)} To ask about levels that were never seen, pass "
                     "--new-levels (new_levels=True in Python)"
                 )
-            for member in _group_of(place, self.symmetric):
+            for member in self.twins(place):
                 factors[member] = Factor(factors[member].name, (*factors[member].levels, *fresh))
         codes = np.stack([factor.codes(columns[factor.name]) for factor in factors], axis=1)
         cells = canonical(codes, self.symmetric)
         return replace(self, factors=tuple(factors)), cells
-
-
-def _group_of(place: int, symmetric: Sequence[Sequence[int]]) -> Sequence[int]:
-    return next((members for members in symmetric if place in members), (place,))
 
 
 def _guessed(proposals: list[Proposal], name: str) -> list[str]:
@@ -317,9 +352,7 @@ def _coded(
 def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[Finding]:
     notes = []
     if any(left_out.values()):
-        reasons = "; ".join(
-            f"{count:,} row{'s' if count != 1 else ''} with {reason}" for reason, count in left_out.items() if count
-        )
+        reasons = "; ".join(f"{plural(count, 'row')} with {reason}" for reason, count in left_out.items() if count)
         notes.append(Finding(FINDINGS["RC103"], reasons))
     if proposals:
         taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
 from recombine.errors import InputError, listing, near_miss
+from recombine.tables.grouping import level_text
 
 #: From here on floating point skips integers, so two levels could be read as one.
 LARGEST_EXACT = 2**53
@@ -60,22 +60,6 @@ class Factor:
         known = self._codes
         found = [known[value if value in known else level_text(value)] for value in values.tolist()]
         return np.array(found, dtype=np.int64)
-
-
-def level_text(level: object) -> str:
-    """Return a level as the reader would write it: no trailing zeros, no midnight, no digit lost.
-
-    Examples
-    --------
-    >>> level_text(2.0), level_text(1234567.5), level_text(datetime(2013, 1, 31))
-    ('2', '1234567.5', '2013-01-31')
-    """
-    if isinstance(level, float):
-        short = f"{level:g}"
-        return short if float(short) == level else repr(level).removesuffix(".0")
-    if isinstance(level, datetime) and level.time() == time():
-        return str(level.date())
-    return str(level)
 
 
 def place_of(factors: Sequence[str], name: str) -> int:

@@ -1,4 +1,4 @@
-"""Jobs: what users ask for, answered with science and engine."""
+"""Jobs answer what users ask: audit a design, advise what to collect, probe predictions, inspect activations."""
 
 from __future__ import annotations
 

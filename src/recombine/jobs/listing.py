@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import IntArray, product_size
-from recombine.cells.conjunctions import Conjunctions, canonical, contains, distinct, every_cell
+from recombine.cells.arrays import BoolArray, IntArray, product_size
+from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct, every_cell
 from recombine.design.design import Design
 
 #: Products up to this many cells are listed whole.
@@ -51,12 +51,12 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int) -> Listing
     if targets is not None:
         return Listing(_in_order(targets), "targets", design.product)
     if product_size(design.sizes) <= MOST_LISTED:
-        cells = _unseen(design, every_cell(design.sizes))
+        cells = keep_unseen(design, every_cell(design.sizes))
         return Listing(cells, "all unseen", design.product)
     generator = np.random.default_rng(seed)
     drawn = np.stack([generator.integers(size, size=2 * SAMPLE) for size in design.sizes], axis=1)
-    held_out = _unseen(design, design.held_out)[:SAMPLE]
-    random = _unseen(design, distinct(canonical(drawn, design.symmetric))[0])
+    held_out = keep_unseen(design, design.held_out)[:SAMPLE]
+    random = keep_unseen(design, distinct(canonical(drawn, design.symmetric))[0])
     random = random[np.sort(generator.permutation(len(random))[: SAMPLE - len(held_out)])]
     return Listing(distinct(np.vstack([held_out, random]))[0], "sample", design.product)
 
@@ -82,7 +82,19 @@ def _in_order(cells: IntArray) -> IntArray:
     return cells[np.sort(np.unique(where, return_index=True)[1])]
 
 
-def _unseen(design: Design, cells: IntArray) -> IntArray:
+def holds_first(cells: IntArray, group: Subset, place: int) -> BoolArray:
+    """Say in which cells (N, C) the factor at ``place`` holds a level that no earlier one of its ``group`` holds.
+
+    Examples
+    --------
+    >>> holds_first(np.array([[0, 1], [2, 2]]), (0, 1), 1).tolist()
+    [True, False]
+    """
+    earlier = cells[:, list(group[: group.index(place)])]
+    return np.asarray(~(earlier == cells[:, [place]]).any(axis=1))
+
+
+def keep_unseen(design: Design, cells: IntArray) -> IntArray:
     """Keep the cells that are not seen, in canonical order of symmetric levels."""
     if design.symmetric:
         cells = cells[(canonical(cells, design.symmetric) == cells).all(axis=1)]

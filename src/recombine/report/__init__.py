@@ -1,42 +1,32 @@
-"""One theme, figures and the single-file HTML report. Importing this plugs the faces into `Audit`."""
+"""Faces: a result as text for a terminal, HTML for a notebook, one self-contained page, JSON, and figures."""
 
 from __future__ import annotations
 
-from recombine.jobs.audit.audit import Audit
-from recombine.report import inspection as _inspection  # noqa: F401 - plugs its words into Inspection
-from recombine.report import probe as _probe  # noqa: F401 - plugs its words into Probe
-from recombine.tables.table import Table
+from typing import TYPE_CHECKING
 
+from recombine._rooms import open_room
+from recombine.jobs.faces import FACES
 
-class Report:
-    """The faces of an audit: HTML page, notebook summary and plain text.
+if TYPE_CHECKING:
+    from recombine.report import audit as audit
+    from recombine.report import papers as papers
+    from recombine.report.figure import Figure as Figure
+    from recombine.report.inspection import inspection_json as inspection_json
+    from recombine.report.inspection import inspection_text as inspection_text
+    from recombine.report.inspection import show_inspection as show_inspection
+    from recombine.report.probe import probe_json as probe_json
+    from recombine.report.probe import probe_text as probe_text
+    from recombine.report.probe import show_probe as show_probe
+    from recombine.report.theme import theme as theme
 
-    Examples
-    --------
-    >>> import recombine as rc
-    >>> Report().notebook(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))).startswith("<div")
-    True
-    """
+open_room(__name__)
 
-    def page(
-        self, audit: Audit, *, models: Table | None = None, suggestions: int | None = 5, command: str | None = None
-    ) -> str:
-        """Return the self-contained HTML report; see `recombine.report.audit.page.page`."""
-        from recombine.report.audit.page import page
-
-        return page(audit, models=models, suggestions=suggestions, command=command)
-
-    def notebook(self, audit: Audit) -> str:
-        """Return a short HTML summary without scripts; see `recombine.report.audit.notebook.notebook`."""
-        from recombine.report.audit.notebook import notebook
-
-        return notebook(audit)
-
-    def text(self, audit: Audit) -> str:
-        """Return the summary as plain text."""
-        from recombine.report.audit.terminal import summary_text
-
-        return summary_text(audit)
-
-
-Audit.renderer = Report()
+FACES |= {
+    "Audit": {
+        "text": "recombine.report.audit.terminal:audit_text",
+        "notebook": "recombine.report.audit.notebook:notebook",
+        "page": "recombine.report.audit.page:page",
+    },
+    "Inspection": {"text": "recombine.report.inspection:inspection_text"},
+    "Probe": {"text": "recombine.report.probe:probe_text"},
+}

@@ -1,16 +1,16 @@
-"""Activations in a screenful: the verdict in words, then a line a layer. Importing this plugs it into `Inspection`."""
+"""Activations in a screenful: the verdict in words, then a line per layer; and as JSON."""
 
 from __future__ import annotations
 
-import io
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recombine._version import __version__
+from recombine.errors import plural
 from recombine.jobs.inspection.inspection import Inspection
-from recombine.jobs.inspection.reading import VERDICTS, Reading
-from recombine.report.audit.terminal import _grid, _line
-from recombine.report.wording import plural
+from recombine.jobs.inspection.reading import VERDICTS, LayerReading
+from recombine.report.json_text import json_text
+from recombine.report.screen import plain_grid, plain_text, print_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,36 +26,32 @@ _BAR, NARROW = 8, 100
 
 def inspection_text(inspection: Inspection, width: int = 110) -> str:
     """Return the inspection as plain text without colours."""
-    from rich.console import Console
-
-    buffer = io.StringIO()
-    show(inspection, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+    return plain_text(lambda console: show_inspection(inspection, console), width)
 
 
-def show(inspection: Inspection, console: Console) -> None:
+def show_inspection(inspection: Inspection, console: Console) -> None:
     """Print the inspection to a rich console."""
     sizes = " × ".join(f"{name} ({size})" for name, size in zip(inspection.factors, inspection.levels, strict=True))
     cells = "" if inspection.seen is None else f"; {inspection.seen:,} cells seen, {inspection.unseen:,} unseen"
-    _line(console, f"Recombine inspection of {inspection.source}", "bold")
-    _line(console, f"{plural(len(inspection.layers), 'layer')} over {sizes}{cells}", "")
+    print_line(console, f"Recombine inspection of {inspection.source}", "bold")
+    print_line(console, f"{plural(len(inspection.layers), 'layer')} over {sizes}{cells}")
     console.print()
     symbol = _SYMBOLS.get(inspection.verdict, "?")
-    _line(console, f"{symbol} {inspection.verdict}: {VERDICTS[inspection.verdict]}", _STYLES[symbol])
-    _line(console, f"  {inspection.sentence}", "")
+    print_line(console, f"{symbol} {inspection.verdict}: {VERDICTS[inspection.verdict]}", _STYLES[symbol])
+    print_line(console, f"  {inspection.sentence}")
     console.print()
     _layers(inspection, console)
     console.print()
     _legend(inspection, console)
     for note in inspection.notes:
-        _line(console, f"  {note}", "dim")
+        print_line(console, f"  {note}", "dim")
 
 
 def _layers(inspection: Inspection, console: Console) -> None:
-    """One line a layer; columns about unseen cells only where these are known."""
+    """One line per layer; columns about unseen cells only where these are known."""
     from rich.text import Text
 
-    table, known, bars = _grid(), inspection.seen is not None, console.width >= NARROW
+    table, known, bars = plain_grid(), inspection.seen is not None, console.width >= NARROW
     head = ["layer", "", "additive", "F", "F_K", *(["volume", "pasted (seen)"] if known else []), "readout"]
     table.add_column(no_wrap=True)
     for _ in head[2:]:
@@ -68,7 +64,7 @@ def _layers(inspection: Inspection, console: Console) -> None:
     console.print(table)
 
 
-def _numbers(layer: Reading, known: bool, bars: bool) -> list[str]:
+def _numbers(layer: LayerReading, known: bool, bars: bool) -> list[str]:
     bar = "█" * round(_BAR * layer.additive) + " " if bars and layer.additive == layer.additive else ""
     texts = [f"{bar}{_short(layer.additive)}", _short(layer.F), _short(layer.F_K)]
     if known:
@@ -96,20 +92,18 @@ def _legend(inspection: Inspection, console: Console) -> None:
     place = "unseen cells" if inspection.seen is not None else "all cells"
     lines.append(f"readout: R² on {place} of a linear readout of the level of the worst factor")
     for line in lines:
-        _line(console, f"  {line}", "dim")
+        print_line(console, f"  {line}", "dim")
 
 
-def as_json(inspection: Inspection) -> str:
+def inspection_json(inspection: Inspection) -> str:
     """Return the inspection as JSON text; what could not be measured is null.
 
     Examples
     --------
     >>> import json, numpy as np, recombine as rc
-    >>> json.loads(as_json(rc.inspect(np.eye(6).reshape(2, 3, 6), ["x", "y"])))["levels"]
+    >>> json.loads(inspection_json(rc.inspect(np.eye(6).reshape(2, 3, 6), ["x", "y"])))["levels"]
     [2, 3]
     """
-    import msgspec
-
     record = {
         "recombine": __version__,
         "source": inspection.source,
@@ -124,16 +118,4 @@ def as_json(inspection: Inspection) -> str:
         "layers": [asdict(layer) for layer in inspection.layers],
         "notes": list(inspection.notes),
     }
-    return msgspec.json.format(msgspec.json.encode(_plain(record)), indent=2).decode()
-
-
-def _plain(value: Any) -> Any:
-    """Replace NaN, which JSON lacks, by null."""
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and value != value else value
-
-
-Inspection.renderer = inspection_text
+    return json_text(record)

@@ -1,15 +1,16 @@
-"""The probe in a screenful: a line a factor, then the same in words. Importing this plugs the words into `Probe`."""
+"""The probe in a screenful: a line per factor, then the same in words; and as JSON."""
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 from recombine._version import __version__
+from recombine.errors import plural
 from recombine.jobs.probe.probe import Probe
 from recombine.measures.dependence.independence import bits_text, share_text
-from recombine.report.audit.terminal import _grid, _line
-from recombine.report.wording import plural
+from recombine.report.json_text import json_text
+from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+from recombine.report.wording import GUESS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,51 +21,45 @@ _STYLES = {"depends": "bold red", "no dependence found": "", "cannot tell": "yel
 
 def probe_text(probe: Probe, width: int = 110) -> str:
     """Return the probe as plain text without colours."""
-    from rich.console import Console
-
-    buffer = io.StringIO()
-    show(probe, Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+    return plain_text(lambda console: show_probe(probe, console), width)
 
 
-def show(probe: Probe, console: Console) -> None:
+def show_probe(probe: Probe, console: Console) -> None:
     """Print the probe to a rich console."""
     given = " and ".join(probe.given)
-    _line(console, f"Recombine probe of {probe.source}", "bold")
+    print_line(console, f"Recombine probe of {probe.source}", "bold")
     values, _, levels = probe.tests[0].test.levels
-    _line(
+    print_line(
         console,
         f"{probe.prediction} ({plural(values, 'value')}) given {given} ({plural(levels, 'level')}); "
         f"{plural(probe.rows, 'row')}, {probe.permutations:,} shuffles",
         "",
     )
-    _line(
+    print_line(
         console,
         f"Of the {bits_text(probe.entropy)} bits of {probe.prediction}, {given} settles "
         f"{bits_text(probe.entropy - probe.left_open)} and leaves {bits_text(probe.left_open)} open.",
         "",
     )
     if probe.proposals:
-        _line(console, "The factors are a guess; name them with --factors to be sure.", "bold yellow")
-    console.print()
-    _line(console, f"Does {probe.prediction} depend on a factor beyond {given}?", "bold")
+        print_line(console, GUESS, "bold yellow")
+    print_title(console, f"Does {probe.prediction} depend on a factor beyond {given}?")
     _verdicts(probe, console)
     for item in probe.tests:
         console.print()
-        _line(console, f"  {item.sentence}", "")
+        print_line(console, f"  {item.sentence}")
     if probe.notes:
-        console.print()
-        _line(console, "Notes", "bold")
+        print_title(console, "Notes")
     for note in probe.notes:
-        _line(console, f"  {note}", "")
+        print_line(console, f"  {note}")
 
 
 def _verdicts(probe: Probe, console: Console) -> None:
-    """One line a factor: verdict, bits beyond chance, share of what is left open, p-value."""
+    """One line per factor: verdict, bits beyond chance, share of what is left open, p-value."""
     from rich.text import Text
 
     adjusted = len([item for item in probe.tests if item.test.varied]) > 1
-    table = _grid()
+    table = plain_grid()
     table.add_column()
     for _ in range(3):
         table.add_column(justify="right")
@@ -77,18 +72,16 @@ def _verdicts(probe: Probe, console: Console) -> None:
     console.print(table)
 
 
-def as_json(probe: Probe) -> str:
+def probe_json(probe: Probe) -> str:
     """Return the probe as JSON text.
 
     Examples
     --------
     >>> import json, pandas as pd, recombine as rc
     >>> frame = pd.DataFrame({"guess": [0, 1] * 50, "y": [0, 1] * 50, "site": [0, 0, 1, 1] * 25})
-    >>> json.loads(as_json(rc.probe(frame, prediction="guess", given="y", factors=["site"])))["depends"]
+    >>> json.loads(probe_json(rc.probe(frame, prediction="guess", outcome="y", factors=["site"])))["depends"]
     []
     """
-    import msgspec
-
     rows = [
         {**row, "degrees of freedom": item.test.freedom, "varied": item.test.varied, "sentence": item.sentence}
         for row, item in zip(probe.table.rows(), probe.tests, strict=True)
@@ -109,7 +102,4 @@ def as_json(probe: Probe) -> str:
         "factors": rows,
         "notes": list(probe.notes),
     }
-    return msgspec.json.format(msgspec.json.encode(record), indent=2).decode()
-
-
-Probe.renderer = probe_text
+    return json_text(record)

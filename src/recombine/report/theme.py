@@ -107,12 +107,12 @@ def text_width(text: str) -> float:
     return sum(1.7 if unicodedata.east_asian_width(letter) in "WF" else 1.0 for letter in text)
 
 
-def short(text: str, limit: float = 18) -> str:
+def shorten(text: str, limit: float = 18) -> str:
     r"""Return a label on one line, without control characters, cut in the middle if it is long.
 
     Examples
     --------
-    >>> short("a name\nthat goes on and on", 12)
+    >>> shorten("a name\nthat goes on and on", 12)
     'a nam…and on'
     """
     line = " ".join("".join(" " if _breaks_a_line(letter) else letter for letter in text).split())

@@ -1,4 +1,4 @@
-"""The audit in sentences: what the page and the notebook say first."""
+"""The audit in words: every number and sentence that terminal, page and notebook say is written here, once."""
 
 from __future__ import annotations
 
@@ -8,12 +8,41 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.verdicts import Verdict
+from recombine.errors import plural
+from recombine.verdicts import Verdict, round_estimate
 
 if TYPE_CHECKING:
+    from recombine.design.design import Design
     from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.coverage import Coverage
+    from recombine.jobs.audit.forecast import Forecast
+    from recombine.theory.identification.counts import Counts
+    from recombine.theory.identification.identify import Identification
 
 UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED)
+
+GUESS = "The factors are a guess; name them with --factors to be sure."
+SLOPES = "Share of each factor's effect that reaches unseen cells, by depth of a ReLU network"
+MODELS = "Error by verdict when trained on part of the seen cells (root mean square)"
+NOTHING_TO_COLLECT = "Nothing: there is no further cell to collect that would help much."
+NO_FINDINGS = "None: every unseen combination is determined, and no risk was found."
+
+#: How the check of the assumption reads where the verdicts are counted, so that no count looks stronger than it is.
+_CHECKED = {
+    "holds": "they do, see below",
+    "holds roughly": "they do roughly, see below",
+    "does not hold": "they do not, see below",
+    "is not shown to hold": "that is not shown, see below",
+    "cannot be checked": "not checked",
+}
+#: By which arithmetic verdicts are decided, and how sure that is.
+_ROUTES = {
+    "graph": ("decided exactly, by connectivity", " of levels, which cannot err"),
+    "exact": (
+        "decided exactly, by rank in modular arithmetic",
+        ": modulo the prime 2⁶¹ − 1 the chance that any one is wrong is about 4 in 10¹⁹",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -22,7 +51,15 @@ class Tally:
 
     counts: dict[Verdict, int]
     exact: bool
-    targets: bool
+    targets: bool = False
+
+    @classmethod
+    def of(cls, audit: Audit) -> Tally:
+        """Return the counts that answer the reader's question: of the targets if there are any, else of the product."""
+        if audit.listing.kind == "targets":
+            counts = np.bincount(audit.codes, minlength=len(Verdict))
+            return cls({verdict: int(counts[verdict]) for verdict in Verdict}, True, True)
+        return cls(dict(audit.counts.by_verdict), audit.counts.exact)
 
     @property
     def total(self) -> int:
@@ -34,13 +71,17 @@ class Tally:
         """Those that were not seen."""
         return sum(self.counts[verdict] for verdict in UNSEEN)
 
+    def number(self, verdict: Verdict) -> str:
+        """Write the count of a verdict; one that is known by sampling only is rounded.
 
-def tally(audit: Audit) -> Tally:
-    """Return the counts that answer the reader's question: of the targets if there are any, else of the product."""
-    if audit.listing.kind == "targets":
-        counts = np.bincount(audit.codes, minlength=len(Verdict))
-        return Tally({verdict: int(counts[verdict]) for verdict in Verdict}, True, True)
-    return Tally(dict(audit.counts.by_verdict), audit.counts.exact, False)
+        Examples
+        --------
+        >>> sampled = Tally({Verdict.DETERMINED: 12_345, Verdict.UNSEEN_LEVEL: 678}, exact=False)
+        >>> sampled.number(Verdict.DETERMINED), sampled.number(Verdict.UNSEEN_LEVEL)
+        ('about 12,000', '678')
+        """
+        known = self.exact or verdict in (Verdict.SEEN, Verdict.UNSEEN_LEVEL)
+        return f"{self.counts[verdict]:,}" if known else f"about {round_estimate(self.counts[verdict]):,}"
 
 
 def number(value: float | int | None, digits: int = 3) -> str:
@@ -48,12 +89,12 @@ def number(value: float | int | None, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> number(12345), number(0.123456), number(-5.2299), number(254.52, 4), number(float("nan"))
-    ('12,345', '0.123', '−5.23', '254.5', '–')
+    >>> number(12345), number(0.123456), number(-5.2299), number(254.52, 4), number(999.6), number(float("nan"))
+    ('12,345', '0.123', '−5.23', '254.5', '1,000', '–')
     """
     if value is None or value != value:
         return "–"
-    whole = isinstance(value, int | np.integer) or 10**digits <= abs(value) < 1e12
+    whole = isinstance(value, int | np.integer) or 10 ** (digits - 1) <= abs(value) < 1e12
     return (f"{value:,.0f}" if whole else f"{value:.{digits}g}").replace("-", "−")
 
 
@@ -74,7 +115,7 @@ def percent(part: int, whole: int) -> str:
     Examples
     --------
     >>> percent(1, 3), percent(9999, 10000), percent(1, 10**12), percent(0, 5)
-    ('33.3 %', '> 99.9 %', '< 0.1 %', '0 %')
+    ('33.3 %', '> 99.9 %', '< 0.1 %', '0.0 %')
     """
     return share(part / whole if whole else 0.0)
 
@@ -85,46 +126,53 @@ def share(value: float) -> str:
     Examples
     --------
     >>> share(0.25), share(1.0), share(0.99999), share(-0.4)
-    ('25.0 %', '100 %', '> 99.9 %', '−40.0 %')
+    ('25.0 %', '100.0 %', '> 99.9 %', '−40.0 %')
     """
-    if value in (0.0, 1.0):
-        return f"{100 * value:.0f} %"
     if 0.999 < value < 1:
         return "> 99.9 %"
     return "< 0.1 %" if 0 < value < 0.001 else f"{100 * value:.1f} %".replace("-", "−")
 
 
-def plain(text: str) -> str:
-    """Drop the backticks that set off a word in the package's own texts.
+def slope_text(value: float) -> str:
+    """Write the share of a factor's effect that carries over.
 
     Examples
     --------
-    >>> plain("the word `determined`")
-    'the word determined'
+    >>> slope_text(0.8478), slope_text(float("nan"))
+    ('85%', 'not varied')
     """
-    return text.replace("`", "")
+    return "not varied" if np.isnan(value) else f"{value:.0%}"
 
 
-def plural(count: int, noun: str) -> str:
-    """Write a count with its noun.
-
-    Examples
-    --------
-    >>> plural(1, "row"), plural(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def joined(items: Sequence[str]) -> str:
+def join_words(items: Sequence[str]) -> str:
     """Join words as a sentence does.
 
     Examples
     --------
-    >>> joined(["carrier", "origin", "dest"])
+    >>> join_words(["carrier", "origin", "dest"])
     'carrier, origin and dest'
     """
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+
+
+def rows_phrase(coverage: Coverage) -> str:
+    """Write how much the training data hold."""
+    behind = "" if coverage.measurements == coverage.rows else f" ({amount(coverage.measurements)} measurements)"
+    return f"{plural(coverage.rows, 'training row')}{behind}"
+
+
+def twin_phrases(design: Design) -> list[str]:
+    """Say which factors are interchangeable.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> twin_phrases(Design.from_cells([[0, 1], [1, 2]], names=["gene_a", "gene_b"], symmetric=[(0, 1)]))
+    ['one factor used twice: gene_a and gene_b']
+    """
+    groups = [[design.names[member] for member in group] for group in design.symmetric]
+    times = {2: "twice"}
+    return [f"one factor used {times.get(len(names), 'several times')}: {join_words(names)}" for names in groups]
 
 
 def assumption(order: int) -> str:
@@ -138,6 +186,17 @@ def assumption(order: int) -> str:
     return "effects add" if order == 1 else f"effects add up to interactions of {order} factors"
 
 
+def condition(audit: Audit, order: int) -> str:
+    """Say what the verdicts at ``order`` assume, and in a word whether that holds."""
+    word = "cannot be checked" if audit.additivity is None else audit.additivity.word_at(order)
+    return f"if {assumption(order)} ({_CHECKED[word]})"
+
+
+def caution_sentence(order: int) -> str:
+    """Say that the assumption was not checked."""
+    return f"Not checked: no outcome was named. Every verdict holds only if {assumption(order)}."
+
+
 def verdict_sentence(audit: Audit) -> str:
     """Return how many unseen cells carry each verdict, in a sentence.
 
@@ -147,7 +206,7 @@ def verdict_sentence(audit: Audit) -> str:
     >>> verdict_sentence(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
     'If effects add, the seen combinations determine the one unseen combination.'
     """
-    found = tally(audit)
+    found = Tally.of(audit)
     noun = "target combination" if found.targets else "unseen combination"
     if not found.unseen:
         return "Every target was seen." if found.targets else "Every combination was seen; nothing is left to predict."
@@ -156,10 +215,9 @@ def verdict_sentence(audit: Audit) -> str:
     if known == found.unseen:
         which = f"the one {noun}" if known == 1 else f"all {plural(known, noun)}"
         return f"{lead} {which}{_already_seen(found)}."
-    about = "" if found.exact else "about "
-    rest = [_rest(verdict, found.counts[verdict], about) for verdict in UNSEEN[1:] if found.counts[verdict]]
-    amount = "none" if not known else f"{about}{known:,}"
-    return f"{lead} {amount} of the {plural(found.unseen, noun)}{_already_seen(found)}; {joined(rest)}."
+    rest = [_rest(verdict, found) for verdict in UNSEEN[1:] if found.counts[verdict]]
+    these = found.number(Verdict.DETERMINED) if known else "none"
+    return f"{lead} {these} of the {plural(found.unseen, noun)}{_already_seen(found)}; {join_words(rest)}."
 
 
 def _already_seen(found: Tally) -> str:
@@ -167,10 +225,11 @@ def _already_seen(found: Tally) -> str:
     return f" ({seen:,} more {'was' if seen == 1 else 'were'} seen)" if found.targets and seen else ""
 
 
-def _rest(verdict: Verdict, count: int, about: str) -> str:
+def _rest(verdict: Verdict, found: Tally) -> str:
+    one = found.counts[verdict] == 1
     if verdict is Verdict.UNSEEN_LEVEL:
-        return f"{about}{count:,} {'has' if count == 1 else 'have'} an unseen level"
-    return f"{about}{count:,} {'is' if count == 1 else 'are'} {verdict.word}"
+        return f"{found.number(verdict)} {'has' if one else 'have'} an unseen level"
+    return f"{found.number(verdict)} {'is' if one else 'are'} {verdict.word}"
 
 
 def additivity_sentence(audit: Audit) -> str:
@@ -193,31 +252,96 @@ def additivity_sentence(audit: Audit) -> str:
     )
 
 
-def counted_how(audit: Audit) -> str:
-    """Say how the counts were found and how sure they are."""
-    counts = audit.counts
-    if not counts.exact:
-        return (
-            f"Counts of determined and disconnected cells are estimates from {counts.sampled:,} random cells of the "
-            "product, with 95 % intervals; counts of seen cells and unseen levels are exact."
-        )
-    return f"Counts are over the full product of {counts.total:,} cells and exact."
+def held_out_sentence(audit: Audit) -> str:
+    """Say how the values that follow compare with the outcomes of the held-out rows; empty without any."""
+    if audit.held_out_errors is None:
+        return ""
+    parts = []
+    for row in audit.held_out_errors.rows():
+        error, mean = row["additive error"], row["mean error"]
+        scored = "" if np.isnan(error) else f", off by {number(error)} (the plain mean by {number(mean)})"
+        parts.append(f"{row['cells']:,} {row['verdict']}{scored}")
+    return f"Held-out cells: {'; '.join(parts)}"
 
 
-def decided_how(audit: Audit) -> str:
-    """Say by which arithmetic the verdicts were decided."""
-    route = audit.identification.route
-    if route == "graph":
-        return "Verdicts were decided by connectivity of levels, which cannot err."
-    if route == "exact":
-        return (
-            "Verdicts were decided in exact arithmetic modulo the prime 2⁶¹ − 1; the chance that any one is wrong is "
-            "about 4 in 10¹⁹."
-        )
-    gap = audit.identification.gap
-    if gap is None:
-        return "Verdicts were decided by projection in floating point."
+def breakers_sentence(audit: Audit, count: int = 3) -> str:
+    """Name the cells that depart most from additivity; empty where that cannot be checked."""
+    if audit.additivity is None or audit.additivity.word == "cannot be checked":
+        return ""
+    factors = len(audit.design.names)
+    cells = [
+        f"{' · '.join(str(level) for level in list(row.values())[:factors])} ({row['difference']:+.3g})"
+        for row in audit.additivity.breakers(count).rows()
+    ]
+    return f"Cells that depart most: {'; '.join(cells)}" if cells else ""
+
+
+def coverage_sentence(coverage: Coverage) -> str:
+    """Say how many of the t-way combinations of levels were seen, and how often a seen cell was."""
+    strengths = sorted({int(t) for t in coverage.ways["t"]})
+    ways = ", ".join(f"{t}-way {share(coverage.share(t))}" for t in strengths)
+    return f"{ways}; {per_cell_phrase(coverage)}"
+
+
+def per_cell_phrase(coverage: Coverage) -> str:
+    """Write how often a seen cell was seen."""
+    low, middle, high = (amount(value) for value in coverage.per_cell)
+    spread = low if low == high else f"{low} to {high} (median {middle})"
+    unit = "rows" if coverage.measurements == coverage.rows else "measurements"
+    return f"{unit} per seen cell: {spread}"
+
+
+def thin_levels(coverage: Coverage, most: int = 6) -> str:
+    """Name the levels that one cell at most holds; empty without any."""
+    thin = [f"{row['factor']}={row['level']}" for row in coverage.levels.rows() if row["cells"] <= 1]
+    more = f" and {len(thin) - most:,} more" if len(thin) > most else ""
+    return f"levels seen in one cell at most: {', '.join(thin[:most])}{more}" if thin else ""
+
+
+def no_forecast(forecast: Forecast) -> str:
+    """Say why there are no slopes."""
+    return f"Not forecast: {forecast.obstacle}."
+
+
+def accuracy_sentences(forecast: Forecast) -> list[str]:
+    """Say with which accuracy networks classify held-out cells; empty where that is not known."""
+    if forecast.accuracy is None:
+        return []
+    lines = []
+    for loss in ("cross-entropy", "squared"):
+        found = forecast.accuracy["accuracy"][forecast.accuracy["loss"] == loss]
+        text = f"{found[0]:.0%}" if np.ptp(found) < 0.005 else f"{found.min():.0%} to {found.max():.0%}"
+        lines.append(f"Accuracy on held-out unseen cells with {loss} loss, depth 1 to 4: {text}")
+    return lines
+
+
+def decision(engine: Identification) -> str:
+    """Say in a line by which arithmetic verdicts were decided."""
+    if engine.route in _ROUTES:
+        return _ROUTES[engine.route][0]
+    gap = engine.gap
+    width = "gap not measured" if gap is None else f"zeros below {gap.zero:.0e}, others above {gap.nonzero:.0e}"
+    return f"decided by floating-point projection ({width})"
+
+
+def decision_sentence(engine: Identification) -> str:
+    """Say by which arithmetic verdicts were decided, and how sure that is."""
+    sure = _ROUTES[engine.route][1] if engine.route in _ROUTES else ""
+    if not sure and engine.gap is not None:
+        sure = f"; its error is about {engine.gap.error:.1e}, and cells in between are undecided"
+    return f"Verdicts were {decision(engine)}{sure}."
+
+
+def estimate(counts: Counts) -> str:
+    """Say in a line how counts were estimated."""
+    low, high = (percent(side[Verdict.DETERMINED], counts.total) for side in (counts.low, counts.high))
     return (
-        f"Verdicts were decided by projection in floating point: what counts as zero was at most {gap.zero:.1e}, what "
-        f"does not at least {gap.nonzero:.1e} (error about {gap.error:.1e}); cells in between are undecided."
+        f"estimated from {counts.sampled:,} random cells (determined: {low} to {high} of all cells, with 95 % "
+        "confidence); total, seen and unseen level are exact"
     )
+
+
+def count_sentence(counts: Counts) -> str:
+    """Say how the counts were found and how sure they are."""
+    how = f"over the full product of {counts.total:,} cells and exact" if counts.exact else estimate(counts)
+    return f"Counts are {how}."

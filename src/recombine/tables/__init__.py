@@ -1,4 +1,4 @@
-"""Tables in and out: files and dataframes are read here, and `Table` is what the package hands back."""
+"""Tables in and out: any file or dataframe is read here, and `Table` is what the package hands back."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from recombine._rooms import open_room
 if TYPE_CHECKING:
     from recombine.tables.columns import Proposal as Proposal
     from recombine.tables.columns import propose_factors as propose_factors
+    from recombine.tables.frames import Source as Source
     from recombine.tables.frames import open_table as open_table
     from recombine.tables.table import Table as Table
 

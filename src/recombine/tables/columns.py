@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recombine.errors import InputError
-from recombine.tables.frames import Source, fetch, whole
+from recombine.errors import InputError, plural
+from recombine.tables.frames import Source, count_of, fetch
 
 #: A numeric column with more distinct values than this is a measurement, not a label, unless the user insists.
 MOST_NUMERIC_LEVELS = 1_000
@@ -46,13 +46,13 @@ def profile(source: Source, columns: Iterable[str]) -> tuple[int, list[Profile]]
         queries.append(nw.col(name).n_unique().alias(f"distinct_{index}"))
         queries.append(nw.col(name).is_null().cast(nw.Int64).sum().alias(f"missing_{index}"))
     result = fetch(source.frame.select(*queries))
-    rows = whole(result["rows"][0])
+    rows = count_of(result["rows"][0])
     if rows == 0:
         raise InputError(f"{source.name} has a header but no rows; add data")
     profiles = []
     for index, name in enumerate(names):
-        missing = whole(result[f"missing_{index}"][0])
-        distinct = whole(result[f"distinct_{index}"][0]) - (missing > 0)
+        missing = count_of(result[f"missing_{index}"][0])
+        distinct = count_of(result[f"distinct_{index}"][0]) - (missing > 0)
         profiles.append(Profile(name, source.kinds[name], distinct, missing))
     return rows, profiles
 
@@ -93,7 +93,7 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
 
 
 def _judge(item: Profile, rows: int) -> Proposal:
-    values = f"{item.kind} with {item.distinct:,} distinct value{'s' if item.distinct != 1 else ''}"
+    values = f"{item.kind} with {plural(item.distinct, 'distinct value')}"
     if item.distinct < 2:
         return Proposal(item.column, False, f"{values}: nothing to recombine")
     if item.kind in ("integer", "number") and item.distinct > MOST_GUESSED_NUMBERS:

@@ -125,7 +125,7 @@ def _source(frame: Any, name: str, connection: Any = None) -> Source:
         raise InputError(f"{name} has a column named {unnamed[0]!r}, which is not text; rename the columns")
     kinds = {column: _kind(dtype) for column, dtype in schema.items()}
     if not kinds:
-        raise InputError(f"{name} has no columns; it needs one column a factor")
+        raise InputError(f"{name} has no columns; it needs one column per factor")
     return Source(frame, name, kinds, connection)
 
 
@@ -177,12 +177,12 @@ def _plain(values: Any) -> npt.NDArray[Any]:
     return array.astype("datetime64[us]") if array.dtype.kind == "M" else array
 
 
-def whole(value: Any) -> int:
+def count_of(value: Any) -> int:
     """Return a count that an engine hands back: over no rows at all a sum may be missing.
 
     Examples
     --------
-    >>> whole(np.float64(3.0)), whole(np.nan), whole(None)
+    >>> count_of(np.float64(3.0)), count_of(np.nan), count_of(None)
     (3, 0, 0)
     """
     return 0 if value is None or np.isnan(value) else int(value)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, time
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.design.factors import level_text
 from recombine.errors import InputError, listing, near_miss
-from recombine.tables.frames import Source, fetch, whole
+from recombine.tables.frames import Source, count_of, fetch
 
 #: Squares of larger outcomes overflow.
 LARGEST_OUTCOME = 1e150
@@ -110,7 +110,7 @@ def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
         count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
         raise InputError(
             f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)}); "
-            "give a numeric column, or recode it to one 0/1 column a class"
+            "give a numeric column, or recode it to one 0/1 column per class"
         )
     low, high = sorted(values, key=str)
     return low, high
@@ -140,7 +140,7 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
     counts = fetch(frame.select(*[(~c).cast(nw.Int64).sum().alias(f"n{i}") for i, c in enumerate(present.values())]))
     left_out = {}
     for index, (reason, condition) in enumerate(present.items()):
-        left_out[reason] = whole(counts[f"n{index}"][0])
+        left_out[reason] = count_of(counts[f"n{index}"][0])
         if left_out[reason]:
             frame = frame.filter(condition)
     return frame, left_out
@@ -192,6 +192,22 @@ def _groups(
     levels = [result[name] for name in columns.factors]
     split = result[columns.split] if columns.split else None
     return Groups(levels, split, rows, weight, mean, spread, freedom, left_out, labels)
+
+
+def level_text(level: object) -> str:
+    """Return a level as the reader would write it: no trailing zeros, no midnight, no digit lost.
+
+    Examples
+    --------
+    >>> level_text(2.0), level_text(1234567.5), level_text(datetime(2013, 1, 31))
+    ('2', '1234567.5', '2013-01-31')
+    """
+    if isinstance(level, float):
+        short = f"{level:g}"
+        return short if float(short) == level else repr(level).removesuffix(".0")
+    if isinstance(level, datetime) and level.time() == time():
+        return str(level.date())
+    return str(level)
 
 
 _TRAIN_WORDS = {"train", "training", "trn", "tr", "fit", "seen"}

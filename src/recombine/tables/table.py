@@ -42,7 +42,7 @@ class Table:
             self._columns[name] = array
         lengths = {name: len(values) for name, values in self._columns.items()}
         if len(set(lengths.values())) > 1:
-            raise InputError(f"columns differ in length: {lengths}; give one value a row in each")
+            raise InputError(f"columns differ in length: {lengths}; give one value per row in each")
 
     @classmethod
     def from_rows(cls, rows: Iterable[Mapping[str, Any]]) -> Table:

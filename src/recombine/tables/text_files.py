@@ -19,6 +19,18 @@ LONGEST_HEADER = 1_000_000
 LINES_SEARCHED = 2_000_000
 
 
+def split_names(text: str | None) -> list[str]:
+    """Split a list of names as a line of CSV, so that a name with a comma in it can be quoted.
+
+    Examples
+    --------
+    >>> split_names('dose, "cells, fixed"'), split_names(None)
+    (['dose', 'cells, fixed'], [])
+    """
+    fields = next(csv.reader([text or ""], skipinitialspace=True), [])
+    return [name.strip() for name in fields if name.strip()]
+
+
 def delimiter_of(path: Path) -> str:
     r"""Return the delimiter of a text table, after checking that its first line names the columns, each once.
 

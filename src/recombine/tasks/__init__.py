@@ -1,4 +1,4 @@
-"""Known-truth designs: one file per family.
+"""Tasks whose truth is known on every cell, seen or not.
 
 Every function returns a :class:`Task`: cells (N, C), which of them are seen, the right answer for all, factor names.
 

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.conjunctions import every_cell
+from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.tasks.task import Task, chosen_items, whole
+from recombine.tasks.task import Task, chosen_items
 
 FACTORS = ("first", "second")
 
@@ -105,5 +106,5 @@ def _values(values: npt.ArrayLike | None, n: int | None, name: str) -> FloatArra
     if array.ndim != 1 or len(array) < 2 or not np.all(np.isfinite(array)):
         raise InputError(f"{name} must be a list of at least two finite numbers; got shape {array.shape}")
     if n is not None and len(array) != n:
-        raise InputError(f"{name} has {len(array)} entries but n is {n}; give one value an item or leave n out")
+        raise InputError(f"{name} has {len(array)} entries but n is {n}; give one value per item or leave n out")
     return array

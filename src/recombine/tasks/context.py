@@ -8,8 +8,9 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, IntArray
 from recombine.cells.conjunctions import every_cell
+from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.tasks.task import Task, whole
+from recombine.tasks.task import Task
 
 FACTORS = ("context", "feature 1", "feature 2")
 
@@ -51,7 +52,7 @@ def stimulus_composition(contexts: int = 2) -> Task:
     Parameters
     ----------
     contexts : {2, 4}
-        2: two levels a feature, 6 seen and 2 unseen cells. 4: two contexts for each rule, four levels a feature,
+        2: two levels per feature, 6 seen and 2 unseen cells. 4: two contexts for each rule, four levels per feature,
         48 seen and 16 unseen cells.
 
     Examples

@@ -8,8 +8,9 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, IntArray
 from recombine.cells.conjunctions import contains, every_cell
+from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.tasks.task import Task, whole
+from recombine.tasks.task import Task
 
 FACTORS = ("first", "second")
 

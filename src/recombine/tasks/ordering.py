@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from recombine.cells.conjunctions import every_cell
+from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.tasks.task import Task, whole
+from recombine.tasks.task import Task
 
 
 def transitive_ordering(n: int = 7, distances: Sequence[int] = (1,)) -> Task:

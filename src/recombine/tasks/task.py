@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,7 +20,7 @@ class Task:
     name : str
         What the task is called in tables and figures.
     cells : array of int, shape (N, C)
-        One row a cell, one column a factor.
+        One row per cell, one column per factor.
     train : array of bool, shape (N,)
         Which cells are seen.
     target : array of float, shape (N,)
@@ -72,28 +71,6 @@ class Task:
             f"Task({self.name!r}: {' x '.join(self.factors)} of sizes {sizes}, "
             f"{seen} seen, {len(self.train) - seen} unseen)"
         )
-
-
-def whole(value: object, name: str, least: int, most: int | None = None) -> int:
-    """Return ``value`` as an int between ``least`` and ``most``, or say which argument is wrong.
-
-    Examples
-    --------
-    >>> whole(3, "n", least=2)
-    3
-    >>> whole(1, "n", least=2)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: n is 1; give a whole number of at least 2
-    """
-    span = f"of at least {least}" if most is None else f"from {least} to {most}"
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool) or number < least or (most is not None and number > most):
-        raise InputError(f"{name} is {value!r}; give a whole number {span}")
-    return number
 
 
 def chosen_items(items: Sequence[int] | IntArray, name: str, size: int) -> IntArray:

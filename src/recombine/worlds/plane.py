@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
+from recombine.checks import whole
 from recombine.errors import InputError, listing, near_miss
-from recombine.tasks.task import whole
 
 #: The cells (Y_1, Y_2) of training; (1, 1) is held out.
 SEEN = ((0, 0), (0, 1), (1, 0))

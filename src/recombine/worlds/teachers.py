@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.checks import real, reals
+from recombine.checks import real, reals, whole
 from recombine.errors import InputError
-from recombine.tasks.task import whole
 
 #: What a generator is for; its number is part of the seed.
 PURPOSES = ("teachers", "auxiliary inputs", "main inputs", "test inputs")

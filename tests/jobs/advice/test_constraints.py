@@ -79,3 +79,8 @@ def test_a_factor_named_cost_cannot_be_priced():
     priced = Design.from_cells([[0, 0], [1, 1]], names=["cost", "shape"])
     with pytest.raises(InputError, match="factor is itself named 'cost'"):
         read_costs(pd.DataFrame({"cost": [0], "shape": [1]}), priced)
+
+
+def test_long_numbers_are_the_levels_that_they_are_in_the_design(written):
+    design = Design.from_frame(pd.DataFrame({"dose": [1234567.5, 2.0, 2.0], "site": list("aab")}), ["dose", "site"])
+    assert read_costs(written("dose,site,cost\n1234567.5,b,3\n"), design) == {("1234567.5", "b"): 3.0}

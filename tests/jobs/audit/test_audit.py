@@ -11,7 +11,7 @@ import pytest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.report.audit.record import as_json
+from recombine.report.audit.record import audit_json
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
 
@@ -130,7 +130,7 @@ def test_the_same_seed_gives_the_same_bytes():
 
     def document(seed: int) -> str:
         audit = rc.audit(rc.Design.from_cells(cells, outcome, sizes=(1100,) * 2), seed=seed)
-        return as_json(audit, audit.suggest(3))
+        return audit_json(audit, audit.suggest(3))
 
     assert document(1) == document(1)
     assert document(1) != document(2)
@@ -182,6 +182,18 @@ def test_a_factor_named_verdict_stays_visible():
     assert table["verdict"].tolist() == ["determined"]
 
 
+def test_looking_at_an_audit_computes_nothing():
+    cells = [[left, right] for left in range(4) for right in range(4) if (left, right) != (3, 3)]
+    audit = rc.audit(rc.Design.from_cells(cells, [float(left + right) for left, right in cells]))
+    known = set(vars(audit))
+    assert repr(audit) == "Audit(factor 1 × factor 2, order 1; 15 of 16 cells seen)"
+    assert set(vars(audit)) == known
+    parts = (audit.coverage, audit.forecast, audit.additivity, audit.suggest(1))
+    kept = [set(vars(part)) for part in parts]
+    assert all("\n" not in repr(part) and len(repr(part)) < 80 for part in parts), parts
+    assert [set(vars(part)) for part in parts] == kept
+
+
 def test_the_report_is_never_written_over_without_leave(audited, tmp_path):
     path = tmp_path / "report.html"
     assert audited.to_html(path) == path
@@ -190,7 +202,7 @@ def test_the_report_is_never_written_over_without_leave(audited, tmp_path):
     audited.to_html(path, force=True)
     with pytest.raises(rc.InputError, match="is a folder"):
         audited.to_html(tmp_path, force=True)
-    with pytest.raises(rc.InputError, match="cannot be written"):
+    with pytest.raises(rc.InputError, match="is not a folder"):
         audited.to_html(path / "below" / "a-file.html")
 
 

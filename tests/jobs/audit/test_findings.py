@@ -1,4 +1,4 @@
-"""All findings together: one test file a number, sorted by severity."""
+"""All findings together: one test file per number, sorted by severity."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.jobs.inspection.reading import Reading, explained, judged
+from recombine.jobs.inspection.reading import LayerReading, judge_layer, judge_model
 from recombine.worlds.rendered.bumps import BumpWorld, Hole
 
 WORLD = BumpWorld(side=16, hole=Hole.square(4, 11))
@@ -94,14 +94,14 @@ def test_only_outputs_unlike_mixtures_are_called_no_mixture() -> None:
     assert f"correlates {decoder.layers[0].pasted:.2f}" in decoder.sentence
 
 
-def stored_networks() -> list[tuple[str, Reading, float]]:
+def stored_networks() -> list[tuple[str, LayerReading, float]]:
     """Decoder, what was measured and error on unseen cells of each network with a hole in the results kept here."""
     frame = pd.read_parquet(Path(__file__).parents[3] / "results" / "forced-rendering" / "donut-full.parquet")
     measures = {"volume_ratio": "volume ratio", "pasted": "pasted", "pasted_seen": "pasted seen"}
     return [
         (
             f"{row['model'].upper()} | {row['code']}",
-            Reading(
+            LayerReading(
                 "output",
                 784,
                 row["additive share"],
@@ -121,7 +121,7 @@ def test_stored_networks_that_fail_are_not_praised_and_the_manual_counts_them() 
     counts: dict[str, dict[str, int]] = {}
     for decoder, reading, error in stored_networks():
         assert error > 0.5
-        verdict, sentence = explained(judged(reading, known=True), ("x", "y"), None)
+        verdict, sentence = judge_model(judge_layer(reading, known=True), ("x", "y"), None)
         assert not any(words in sentence for words in PRAISE)
         assert "no mixture" not in sentence or reading.pasted < 0.3
         row = counts.setdefault(decoder, dict.fromkeys(["pastes", "stops moving", "keeps moving"], 0))

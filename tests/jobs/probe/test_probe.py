@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,31 +13,13 @@ import polars as pl
 import pytest
 
 import recombine as rc
-from recombine.cli import main
 from recombine.errors import InputError
 from recombine.jobs.probe.probe import FEWEST_PERMUTATIONS
 from recombine.measures.dependence.information import conditional_information
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-def predictions(rows: int = 4000, seed: int = 0) -> pd.DataFrame:
-    """A model that copies the colour of a digit in one row of ten and ignores its size and its site."""
-    generator = np.random.default_rng(seed)
-    digit, colour, size = generator.integers(5, size=(3, rows))
-    return pd.DataFrame(
-        {
-            "guess": np.where(generator.random(rows) < 0.1, colour, digit),
-            "digit": digit,
-            "colour": np.array(["red", "green", "blue", "grey", "pink"])[colour],
-            "size": size,
-            "site": generator.choice(["a", "b"], rows),
-        }
-    )
-
 
 @pytest.fixture(scope="module")
-def frame() -> pd.DataFrame:
+def frame(predictions: Callable[..., pd.DataFrame]) -> pd.DataFrame:
     return predictions()
 
 
@@ -49,19 +30,7 @@ def table(frame: pd.DataFrame, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stopped:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return int(stopped.value.code or 0), out, err
-
-    return call
-
-
-ASKED: dict[str, Any] = {"prediction": "guess", "given": "digit", "factors": ["size", "colour", "site"]}
-OPTIONS = ["--prediction", "guess", "--outcome", "digit", "--factors", "size,colour,site"]
+ASKED: dict[str, Any] = {"prediction": "guess", "outcome": "digit", "factors": ["size", "colour", "site"]}
 
 
 def test_the_factor_that_is_copied_is_found_and_comes_first(frame: pd.DataFrame) -> None:
@@ -110,13 +79,13 @@ def test_the_seed_fixes_the_answer_and_the_order_of_factors_does_not_matter_to_t
 
 def test_several_columns_may_be_given(frame: pd.DataFrame) -> None:
     # Digit and colour together settle all that the prediction depends on.
-    found = rc.probe(frame, prediction="guess", given=["digit", "colour"], factors=["size", "site"])
+    found = rc.probe(frame, prediction="guess", factor=["digit", "colour"], factors=["size", "site"])
     assert found.depends == ()
     assert found.tests[0].test.levels[2] == 25
 
 
 def test_factors_are_guessed_and_the_guess_is_marked(frame: pd.DataFrame) -> None:
-    found = rc.probe(frame.assign(note=np.arange(len(frame)) / 7), prediction="guess", given="digit")
+    found = rc.probe(frame.assign(note=np.arange(len(frame)) / 7), prediction="guess", outcome="digit")
     assert {item.factor for item in found.tests} == {"colour", "size", "site"}
     assert "The factors are a guess" in str(found)
 
@@ -173,7 +142,7 @@ def test_missing_values_are_left_out_by_factor_and_counted(frame: pd.DataFrame, 
         assert "7 rows without a value of site were left out" in found.notes
 
 
-def test_many_factors_get_more_shuffles() -> None:
+def test_many_factors_get_more_shuffles(predictions: Callable[..., pd.DataFrame]) -> None:
     frame = predictions(400)
     names = [f"f{place}" for place in range(12)]
     noise = np.random.default_rng(3).integers(2, size=(400, 12))
@@ -182,60 +151,6 @@ def test_many_factors_get_more_shuffles() -> None:
     assert rc.probe(frame, "guess", "digit", names[:2]).permutations == FEWEST_PERMUTATIONS
     with pytest.raises(InputError, match=r"200 permutations cannot show anything .* use at least 239"):
         rc.probe(frame, "guess", "digit", names, permutations=200)
-
-
-# The command
-
-
-def test_the_command_prints_the_words_and_succeeds(run: Run, table: Path, frame: pd.DataFrame) -> None:
-    code, out, err = run("probe", table, *OPTIONS)
-    assert (code, err) == (0, "")
-    words = " ".join(out.split())
-    assert re.search(r"guess depends on colour beyond digit: 0\.\d+ bits, \d+\.\d % of what digit leaves open", words)
-    assert "No dependence of guess on size beyond digit was found" in words
-    assert " ".join(str(rc.probe(table, **ASKED)).split()) == words
-
-
-def test_exit_code_1_only_when_asked_and_found(run: Run, table: Path) -> None:
-    assert run("probe", table, *OPTIONS, "--fail-on-dependence")[0] == 1
-    assert run("probe", table, *OPTIONS[:-1], "size,site", "--fail-on-dependence")[0] == 0
-
-
-def test_json_is_all_there_is_on_standard_output(run: Run, table: Path) -> None:
-    code, out, err = run("probe", table, *OPTIONS, "--json", "--seed", 3, "--level", 0.01)
-    record = json.loads(out)
-    assert (code, err) == (0, "")
-    assert record["depends"] == ["colour"]
-    assert (record["level"], record["seed"], record["rows"]) == (0.01, 3, 4000)
-    assert {"excess", "null", "adjusted p", "sentence"} <= set(record["factors"][0])
-
-
-def test_outcome_and_factor_may_both_be_given(run: Run, table: Path) -> None:
-    options = ["--prediction", "guess", "--outcome", "digit", "--factor", "colour", "--factors", "site"]
-    assert "beyond digit and colour" in run("probe", table, *options)[1]
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--prediction", "gues", "--outcome", "digit"], "prediction 'gues' is not a column of guesses.csv; did you"),
-        (["--prediction", "guess", "--outcome", "digits"], "given column 'digits' is not a column"),
-        ([*OPTIONS[:-1], "colours"], "factor 'colours' is not a column of guesses.csv; did you mean 'colour'?"),
-        (["--prediction", "guess"], "--outcome y, or --factor own"),
-        (["--prediction", "guess", "--outcome", "guess"], "column 'guess' is named twice"),
-        ([*OPTIONS[:-1], "site,site"], "column 'site' is named twice"),
-        ([*OPTIONS[:-1], ","], "no factor was named"),
-        ([*OPTIONS, "--level", "5"], "level 5.0 is not between 0 and 1"),
-        ([*OPTIONS, "--permutations", "20"], "use at least 59"),
-        ([*OPTIONS, "--as-levels", "sise"], "did you mean 'size'?"),
-        (["--outcome", "digit"], "--prediction"),
-    ],
-)
-def test_requests_that_cannot_be_met(run: Run, table: Path, options: list[str], words: str) -> None:
-    code, out, err = run("probe", table, *options)
-    assert (code, out) == (2, "")
-    assert re.fullmatch(r"recombine: [^\n]+\n", err)
-    assert words in err
 
 
 @pytest.mark.parametrize(
@@ -249,25 +164,9 @@ def test_requests_that_cannot_be_met(run: Run, table: Path, options: list[str], 
         ({"guess": [f"g{row}" for row in range(100)]}, "has 100 values in 100 rows, too many"),
     ],
 )
-def test_tables_that_cannot_tell_anything(change: dict[str, Any], words: str) -> None:
+def test_tables_that_cannot_tell_anything(
+    change: dict[str, Any], words: str, predictions: Callable[..., pd.DataFrame]
+) -> None:
     frame = predictions(100).assign(**change)
     with pytest.raises(InputError, match=re.escape(words)):
         rc.probe(frame, "guess", "digit", ["site"])
-
-
-@pytest.mark.parametrize(("text", "words"), [("", "is empty"), ("guess,digit,site\n", "no rows")])
-def test_files_without_rows(run: Run, tmp_path: Path, text: str, words: str) -> None:
-    path = tmp_path / "none.csv"
-    path.write_text(text)
-    code, _, err = run("probe", path, "--prediction", "guess", "--outcome", "digit", "--factors", "site")
-    assert code == 2
-    assert words in err
-
-
-def test_names_and_texts_in_other_scripts(run: Run, tmp_path: Path) -> None:
-    frame = predictions(500).rename(columns={"guess": "予測", "colour": "colour, seen"})
-    path = tmp_path / "other.csv"
-    frame.to_csv(path, index=False)
-    code, out, _ = run("probe", path, "--prediction", "予測", "--outcome", "digit", "--factors", '"colour, seen"')
-    assert code == 0
-    assert "予測 depends on colour, seen beyond digit" in " ".join(out.split())

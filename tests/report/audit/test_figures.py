@@ -8,17 +8,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recombine as rc
+from recombine.jobs.audit.pairs import Axis, Panel
 from recombine.report.audit.additivity_figure import AdditivityFigure
 from recombine.report.audit.forecast_figure import SlopeFigure, spread_out
 from recombine.report.audit.models_figure import ModelsFigure
-from recombine.report.audit.pairs import Axis, Panel, level_order
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.figure import Figure
-from recombine.report.theme import short, text_width, theme
 from recombine.verdicts import Verdict
 
 
@@ -110,7 +109,7 @@ def test_saving_asks_for_a_known_format(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [blocks, three_factors, lambda: three_factors(2), pair])
-def test_map_counts_every_cell_of_the_product_once_a_pair(make: type[rc.Audit]) -> None:
+def test_map_counts_every_cell_of_the_product_once_per_pair(make: type[rc.Audit]) -> None:
     audit = make()
     chart = VerdictMap(audit)
     table = chart.table
@@ -161,28 +160,6 @@ def test_many_levels_are_binned_without_losing_cells() -> None:
     assert not panel.single
 
 
-def test_order_of_levels_keeps_blocks_together_and_unseen_levels_last() -> None:
-    cells = [[0, 0], [2, 0], [4, 0], [1, 1], [3, 1], [1, 2]]
-    rows, columns = level_order(rc.audit(rc.Design.from_cells(cells, sizes=(6, 4))))
-    assert {frozenset(rows[:3].tolist()), frozenset(rows[3:5].tolist())} == {frozenset({0, 2, 4}), frozenset({1, 3})}
-    assert rows[-1] == 5
-    assert columns[-1] == 3
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=12))
-@settings(max_examples=25)
-def test_levels_that_are_treated_alike_stand_side_by_side(cells: list[tuple[int, int, int]]) -> None:
-    audit = rc.audit(rc.Design.from_cells(np.array(cells), sizes=(5, 4, 3)))
-    grid = audit.identification.grid()
-    known = (grid <= Verdict.DETERMINED).reshape(5, -1)
-    order = level_order(audit)[0]
-    assert sorted(order.tolist()) == list(range(5))
-    # Two seen levels of one factor are alike exactly if the same cells are known for them.
-    patterns = [known[level].tobytes() for level in order if known[level].any()]
-    runs = [name for place, name in enumerate(patterns) if place == 0 or patterns[place - 1] != name]
-    assert len(runs) == len(set(patterns))
-
-
 def test_additivity_table_is_the_check_cell_by_cell() -> None:
     audit = three_factors()
     assert audit.additivity is not None
@@ -212,17 +189,6 @@ def test_figures_without_numbers_say_so() -> None:
         ModelsFigure(rc.Table({"share": [0.5]}))
 
 
-def test_theme_leaves_the_readers_settings_alone() -> None:
-    import matplotlib
-
-    matplotlib.rcParams["font.size"] = 7.5
-    with theme():
-        assert matplotlib.rcParams["svg.fonttype"] == "none"
-    assert matplotlib.rcParams["font.size"] == 7.5
-    assert matplotlib.rcParams["svg.fonttype"] == "path"
-    matplotlib.rcParams["font.size"] = matplotlib.rcParamsDefault["font.size"]
-
-
 def test_level_names_stay_names_in_figures() -> None:
     names = ["$x_1$", "<script>", "日本語", "a\nb\x00c", 'id="map-1" xlink:href']
     frame = {"one": [*names, names[0]], "two": ["p", "p", "p", "p", "q", "q"]}
@@ -231,15 +197,6 @@ def test_level_names_stay_names_in_figures() -> None:
     audit = rc.audit(rc.Design.from_frame(pd.DataFrame(frame), factors=["one", "two"]))
     texts = {element.text for element in ET.fromstring(VerdictMap(audit).svg()).iter("text")}
     assert {"$x_1$", "<script>", "日本語", "a b c"} <= texts
-
-
-@given(st.text(max_size=60), st.integers(6, 20))
-def test_short_names_fit_and_have_no_control_characters(text: str, limit: int) -> None:
-    cut = short(text, limit)
-    assert text_width(cut) <= limit
-    assert "\n" not in cut
-    assert "\x00" not in cut
-    assert "\u202e" not in cut
 
 
 @given(st.lists(st.floats(-1, 1), max_size=8))

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from html.parser import HTMLParser
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import recombine as rc
-import recombine.report
 from recombine.data import flights_path
-from recombine.report.audit.certificates import FEW_CELLS, interesting, shown_certificates
+from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report.audit.notebook import notebook
 from recombine.report.audit.page import page
 from recombine.report.wording import (
+    Tally,
     additivity_sentence,
-    counted_how,
-    decided_how,
+    count_sentence,
+    decision_sentence,
     number,
-    percent,
-    tally,
     verdict_sentence,
 )
 from recombine.verdicts import Verdict
@@ -215,8 +211,8 @@ class TestEveryReport:
         assert "`" not in text
         assert verdict_sentence(audit) in text
         assert additivity_sentence(audit) in text
-        assert decided_how(audit) in text
-        assert counted_how(audit) in text
+        assert decision_sentence(audit.identification) in text
+        assert count_sentence(audit.counts) in text
         assert audit.listing.note in text
         for verdict in Verdict:
             assert number(audit.counts[verdict]) in text
@@ -266,13 +262,6 @@ def test_names_stay_text_everywhere() -> None:
     assert "49" not in [text.strip() for text in outline.texts]
 
 
-def test_renderer_is_plugged_in(tmp_path: Path) -> None:
-    audit = disconnected()
-    assert audit._repr_html_() == notebook(audit)
-    assert audit.to_html(tmp_path / "report.html").read_text(encoding="utf-8") == page(audit)
-    assert isinstance(rc.Audit.renderer, recombine.report.Report)
-
-
 def test_models_are_shown_by_verdict() -> None:
     columns: dict[str, list[object]] = {"share": [0.2, 0.5], "model": ["additive <b>", "forest"]}
     for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL):
@@ -305,67 +294,22 @@ def test_as_many_cells_are_suggested_as_were_asked_for(asked: int | None, rows: 
 def test_targets_are_counted_in_place_of_the_product() -> None:
     targets = pd.DataFrame({"plate": ["plate 0", "plate 0", "plate 1"], "batch": ["batch 8", "batch 1", "batch 7"]})
     audit = rc.audit(disconnected().design, targets=targets)
-    assert tally(audit).total == 3
+    assert Tally.of(audit).total == 3
     assert verdict_sentence(audit).startswith("If effects add, the seen combinations determine none of the 2 target")
     assert "(1 more was seen)" in verdict_sentence(audit)
     assert "3 target cells are listed." in Outline(page(audit)).text
 
 
-def test_certificates_give_the_value_they_promise() -> None:
-    audit = flights()
-    shown = shown_certificates(audit)
-    assert len(shown) == 10
-    assert len({item.label for item in shown}) == 10
-    for item in shown:
-        signs = [-1.0 if term.sign == "−" else 1.0 for term in item.terms]
-        sizes = [float(Fraction(term.weight or 1)) for term in item.terms]
-        total = sum(s * w * (term.observed or 0) for s, w, term in zip(signs, sizes, item.terms, strict=True))
-        assert total == pytest.approx(item.by_sum)
-
-
-def test_short_certificates_are_found_in_large_tables() -> None:
-    generator = np.random.default_rng(0)
-    cells = np.unique((generator.random((3_000, 3)) ** 2 * [120, 60, 40]).astype(int), axis=0)
-    audit = rc.audit(rc.Design.from_cells(cells, cells @ [1.0, 2.0, 3.0], sizes=(120, 60, 40)))
-    assert len(audit.identification.seen) > FEW_CELLS
-    shown = shown_certificates(audit)
-    assert len(shown) == 10
-    assert min(len(item.terms) for item in shown) == 3
-    assert {item.reason for item in shown} == {"highest leverage", "lowest leverage"}
-    for item in shown:
-        assert item.verified
-        assert not item.further
-        assert item.by_sum == pytest.approx(item.by_fit)
-
-
 def test_held_out_cells_show_what_was_measured() -> None:
     audit = unseen_levels()
-    held = [item for item in shown_certificates(audit) if item.reason == "held out"]
+    held = [item for item in certificates_to_show(audit) if item.reason == "held out"]
     drug_times_line = [int(item.label.split("d")[1][0]) * int(item.label.split("l")[1][0]) for item in held]
     assert [item.measured for item in held] == drug_times_line
     text = Outline(page(audit)).text
     assert text.count("measured, but held out:") >= len(held) > 0
     assert "Held-out cells by verdict" in text
-    assert all(item.measured is None for item in shown_certificates(disconnected()))
+    assert all(item.measured is None for item in certificates_to_show(disconnected()))
     assert "Held-out cells by verdict" not in Outline(page(disconnected())).text
-
-
-def test_held_out_cells_are_shown_first() -> None:
-    audit = unseen_levels()
-    rows = interesting(audit)
-    assert shown_certificates(audit)[0].reason == "held out"
-    held = {tuple(cell) for cell in audit.design.held_out.tolist()}
-    assert rows[0][1] == "held out"
-    assert all(tuple(audit.listing.cells[row].tolist()) in held for row, why in rows if why == "held out")
-    assert all(audit.codes[row] == Verdict.DETERMINED for row, _ in rows)
-
-
-@pytest.mark.parametrize(
-    ("part", "whole", "text"),
-    [(0, 0, "0 %"), (5, 5, "100 %"), (99_999, 100_000, "> 99.9 %"), (1, 10**15, "< 0.1 %"), (1, 8, "12.5 %")],
-)
-def test_percent_never_rounds_to_none_or_all(part: int, whole: int, text: str) -> None:
-    assert percent(part, whole) == text
 
 
 def test_plain_import_is_light() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
-from recombine.report.audit.record import MOST_ROWS, as_json, as_record
+from recombine.report.audit.record import MOST_ROWS, audit_json, audit_record
 from recombine.verdicts import Verdict
 
 
@@ -24,7 +24,7 @@ def audit() -> rc.Audit:
 
 
 def test_it_is_json_without_nan_and_holds_what_the_audit_says(audit):
-    text = as_json(audit, audit.suggest(3))
+    text = audit_json(audit, audit.suggest(3))
     document = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
     assert {verdict.word: document["counts"][verdict.word] for verdict in Verdict} == {
         verdict.word: audit.counts[verdict] for verdict in Verdict
@@ -45,35 +45,35 @@ def test_it_is_json_without_nan_and_holds_what_the_audit_says(audit):
 
 def test_suggestions_carry_their_numbers(audit):
     plan = audit.suggest(2)
-    cells = json.loads(as_json(audit, plan))["suggestions"]["cells"]
+    cells = json.loads(audit_json(audit, plan))["suggestions"]["cells"]
     assert [tuple(cell["cell"]) for cell in cells] == [("lab", "day", "dose")] * 2
     assert [cell["gain"] for cell in cells] == [pick.gain for pick in plan.picks]
     assert cells[0]["text"] == plan.gain_text(plan.picks[0])
-    assert json.loads(as_json(audit))["suggestions"] is None
+    assert json.loads(audit_json(audit))["suggestions"] is None
 
 
 def test_numbers_that_do_not_exist_are_null():
-    document = json.loads(as_json(rc.audit(rc.Design.from_cells([[0, 0], [1, 1]]))))
+    document = json.loads(audit_json(rc.audit(rc.Design.from_cells([[0, 0], [1, 1]]))))
     assert document["additivity"] is None
     assert document["verdicts"][0]["leverage"] is None
 
 
 def test_integers_beyond_64_bits_keep_every_digit():
     seen = np.random.default_rng(0).integers(0, 1000, size=(20, 10))
-    document = json.loads(as_json(rc.audit(rc.Design.from_cells(seen, sizes=(1000,) * 10))))
+    document = json.loads(audit_json(rc.audit(rc.Design.from_cells(seen, sizes=(1000,) * 10))))
     assert document["counts"]["total"] == str(10**30)
     assert document["listing"]["shown"] == len(document["verdicts"]) == MOST_ROWS
 
 
 def test_an_explanation_comes_first(audit):
-    document = json.loads(as_json(audit, explained="because"))
+    document = json.loads(audit_json(audit, explained="because"))
     assert next(iter(document)) == "explained"
     assert document["explained"] == "because"
 
 
 def test_estimated_counts_come_with_their_interval():
     seen = np.random.default_rng(0).integers(0, 300, size=(500, 3))
-    counts = as_record(rc.audit(rc.Design.from_cells(seen, sizes=(300,) * 3), order=2))["counts"]
+    counts = audit_record(rc.audit(rc.Design.from_cells(seen, sizes=(300,) * 3), order=2))["counts"]
     assert not counts["exact"]
     low, high = counts["interval"]["disconnected"]
     assert low <= counts["disconnected"] <= high

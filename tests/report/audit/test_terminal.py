@@ -11,7 +11,7 @@ from rich.console import Console
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.data import flights_path
-from recombine.report.audit.terminal import show, summary_text
+from recombine.report.audit.terminal import audit_text, show_audit
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def flights() -> rc.Audit:
 
 def shown(audit: rc.Audit, width: int = 100, **parts) -> str:
     buffer = io.StringIO()
-    show(audit, Console(file=buffer, width=width, highlight=False, emoji=False), **parts)
+    show_audit(audit, Console(file=buffer, width=width, highlight=False, emoji=False), **parts)
     return buffer.getvalue()
 
 
@@ -50,7 +50,7 @@ def test_headings_come_in_the_order_of_the_questions(flights):
 
 def test_plain_text_has_neither_colours_nor_trailing_blanks(flights):
     text = flights.summary
-    assert text == summary_text(flights)
+    assert text == audit_text(flights)
     assert "\x1b" not in text
     assert all(line == line.rstrip() for line in text.splitlines())
 
@@ -72,9 +72,9 @@ def test_counts_never_look_stronger_than_the_check(values, words):
 def test_shares_are_never_rounded_to_none_or_all():
     cells = every_cell((60, 60))
     text = shown(rc.audit(rc.Design.from_cells(cells[1:])))
-    assert "3,599 seen (>99.9 %)" in text
+    assert "3,599 seen (> 99.9 %)" in text
     text = shown(rc.audit(rc.Design.from_cells([[0, 0], [1, 1]], sizes=(100, 100))))
-    assert "2 seen (<0.1 %)" in text
+    assert "2 seen (< 0.1 %)" in text
 
 
 def test_level_names_that_look_like_markup_stay_text():
@@ -159,4 +159,4 @@ def test_models_are_compared_by_verdict():
     )
     text = shown(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])), models=models)
     row = next(line for line in text.splitlines() if "20% of cells" in line)
-    assert row.split()[-5:] == ["additive", "0.0123", "-", "1,234", "(n=2)"]
+    assert row.split()[-5:] == ["additive", "0.0123", "–", "1,234", "(n=2)"]

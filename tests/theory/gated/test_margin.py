@@ -250,7 +250,7 @@ def test_units_with_very_many_contexts():
         ({"X": np.full((16, 3), np.nan)}, "not finite"),
         ({"norm": "gropu"}, "did you mean 'group'"),
         ({"norm": "frozen", "contexts": 4}, "0 or 1"),
-        ({"C": 0.0}, "C is 0.0; give a positive number"),
+        ({"C": 0.0}, "C is 0.0; give a number above 0"),
         ({"C": "1"}, "C is '1'"),
         ({"C": 1e-300}, "give inf for the hard margin, or from 3e-101"),
         ({"C": 1e300}, "give inf for the hard margin"),

@@ -1,4 +1,4 @@
-"""Advice: which cells to collect next."""
+"""Advice says which cells to collect next, given costs and cells that cannot be had."""
 
 from __future__ import annotations
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
-from recombine.cells.conjunctions import Conjunctions, canonical, contains, distinct, every_cell
+from recombine.cells.conjunctions import canonical, contains, distinct, every_cell
 from recombine.design.design import Design
 from recombine.errors import InputError, listing, near_miss
+from recombine.jobs.listing import keep_unseen
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import random_cells
 
@@ -63,10 +64,7 @@ def gather(design: Design, order: int, cost: Costs | None, forbidden: Sequence[C
     """
     # Symmetric cells are listed in every order before one of each is kept, so it is the full product that counts.
     if product_size(design.sizes) <= WHOLE_PRODUCT:
-        cells = every_cell(design.sizes)
-        if design.symmetric:
-            cells = cells[(canonical(cells, design.symmetric) == cells).all(axis=1)]
-        cells = cells[~contains(design.seen, cells)]
+        cells = keep_unseen(design, every_cell(design.sizes))
         counted, scale = np.ones(len(cells), dtype=bool), 1.0
     else:
         cells, counted, scale = _sample(design, order, seed)
@@ -74,9 +72,8 @@ def gather(design: Design, order: int, cost: Costs | None, forbidden: Sequence[C
 
 
 def _sample(design: Design, order: int, seed: int) -> tuple[IntArray, BoolArray, float]:
-    features = Conjunctions(design.sizes, 1, design.symmetric)
     every_level = [np.arange(size) for size in design.sizes]
-    drawn = random_cells(features, every_level, SAMPLE, np.random.default_rng(seed))
+    drawn = random_cells(design.features(1), every_level, SAMPLE, np.random.default_rng(seed))
     drawn = distinct(canonical(drawn, design.symmetric))[0]
     drawn = drawn[~contains(design.seen, drawn)]
     links = _links(design, order)
@@ -134,8 +131,7 @@ def _matches(design: Design, rule: Mapping[str, object], cells: IntArray) -> Boo
     grouped: dict[tuple[int, ...], list[int]] = {}
     for name, level in rule.items():
         place = design.names.index(name)
-        members = next((group for group in design.symmetric if place in group), (place,))
-        grouped.setdefault(members, []).append(design.factors[place].code(level))
+        grouped.setdefault(design.twins(place), []).append(design.factors[place].code(level))
     for members, codes in grouped.items():
         for code in set(codes):
             match &= (cells[:, list(members)] == code).sum(axis=1) >= codes.count(code)

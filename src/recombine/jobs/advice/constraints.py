@@ -9,6 +9,7 @@ import numpy as np
 from recombine.design.design import Design
 from recombine.errors import InputError, listing
 from recombine.tables.frames import Source, fetch, open_table
+from recombine.tables.grouping import level_text
 
 
 def read_costs(data: object, design: Design) -> dict[tuple[str, ...], float]:
@@ -72,9 +73,5 @@ def _columns(source: Source, names: list[str]) -> dict[str, list[Any]]:
     for name, values in fetch(frame.select(*names)).items():
         blank = [value is None or (isinstance(value, float) and np.isnan(value)) for value in values.tolist()]
         texts = [None if empty else value for empty, value in zip(blank, values.tolist(), strict=True)]
-        result[name] = texts if name == "cost" else [None if text is None else _text(text) for text in texts]
+        result[name] = texts if name == "cost" else [None if text is None else level_text(text) for text in texts]
     return result
-
-
-def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

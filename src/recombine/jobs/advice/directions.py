@@ -3,7 +3,7 @@
 A cell's values under the null vectors of the seen cells form a vector. Measuring one cell determines just those whose
 vectors are parallel to its own, so the groups of parallel vectors are all a plan needs. Two random null vectors tell
 parallel from not by the ratio of their values. Collecting a cell leaves the null vectors that vanish on it (one column
-operation), and groups only ever merge, so each later step works on one cell a group.
+operation), and groups only ever merge, so each later step works on one cell per group.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions, contains
 from recombine.design.design import Design
-from recombine.errors import InputError
+from recombine.errors import InputError, plural
 from recombine.jobs.advice.candidates import Cell as Cell
 from recombine.jobs.advice.candidates import Costs, Pool, gather
 from recombine.jobs.advice.directions import Directions
@@ -22,7 +22,7 @@ from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.nullspace import null_vectors
-from recombine.verdicts import Verdict, rounded
+from recombine.verdicts import Verdict, round_estimate
 
 #: Candidates for the variance phase: each costs one quadratic form per pick.
 VARIANCE_CANDIDATES = 20_000
@@ -71,9 +71,13 @@ class Plan:
     beyond: int = 0
     unit: float = 1.0
 
+    def __repr__(self) -> str:
+        needed = "" if self.needed is None else f"; {self.needed:,} needed to determine what can be"
+        return f"Plan({plural(len(self.picks), 'cell')} to collect{needed})"
+
     @cached_property
     def table(self) -> Table:
-        """One row a pick: its levels, the reason, the gain in words and the cost."""
+        """One row per pick: its levels, the reason, the gain in words and the cost."""
         cells = np.array([pick.cell for pick in self.picks], dtype=np.int64).reshape(-1, len(self.design.factors))
         columns: dict[str, Any] = {
             "reason": np.array([pick.reason for pick in self.picks], dtype=object),
@@ -91,7 +95,7 @@ class Plan:
         if not pick.gain:
             return "determines itself only"
         verb = "cell becomes" if pick.gain == 1 else "cells become"
-        number = f"about {rounded(pick.gain):,}" if self.sampled else f"{pick.gain:,.0f}"
+        number = f"about {round_estimate(pick.gain):,}" if self.sampled else f"{pick.gain:,.0f}"
         return f"{number} other unseen {verb} determined"
 
     @property
@@ -99,9 +103,10 @@ class Plan:
         """What it takes to determine everything, in a sentence; empty where that is not known."""
         if self.needed is None:
             return ""
-        cells = f"{self.needed:,} well-chosen cell{'s' if self.needed != 1 else ''}"
+        cells = plural(self.needed, "well-chosen cell")
         if self.beyond:
-            rest = f"{self.beyond:,} unseen cell{'s stay' if self.beyond != 1 else ' stays'} open whatever is collected"
+            stay = "stays" if self.beyond == 1 else "stay"
+            rest = f"{plural(self.beyond, 'unseen cell')} {stay} open whatever is collected"
             because = "because the cells that would tell are forbidden"
             lead = f"{cells} would determine all that can be; " if self.needed else ""
             return f"{lead}{rest}, {because}."
@@ -146,15 +151,17 @@ def plan(
     Examples
     --------
     >>> found = plan(Design.from_cells([[0, 0], [1, 1], [2, 1]]), k=1)
-    >>> found.needed, found.picks[0].reason, found.picks[0].gain
-    (1, 'connect', 2.0)
+    >>> found
+    Plan(1 cell to collect; 1 needed to determine what can be)
+    >>> found.picks[0].reason, found.picks[0].gain
+    ('connect', 2.0)
     """
     if k is not None and k < 1:
         raise InputError(f"k = {k} asks for no cell; ask for at least one")
     if criterion not in ("V", "D"):
         raise InputError(f"criterion {criterion!r} is neither 'V' (mean variance) nor 'D' (volume); choose one")
     if known is None:
-        known = identify(design.seen, None, order, sizes=design.sizes, symmetric=design.symmetric, seed=seed)
+        known = identify(design.seen, order=order, **design.shape, seed=seed)
     pool = gather(design, order, cost, forbidden, seed)
     codes = known.of(pool.cells)
     opened = np.flatnonzero((codes == Verdict.DISCONNECTED) | (codes == Verdict.UNSEEN_LEVEL))

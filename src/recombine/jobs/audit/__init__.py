@@ -1,4 +1,4 @@
-"""Audit: what the seen cells of a design say about the unseen ones."""
+"""The audit says what the seen cells of a design settle about the unseen ones, and what a model will make of them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from recombine._rooms import open_room
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.additivity import AdditivityCheck as AdditivityCheck
+    from recombine.jobs.audit.additivity import check_additivity as check_additivity
     from recombine.jobs.audit.audit import Audit as Audit
     from recombine.jobs.audit.audit import audit as audit
     from recombine.jobs.audit.coverage import Coverage as Coverage
+    from recombine.jobs.audit.coverage import cover as cover
     from recombine.jobs.audit.forecast import Forecast as Forecast
+    from recombine.jobs.audit.forecast import Shortcut as Shortcut
+    from recombine.jobs.audit.forecast import forecast as forecast
     from recombine.jobs.audit.rivals import compare_models as compare_models
 
 open_room(__name__)

@@ -86,14 +86,20 @@ class AdditivityCheck:
     --------
     >>> cells = [[i, j] for i in range(5) for j in range(5) if (i, j) != (4, 4)]
     >>> check = check_additivity(Design.from_cells(cells, outcome=[i + 2.0 * j for i, j in cells]))
-    >>> check.word, check.orders[0].tested, round(check.orders[0].error, 9)
-    ('holds', 24, 0.0)
+    >>> check
+    AdditivityCheck(holds at order 1; leave one cell out)
+    >>> check.orders[0].tested, round(check.orders[0].error, 9)
+    (24, 0.0)
     """
 
     design: Design
     orders: tuple[OrderCheck, ...]
     lack_of_fit: LackOfFit | None
     method: str
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{self.word_at(check.order)} at order {check.order}" for check in self.orders)
+        return f"AdditivityCheck({words or 'no order could be tried'}; {self.method})"
 
     @property
     def word(self) -> str:
@@ -120,7 +126,7 @@ class AdditivityCheck:
 
     @cached_property
     def table(self) -> Table:
-        """One row an order: cells tested, error, baseline, noise floor, share explained, word."""
+        """One row per order: cells tested, error, baseline, noise floor, share explained, word."""
         return Table(
             {
                 "order": [check.order for check in self.orders],
@@ -256,7 +262,7 @@ def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int
 def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
     assert design.outcome is not None
     outcome = design.outcome[design.train]
-    features = Conjunctions(design.sizes, order, design.symmetric)
+    features = design.features(order)
     dense = len(outcome) * features.columns <= DENSE_ENTRIES
     noise = _cell_variances(design)
     if dense:
@@ -299,14 +305,7 @@ def _folds(design: Design, features: Conjunctions, outcome: FloatArray, seed: in
     for held in range(_rounds(design)):
         test = np.flatnonzero(fold == held)
         rest = fold != held
-        found = identify(
-            design.seen[rest],
-            design.seen[test],
-            features.order,
-            sizes=design.sizes,
-            symmetric=design.symmetric,
-            route=route,
-        )
+        found = identify(design.seen[rest], design.seen[test], features.order, **design.shape, route=route)
         known = test[found.verdicts == Verdict.DETERMINED]
         fit: AdditiveFit = fit_additive(features, design.seen[rest], outcome[rest])
         predicted[known] = fit.predict(design.seen[known])
@@ -342,7 +341,7 @@ def _lack_of_fit(design: Design) -> LackOfFit | None:
     from scipy.special import fdtrc
 
     pooled = _pooled_variance(design)
-    features = Conjunctions(design.sizes, 1, design.symmetric)
+    features = design.features(1)
     if pooled is None or pooled[0] <= 0 or len(design.seen) * features.columns > DENSE_ENTRIES:
         return None
     assert design.outcome is not None

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, contains
+from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
-from recombine.errors import InputError, RecombineError, SolverError
-from recombine.jobs.advice.plan import Cell, Plan, plan
+from recombine.errors import InputError, SolverError
+from recombine.jobs.advice.candidates import Cell, Costs
+from recombine.jobs.advice.plan import Plan, plan
+from recombine.jobs.audit import findings
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.coverage import Coverage, cover
-from recombine.jobs.audit.findings import find
 from recombine.jobs.audit.forecast import Forecast, forecast
 from recombine.jobs.audit.rivals import compare_models
+from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
+from recombine.jobs.output_files import check_file
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.identification.certificate import Certificate
@@ -34,19 +37,6 @@ from recombine.verdicts import Finding, Verdict
 SOLVED_CELLS = 5
 #: Certificates with more terms than the first are shown by that many of their largest.
 LONGEST_SUM, LARGEST_TERMS = 24, 6
-
-
-class Renderer(Protocol):
-    """What a face must offer to show an audit; `recombine.report` plugs one in."""
-
-    def page(self, audit: Audit) -> str:
-        """Return the self-contained HTML report."""
-
-    def notebook(self, audit: Audit) -> str:
-        """Return a short HTML summary without scripts."""
-
-    def text(self, audit: Audit) -> str:
-        """Return the summary as plain text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +52,12 @@ class Audit:
         The unseen cells that are listed, and how they were chosen.
     identification, first : Identification
         The verdict engine at ``order`` and at order 1.
-    """
 
-    renderer: ClassVar[Renderer | None] = None
+    Examples
+    --------
+    >>> audit(Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"]))
+    Audit(colour × shape, order 1; 3 of 4 cells seen)
+    """
 
     design: Design
     order: int
@@ -111,8 +104,7 @@ class Audit:
 
     def _fitted(self, order: int) -> AdditiveFit:
         assert self.design.outcome is not None
-        features = Conjunctions(self.design.sizes, order, self.design.symmetric)
-        return fit_additive(features, self.design.seen, self.design.outcome[self.design.train])
+        return fit_additive(self.design.features(order), self.design.seen, self.design.outcome[self.design.train])
 
     @cached_property
     def predictions(self) -> FloatArray | None:
@@ -187,30 +179,45 @@ class Audit:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Numbered findings, worst first."""
-        return find(self)
+        listed, codes, counts, order = self.listing, self.codes, self.counts, self.order
+        return findings.worst_first(
+            [
+                *self.design.notes,
+                findings.cells_not_determined(listed, codes, counts, order, self.identification.deficit),
+                findings.level_never_seen(self.design),
+                findings.cells_undecided(listed, codes, counts),
+                findings.shaky_cells(self.design, listed, codes, self.leverage),
+                findings.leak_risk(self.forecast),
+                findings.shortcut_factor(self.forecast),
+                findings.additivity_fails(self.additivity, order),
+                findings.additivity_unchecked(self.additivity, order),
+            ]
+        )
 
     @property
     def summary(self) -> str:
         """The audit in a screenful of plain text."""
-        return self._face().text(self)
+        return face(self, "text")
 
     def certificate(self, cell: Cell | int) -> Certificate:
         """Return the signed seen cells that add up to ``cell`` (its levels, or its row number in the verdicts).
 
         Print ``audit.explain(cell)`` for the same with level names and outcomes.
         """
-        codes = self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
-        return self.identification.certificate(tuple(int(code) for code in codes))
+        return self.identification.certificate(tuple(self._cell(cell).tolist()))
+
+    def _cell(self, cell: Cell | int) -> IntArray:
+        return self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
 
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: the certificate with level names, or why there is none."""
-        codes = self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
+        codes = self._cell(cell)
         verdict = Verdict(int(self.identification.of(codes[None])[0]))
         lead = f"{self.design.label(codes)}: {verdict.word}. {verdict.text.meaning}"
         if verdict is not Verdict.DETERMINED:
             return f"{lead} {verdict.text.action}"
         try:
-            found = self.identification.certificate(tuple(int(code) for code in codes))
+            found = self.certificate(cell)
             leverage = float(self.identification.leverage_of(codes[None])[0])
         except SolverError as error:
             return f"{lead}\n  Its certificate was not found: {error}."
@@ -229,7 +236,7 @@ class Audit:
         self,
         k: int | None = 5,
         *,
-        cost: Mapping[Any, float] | Callable[[dict[str, str]], float] | None = None,
+        cost: Costs | None = None,
         forbidden: Sequence[Cell] = (),
         criterion: Literal["V", "D"] = "V",
     ) -> Plan:
@@ -258,29 +265,19 @@ class Audit:
     def to_html(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the self-contained HTML report; an existing file is kept unless ``force``."""
         target = Path(path)
-        if target.is_dir():
-            raise InputError(f"{target} is a folder; name a file in it")
-        if target.exists() and not force:
-            raise InputError(f"{target} exists; choose another name, or allow overwriting with --force (force=True)")
-        page = self._face().page(self)
-        try:
-            target.write_text(page, encoding="utf-8")
-        except OSError as error:
-            raise InputError(
-                f"{target} cannot be written ({error.strerror}); choose a folder you can write to"
-            ) from None
+        check_file(target, force)
+        target.write_text(face(self, "page"), encoding="utf-8")
         return target
 
-    def _face(self) -> Renderer:
-        if Audit.renderer is None:
-            raise RecombineError("no report is plugged in; `import recombine.report` first")
-        return Audit.renderer
-
     def _repr_html_(self) -> str:
-        return self._face().notebook(self)
+        return face(self, "notebook")
+
+    def __str__(self) -> str:
+        return self.summary
 
     def __repr__(self) -> str:
-        return self.summary
+        seen = f"{len(self.design.seen):,} of {self.design.product:,} cells seen"
+        return f"Audit({' × '.join(self.design.names)}, order {self.order}; {seen})"
 
 
 def audit(
@@ -299,7 +296,7 @@ def audit(
     order : int
         Largest number of factors that interact in the assumed model; 1 means effects add.
     targets : path or dataframe, optional
-        Cells to judge, one column a factor; by default every unseen cell of the product.
+        Cells to judge, one column per factor; by default every unseen cell of the product.
     new_levels : bool
         Accept target levels that the table does not have; their verdict is `unseen level`.
     seed : int
@@ -319,10 +316,6 @@ def audit(
     asked = None
     if targets is not None:
         design, asked = design.encode(targets, new_levels=new_levels)
-
-    def engine(k: int) -> Identification:
-        return identify(design.seen, None, k, sizes=design.sizes, symmetric=design.symmetric, seed=seed)
-
-    first = engine(1)
-    main = first if order == 1 else engine(order)
-    return Audit(design, order, choose_cells(design, asked, seed), main, first, seed)
+    first = identify(design.seen, **design.shape, seed=seed)
+    found = first if order == 1 else identify(design.seen, order=order, **design.shape, seed=seed)
+    return Audit(design, order, choose_cells(design, asked, seed), found, first, seed)

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
-from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.conjunctions import Subset
 from recombine.design.design import Design
+from recombine.errors import plural
+from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
 
 
@@ -27,9 +29,9 @@ class Coverage:
     per_cell : tuple of float
         Fewest, median and most measurements of a seen cell.
     ways : Table
-        t-way coverage: columns ``t``, ``factors``, ``seen``, ``possible``, ``share``; one row a subset and one for all.
+        t-way coverage: columns ``t``, ``factors``, ``seen``, ``possible``, ``share``; one row per subset, one for all.
     levels : Table
-        One row a level: ``factor``, ``level``, ``rows``, ``cells``; sparsest first.
+        One row per level: ``factor``, ``level``, ``rows``, ``cells``; sparsest first.
     """
 
     product: int
@@ -39,6 +41,9 @@ class Coverage:
     per_cell: tuple[float, float, float]
     ways: Table
     levels: Table
+
+    def __repr__(self) -> str:
+        return f"Coverage({self.seen:,} of {self.product:,} cells seen; {plural(self.rows, 'row')})"
 
     def share(self, t: int) -> float:
         """Return the overall t-way coverage, from 0 to 1."""
@@ -52,8 +57,10 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
     Examples
     --------
     >>> coverage = cover(Design.from_cells([[0, 0], [0, 1], [1, 0]]))
-    >>> coverage.product, coverage.seen, coverage.share(1), coverage.share(2)
-    (4, 3, 1.0, 0.75)
+    >>> coverage
+    Coverage(3 of 4 cells seen; 3 rows)
+    >>> coverage.share(1), coverage.share(2)
+    (1.0, 0.75)
     """
     rows, weight = design.rows[design.train], design.weight[design.train]
     spread = (float(weight.min()), float(np.median(weight)), float(weight.max()))
@@ -68,7 +75,7 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
 
 def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
     """One row per subset of ``t`` factors (symmetric twins once) and one over all of them."""
-    features = Conjunctions(design.sizes, t, design.symmetric)
+    features = design.features(t)
     present = np.unique(features.ids(design.seen))
     rows = []
     for subset, block in features.blocks.items():
@@ -80,29 +87,26 @@ def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
 
 
 def _levels(design: Design) -> Table:
-    groups = {member: group for group in design.symmetric for member in group}
     factors: list[str] = []
     levels: list[str] = []
     rows: list[IntArray] = []
     cells: list[IntArray] = []
-    for place, factor in enumerate(design.factors):
-        members = groups.get(place, (place,))
-        if place == members[0]:
-            factors += [" / ".join(design.names[member] for member in members)] * len(factor.levels)
-            levels += factor.labels
-            rows.append(_per_level(design, members, design.rows[design.train]))
-            cells.append(_per_level(design, members, np.ones(len(design.seen))))
+    for group in design.groups:
+        labels = design.factors[group[0]].labels
+        factors += [" / ".join(design.names[place] for place in group)] * len(labels)
+        levels += labels
+        rows.append(_per_level(design, group, design.rows[design.train]))
+        cells.append(_per_level(design, group, np.ones(len(design.seen))))
     counts = np.concatenate(cells)
     order = np.argsort(counts, kind="stable")
     names = {"factor": [factors[place] for place in order], "level": [levels[place] for place in order]}
     return Table({**names, "rows": np.concatenate(rows)[order], "cells": counts[order]})
 
 
-def _per_level(design: Design, members: tuple[int, ...], amounts: npt.NDArray[Any]) -> IntArray:
+def _per_level(design: Design, group: Subset, amounts: npt.NDArray[Any]) -> IntArray:
     """Sum ``amounts`` (N,) over the seen cells that hold each level, a cell once even if it holds the level twice."""
-    total = np.zeros(design.sizes[members[0]])
-    for index, member in enumerate(members):
-        earlier = design.seen[:, list(members[:index])]
-        fresh = ~(earlier == design.seen[:, [member]]).any(axis=1)
-        total += np.bincount(design.seen[fresh, member], weights=amounts[fresh], minlength=len(total))
+    total = np.zeros(design.sizes[group[0]])
+    for place in group:
+        first = holds_first(design.seen, group, place)
+        total += np.bincount(design.seen[first, place], weights=amounts[first], minlength=len(total))
     return total.astype(np.int64)

@@ -1,16 +1,19 @@
-"""The numbered findings of an audit: one function a number, each returning the finding or nothing."""
+"""The numbered findings of an audit: one function per number, each returning the finding or nothing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 
-from recombine.errors import listing
-from recombine.verdicts import FINDINGS, Finding, Verdict, rounded
-
-if TYPE_CHECKING:
-    from recombine.jobs.audit.audit import Audit
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.design.design import Design
+from recombine.errors import listing, plural
+from recombine.jobs.audit.additivity import AdditivityCheck
+from recombine.jobs.audit.forecast import Forecast
+from recombine.jobs.listing import Listing
+from recombine.theory.identification.counts import Counts
+from recombine.verdicts import FINDINGS, Finding, Verdict, round_estimate
 
 #: Leverage above which a determined cell is called shaky: its error is over twice that of one measured cell.
 SHAKY = 4.0
@@ -20,58 +23,45 @@ FAILING = ("does not hold", "is not shown to hold")
 LEAKY = 0.9
 
 
-def find(audit: Audit) -> tuple[Finding, ...]:
-    """Return the findings of ``audit``, worst first, then by number."""
-    checks = (
-        cells_not_determined,
-        level_never_seen,
-        cells_undecided,
-        shaky_cells,
-        leak_risk,
-        shortcut_factor,
-        additivity_fails,
-        additivity_unchecked,
-    )
-    found = [*audit.design.notes, *(finding for check in checks if (finding := check(audit)) is not None)]
+def worst_first(findings: Iterable[Finding | None]) -> tuple[Finding, ...]:
+    """Return the findings that there are, worst first, then by number."""
+    found = [finding for finding in findings if finding is not None]
     return tuple(sorted(found, key=lambda finding: (-finding.severity, finding.code)))
 
 
-def cells_not_determined(audit: Audit) -> Finding | None:
+def cells_not_determined(
+    listed: Listing, codes: IntArray, counts: Counts, order: int, deficit: int | None
+) -> Finding | None:
     """RC101: unseen cells of known levels that no sum of seen cells reaches."""
-    count = audit.counts[Verdict.DISCONNECTED]
-    if audit.listing.kind == "targets":
-        count = int((audit.codes == Verdict.DISCONNECTED).sum())
+    asked = listed.kind == "targets"
+    count = int((codes == Verdict.DISCONNECTED).sum()) if asked else counts[Verdict.DISCONNECTED]
     if not count:
         return None
     return Finding(
         FINDINGS["RC101"],
-        f"{_number(audit, count)} {'target' if audit.listing.kind == 'targets' else 'unseen'} "
-        f"cell{'s' if count != 1 else ''} cannot be told from the data at order {audit.order}{_needed(audit)}",
+        f"{_number(listed, counts, count)} {'target' if asked else 'unseen'} cell{'s' if count != 1 else ''} cannot be "
+        f"told from the data at order {order}{_needed(deficit, asked)}",
     )
 
 
-def _needed(audit: Audit) -> str:
-    deficit = audit.identification.deficit
+def _needed(deficit: int | None, asked: bool) -> str:
     if not deficit:
         return ""
-    whom = "every cell of known levels" if audit.listing.kind == "targets" else "them all"
-    return f"; {deficit:,} well-chosen cell{'s' if deficit != 1 else ''} would determine {whom}"
+    whom = "every cell of known levels" if asked else "them all"
+    return f"; {plural(deficit, 'well-chosen cell')} would determine {whom}"
 
 
-def _number(audit: Audit, count: int) -> str:
-    exact = audit.counts.exact or audit.listing.kind == "targets"
-    return f"{count:,}" if exact else f"about {rounded(count):,}"
+def _number(listed: Listing, counts: Counts, count: int) -> str:
+    return f"{count:,}" if counts.exact or listed.kind == "targets" else f"about {round_estimate(count):,}"
 
 
-def level_never_seen(audit: Audit) -> Finding | None:
+def level_never_seen(design: Design) -> Finding | None:
     """RC102: levels that occur held out or in the targets but never in training."""
     missing = []
-    for place, factor in enumerate(audit.design.factors):
-        members = next((group for group in audit.design.symmetric if place in group), (place,))
-        if place == members[0]:
-            present = np.unique(audit.design.seen[:, list(members)])
-            absent = np.setdiff1d(np.arange(len(factor.levels)), present)
-            missing += [f"{factor.name} {factor.labels[code]!r}" for code in absent]
+    for group in design.groups:
+        factor = design.factors[group[0]]
+        absent = np.setdiff1d(np.arange(len(factor.levels)), design.seen[:, list(group)])
+        missing += [f"{factor.name} {factor.labels[code]!r}" for code in absent]
     if not missing:
         return None
     return Finding(
@@ -79,44 +69,38 @@ def level_never_seen(audit: Audit) -> Finding | None:
     )
 
 
-def cells_undecided(audit: Audit) -> Finding | None:
+def cells_undecided(listed: Listing, codes: IntArray, counts: Counts) -> Finding | None:
     """RC105: cells that floating-point arithmetic could not decide."""
-    count = max(audit.counts[Verdict.UNDECIDED], int((audit.codes == Verdict.UNDECIDED).sum()))
+    count = max(counts[Verdict.UNDECIDED], int((codes == Verdict.UNDECIDED).sum()))
     if not count:
         return None
-    return Finding(
-        FINDINGS["RC105"], f"{_number(audit, count)} cells could not be decided; {Verdict.UNDECIDED.text.action}"
-    )
+    number = _number(listed, counts, count)
+    return Finding(FINDINGS["RC105"], f"{number} cells could not be decided; {Verdict.UNDECIDED.text.action}")
 
 
-def shaky_cells(audit: Audit) -> Finding | None:
+def shaky_cells(design: Design, listed: Listing, codes: IntArray, leverage: FloatArray) -> Finding | None:
     """RC106: determined cells with a high leverage."""
-    leverage = audit.leverage[audit.codes == Verdict.DETERMINED]
-    leverage = leverage[~np.isnan(leverage)]
-    count = int((leverage > SHAKY).sum())
+    known = np.where(codes == Verdict.DETERMINED, leverage, np.nan)
+    looked_at = int((~np.isnan(known)).sum())
+    count = int((known > SHAKY).sum())
     if not count:
         return None
+    shakiest = int(np.nanargmax(known))
     return Finding(
         FINDINGS["RC106"],
-        f"{count:,} of {len(leverage):,} determined cells looked at {'have' if count != 1 else 'has'} leverage above "
-        f"{SHAKY:g} (largest {leverage.max():.1f}: {_shakiest(audit)})",
+        f"{count:,} of {looked_at:,} determined cells looked at {'have' if count != 1 else 'has'} leverage above "
+        f"{SHAKY:g} (largest {known[shakiest]:.1f}: {design.label(listed.cells[shakiest])})",
     )
 
 
-def _shakiest(audit: Audit) -> str:
-    known = np.where(audit.codes == Verdict.DETERMINED, audit.leverage, np.nan)
-    return audit.design.label(audit.listing.cells[int(np.nanargmax(known))])
-
-
-def leak_risk(audit: Audit) -> Finding | None:
+def leak_risk(forecast: Forecast) -> Finding | None:
     """RC201: networks will shrink some factor's effect on unseen cells."""
-    weakest = audit.forecast.weakest
-    if weakest is None or weakest[1] >= LEAKY:
+    if forecast.weakest is None or forecast.weakest[1] >= LEAKY:
         return None
-    name, slope = weakest
-    deepest = audit.forecast.slopes.columns[-1]
-    place = list(audit.forecast.slopes["factor"]).index(name)
-    deep = float(audit.forecast.slopes[deepest][place])
+    name, slope = forecast.weakest
+    deepest = forecast.slopes.columns[-1]
+    place = list(forecast.slopes["factor"]).index(name)
+    deep = float(forecast.slopes[deepest][place])
     return Finding(
         FINDINGS["RC201"],
         f"a ReLU network carries about {slope:.0%} of the effect of {name!r} over to unseen cells with one hidden "
@@ -124,36 +108,34 @@ def leak_risk(audit: Audit) -> Finding | None:
     )
 
 
-def shortcut_factor(audit: Audit) -> Finding | None:
+def shortcut_factor(forecast: Forecast) -> Finding | None:
     """RC202: a factor that predicts seen outcomes and misleads on unseen ones."""
-    misleading = [shortcut for shortcut in audit.forecast.shortcuts if shortcut.misleads]
-    if not misleading:
-        return None
     texts = [
         f"{item.factor!r} alone explains {item.seen:.0%} of the outcome on seen cells but is worse than the mean on "
-        f"unseen ones (R² {item.unseen:.2f}, {audit.forecast.shortcut_truth})"
-        for item in misleading
+        f"unseen ones (R² {item.unseen:.2f}, {forecast.shortcut_truth})"
+        for item in forecast.shortcuts
+        if item.misleads
     ]
-    return Finding(FINDINGS["RC202"], "; ".join(texts))
+    return Finding(FINDINGS["RC202"], "; ".join(texts)) if texts else None
 
 
-def additivity_fails(audit: Audit) -> Finding | None:
+def additivity_fails(additivity: AdditivityCheck | None, order: int) -> Finding | None:
     """RC301: held-out cells are not predicted by adding effects at the asked order."""
-    check = audit.additivity.at(audit.order) if audit.additivity is not None else None
-    if audit.additivity is None or check is None or audit.additivity.word_at(audit.order) not in FAILING:
+    check = None if additivity is None else additivity.at(order)
+    if additivity is None or check is None or additivity.word_at(order) not in FAILING:
         return None
     caveat = "" if check.noise is not None else "; no rows repeat, so this may be noise rather than interaction"
     return Finding(
         FINDINGS["RC301"],
-        f"at order {audit.order} held-out cells are off by {check.error:.3g} against {check.baseline:.3g} for the "
+        f"at order {order} held-out cells are off by {check.error:.3g} against {check.baseline:.3g} for the "
         f"plain mean ({max(check.share, 0):.0%} of the explainable variance){caveat}",
     )
 
 
-def additivity_unchecked(audit: Audit) -> Finding | None:
+def additivity_unchecked(additivity: AdditivityCheck | None, order: int) -> Finding | None:
     """RC302: the assumption behind the verdicts was not checked."""
-    if audit.additivity is None:
+    if additivity is None:
         return Finding(FINDINGS["RC302"], "no outcome column was named, so verdicts rest on additivity unchecked")
-    if audit.additivity.word_at(audit.order) != "cannot be checked":
+    if additivity.word_at(order) != "cannot be checked":
         return None
-    return Finding(FINDINGS["RC302"], f"at order {audit.order} {audit.additivity.obstacle(audit.order)}")
+    return Finding(FINDINGS["RC302"], f"at order {order} {additivity.obstacle(order)}")

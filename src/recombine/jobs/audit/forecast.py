@@ -9,6 +9,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, contains, distinct
 from recombine.design.design import Design
+from recombine.errors import plural
 from recombine.tables.table import Table
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.slopes import EXACT_CELLS, every_order, expected_slopes
@@ -76,6 +77,10 @@ class Forecast:
     accuracy: Table | None
     unseen: int
 
+    def __repr__(self) -> str:
+        slopes = f"slopes of {plural(len(self.slopes), 'factor')}" if len(self.slopes) else "no slopes"
+        return f"Forecast({slopes}; {plural(self.unseen, 'unseen cell')})"
+
     @property
     def obstacle(self) -> str:
         """Why there are no slopes, in words; empty if there are."""
@@ -114,8 +119,9 @@ def forecast(
     >>> from recombine.tasks import symbolic_addition
     >>> task = symbolic_addition(n=9, anchors=[2, 6])
     >>> design = Design.from_cells(task.cells, task.target, train=task.train, names=["left", "right"])
-    >>> forecast(design, task.cells[~task.train]).weakest[1].__round__(6)
-    0.852845
+    >>> found = forecast(design, task.cells[~task.train])
+    >>> found, round(found.weakest[1], 6)
+    (Forecast(slopes of 2 factors; 49 unseen cells), 0.852845)
     """
     targets = unseen if determined is None else unseen[determined]
     if len(targets) > MOST_TARGETS:

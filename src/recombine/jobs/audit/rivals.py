@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
 from recombine.errors import InputError
 from recombine.tables.table import Table
@@ -79,7 +78,7 @@ def _score(
     from threadpoolctl import threadpool_limits
 
     seen, held = design.seen[train], design.seen[~train]
-    found = identify(seen, held, order, sizes=design.sizes, symmetric=design.symmetric).verdicts
+    found = identify(seen, held, order, **design.shape).verdicts
     for name, predict in _models(design, order, seed).items():
         with threadpool_limits(1):  # small matrices: more threads only wait for each other
             errors = (predict(seen, outcome[train], held) - outcome[~train]) ** 2
@@ -102,11 +101,9 @@ def _models(design: Design, order: int, seed: int) -> dict[str, Predictor]:
     from sklearn.model_selection import GridSearchCV
     from sklearn.neural_network import MLPRegressor
 
-    features = Conjunctions(design.sizes, order, design.symmetric)
-
     def additive(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
         centre = float(values.mean())
-        return centre + fit_additive(features, cells, values - centre).predict(asked)
+        return centre + fit_additive(design.features(order), cells, values - centre).predict(asked)
 
     grid = {"alpha": [1e-4, 1e-3, 1e-2, 1e-1, 1.0], "gamma": [0.003, 0.03, 0.1, 0.3, 1.0]}
     tuned = GridSearchCV(KernelRidge(kernel="rbf"), grid, cv=FEWEST_CELLS, scoring="neg_mean_squared_error")
@@ -135,7 +132,7 @@ def _one_hot(design: Design, model: Any) -> Predictor:
     from sklearn.exceptions import ConvergenceWarning
 
     def predict(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
-        features = Conjunctions(design.sizes, 1, design.symmetric)
+        features = design.features(1)
         centre, scale = float(values.mean()), float(values.std()) or 1.0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

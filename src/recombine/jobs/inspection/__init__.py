@@ -1,4 +1,4 @@
-"""Inspection: what activations on a grid of cells tell about a model."""
+"""The inspection says whether activations over a grid of cells compose, layer by layer."""
 
 from __future__ import annotations
 
@@ -9,5 +9,8 @@ from recombine._rooms import open_room
 if TYPE_CHECKING:
     from recombine.jobs.inspection.inspection import Inspection as Inspection
     from recombine.jobs.inspection.inspection import inspect as inspect
+    from recombine.jobs.inspection.reading import LayerReading as LayerReading
+    from recombine.jobs.inspection.reading import Stillness as Stillness
+    from recombine.jobs.inspection.truth import Truth as Truth
 
 open_room(__name__)

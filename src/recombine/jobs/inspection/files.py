@@ -70,10 +70,11 @@ def _arrays(path: Path) -> dict[str, Array]:
     """All arrays of an .npy or .npz file."""
     _check(path)
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return {path.stem: loaded}
-        with loaded:
+        # Opened here, because NumPy leaves a broken archive open.
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return {path.stem: loaded}
             layers = {name: loaded[name] for name in loaded.files}
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         pickled = "Object arrays" in str(error)

@@ -1,22 +1,22 @@
-"""Does a model's representation compose? Activations over a factor grid in, one reading a layer and a verdict out."""
+"""Does a model's representation compose? Activations over a factor grid in, one reading per layer and a verdict out."""
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
-from recombine.errors import InputError, listing
+from recombine.errors import InputError, listing, plural
+from recombine.jobs.faces import face
 from recombine.jobs.inspection.files import load_layers, load_seen, load_truth
-from recombine.jobs.inspection.reading import Reading, Stillness, explained, judged
-from recombine.jobs.inspection.truth import Truth, compared
+from recombine.jobs.inspection.reading import LayerReading, Stillness, judge_layer, judge_model
+from recombine.jobs.inspection.truth import Truth, compare_outputs
 from recombine.measures.activations.anova import effect_shares
 from recombine.measures.activations.factorization import factorization, kernel_factorization
 from recombine.measures.activations.geometry import metric_tensor, speed_ratios, volume_element, volume_ratio
@@ -25,6 +25,7 @@ from recombine.measures.activations.linear_probe import linear_probe
 from recombine.measures.activations.superposition import superposition
 from recombine.measures.activations.surrogate import surrogate
 from recombine.tables.table import Table
+from recombine.tables.text_files import split_names
 
 #: A cell is still where a unit square of levels becomes less than this share of what it usually becomes.
 STILL_SHARE = 0.5
@@ -43,7 +44,7 @@ class Inspection:
     levels : tuple of int
     seen, unseen : int or None
         How many cells were trained on and how many were not; None where that was not said.
-    layers : tuple of Reading
+    layers : tuple of LayerReading
         In the order given.
     verdict, sentence : str
         Of the last layer.
@@ -51,14 +52,12 @@ class Inspection:
     notes : tuple of str
     """
 
-    renderer: ClassVar[Callable[[Inspection], str] | None] = None
-
     source: str
     factors: tuple[str, ...]
     levels: tuple[int, ...]
     seen: int | None
     unseen: int | None
-    layers: tuple[Reading, ...]
+    layers: tuple[LayerReading, ...]
     verdict: str
     sentence: str
     truth: Truth | None = None
@@ -66,7 +65,7 @@ class Inspection:
 
     @cached_property
     def table(self) -> Table:
-        """One row a layer, one column a measure; NaN where a measure says nothing."""
+        """One row per layer, one column per measure; NaN where a measure says nothing."""
         names = ["verdict", "features", "additive", "F", "F_K", "volume ratio", "pasted", "pasted seen", "spanned"]
         names += ["cross ratio", "predicted by a sum"]
         columns: dict[str, Any] = {"layer": [layer.name for layer in self.layers]}
@@ -77,9 +76,10 @@ class Inspection:
         return Table(columns)
 
     def __str__(self) -> str:
-        return self.sentence if Inspection.renderer is None else Inspection.renderer(self)
+        return face(self, "text")
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return f"Inspection({plural(len(self.layers), 'layer')} over {' × '.join(self.factors)}; {self.verdict})"
 
 
 def inspect(
@@ -95,7 +95,7 @@ def inspect(
     Parameters
     ----------
     activations : array, mapping of str to array, or path of an .npy or .npz file
-        Activations at every cell of a full factor grid: one axis a factor, then any number of feature axes. Several
+        Activations at every cell of a full factor grid: one axis per factor, then any number of feature axes. Several
         arrays are layers, in order of depth; the last one is judged.
     factors : sequence of str, or names separated by commas
         A name for each of the first axes. Levels are taken as ordered and one step apart.
@@ -114,23 +114,23 @@ def inspect(
 
     Examples
     --------
-    A code with one unit a level composes, whatever cells were seen:
+    A code with one unit per level composes, whatever cells were seen:
 
     >>> from recombine.worlds.rendered.bumps import BumpWorld, Hole
     >>> world = BumpWorld(side=12, hole=Hole.square(3, 8))
     >>> code = world.grid().codes.reshape(12, 12, -1)
     >>> found = inspect(code, factors=["x", "y"], seen=world.seen())
-    >>> found.verdict, round(found.layers[0].additive, 6)
-    ('adds', 1.0)
+    >>> found, round(found.layers[0].additive, 6)
+    (Inspection(1 layer over x × y; adds), 1.0)
     """
     names = _names(factors)
     source, arrays = load_layers(activations)
     layers = {name: _grid(name, values, names, background) for name, values in arrays.items()}
     levels = _common_levels(layers)
     mask = None if seen is None else as_seen(load_seen(seen, names, levels), levels)
-    against = None if truth is None else compared(list(layers.values())[-1], load_truth(truth), mask)
+    against = None if truth is None else compare_outputs(list(layers.values())[-1], load_truth(truth), mask)
     readings = _readings(layers, mask)
-    verdict, sentence = explained(readings[-1], names, against)
+    verdict, sentence = judge_model(readings[-1], names, against)
     return Inspection(
         source,
         names,
@@ -147,7 +147,7 @@ def inspect(
 
 def _names(factors: str | Sequence[str]) -> tuple[str, ...]:
     if isinstance(factors, str):
-        factors = [name.strip() for name in next(csv.reader([factors], skipinitialspace=True), []) if name.strip()]
+        factors = split_names(factors)
     names = tuple(factors)
     if len(names) < 2:
         raise InputError(
@@ -186,17 +186,19 @@ def _common_levels(layers: Mapping[str, ActivationGrid]) -> tuple[int, ...]:
     return first[1].levels
 
 
-def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> tuple[Reading, ...]:
+def _readings(layers: Mapping[str, ActivationGrid], seen: BoolArray | None) -> tuple[LayerReading, ...]:
     """Read all layers, several at a time."""
     from threadpoolctl import threadpool_limits
 
     workers = min(len(layers), os.cpu_count() or 1, MOST_THREADS)
-    # One thread a layer: threads inside a matrix product wait for each other where other programs run too.
+    # One thread per layer: threads inside a matrix product wait for each other where other programs run too.
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
-        return tuple(pool.map(lambda item: judged(_reading(item[0], item[1], seen), seen is not None), layers.items()))
+        return tuple(
+            pool.map(lambda item: judge_layer(_reading(item[0], item[1], seen), seen is not None), layers.items())
+        )
 
 
-def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> Reading:
+def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> LayerReading:
     """All measures of one layer; those that compare all pairs of cells only where there are not too many."""
     shares = effect_shares(grid)
     metric = metric_tensor(grid)
@@ -214,7 +216,7 @@ def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> Reading
     }
     if grid.count <= MOST_CELLS and not np.isnan(shares[0,]):
         fields |= _paired(grid, seen)
-    return Reading(**fields)
+    return LayerReading(**fields)
 
 
 def _paired(grid: ActivationGrid, seen: BoolArray | None) -> dict[str, Any]:

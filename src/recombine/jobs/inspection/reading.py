@@ -66,7 +66,7 @@ class Stillness:
 
 
 @dataclass(frozen=True)
-class Reading:
+class LayerReading:
     """What was measured of one layer; NaN where a measure says nothing.
 
     Attributes
@@ -112,18 +112,18 @@ class Reading:
         return getattr(self, {"predicted by a sum": "predicted"}.get(column, column.replace(" ", "_")))
 
 
-def judged(reading: Reading, known: bool = False) -> Reading:
+def judge_layer(reading: LayerReading, known: bool = False) -> LayerReading:
     """Return the reading with its verdict; ``known`` is whether seen cells are told from unseen ones.
 
     Examples
     --------
-    >>> judged(Reading("code", 56, 1.0, 1.0, (1.0, 1.0), (1.0, 1.0), None)).verdict
+    >>> judge_layer(LayerReading("code", 56, 1.0, 1.0, (1.0, 1.0), (1.0, 1.0), None)).verdict
     'adds'
     """
     return replace(reading, verdict=_verdict(reading, known))
 
 
-def _verdict(reading: Reading, known: bool) -> str:
+def _verdict(reading: LayerReading, known: bool) -> str:
     if reading.additive != reading.additive:
         return "constant"
     # Before "adds": sums painted into the unseen cells raise the additive share of outputs that are not sums.
@@ -138,7 +138,7 @@ def _verdict(reading: Reading, known: bool) -> str:
     return "cannot tell" if known else "mixes"
 
 
-def explained(last: Reading, factors: tuple[str, ...], truth: Truth | None) -> tuple[str, str]:
+def judge_model(last: LayerReading, factors: tuple[str, ...], truth: Truth | None) -> tuple[str, str]:
     """Return the verdict on the whole model and the sentence that gives its reasons."""
     parts = [_opening(last), _mixture(last), *_movement(last, factors), _additivity(last)]
     if truth is not None:
@@ -149,7 +149,7 @@ def explained(last: Reading, factors: tuple[str, ...], truth: Truth | None) -> t
     return verdict, " ".join(part for part in parts if part)
 
 
-def _opening(last: Reading) -> str:
+def _opening(last: LayerReading) -> str:
     openings = {
         "adds": f"{last.name} adds: {last.additive:.0%} of its variance over all cells is one part per factor.",
         "pastes": f"{last.name} pastes: on unseen cells it correlates {last.pasted:.2f} with a mixture of seen cells "
@@ -166,7 +166,7 @@ def _opening(last: Reading) -> str:
     return openings[last.verdict]
 
 
-def _mixture(last: Reading) -> str:
+def _mixture(last: LayerReading) -> str:
     """Say how much unseen cells look like mixtures of seen ones, where that is not the verdict itself."""
     if last.verdict not in ("keeps moving", "stops moving") or last.pasted != last.pasted:
         return ""
@@ -175,7 +175,7 @@ def _mixture(last: Reading) -> str:
     return text + (": it is no mixture of them." if last.pasted < UNMIXED and last.pasted <= last.pasted_seen else ".")
 
 
-def _movement(last: Reading, factors: tuple[str, ...]) -> list[str]:
+def _movement(last: LayerReading, factors: tuple[str, ...]) -> list[str]:
     """Say where the layer hardly moves, and along which factor it slows most."""
     parts = []
     still = last.still
@@ -190,7 +190,7 @@ def _movement(last: Reading, factors: tuple[str, ...]) -> list[str]:
     return parts
 
 
-def _additivity(last: Reading) -> str:
+def _additivity(last: LayerReading) -> str:
     """Say how much is additive over all cells, and how much of the unseen cells is sums of what seen cells have."""
     parts = (
         []

@@ -60,7 +60,7 @@ class Truth:
         return "composes" if self.unseen_error <= RIGHT_OVER_ALL * self.variance else "cannot tell"
 
 
-def compared(grid: ActivationGrid, truth: npt.NDArray[Any], seen: BoolArray | None) -> Truth:
+def compare_outputs(grid: ActivationGrid, truth: npt.NDArray[Any], seen: BoolArray | None) -> Truth:
     """Compare outputs with the right ones, on seen and on unseen cells.
 
     Parameters
@@ -73,7 +73,7 @@ def compared(grid: ActivationGrid, truth: npt.NDArray[Any], seen: BoolArray | No
     Examples
     --------
     >>> right = np.arange(8.0).reshape(2, 2, 2)
-    >>> compared(as_grid(right), right, np.array([[True, True], [True, False]])).verdict
+    >>> compare_outputs(as_grid(right), right, np.array([[True, True], [True, False]])).verdict
     'composes'
     """
     if seen is None:

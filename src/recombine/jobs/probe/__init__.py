@@ -1,4 +1,4 @@
-"""Probe: what predictions depend on."""
+"""The probe says which factors predictions depend on beyond those that they should."""
 
 from __future__ import annotations
 

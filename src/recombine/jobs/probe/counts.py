@@ -1,4 +1,4 @@
-"""A table of predictions to counts: bins for measurements, then one group-by a factor in the table's own engine."""
+"""A table of predictions to counts: bins for measurements, then one group-by per factor in the table's own engine."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
-from recombine.design.factors import level_text
 from recombine.errors import InputError, listing, near_miss
 from recombine.measures.dependence.contingency import MOST_VALUES, Contingency, binned_words, cuts
 from recombine.tables.columns import profile
 from recombine.tables.frames import SMALL_FILE, Source, fetch
+from recombine.tables.grouping import level_text
 
 #: Whole numbers are labels more often than other numbers: they are cut into bins beyond so many values.
 MOST_WHOLE_VALUES = 100
 
 
 @dataclass(frozen=True)
-class Reading:
+class ProbeColumns:
     """The columns of a table of predictions and how to read them."""
 
     prediction: str
@@ -33,13 +33,13 @@ class Reading:
     as_levels: tuple[str, ...] = ()
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """All of them."""
+    def all(self) -> tuple[str, ...]:
+        """Every column in use."""
         return (self.prediction, *self.given, *self.factors)
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class PredictionCounts:
     """Counts by factor, counts of prediction and given columns alone, and what was done to the columns."""
 
     tables: dict[str, Contingency]
@@ -47,7 +47,7 @@ class Counted:
     notes: tuple[str, ...]
 
 
-def read_counts(source: Source, reading: Reading, data: object) -> Counted:
+def read_counts(source: Source, columns: ProbeColumns, data: object) -> PredictionCounts:
     """Count how often prediction, given columns and each factor occur together.
 
     Rows without a value of prediction, given column or factor do not count for that factor; the notes say how many.
@@ -57,26 +57,26 @@ def read_counts(source: Source, reading: Reading, data: object) -> Counted:
     >>> import pandas as pd
     >>> from recombine.tables.frames import open_table
     >>> frame = pd.DataFrame({"guess": [0, 1, 1, 0], "y": [0, 1, 1, 0], "site": ["a", "b", "a", None]})
-    >>> counted = read_counts(open_table(frame), Reading("guess", ("y",), ("site",)), frame)
+    >>> counted = read_counts(open_table(frame), ProbeColumns("guess", ("y",), ("site",)), frame)
     >>> counted.tables["site"].counts.tolist(), counted.notes
     ([1, 1, 1], ('1 row without site was left out',))
     """
-    kept = _kept(source, reading.columns, data)
-    rows, points = _points(kept, reading)
+    kept = _kept(source, columns.all, data)
+    rows, points = _points(kept, columns)
     notes = [binned_words(name, len(cut) + 1) for name, cut in points.items()]
-    for name in [name for name in reading.given if name in points]:
+    for name in [name for name in columns.given if name in points]:
         notes.append(f"a factor that goes along with {name} inside a bin takes the blame for it: more bins lessen that")
-    own = [reading.prediction, *reading.given]
+    own = [columns.prediction, *columns.given]
     codes, counts = _grouped(kept, own, points)
     complete = int(counts.sum())
     notes += _left_out(" or ".join(own), rows - complete)
     both = Contingency.of(codes[:, 0], 0 * counts, distinct(codes[:, 1:])[1], counts)
     tables = {}
-    for factor in reading.factors:
+    for factor in columns.factors:
         codes, counts = _grouped(kept, [*own, factor], points)
         tables[factor] = Contingency.of(codes[:, 0], codes[:, -1], distinct(codes[:, 1:-1])[1], counts)
         notes += _left_out(factor, complete - int(counts.sum()))
-    return Counted(tables, both, tuple(notes))
+    return PredictionCounts(tables, both, tuple(notes))
 
 
 def _left_out(name: str, rows: int) -> list[str]:
@@ -103,24 +103,24 @@ def _kept(source: Source, columns: Sequence[str], data: object) -> Source:
     return replace(source, frame=frame)
 
 
-def _points(source: Source, reading: Reading) -> tuple[int, dict[str, FloatArray]]:
+def _points(source: Source, columns: ProbeColumns) -> tuple[int, dict[str, FloatArray]]:
     """Return the number of rows, and where to cut each column that is a measurement."""
-    for name in reading.as_levels:
-        if name not in reading.columns:
+    for name in columns.as_levels:
+        if name not in columns.all:
             raise InputError(
-                f"--as-levels {name} is not a column in use;{near_miss(name, reading.columns)} "
-                f"Columns: {listing(reading.columns)}"
+                f"--as-levels {name} is not a column in use;{near_miss(name, columns.all)} "
+                f"Columns: {listing(columns.all)}"
             )
-    numeric = [name for name in reading.columns if source.kinds[name] in ("integer", "number")]
-    odd = [name for name in reading.columns if source.kinds[name] == "other"]
+    numeric = [name for name in columns.all if source.kinds[name] in ("integer", "number")]
+    odd = [name for name in columns.all if source.kinds[name] == "other"]
     if odd:
         raise InputError(f"column {odd[0]!r} of {source.name} holds neither numbers nor text; convert it first")
     found = {}
-    rows, profiles = profile(source, [name for name in numeric if name not in reading.as_levels])
+    rows, profiles = profile(source, [name for name in numeric if name not in columns.as_levels])
     for item in profiles:
         if item.distinct > (MOST_VALUES if item.kind == "number" else MOST_WHOLE_VALUES):
             values = fetch(source.frame.select(item.column))[item.column].astype(np.float64)
-            found[item.column] = cuts(values[np.isfinite(values)], reading.bins)
+            found[item.column] = cuts(values[np.isfinite(values)], columns.bins)
     return rows, found
 
 

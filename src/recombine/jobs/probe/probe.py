@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
-from recombine.errors import InputError
-from recombine.jobs.probe.counts import Reading, read_counts
+from recombine.errors import InputError, plural
+from recombine.jobs.faces import face
+from recombine.jobs.probe.counts import ProbeColumns, read_counts
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import Independence, independence_of
 from recombine.measures.dependence.information import entropy_of
@@ -69,8 +69,6 @@ class Probe:
         Why each column was taken for a factor, where they were guessed.
     """
 
-    renderer: ClassVar[Callable[[Probe], str] | None] = None
-
     source: str
     prediction: str
     given: tuple[str, ...]
@@ -91,7 +89,7 @@ class Probe:
 
     @cached_property
     def table(self) -> Table:
-        """One row a factor: verdict, bits and their null, excess, share of what is left open, p-values, rows."""
+        """One row per factor: verdict, bits and their null, excess, share of what is left open, p-values, rows."""
         tests = [item.test for item in self.tests]
         return Table(
             {
@@ -110,19 +108,21 @@ class Probe:
         )
 
     def __str__(self) -> str:
-        if Probe.renderer is not None:
-            return Probe.renderer(self)
-        return "\n".join([*(item.sentence for item in self.tests), *self.notes])
+        return face(self, "text")
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        found = f"depends on {', '.join(self.depends)}" if self.depends else "no dependence found"
+        tested = plural(len(self.tests), "factor")
+        return f"Probe({self.prediction} given {', '.join(self.given)}; {tested} tested, {found})"
 
 
 def probe(
     data: object,
     prediction: str,
-    given: str | Sequence[str],
+    outcome: str | None = None,
     factors: Sequence[str] | None = None,
     *,
+    factor: str | Sequence[str] = (),
     level: float = 0.05,
     permutations: int | None = None,
     seed: int = 0,
@@ -131,19 +131,22 @@ def probe(
 ) -> Probe:
     """Ask of any model's predictions: do they depend on factor j beyond factor i, the one that they should depend on?
 
-    For each factor the information I(prediction; factor | given) is set against its null, the same with the factor
-    shuffled among rows of equal ``given``. Probe on rows in which factor and given column vary independently.
+    For each of ``factors`` the information I(prediction; factor | given) is set against its null, the same with the
+    factor shuffled among rows of equal given columns, which are ``outcome`` and ``factor``. Probe on rows in which
+    factors and given columns vary independently.
 
     Parameters
     ----------
     data : path or dataframe
-        CSV, TSV, Parquet or JSON-lines file, or a dataframe that narwhals knows; one row a prediction.
+        CSV, TSV, Parquet or JSON-lines file, or a dataframe that narwhals knows; one row per prediction.
     prediction : str
         Column of predictions: classes, or numbers, which are cut into bins.
-    given : str or sequence of str
-        What the prediction may depend on: the outcome, or the factor that decides.
+    outcome : str, optional
+        Column of true outcomes: all that the prediction should depend on.
     factors : sequence of str, optional
         Columns that should not matter. Guessed if left out.
+    factor : str or sequence of str
+        In place of the outcome, or beside it: the factors that decide the outcome.
     level : float
         A dependence is reported where the p-value, adjusted for the number of factors, is at most this.
     permutations : int, optional
@@ -167,17 +170,17 @@ def probe(
     >>> guess = np.where(generator.random(4000) < 0.1, colour, digit)
     >>> size = generator.integers(3, size=4000)
     >>> frame = pd.DataFrame({"guess": guess, "digit": digit, "colour": colour, "size": size})
-    >>> found = probe(frame, prediction="guess", given="digit", factors=["colour", "size"])
-    >>> found.depends
-    ('colour',)
+    >>> found = probe(frame, prediction="guess", outcome="digit", factors=["colour", "size"])
+    >>> found
+    Probe(guess given digit; 2 factors tested, depends on colour)
     >>> print(found.tests[1].sentence.split(" (")[0])
     No dependence of guess on size beyond digit was found
     """
-    own = (given,) if isinstance(given, str) else tuple(given)
+    own = ((outcome,) if outcome is not None else ()) + ((factor,) if isinstance(factor, str) else tuple(factor))
     source = open_table(data)
     others, proposals = _factors(source, prediction, own, factors)
     shuffles = _permutations(permutations, len(others), level)
-    counted = read_counts(source, Reading(prediction, own, others, bins, tuple(as_levels)), data)
+    counted = read_counts(source, ProbeColumns(prediction, own, others, bins, tuple(as_levels)), data)
     tested = {}
     for factor, child in zip(others, np.random.default_rng(seed).spawn(len(others)), strict=True):
         table = counted.tables[factor]
@@ -206,7 +209,7 @@ def _factors(
 ) -> tuple[tuple[str, ...], tuple[Proposal, ...]]:
     """The factors to test: those named, or a guess with its reasons."""
     if not own:
-        raise InputError("say what the prediction may depend on: the outcome, or the factor that decides")
+        raise InputError("say what the prediction may depend on: --outcome y, or --factor own (several by commas)")
     source.require(prediction, "prediction")
     for column in own:
         source.require(column, "given column")

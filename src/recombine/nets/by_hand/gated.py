@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 
 from recombine.cells.array_files import read_arrays, write_arrays
-from recombine.cells.arrays import FloatArray, as_count, as_counts, as_numbers
+from recombine.cells.arrays import FloatArray, as_numbers
+from recombine.checks import whole, wholes
 from recombine.errors import InputError, listing, near_miss
 from recombine.theory.gated.contexts import HalfSpaces, as_points
 
@@ -96,9 +97,9 @@ class GatedNetworks:
             One for each network, all of the same shape; none for ReLU networks.
         device : str
         """
-        numbers = as_counts(seeds, "seeds", 0)
+        numbers = wholes(seeds, "seeds", 0)
         _check(kind, len(numbers), contexts)
-        units, count, width = _rows(kind, contexts, as_count(units, "units"), as_count(inputs, "inputs"))
+        units, count, width = _rows(kind, contexts, whole(units, "units"), whole(inputs, "inputs"))
         if width != inputs:
             raise InputError(f"inputs is {inputs} but the contexts look at {width}; give the same")
         drawn = [_draw(kind, seed, units, count, inputs) for seed in numbers]

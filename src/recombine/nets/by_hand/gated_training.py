@@ -16,7 +16,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from recombine.cells.arrays import FloatArray, IntArray, as_count, as_counts, as_numbers, as_positive
+from recombine.cells.arrays import FloatArray, IntArray, as_numbers
+from recombine.checks import real, whole, wholes
 from recombine.errors import InputError, SolverError, listing
 from recombine.nets.by_hand.gated import FEW_CONTEXTS, GatedNetworks, activities, looked_up, row_numbers
 from recombine.theory.gated.contexts import as_points
@@ -88,7 +89,7 @@ def train(
             f"{len(points)} inputs, {len(signs)} labels; {len(rows)} sets of rows and {len(seeds)} seeds for "
             f"{len(networks)} networks; give a label for each input, and rows and a seed for each network"
         )
-    rate, drop = as_positive(rate, "rate"), as_positive(drop, "drop")
+    rate, drop = real(rate, "rate", above=0), real(drop, "drop", above=0)
     schedule = schedule_of(rows, seeds, steps, batch)
     if schedule.max(initial=-1) >= len(points):
         raise InputError(f"row {schedule.max()} is asked for but X has {len(points)}; give rows of X")
@@ -119,10 +120,10 @@ def schedule_of(rows: Sequence[npt.ArrayLike], seeds: Sequence[int], steps: int,
     >>> plan.shape, sorted(plan[0, :2].ravel().tolist())
     ((1, 4, 3), [-1, 0, 1, 2, 3, 4])
     """
-    steps, batch = as_count(steps, "steps", 0), as_count(batch, "batch")
+    steps, batch = whole(steps, "steps", 0), whole(batch, "batch")
     plan = np.full((len(rows), steps, batch), -1, dtype=np.int64)
-    for place, (listed, seed) in enumerate(zip(rows, as_counts(seeds, "seeds", 0), strict=True)):
-        own = np.array(as_counts(listed, f"rows[{place}]", 0), dtype=np.int64)
+    for place, (listed, seed) in enumerate(zip(rows, wholes(seeds, "seeds", 0), strict=True)):
+        own = np.array(wholes(listed, f"rows[{place}]", 0), dtype=np.int64)
         generator = np.random.default_rng(np.random.SeedSequence([seed, ORDER]))
         length = -(-len(own) // batch)
         if not length:

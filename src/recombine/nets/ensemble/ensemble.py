@@ -16,6 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Forward, Tensors, chosen, stack
 from recombine.nets.ensemble.loop import Ledger, Plan, Rows, Watch, final_outputs, row_pools, run
@@ -25,7 +26,6 @@ from recombine.nets.ensemble.samples import Gather, Inputs, Samples, prepare, pr
 from recombine.nets.ensemble.schedules import Cosine
 from recombine.nets.ensemble.steps import AutogradChunk, Chunk, Progress, Setting
 from recombine.nets.losses import Loss, loss_named
-from recombine.tasks.task import whole
 
 #: Bytes of activations that stay close to a core (chunks of 8 networks of 1000 units on 60 samples did best), and the
 #: share of a GPU's free memory to plan for.

@@ -1,4 +1,4 @@
-"""The audit's faces: page, terminal, notebook and JSON."""
+"""The faces of an audit: a page, a screenful, a summary for notebooks, JSON, and figures."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.report.audit.additivity_figure import AdditivityFigure as AdditivityFigure
+    from recombine.report.audit.forecast_figure import SlopeFigure as SlopeFigure
+    from recombine.report.audit.models_figure import ModelsFigure as ModelsFigure
     from recombine.report.audit.notebook import notebook as notebook
     from recombine.report.audit.page import page as page
-    from recombine.report.audit.record import as_json as as_json
-    from recombine.report.audit.terminal import show as show
-    from recombine.report.audit.terminal import summary_text as summary_text
+    from recombine.report.audit.record import audit_json as audit_json
+    from recombine.report.audit.terminal import audit_text as audit_text
+    from recombine.report.audit.terminal import show_audit as show_audit
+    from recombine.report.audit.verdict_map import VerdictMap as VerdictMap
 
 open_room(__name__)

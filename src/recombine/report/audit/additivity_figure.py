@@ -12,7 +12,7 @@ from recombine.errors import InputError
 from recombine.jobs.audit.additivity import AdditivityCheck, OrderCheck
 from recombine.jobs.listing import level_columns
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, PAPER, SOFT, WIDTH, inches, short
+from recombine.report.theme import HAIR, PAPER, SOFT, WIDTH, inches, shorten
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -74,7 +74,7 @@ class AdditivityFigure(Figure):
     @property
     def outcome(self) -> str:
         """The outcome's name, short enough for an axis."""
-        return short(self.audit.design.outcome_name or "outcome", 30)
+        return shorten(self.audit.design.outcome_name or "outcome", 30)
 
     @cached_property
     def _drawn(self) -> IntArray:
@@ -145,8 +145,8 @@ class AdditivityFigure(Figure):
 
     def _cell(self, place: int) -> str:
         names = self.table.columns[: len(self.audit.design.factors)]
-        levels = [short(str(self.table[name][self._drawn[place]]), 14) for name in names]
-        return short(" · ".join(levels), 34)
+        levels = [shorten(str(self.table[name][self._drawn[place]]), 14) for name in names]
+        return shorten(" · ".join(levels), 34)
 
 
 def _scatter(axes: Axes, across: FloatArray, up: FloatArray) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
 from recombine.report.figure import Figure
-from recombine.report.theme import DASHES, INK, MARKERS, PAPER, SOFT, WIDTH, inches, short
+from recombine.report.theme import DASHES, INK, MARKERS, PAPER, SOFT, WIDTH, inches, shorten
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class SlopeFigure(Figure):
 
     @cached_property
     def table(self) -> Table:
-        """One row a factor and model: the model in words, and the slope."""
+        """One row per factor and model: the model in words, and the slope."""
         slopes, curve = self.forecast.slopes, self.forecast.curve
         rows = [
             (row["factor"], f"ReLU network, depth {depth}", row[f"depth {depth}"])
@@ -109,7 +109,7 @@ def _dress(axes: Axes, title: str, across: str) -> None:
 
 
 def _lines(axes: Axes, across: FloatArray, names: list[str], slopes: FloatArray) -> list[Line2D]:
-    """Draw one line a factor that varies and return the lines."""
+    """Draw one line per factor that varies and return the lines."""
     lines = []
     for place in range(len(names)):
         if not np.isnan(slopes[place]).all():
@@ -120,7 +120,7 @@ def _lines(axes: Axes, across: FloatArray, names: list[str], slopes: FloatArray)
                 "marker": MARKERS[place % len(MARKERS)],
             }
             dash = DASHES[place % len(DASHES)]
-            label = short(names[place], 16)
+            label = shorten(names[place], 16)
             lines += axes.plot(across, slopes[place], color=INK, linewidth=1.3, linestyle=dash, label=label, **filled)
     return lines
 
@@ -130,7 +130,7 @@ def _label_ends(axes: Axes, across: float, names: list[str], ends: FloatArray) -
     drawn = np.flatnonzero(~np.isnan(ends)).tolist()
     heights = spread_out([float(ends[place]) for place in drawn], _APART)
     for place, height in zip(drawn, heights, strict=True):
-        text = short(names[place], 14)
+        text = shorten(names[place], 14)
         axes.annotate(text, (across, height), (9, 0), textcoords="offset points", va="center", fontsize=11.5)
 
 

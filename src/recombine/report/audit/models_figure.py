@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.errors import InputError, listing
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, INK, PAPER, PIXELS_PER_INCH, WIDTH, inches, short, symbol_marker
+from recombine.report.theme import HAIR, INK, PAPER, PIXELS_PER_INCH, WIDTH, inches, shorten, symbol_marker
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -23,7 +23,7 @@ _ROW, _MARGIN = 30, 88
 
 
 class ModelsFigure(Figure):
-    """Dot plot of the root mean squared error of each model, split by verdict, one panel a training share.
+    """Dot plot of the root mean squared error of each model, split by verdict, one panel per training share.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class ModelsFigure(Figure):
         if missing:
             raise InputError(f"the model table lacks {listing(missing)}; pass what audit.compare_models() returns")
         self._models = models
-        self.outcome = short(outcome, 30)
+        self.outcome = shorten(outcome, 30)
 
     @property
     def table(self) -> Table:
@@ -72,7 +72,7 @@ class ModelsFigure(Figure):
     def _panel(self, axes: Axes, share: float, names: list[str]) -> None:
         for row in self._models.where(self._models["share"] == share).rows():
             self._row(axes, row, names.index(row["model"]))
-        axes.set_yticks(range(len(names)), [short(name, 26) for name in names])
+        axes.set_yticks(range(len(names)), [shorten(name, 26) for name in names])
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.set_xlim(0, 1.06 * self._largest)
         axes.grid(axis="y", visible=False)

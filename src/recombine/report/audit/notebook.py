@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from recombine.report.theme import ink_on
-from recombine.report.wording import Tally, additivity_sentence, percent, tally, verdict_sentence
+from recombine.report.wording import NO_FINDINGS, Tally, additivity_sentence, percent, rows_phrase, verdict_sentence
 from recombine.verdicts import Finding, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -28,11 +28,10 @@ def notebook(audit: Audit) -> str:
     >>> "determined" in notebook(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
     True
     """
-    design, found = audit.design, tally(audit)
-    factors = " × ".join(f"{factor.name} ({len(factor.levels):,})" for factor in design.factors)
+    design, found = audit.design, Tally.of(audit)
     parts = [
         f'<p style="margin:0 0 .3em"><strong>Recombine audit of {escape(design.source)}</strong>: '
-        f"{escape(factors)}; {audit.coverage.rows:,} training rows</p>",
+        f"{escape(design.title)}; {rows_phrase(audit.coverage)}</p>",
         f'<p style="margin:0 0 .6em">{escape(verdict_sentence(audit))} {escape(additivity_sentence(audit))}</p>',
         _bar(found),
         _legend(found),
@@ -70,13 +69,13 @@ def _chip(verdict: Verdict, found: Tally) -> str:
         f"display:inline-block;width:1.2em;text-align:center;line-height:1.2em;border:{_LINE};"
         f"background:{verdict.colour};color:{ink_on(verdict.colour)}"
     )
-    text = f"{count:,} {verdict.word} ({percent(count, found.total)})"
+    text = f"{found.number(verdict)} {verdict.word} ({percent(count, found.total)})"
     return f'<span title="{escape(verdict.text.meaning)}"><span style="{box}">{verdict.symbol}</span> {text}</span>'
 
 
 def _findings(findings: tuple[Finding, ...]) -> str:
     if not findings:
-        return '<p style="margin:0">No findings.</p>'
+        return f'<p style="margin:0">{NO_FINDINGS}</p>'
     items = "".join(
         f'<li style="margin:.15em 0"><span style="font-weight:{_WEIGHT[finding.severity]}">{finding.code} '
         f"{escape(finding.kind.title)}</span> ({finding.severity.word}): {escape(finding.message)}</li>"

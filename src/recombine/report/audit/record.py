@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from recombine._version import __version__
 from recombine.jobs.advice.plan import Pick, Plan
+from recombine.report.json_text import json_text
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
 from recombine.verdicts import Verdict
@@ -22,26 +20,23 @@ if TYPE_CHECKING:
 MOST_ROWS = 1_000
 
 
-def as_json(audit: Audit, plan: Plan | None = None, models: Table | None = None, explained: str | None = None) -> str:
+def audit_json(
+    audit: Audit, plan: Plan | None = None, models: Table | None = None, explained: str | None = None
+) -> str:
     """Return the whole audit as JSON text; numbers that do not exist are null.
 
     Examples
     --------
     >>> import json, recombine as rc
     >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
-    >>> json.loads(as_json(audit))["counts"]["determined"]
+    >>> json.loads(audit_json(audit))["counts"]["determined"]
     1
     """
-    import msgspec
-
-    record = as_record(audit, plan, models)
-    if explained is not None:
-        record = {"explained": explained, **record}
-    document = msgspec.json.encode(_plain(record))
-    return msgspec.json.format(document, indent=2).decode()
+    first = {} if explained is None else {"explained": explained}
+    return json_text(first | audit_record(audit, plan, models))
 
 
-def as_record(audit: Audit, plan: Plan | None = None, models: Table | None = None) -> dict[str, Any]:
+def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = None) -> dict[str, Any]:
     """Return the audit as nested dictionaries."""
     design, coverage = audit.design, audit.coverage
     return {
@@ -127,20 +122,3 @@ def _additivity(audit: Audit) -> dict[str, Any] | None:
         "lack_of_fit": None if check.lack_of_fit is None else asdict(check.lack_of_fit),
         "breakers": list(check.breakers().rows()),
     }
-
-
-def _plain(value: Any) -> Any:
-    """Make a value fit for JSON: no NaN, no infinities, and integers of any size as they are or as text."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, bool | str) or value is None:
-        return value
-    if isinstance(value, int):
-        return value if abs(value) < 2**63 else str(value)
-    return str(value)

@@ -1,4 +1,4 @@
-"""The verdict map: a grid of levels by levels, one place a cell (two factors) or a pair of levels (more factors)."""
+"""The verdict map: a grid of levels by levels, one place per cell (two factors) or pair of levels (more)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.report.audit.pairs import Axis, MappedCells, Panel, level_table, mapped_cells, pair_table, panels
+from recombine.jobs.audit.pairs import Axis, MappedCells, Panel, cells_to_map, level_table, pair_table, panels
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, INK, PAPER, SOFT, WIDTH, inches, ink_on, short, symbol_marker, text_width
+from recombine.report.theme import HAIR, INK, PAPER, SOFT, WIDTH, inches, ink_on, shorten, symbol_marker, text_width
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -73,7 +73,7 @@ class _Box:
 class VerdictMap(Figure):
     """What the data say about every cell, as a map.
 
-    Two factors give one grid, a place a cell. More factors give a grid for each pair of factors; a place then stands
+    Two factors give one grid, a place per cell. More factors give a grid for each pair of factors; a place then stands
     for all cells with those two levels and is shaded by the share of the unseen ones that are determined, with a dot
     where the pair was seen. Levels that seen cells connect stand together, often seen ones first.
 
@@ -97,7 +97,7 @@ class VerdictMap(Figure):
     @cached_property
     def mapped(self) -> MappedCells:
         """The cells that are counted."""
-        return mapped_cells(self.audit)
+        return cells_to_map(self.audit)
 
     @cached_property
     def all_panels(self) -> list[Panel]:
@@ -132,7 +132,7 @@ class VerdictMap(Figure):
         """The map in a sentence."""
         tally = np.bincount(self.mapped.codes, minlength=len(Verdict))
         parts = ", ".join(f"{int(tally[verdict]):,} {verdict.word}" for verdict in Verdict if tally[verdict])
-        pairs = "; ".join(panel.title for panel in self.shown)
+        pairs = "; ".join(_title(panel) for panel in self.shown)
         return f"Verdict map of {pairs}. Cells counted: {parts}. The table below gives the counts for every level."
 
     def _draw(self) -> Canvas:
@@ -172,15 +172,23 @@ def _boxes(shown: list[Panel]) -> list[_Box]:
             cursor, top, left = 0.0, max(box.bottom for box in boxes) + _GAP / 2, margin
         box = _Box(cursor + left, top + _TITLE, place, panel.counts.shape[1], panel.counts.shape[0], below)
         boxes.append(box)
-        cursor = box.left + max(box.width, 8.2 * text_width(panel.title), _footing(panel)) + _GAP
+        cursor = box.left + max(box.width, 8.2 * text_width(_title(panel)), _footing(panel)) + _GAP
     return boxes
 
 
 def _room(panel: Panel) -> tuple[float, float]:
     """Room for level names: left of the grid and below it, in pixels."""
-    left = 10 + _LETTER * max(map(text_width, panel.row.labels)) if _named(panel.row) else 22.0
-    below = 12 + _LETTER * max(map(text_width, panel.column.labels)) if _named(panel.column) else 24.0
+    left = 10 + _LETTER * max(map(text_width, _labels(panel.row))) if _named(panel.row) else 22.0
+    below = 12 + _LETTER * max(map(text_width, _labels(panel.column))) if _named(panel.column) else 24.0
     return left, below
+
+
+def _title(panel: Panel) -> str:
+    return f"{shorten(panel.row.factor, 28)} × {shorten(panel.column.factor, 28)}"
+
+
+def _labels(axis: Axis) -> list[str]:
+    return [shorten(label) for label in axis.labels]
 
 
 def _footing(panel: Panel) -> float:
@@ -206,7 +214,7 @@ def _draw_panel(axes: Axes, panel: Panel, box: _Box) -> None:
     _separate(axes, panel, box)
     _mark(axes, panel, box)
     _name_levels(axes, panel)
-    axes.set_title(panel.title, pad=7)
+    axes.set_title(_title(panel), pad=7)
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.tick_params(length=0, pad=4)
@@ -281,21 +289,21 @@ def _name_levels(axes: Axes, panel: Panel) -> None:
     axes.set_xticks([])
     axes.set_yticks([])
     if _named(panel.row):
-        axes.set_yticks(np.arange(rows) + 0.5, panel.row.labels, fontsize=10)
+        axes.set_yticks(np.arange(rows) + 0.5, _labels(panel.row), fontsize=10)
     else:
         axes.set_ylabel(_unnamed(panel.row), fontsize=11, color=SOFT)
     if _named(panel.column):
         # Anchored at the grid, so that the page's font may be wider or narrower than the one measured here.
         anchored: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-        axes.set_xticks(np.arange(columns) + 0.5, panel.column.labels, fontsize=11, **anchored)
+        axes.set_xticks(np.arange(columns) + 0.5, _labels(panel.column), fontsize=11, **anchored)
     else:
         axes.set_xlabel(_unnamed(panel.column), fontsize=11, color=SOFT, loc="left")
 
 
 def _unnamed(axis: Axis) -> str:
     if axis.binned:
-        return f"{short(axis.factor)}: {axis.levels:,} levels in {len(axis.labels)} bins"
-    return f"{short(axis.factor)}: {axis.levels:,} levels, often seen ones first"
+        return f"{shorten(axis.factor)}: {axis.levels:,} levels in {len(axis.labels)} bins"
+    return f"{shorten(axis.factor)}: {axis.levels:,} levels, often seen ones first"
 
 
 def _draw_legend(axes: Axes, chart: VerdictMap) -> None:

@@ -1,4 +1,4 @@
-"""The papers' faces: page, terminal and figures."""
+"""The faces of a paper's reproduction: a page, a table for the terminal, and figures."""
 
 from __future__ import annotations
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from recombine._version import __version__
+from recombine.errors import plural
 from recombine.papers.paper import Plot
 from recombine.papers.reproduce import Reproduction
 from recombine.papers.standing import Standing
-from recombine.report.audit.page import _environment
 from recombine.report.papers.figure import PaperFigure
 from recombine.report.papers.terminal import UNIT, beside_bounds, tally
-from recombine.report.wording import plural
+from recombine.report.templates import fill_template, inline
 
 
 def paper_page(state: Reproduction, command: str | None = None) -> str:
@@ -31,26 +31,22 @@ def paper_page(state: Reproduction, command: str | None = None) -> str:
     >>> text.startswith("<!doctype html>"), "not run" in text
     (True, True)
     """
-    text: str = (
-        _environment()
-        .get_template("paper.html.j2")
-        .render(
-            paper=state.paper,
-            summary=f"{plural(len(state.claims), 'claim')}: {tally(state.outcomes.values())}",
-            items=_items(state),
-            standings=list(Standing),
-            unit=UNIT,
-            sources=[state.results[name].provenance for name in sorted(state.results)],
-            versions=_versions(state),
-            command=command,
-            version=__version__,
-        )
+    return fill_template(
+        "paper.html.j2",
+        paper=state.paper,
+        summary=f"{plural(len(state.claims), 'claim')}: {tally(state.outcomes.values())}",
+        items=_items(state),
+        standings=list(Standing),
+        unit=UNIT,
+        sources=[state.results[name].provenance for name in sorted(state.results)],
+        versions=_versions(state),
+        command=command,
+        version=__version__,
     )
-    return text
 
 
 def _versions(state: Reproduction) -> list[tuple[str, str]]:
-    """Which experiments were run with which versions, as two texts a set of versions."""
+    """Which experiments were run with which versions, as two texts per set of versions."""
     groups: dict[str, list[str]] = {}
     for name in sorted(state.results):
         versions = state.results[name].provenance.versions.items()
@@ -83,8 +79,5 @@ def _placed(state: Reproduction) -> dict[str, list[Plot]]:
 
 
 def _figure(plot: Plot, state: Reproduction) -> dict[str, Any]:
-    from markupsafe import Markup
-
     figure = PaperFigure(plot, state.results)
-    # The figure's own text was escaped when it was drawn.
-    return {"svg": Markup(figure.svg()), "caption": figure.caption, "title": plot.title}
+    return {"svg": inline(figure), "caption": figure.caption, "title": plot.title}

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, as_numbers
-from recombine.checks import callable_or_refuse, called, whole
+from recombine.checks import call, callable_or_refuse, whole
 from recombine.errors import InputError, listing, near_miss
 from recombine.theory.compositions.jacobians import Function, by_autodiff, by_differences, called_with_tensors
 
@@ -106,7 +106,7 @@ class Own(Composition):
         return array.shape[:-1] == first.shape[:-1]
 
     def _guarded(self, *parts: Any) -> Any:
-        return called(self.function, self.name, *parts)
+        return call(self.function, self.name, *parts)
 
     def _call(self, *parts: FloatArray) -> FloatArray:
         if self.torch:
@@ -128,7 +128,7 @@ class Own(Composition):
     def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
         output = self(*parts)
         if self.given is not None:
-            found = called(self.given, f"the Jacobian of {self.name}", slot, parts)
+            found = call(self.given, f"the Jacobian of {self.name}", slot, parts)
             blocks = np.asarray(as_numbers(found, f"Jacobian of {self.name}"), dtype=float)
         elif self.torch:
             blocks = by_autodiff(self._guarded, slot, parts)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.checks import bounded, of_kind, reals, samples
+from recombine.checks import check_bounds, of_kind, reals, samples
 from recombine.errors import InputError, SolverError
 from recombine.theory.diagonal.penalties import Potential
 
@@ -160,7 +160,7 @@ def least_squares_from(
     >>> least_squares_from([[1.0, 1.0]], [3.0], start=[0.0, 0.0], weights=[2.0, 1.0]).beta
     array([2., 1.])
     """
-    origin, spread = reals(start, "start"), bounded(reals(weights, "weights"), "weights", least=0)
+    origin, spread = reals(start, "start"), check_bounds(reals(weights, "weights"), "weights", least=0)
     if origin.ndim != 1 or spread.shape != origin.shape:
         raise InputError(f"start has shape {origin.shape} and weights {spread.shape}; give (D,) of both")
     X, y = _checked(inputs, targets, len(origin))
@@ -206,7 +206,7 @@ def least_l1(inputs: npt.ArrayLike, targets: npt.ArrayLike, prices: npt.ArrayLik
 
     X, y = _checked(inputs, targets)
     width = X.shape[1]
-    cost = np.ones(width) if prices is None else bounded(reals(prices, "prices"), "prices", above=0)
+    cost = np.ones(width) if prices is None else check_bounds(reals(prices, "prices"), "prices", above=0)
     if cost.shape != (width,):
         raise InputError(f"prices have shape {cost.shape}; give {width} numbers above 0, one a coefficient")
     found = linprog(np.r_[cost, cost], A_eq=np.hstack([X, -X]), b_eq=y, bounds=(0, None), method="highs")

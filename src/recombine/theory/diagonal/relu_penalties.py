@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.checks import bounded, broadcast, reals, whole
+from recombine.checks import broadcast, check_bounds, reals, whole
 from recombine.errors import InputError
 
 
@@ -66,9 +66,9 @@ def rotation_cost(
     array([0.66949963, 0.94021061, 3.        ])
     """
     arrays = broadcast(beta=beta, auxiliary=auxiliary, cosine=cosine, readout=readout)
-    bounded(arrays[0], "beta", above=0)
-    bounded(arrays[1], "auxiliary", least=0)
-    bounded(arrays[2], "cosine", least=-1, most=1)
+    check_bounds(arrays[0], "beta", above=0)
+    check_bounds(arrays[1], "auxiliary", least=0)
+    check_bounds(arrays[2], "cosine", least=-1, most=1)
     wanted, B, cos, v0 = (values.ravel() for values in arrays)
     m0 = np.sqrt(B)
     roots = _quartic(-m0 * cos, v0 * wanted, -(wanted**2))

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.array_files import read_arrays, write_arrays
-from recombine.cells.arrays import FloatArray, IntArray, affordable, as_cells, as_count, as_numbers
+from recombine.cells.arrays import FloatArray, IntArray, affordable, as_cells, as_numbers
+from recombine.checks import whole
 from recombine.errors import InputError
 
 #: Standard deviations of hyperplanes and of thresholds that do not come from data, as published.
@@ -77,9 +78,9 @@ class HalfSpaces:
         >>> HalfSpaces.drawn(units=3, bits=2, inputs=5, seed=0).normals.shape
         (3, 2, 5)
         """
-        units, bits, inputs = as_count(units, "units"), as_count(bits, "bits", 0), as_count(inputs, "inputs")
+        units, bits, inputs = whole(units, "units"), whole(bits, "bits", 0), whole(inputs, "inputs")
         affordable("the hyperplanes", units, bits, inputs)
-        generator = np.random.default_rng(np.random.SeedSequence([as_count(seed, "seed", 0), units, bits]))
+        generator = np.random.default_rng(np.random.SeedSequence([whole(seed, "seed", 0), units, bits]))
         normals = generator.normal(scale=NORMAL_SPREAD, size=(units, bits, inputs))
         return cls(normals, generator.normal(scale=THRESHOLD_SPREAD, size=(units, bits)))
 
@@ -125,7 +126,7 @@ class HalfSpaces:
 
         This is the published defect, kept so that its effect can be measured. Never use it to restore a network.
         """
-        generator = np.random.default_rng(np.random.SeedSequence([as_count(seed, "seed", 0), 1]))
+        generator = np.random.default_rng(np.random.SeedSequence([whole(seed, "seed", 0), 1]))
         return replace(self, thresholds=generator.normal(scale=THRESHOLD_SPREAD, size=self.thresholds.shape))
 
     def save(self, path: str | Path) -> None:

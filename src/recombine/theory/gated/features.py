@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, affordable, as_count
+from recombine.cells.arrays import FloatArray, IntArray, affordable
+from recombine.checks import whole
 from recombine.errors import InputError, listing, near_miss
 
 #: Norms by name: two that the paper compares, two controls, frozen ReLU gates, and the two as they were published.
@@ -206,7 +207,7 @@ def as_ids(ids: npt.ArrayLike, contexts: int) -> IntArray:
         ...
     recombine.errors.InputError: context 2 of unit 1 is not from 0 to 1; say how many contexts a unit has
     """
-    contexts = as_count(contexts, "contexts")
+    contexts = whole(contexts, "contexts")
     try:
         rows = np.asarray(ids)
     except ValueError:

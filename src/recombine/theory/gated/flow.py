@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, as_count, as_numbers, as_positive
+from recombine.cells.arrays import FloatArray, as_numbers
+from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.margin import as_problem
 
@@ -117,7 +118,7 @@ def flow(
     points, signs, rows = as_problem(X, y, ids, contexts)
     clock = _as_times(times)
     field = _Field(points * signs[:, None], (rows[:, :, None] == np.arange(contexts)).astype(np.float64))
-    start = field.start(as_count(seed, "seed", 0), as_positive(scale, "scale"))
+    start = field.start(whole(seed, "seed", 0), real(scale, "scale", above=0))
     clock, states = _integrated(field, start, clock)
     hidden, readout = field.parts(states)
     margin = np.array([field.outputs(w, v).min() for w, v in zip(hidden, readout, strict=True)])

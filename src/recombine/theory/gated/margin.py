@@ -17,7 +17,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, affordable, as_count, as_numbers, as_positive
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, affordable, as_numbers
+from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.contexts import as_points
 from recombine.theory.gated.features import Gating, as_ids, check_norm, gating_for
@@ -162,10 +163,10 @@ def largest_margin(
     """
     check_norm(norm)
     points, signs, rows = as_problem(X, y, ids, contexts)
-    tolerance, most = as_positive(tolerance, "tolerance"), as_count(most, "most")
+    tolerance, most = real(tolerance, "tolerance", above=0), whole(most, "most")
     affordable("the kernel of the samples", len(points), len(points))
     gating = gating_for(norm, rows, contexts)
-    problem = _Problem(points, signs, gating.features(rows), gating, as_positive(C, "C", infinite=True))
+    problem = _Problem(points, signs, gating.features(rows), gating, real(C, "C", above=0, finite=False))
     problem.check_price()
     from threadpoolctl import threadpool_limits
 

@@ -13,7 +13,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, as_count, as_numbers, as_positive
+from recombine.cells.arrays import FloatArray, as_numbers
+from recombine.checks import real, whole
 from recombine.errors import InputError
 
 #: Joint contexts that are added up one by one at most.
@@ -61,8 +62,8 @@ def least_group_cost(zeta: npt.ArrayLike, tolerance: float = 1e-12, most: int = 
     means = weights.mean(axis=1)
     spread = ((weights - means[:, None]) ** 2).sum(axis=(1, 2))
     contexts, total = weights.shape[1], means.sum(axis=0)
-    centres, cost, tolerance = means, math.inf, as_positive(tolerance, "tolerance")
-    for _ in range(as_count(most, "most")):
+    centres, cost, tolerance = means, math.inf, real(tolerance, "tolerance", above=0)
+    for _ in range(whole(most, "most")):
         norms = np.sqrt(spread + contexts * (centres**2).sum(axis=1))
         if cost - norms.sum() <= tolerance * norms.sum():
             break
@@ -133,7 +134,7 @@ def chain_cost(zeta: npt.ArrayLike, depth: int) -> float:
     >>> round(2 * chain_cost(b[:1, :3], depth=3), 6)
     3.543223
     """
-    depth, weights = as_count(depth, "depth"), _array(zeta, None, "zeta")
+    depth, weights = whole(depth, "depth"), _array(zeta, None, "zeta")
     norms = np.sqrt((weights.reshape(len(weights), -1) ** 2).sum(axis=1))
     return float(depth / 2 * (norms ** (2 / depth)).sum())
 
@@ -194,7 +195,7 @@ def group_norm(rows: npt.ArrayLike, units: int, *, order: str = "C") -> float:
     """
     if order not in ("C", "F"):
         raise InputError(f"order {order!r} is not known; use 'C' (right) or 'F' (as published)")
-    units, weights = as_count(units, "units"), _array(rows, 2, "rows")
+    units, weights = whole(units, "units"), _array(rows, 2, "rows")
     if len(weights) % units:
         raise InputError(f"{len(weights)} rows are not whole contexts of {units} units; give H C rows")
     squares = (weights**2).sum(axis=1).reshape((units, -1), order="C" if order == "C" else "F")

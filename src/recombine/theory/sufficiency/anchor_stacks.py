@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.checks import called, reals
+from recombine.checks import call, reals
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.sufficiency.stacked_rank import Stacked, require_small
@@ -103,7 +103,7 @@ class AnchorStacks:
     def _part(self, number: int, slot: int, value: FloatArray, anchors: FloatArray) -> FloatArray:
         name = f"component {number}"
         part = reals(
-            called(self.components[number], name, anchors[:, number]),
+            call(self.components[number], name, anchors[:, number]),
             f"outputs of {name} for slot {slot} at {says(value)}",
         )
         if part.ndim < 2 or len(part) != len(anchors):

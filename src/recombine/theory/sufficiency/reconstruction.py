@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.checks import callable_or_refuse, called, reals, whole
+from recombine.checks import call, callable_or_refuse, reals, whole
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition, as_composition
 from recombine.theory.compositions.jacobians import Function
@@ -190,7 +190,7 @@ class _Path:
 
 def _observations(observed: Observed, points: FloatArray) -> FloatArray:
     """Ask for f at points (P, K, D), shape (P, N)."""
-    found = reals(called(observed, "the observed function", points), "observations")
+    found = reals(call(observed, "the observed function", points), "observations")
     if found.ndim != 2 or len(found) != len(points):
         raise InputError(f"the observed function gave shape {found.shape} for {len(points)} points; return (P, N)")
     return found

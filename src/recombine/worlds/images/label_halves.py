@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray, as_count, as_counts
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.checks import whole, wholes
 from recombine.errors import InputError
 from recombine.worlds.images.sources import Images
 
@@ -32,7 +33,7 @@ class Halves:
 
     def rows(self, size: int) -> IntArray:
         """Return the rows of a training set of ``size`` samples; smaller sets lie within larger ones."""
-        size, most = as_count(size, "size"), len(self.X) - len(self.validation)
+        size, most = whole(size, "size"), len(self.X) - len(self.validation)
         if size > most:
             raise InputError(f"a training set of {size} was asked for; give 1 to {most}")
         return np.arange(size)
@@ -58,8 +59,8 @@ def label_halves(images: Images, sizes: Sequence[int], validation: int, seed: in
     >>> halves.X.shape, len(halves.validation), halves.rows(100)[-1]
     ((700, 65), 500, np.int64(99))
     """
-    most = as_count(max(as_counts(sizes, "sizes"), default=0), "the largest of sizes")
-    validation, seed = as_count(validation, "validation"), as_count(seed, "seed", 0)
+    most = whole(max(wholes(sizes, "sizes"), default=0), "the largest of sizes")
+    validation, seed = whole(validation, "validation"), whole(seed, "seed", 0)
     if most + validation > len(images):
         raise InputError(
             f"{most} samples to train on and {validation} for validation of {len(images)} images; ask for fewer"

@@ -16,8 +16,8 @@ import numpy as np
 from torch import Tensor
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.tasks.task import whole
 from recombine.worlds.images.pairs import ImagePairs
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from recombine.cells.arrays import IntArray
+from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.tasks.task import Task, whole
+from recombine.tasks.task import Task
 from recombine.worlds.images.noise import noise_bits
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
+from recombine.checks import whole
 from recombine.errors import InputError, listing, near_miss
-from recombine.tasks.task import whole
 
 #: How x and y become input units; each uses its own units for either factor.
 ENCODINGS = ("one-hot", "bump", "ramp", "scaled-ramp", "positional")

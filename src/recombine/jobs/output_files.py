@@ -1,4 +1,4 @@
-"""Where commands may write: places are refused before the work, not after it."""
+"""Where results may be written: places are refused before the work, not after it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def check_file(path: Path, force: bool) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it")
     if path.exists() and not force:
-        raise InputError(f"{path} exists; choose another name, or allow overwriting with --force")
+        raise InputError(
+            f"{path} exists; choose another name, or allow overwriting with --force (force=True in Python)"
+        )
     if not path.parent.is_dir():
         raise InputError(f"{path.parent} is not a folder; create it or write elsewhere")
     if not (os.access(path, os.W_OK) if path.exists() else _takes_files(path.parent)):

@@ -45,7 +45,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownCertificate:
     """A determined cell with its certificate: why it is shown, the sum, the values that follow, the measured one."""
 
     label: str
@@ -59,7 +59,7 @@ class Shown:
     verified: bool
 
 
-def interesting(audit: Audit, count: int = SHOWN) -> list[tuple[int, str]]:
+def cells_to_show(audit: Audit, count: int = SHOWN) -> list[tuple[int, str]]:
     """Choose determined cells: row numbers of the listing, and why each is shown.
 
     In turn a held-out cell, the shakiest and the safest of the rest, spread over levels.
@@ -67,7 +67,7 @@ def interesting(audit: Audit, count: int = SHOWN) -> list[tuple[int, str]]:
     Examples
     --------
     >>> import recombine as rc
-    >>> interesting(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
+    >>> cells_to_show(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
     [(0, 'the only one')]
     """
     known = np.flatnonzero(audit.codes == Verdict.DETERMINED)
@@ -102,10 +102,10 @@ def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
     return int(candidates[int(np.argmin(repeats))])
 
 
-def shown_certificates(audit: Audit, count: int = SHOWN) -> list[Shown]:
+def certificates_to_show(audit: Audit, count: int = SHOWN) -> list[ShownCertificate]:
     """Return the chosen cells with their certificates; cells for which no short sum is found are passed over."""
     affordable = _affordable(audit)
-    rows = interesting(audit, count if affordable else TRIED)
+    rows = cells_to_show(audit, count if affordable else TRIED)
     found = _all_sums(audit, rows) if affordable else _short_sums(audit, rows)
     shown = sorted(itertools.islice(found, count), key=lambda item: REASONS.index(item[1]))
     return [_shown(audit, *item) for item in shown]
@@ -145,11 +145,11 @@ def _nearby(audit: Audit, cell: IntArray) -> SeenCells:
     return SeenCells(audit.identification.features, audit.design.seen[np.argsort(-shared, kind="stable")[:NEARBY]])
 
 
-def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> Shown:
+def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCertificate:
     observed = _observed(audit, found)
     labels = [audit.design.label(cell) for cell in found.cells]
     values = [None] * len(labels) if observed is None else observed.tolist()
-    return Shown(
+    return ShownCertificate(
         audit.design.label(audit.listing.cells[row]),
         reason,
         tuple(map(_term, found.weights, labels, values))[:MOST_TERMS],

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray, product_size
-from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
+from recombine.cells.conjunctions import Subset, canonical, every_cell
 from recombine.design.design import Design
-from recombine.report.theme import short
+from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -37,7 +37,7 @@ class MappedCells:
     whole: bool
 
 
-def mapped_cells(audit: Audit) -> MappedCells:
+def cells_to_map(audit: Audit) -> MappedCells:
     """Return the cells that a map of ``audit`` counts; cells of interchangeable factors once."""
     design = audit.design
     if product_size(design.sizes) <= MOST_MAPPED:
@@ -111,14 +111,9 @@ class Panel:
         found: IntArray = codes.astype(np.int64)
         return found
 
-    @property
-    def title(self) -> str:
-        """The pair in words."""
-        return f"{short(self.row.factor, 28)} × {short(self.column.factor, 28)}"
-
 
 def level_order(audit: Audit) -> list[IntArray]:
-    """Order the levels of each factor so that structure shows, and return one array of codes a factor.
+    """Order the levels of each factor so that structure shows, and return one array of codes per factor.
 
     Levels that seen cells connect stand together, largest group first; among those, levels that the data treat alike
     (the same unseen cells are determined for them, if effects add); then often seen ones first. Unseen levels are last.
@@ -136,7 +131,7 @@ def level_order(audit: Audit) -> list[IntArray]:
     orders, start = [], 0
     for place, size in enumerate(design.sizes):
         mine = groups[start : start + size]
-        seen = level_counts(design, place)
+        seen = _level_counts(design, place)
         kin = np.bincount(alike[place], weights=seen)[alike[place]]
         orders.append(np.lexsort((np.arange(size), -seen, alike[place], -kin, mine, -weight[mine], seen == 0)))
         start += size
@@ -148,8 +143,7 @@ def _alike(audit: Audit) -> list[IntArray]:
     null = audit.first.null
     found = []
     for place, size in enumerate(audit.design.sizes):
-        head = next((group[0] for group in audit.design.symmetric if place in group), place)
-        columns = np.arange(size) + null.features.blocks[(head,)].start
+        columns = np.arange(size) + null.features.blocks[(audit.design.twins(place)[0],)].start
         where = np.minimum(np.searchsorted(null.columns, columns), len(null.columns) - 1)
         values = null.table[where, 0]
         if null.modulus is None:
@@ -158,13 +152,10 @@ def _alike(audit: Audit) -> list[IntArray]:
     return found
 
 
-def level_counts(design: Design, place: int) -> IntArray:
+def _level_counts(design: Design, place: int) -> IntArray:
     """Return the number of seen cells that hold each level of factor ``place``, symmetric twins included."""
-    members = next((group for group in design.symmetric if place in group), (place,))
-    return sum(
-        (np.bincount(design.seen[:, member], minlength=design.sizes[place]) for member in members),
-        np.zeros(design.sizes[place], dtype=np.int64),
-    )
+    levels = design.seen[:, list(design.twins(place))]
+    return np.bincount(levels.reshape(-1), minlength=design.sizes[place])
 
 
 def _groups(design: Design) -> IntArray:
@@ -189,10 +180,10 @@ def _axis(design: Design, place: int, order: IntArray, most: int) -> Axis:
     bins = size if size <= most else min(most, BINS)
     position = np.empty(size, dtype=np.int64)
     position[order] = np.arange(size)
-    labels = [short(design.factors[place].labels[code]) for code in order]
+    labels = [design.factors[place].labels[code] for code in order]
     if bins < size:
         edges = [-(-size * number // bins) for number in range(bins + 1)]
-        labels = [_span(labels[start:stop]) for start, stop in pairwise(edges)]
+        labels = [_span(labels[start:stop]) for start, stop in itertools.pairwise(edges)]
     return Axis(design.names[place], size, position * bins // size, tuple(labels))
 
 
@@ -204,12 +195,11 @@ def panels(audit: Audit, mapped: MappedCells) -> list[Panel]:
     """Return one panel per pair of factors (symmetric twins once), the longer axis across."""
     design = audit.design
     orders = level_order(audit)
-    features = Conjunctions(design.sizes, 2, design.symmetric)
-    return [_panel(design, mapped, orders, pair, features) for pair in features.blocks]
+    return [_panel(design, mapped, orders, pair) for pair in design.features(2).blocks]
 
 
-def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset, features: Conjunctions) -> Panel:
-    triangle = any(set(pair) <= set(group) for group in design.symmetric)
+def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset) -> Panel:
+    triangle = set(pair) <= set(design.twins(pair[0]))
     row, column = sorted(pair, key=lambda place: design.sizes[place])
     rows, columns = MOST_ROWS, MOST_COLUMNS
     if not mapped.whole:
@@ -238,28 +228,19 @@ def _cells_behind(design: Design, row: Axis, column: Axis, triangle: bool) -> np
 def _projections(
     design: Design, mapped: MappedCells, row: int, column: int
 ) -> list[tuple[IntArray, IntArray, IntArray]]:
-    """Project cells on a pair; a level of interchangeable factors counts wherever it stands, once a cell."""
-    twins = {member: group for group in design.symmetric for member in group}
-    if twins.get(row, (row,)) == twins.get(column, (column,)):
-        return [(mapped.cells[:, row], mapped.cells[:, column], mapped.codes)]
+    """Project cells on a pair; a level of interchangeable factors counts wherever it stands, once per cell."""
+    cells, rows, columns = mapped.cells, design.twins(row), design.twins(column)
+    if rows == columns:
+        return [(cells[:, row], cells[:, column], mapped.codes)]
     found = []
-    for left in twins.get(row, (row,)):
-        for right in twins.get(column, (column,)):
-            fresh = _fresh(mapped.cells, twins.get(row, (row,)), left) & _fresh(
-                mapped.cells, twins.get(column, (column,)), right
-            )
-            found.append((mapped.cells[fresh, left], mapped.cells[fresh, right], mapped.codes[fresh]))
+    for left, right in itertools.product(rows, columns):
+        first = holds_first(cells, rows, left) & holds_first(cells, columns, right)
+        found.append((cells[first, left], cells[first, right], mapped.codes[first]))
     return found
 
 
-def _fresh(cells: IntArray, group: Subset, member: int) -> npt.NDArray[np.bool_]:
-    """Say where ``member`` holds a level that no earlier member of its group holds."""
-    earlier = cells[:, list(group[: group.index(member)])]
-    return np.asarray(~(earlier == cells[:, [member]]).any(axis=1))
-
-
 def pair_table(found: list[Panel]) -> Table:
-    """Return the counts as a table: one row a place of a panel that holds cells, one column a verdict."""
+    """Return the counts as a table: one row per place of a panel that holds cells, one column per verdict."""
     rows: list[list[Any]] = []
     for panel in found:
         for down, across in np.argwhere(panel.counts.sum(axis=2)).tolist():
@@ -272,17 +253,14 @@ def pair_table(found: list[Panel]) -> Table:
 def level_table(audit: Audit, mapped: MappedCells) -> Table:
     """Return verdict counts for every level, levels as in `level_order`; a cell counts for each level it holds."""
     design, orders = audit.design, level_order(audit)
-    twins = {member: group for group in design.symmetric for member in group}
     rows: list[list[Any]] = []
-    for place, factor in enumerate(design.factors):
-        group = twins.get(place, (place,))
-        if place != group[0]:
-            continue
-        counts = np.zeros((len(factor.levels), len(Verdict)), dtype=np.int64)
-        for member in group:
-            fresh = _fresh(mapped.cells, group, member)
-            np.add.at(counts, (mapped.cells[fresh, member], mapped.codes[fresh]), 1)
-        name = " / ".join(design.names[member] for member in group)
-        rows += [[name, factor.labels[code], *counts[code].tolist()] for code in orders[place].tolist()]
+    for group in design.groups:
+        labels = design.factors[group[0]].labels
+        counts = np.zeros((len(labels), len(Verdict)), dtype=np.int64)
+        for place in group:
+            first = holds_first(mapped.cells, group, place)
+            np.add.at(counts, (mapped.cells[first, place], mapped.codes[first]), 1)
+        name = " / ".join(design.names[place] for place in group)
+        rows += [[name, labels[code], *counts[code].tolist()] for code in orders[group[0]].tolist()]
     names = ["factor", "level", *(verdict.word for verdict in Verdict)]
     return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})

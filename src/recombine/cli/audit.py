@@ -1,0 +1,198 @@
+"""The commands about tables: audit one, or the one that comes with the package."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recombine.errors import InputError, listing, near_miss
+from recombine.jobs.output_files import check_file
+from recombine.report.screen import capture, say
+from recombine.tables.text_files import split_names
+
+if TYPE_CHECKING:
+    from recombine.jobs.advice.plan import Plan
+    from recombine.jobs.audit.audit import Audit
+    from recombine.tables.table import Table
+
+
+def audit_command(
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement.")],
+    factors: Annotated[
+        str | None, typer.Option(help="Factor columns, separated by commas. Guessed if left out.")
+    ] = None,
+    outcome: Annotated[str | None, typer.Option(help="Numeric (or two-valued) outcome column.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split column, or column=value naming the training value.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of counts, for a table already aggregated.")] = None,
+    sd: Annotated[str | None, typer.Option(help="Column of standard deviations, likewise.")] = None,
+    order: Annotated[int, typer.Option(help="How many factors may interact (1: effects add).")] = 1,
+    symmetric: Annotated[
+        str | None, typer.Option(help="Factors that are one factor used twice: gene_a,gene_b.")
+    ] = None,
+    as_levels: Annotated[
+        str | None, typer.Option(help="Numeric columns with very many values that are labels.")
+    ] = None,
+    targets: Annotated[Path | None, typer.Option(help="Table of cells to judge instead of the whole product.")] = None,
+    new_levels: Annotated[bool, typer.Option("--new-levels", help="Accept target levels the table lacks.")] = False,
+    suggest: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5,
+    cost: Annotated[Path | None, typer.Option(help="Table with factor columns and a 'cost' column.")] = None,
+    forbidden: Annotated[
+        Path | None, typer.Option(help="Table of cells that cannot be collected; blanks match all.")
+    ] = None,
+    models: Annotated[bool, typer.Option("--models", help="Also compare scikit-learn models, by verdict.")] = False,
+    explain: Annotated[
+        str | None, typer.Option(help="Print one cell's verdict and certificate instead: its levels, by commas.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
+    verdicts: Annotated[Path | None, typer.Option(help="Write the listed verdicts to this CSV file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    fail_on: Annotated[str | None, typer.Option(help="Exit with 1 on these findings: RC101,RC301.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
+) -> None:
+    """Say which unseen combinations of a table are determined by its data, why, and what to collect next."""
+    from recombine import Design, audit
+
+    codes = _codes(fail_on)
+    _check_outputs([html, verdicts], file, force)
+    with _working("reading the table"):
+        design = Design.from_frame(
+            file,
+            None if factors is None else split_names(factors),
+            outcome,
+            weight=weight,
+            sd=sd,
+            split=split,
+            symmetric=split_names(symmetric),
+            as_levels=split_names(as_levels),
+        )
+    with _working("deciding the unseen cells"):
+        found = audit(design, order, targets=targets, new_levels=new_levels, seed=seed)
+        explained = None if explain is None else found.explain(split_names(explain))
+        found.findings  # noqa: B018 - the slow part happens here, under the spinner
+    answer = _answer(found, suggest, cost, forbidden, models)
+    say(_json(answer, explained) if json else _text(answer, explained))
+    _write(answer, html, verdicts, quiet=json)
+    raise typer.Exit(1 if codes & {finding.code for finding in found.findings} else 0)
+
+
+def demo_command(
+    html: Annotated[
+        Path | None, typer.Option(help="Where to write the report (by default recombine-demo.html).")
+    ] = None,
+    models: Annotated[bool, typer.Option(help="Compare scikit-learn models, by verdict.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Audit the bundled table of flight times by carrier, origin and destination."""
+    from recombine import Design, audit
+    from recombine.data import flights_path
+
+    target = html or Path("recombine-demo.html")
+    # The default file is the demo's own; only a name of the user's choosing could be the user's file.
+    _check_outputs([target], flights_path(), force or html is None)
+    with _working("deciding the unseen cells"):
+        found = audit(Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd"))
+        found.findings  # noqa: B018 - as above
+    answer = _answer(found, models=models)
+    say(_text(answer))
+    _write(answer, target)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """An audit with the suggestions and the comparison of models that were asked for."""
+
+    audit: Audit
+    plan: Plan | None
+    models: Table | None
+
+
+def _answer(
+    found: Audit, suggest: int = 5, cost: Path | None = None, forbidden: Path | None = None, models: bool = False
+) -> _Answer:
+    plan = scores = None
+    if suggest:
+        from recombine.jobs.advice.constraints import read_costs, read_forbidden
+
+        with _working("planning the next cells"):
+            costs = None if cost is None else read_costs(cost, found.design)
+            blocked = () if forbidden is None else read_forbidden(forbidden, found.design)
+            plan = found.suggest(suggest, cost=costs, forbidden=blocked)
+    if models:
+        with _working("training other models on parts of the seen cells"):
+            scores = found.compare_models()
+    return _Answer(found, plan, scores)
+
+
+def _codes(text: str | None) -> set[str]:
+    from recombine.verdicts import FINDINGS
+
+    codes = {code.upper() for code in split_names(text)}
+    for code in sorted(codes - set(FINDINGS)):
+        raise InputError(f"--fail-on {code} is not a finding;{near_miss(code, FINDINGS)} Findings: {listing(FINDINGS)}")
+    return codes
+
+
+def _check_outputs(paths: Sequence[Path | None], table: Path, force: bool) -> None:
+    """Refuse before the work, not after it, to write where nothing may be written."""
+    named = [path for path in paths if path is not None]
+    for path in named:
+        if path.exists() and path.resolve() == table.resolve():
+            raise InputError(f"{path} is the table itself; choose another name for the output")
+        check_file(path, force)
+    if len({path.resolve() for path in named}) < len(named):
+        raise InputError(f"{named[0]} is named for two outputs; give each its own file")
+
+
+def _json(answer: _Answer, explained: str | None) -> str:
+    from recombine.report.audit.record import audit_json
+
+    return audit_json(answer.audit, answer.plan, answer.models, explained) + "\n"
+
+
+def _text(answer: _Answer, explained: str | None = None) -> str:
+    if explained is not None:
+        return explained + "\n"
+    from recombine.report.audit.terminal import show_audit
+
+    return capture(lambda console: show_audit(answer.audit, console, answer.plan, answer.models))
+
+
+def _write(answer: _Answer, html: Path | None, verdicts: Path | None = None, quiet: bool = False) -> None:
+    """Write the files asked for and say where they are; on standard error when standard output is for machines."""
+    notes = []
+    if verdicts is not None:
+        answer.audit.verdicts.to_csv(verdicts)
+        notes.append(f"verdicts written to {verdicts} ({answer.audit.listing.note})")
+    if html is not None:
+        from recombine.report.audit.page import page
+
+        with _working("writing the report"):
+            command = " ".join(["recombine", *sys.argv[1:]])
+            text = page(answer.audit, models=answer.models, plan=answer.plan, command=command)
+            html.write_text(text, encoding="utf-8")
+        notes.append(f"report written to {html.resolve()}")
+    for note in notes:
+        if quiet:
+            print(note, file=sys.stderr)
+        else:
+            say(note + "\n")
+
+
+@contextmanager
+def _working(what: str) -> Iterator[None]:
+    """Show progress on stderr when a person is watching."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(f"{what} ..."):
+        yield

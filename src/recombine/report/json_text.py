@@ -1,0 +1,46 @@
+"""Results as JSON text, for scripts and dashboards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def json_text(record: Mapping[str, object]) -> str:
+    """Return a record as JSON; numbers that do not exist are null.
+
+    Examples
+    --------
+    >>> print(json_text({"leverage": [np.float64(1.5), float("nan")], "cells": 10**30}))
+    {
+      "leverage": [
+        1.5,
+        null
+      ],
+      "cells": "1000000000000000000000000000000"
+    }
+    """
+    import msgspec
+
+    document = msgspec.json.encode(_plain(dict(record)))
+    return msgspec.json.format(document, indent=2).decode()
+
+
+def _plain(value: Any) -> Any:
+    """Make a value fit for JSON: no NaN, no infinities, and integers of any size as they are or as text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**63 else str(value)
+    return str(value)

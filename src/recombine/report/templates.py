@@ -1,0 +1,53 @@
+"""The templates of HTML pages, with the words and colours that they use."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from recombine.errors import plural
+from recombine.report import wording
+from recombine.report.theme import ink_on
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from recombine.report.figure import Figure
+
+
+def fill_template(template: str, **parts: object) -> str:
+    """Return a template with its holes filled in; text is escaped, except for figures made `inline`."""
+    text: str = _environment().get_template(template).render(**parts)
+    return text
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("recombine.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {"number": wording.number, "amount": wording.amount, "ink_on": ink_on}
+    environment.globals |= {
+        "Verdict": Verdict,
+        "wording": wording,
+        "plural": plural,
+        "style": Markup((files("recombine.report") / "style.css").read_text(encoding="utf-8")),
+    }
+    return environment
+
+
+def inline(figure: Figure) -> Markup:
+    """Return a figure as markup; its own text was escaped when it was drawn."""
+    from markupsafe import Markup
+
+    return Markup(figure.svg())

@@ -1,0 +1,80 @@
+"""The certificates worth reading: each gives the value it promises, short ones are found, held-out cells come first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recombine as rc
+from recombine.data import flights_path
+from recombine.jobs.audit.certificates import FEW_CELLS, cells_to_show, certificates_to_show
+from recombine.verdicts import Verdict
+
+
+def flights() -> rc.Audit:
+    design = rc.Design.from_frame(
+        flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
+    )
+    return rc.audit(design)
+
+
+def disconnected() -> rc.Audit:
+    rows = [
+        (f"plate {i}", f"batch {j}", i - j + 0.1 * k)
+        for i in range(9)
+        for j in range(9)
+        if i // 3 == j // 3
+        for k in (0, 1)
+    ]
+    frame = pd.DataFrame(rows, columns=["plate", "batch", "diameter"])
+    return rc.audit(rc.Design.from_frame(frame, ["plate", "batch"], "diameter"))
+
+
+def unseen_levels() -> rc.Audit:
+    rows = [
+        (f"d{i}", f"l{j}", float(i * j), "test" if i == 5 or (i + j) % 3 == 0 else "train")
+        for i in range(6)
+        for j in range(6)
+    ]
+    frame = pd.DataFrame(rows, columns=["drug", "line", "response", "fold"])
+    return rc.audit(rc.Design.from_frame(frame, ["drug", "line"], "response", split="fold=train"))
+
+
+def test_certificates_give_the_value_they_promise() -> None:
+    audit = flights()
+    shown = certificates_to_show(audit)
+    assert len(shown) == 10
+    assert len({item.label for item in shown}) == 10
+    for item in shown:
+        signs = [-1.0 if term.sign == "−" else 1.0 for term in item.terms]
+        sizes = [float(Fraction(term.weight or 1)) for term in item.terms]
+        total = sum(s * w * (term.observed or 0) for s, w, term in zip(signs, sizes, item.terms, strict=True))
+        assert total == pytest.approx(item.by_sum)
+
+
+def test_short_certificates_are_found_in_large_tables() -> None:
+    generator = np.random.default_rng(0)
+    cells = np.unique((generator.random((3_000, 3)) ** 2 * [120, 60, 40]).astype(int), axis=0)
+    audit = rc.audit(rc.Design.from_cells(cells, cells @ [1.0, 2.0, 3.0], sizes=(120, 60, 40)))
+    assert len(audit.identification.seen) > FEW_CELLS
+    shown = certificates_to_show(audit)
+    assert len(shown) == 10
+    assert min(len(item.terms) for item in shown) == 3
+    assert {item.reason for item in shown} == {"highest leverage", "lowest leverage"}
+    for item in shown:
+        assert item.verified
+        assert not item.further
+        assert item.by_sum == pytest.approx(item.by_fit)
+
+
+def test_held_out_cells_are_shown_first() -> None:
+    audit = unseen_levels()
+    rows = cells_to_show(audit)
+    assert certificates_to_show(audit)[0].reason == "held out"
+    held = {tuple(cell) for cell in audit.design.held_out.tolist()}
+    assert rows[0][1] == "held out"
+    assert all(tuple(audit.listing.cells[row].tolist()) in held for row, why in rows if why == "held out")
+    assert all(audit.codes[row] == Verdict.DETERMINED for row, _ in rows)
