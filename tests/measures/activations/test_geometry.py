@@ -15,13 +15,13 @@ from recombine.measures.activations import grid as grid_module
 from recombine.measures.activations.factorization import factorization, kernel_factorization, product_share
 from recombine.measures.activations.geometry import (
     metric_tensor,
-    regions,
     speed_ratios,
     transport,
+    unseen_and_seen,
     volume_element,
     volume_ratio,
 )
-from recombine.measures.activations.grid import as_grid, as_seen, sharing
+from recombine.measures.activations.grid import as_grid, as_seen, shared_factors
 from recombine.worlds.rendered.bumps import ENCODINGS, BumpWorld, Hole
 
 WORLD = BumpWorld(side=28, hole=Hole.square(6, 22))
@@ -149,13 +149,13 @@ def test_the_border_can_be_left_out() -> None:
     assert volume_ratio(metric, WORLD.seen(), border=False) == pytest.approx(1.0, abs=1e-12)
     corner = np.ones((3, 3), dtype=bool)
     corner[0, 0] = False
-    unseen, _ = regions(corner, (3, 3), border=False)
+    unseen, _ = unseen_and_seen(corner, (3, 3), border=False)
     assert unseen.sum() == 1, "the border counts where nothing unseen would be left"
 
 
 def test_sharing_counts_common_levels() -> None:
     cells = np.array([[0, 1, 2], [0, 1, 0], [1, 0, 2]])
-    assert sharing(cells).tolist() == [[3, 2, 1], [2, 3, 0], [1, 0, 3]]
+    assert shared_factors(cells).tolist() == [[3, 2, 1], [2, 3, 0], [1, 0, 3]]
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_both_routes_draw_the_permutation_distribution(
     factor = generator.integers([2, 3, 4, 3], size=(166, 4))[np.arange(166), stratum]
     table = Contingency.of(prediction, factor, stratum)
     total, occupied = permutation.null_sums(table, 4000, generator)
-    free = permutation.changing(table)
+    free = permutation.changeable_entries(table)
     kept = float((table.counts[~free] * np.log2(table.counts[~free])).sum())
     assert total.mean() + kept == pytest.approx(exact_null_mean(table), abs=4 * total.std() / math.sqrt(4000))
     # The whole distribution, against shuffles of the rows.

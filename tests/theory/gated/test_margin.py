@@ -8,11 +8,11 @@ from sklearn.svm import LinearSVC
 
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.conic import largest_margin_by_cones
-from recombine.theory.gated.contexts import HalfSpaces, joint, relu_gates
-from recombine.theory.gated.features import gating_for, one_hot
-from recombine.theory.gated.machine import NotSeparableError, UndecidedError, certificate, machine_for
+from recombine.theory.gated.contexts import HalfSpaces, joint_contexts, relu_gates
+from recombine.theory.gated.features import context_indicators, gating_for
+from recombine.theory.gated.machine import NotSeparableError, UndecidedError, inseparability_certificate, machine_for
 from recombine.theory.gated.margin import largest_margin
-from recombine.theory.gated.norms import effective_squares, group_norm
+from recombine.theory.gated.norms import effective_squares, mixed_norm
 from recombine.theory.gated.pivoting import nonnegative_minimum
 from recombine.worlds.gated_problems import problem
 
@@ -51,7 +51,7 @@ def test_the_effective_norm_is_the_mean_over_joint_contexts(name, value):
     assert found.gating.transform is not None
     zeta = (found.gating.transform @ found.zeta).reshape(-1, 2, given.X.shape[1])
     assert effective_squares(zeta) == pytest.approx(value, abs=1e-5)
-    by_unit = np.einsum("nr,nr->n", one_hot(given.ids, 2), given.X @ zeta.reshape(-1, given.X.shape[1]).T)
+    by_unit = np.einsum("nr,nr->n", context_indicators(given.ids, 2), given.X @ zeta.reshape(-1, given.X.shape[1]).T)
     assert found.decision(given.X, given.ids) == pytest.approx(by_unit)
 
 
@@ -111,9 +111,9 @@ def test_g1_switches_a_unit_off():
 def test_the_published_grouping_solves_another_problem():
     for name, true_norm in (("toy", 7.756487), ("G1", 12.755238)):
         found = solved(name, "published group")
-        assert group_norm(found.zeta, problem(name).ids.shape[1], order="F") == pytest.approx(found.value)
+        assert mixed_norm(found.zeta, problem(name).ids.shape[1], order="F") == pytest.approx(found.value)
         # The minimiser is hardly unique, so its true norm is known less well than its value.
-        assert group_norm(found.zeta, problem(name).ids.shape[1]) == pytest.approx(true_norm, abs=5e-4)
+        assert mixed_norm(found.zeta, problem(name).ids.shape[1]) == pytest.approx(true_norm, abs=5e-4)
 
 
 @pytest.mark.parametrize("name", ["toy", "G1"])
@@ -210,7 +210,7 @@ def test_not_separable_is_said_of_inseparable_samples_only(scale, norm):
 def test_a_certificate_against_a_margin():
     given = problem("toy")
     signed = given.X * given.y[:, None]
-    shares = certificate(signed @ signed.T)
+    shares = inseparability_certificate(signed @ signed.T)
     assert shares.min() >= 0
     assert shares.sum() == pytest.approx(1)
     # The origin is a mean of the signed inputs, so no direction has all of them in front.
@@ -331,7 +331,7 @@ class TestContexts:
         assert not np.array_equal(lost.ids(X), contexts.ids(X))
 
     def test_joint_contexts_and_relu_gates(self):
-        assert joint([[0, 1], [1, 1], [0, 1], [0, 0]]).tolist() == [1, 2, 1, 0]
+        assert joint_contexts([[0, 1], [1, 1], [0, 1], [0, 0]]).tolist() == [1, 2, 1, 0]
         assert relu_gates([[0.0, 1.0]], [[3.0, 0.0]]).tolist() == [[1]]
 
     def test_unseen_joint_contexts_have_no_weights(self):
@@ -344,18 +344,18 @@ class TestContexts:
         [
             (lambda: HalfSpaces(np.ones((2, 3)), np.ones(2)), "(units, bits, inputs)"),
             (lambda: HalfSpaces(np.full((1, 1, 2), np.inf), np.ones((1, 1))), "not finite"),
-            (lambda: HalfSpaces.drawn(0, 1, 2, 0), "units is 0"),
-            (lambda: HalfSpaces.drawn(2.5, 1, 2, 0), "units is 2.5; give a whole number"),
-            (lambda: HalfSpaces.drawn(True, 1, 2, 0), "units is True"),
-            (lambda: HalfSpaces.drawn(1, -1, 2, 0), "bits is -1"),
-            (lambda: HalfSpaces.drawn(1, 1, 2, -1), "seed is -1"),
-            (lambda: HalfSpaces.drawn(10**9, 1, 1000, 0), "GiB"),
-            (lambda: HalfSpaces.drawn(1, 1, 2, 0).without_thresholds("a"), "seed is 'a'"),
-            (lambda: HalfSpaces.drawn(1, 1, 2, 0).save("no folder/file.npz"), "folder that exists"),
-            (lambda: joint("abc"), "ids has shape"),
-            (lambda: HalfSpaces.drawn(1, 41, 2, 0), "at most 40"),
+            (lambda: HalfSpaces.random(0, 1, 2, 0), "units is 0"),
+            (lambda: HalfSpaces.random(2.5, 1, 2, 0), "units is 2.5; give a whole number"),
+            (lambda: HalfSpaces.random(True, 1, 2, 0), "units is True"),
+            (lambda: HalfSpaces.random(1, -1, 2, 0), "bits is -1"),
+            (lambda: HalfSpaces.random(1, 1, 2, -1), "seed is -1"),
+            (lambda: HalfSpaces.random(10**9, 1, 1000, 0), "GiB"),
+            (lambda: HalfSpaces.random(1, 1, 2, 0).without_thresholds("a"), "seed is 'a'"),
+            (lambda: HalfSpaces.random(1, 1, 2, 0).save("no folder/file.npz"), "folder that exists"),
+            (lambda: joint_contexts("abc"), "ids has shape"),
+            (lambda: HalfSpaces.random(1, 41, 2, 0), "at most 40"),
             (lambda: HalfSpaces.balanced(1, 1, np.zeros((0, 2)), 0), "no rows"),
-            (lambda: HalfSpaces.drawn(1, 1, 2, 0).ids(np.ones((3, 5))), "5 columns and 2 were expected"),
+            (lambda: HalfSpaces.random(1, 1, 2, 0).ids(np.ones((3, 5))), "5 columns and 2 were expected"),
         ],
     )
     def test_bad_input_is_named(self, call, words):

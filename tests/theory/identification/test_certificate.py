@@ -136,7 +136,7 @@ def test_a_design_too_large_for_the_program_gets_weights_that_say_so(monkeypatch
     answer = identify(seen)
     cell = cells[answer.verdicts == Verdict.DETERMINED][0]
     monkeypatch.setattr("recombine.theory.identification.signed_sums.POOLS", (2,))
-    monkeypatch.setattr(sys.modules["recombine.theory.identification.certificate"], "by_cube", lambda *_: {})
+    monkeypatch.setattr(sys.modules["recombine.theory.identification.certificate"], "cube_terms", lambda *_: {})
     found = answer.certificate(cell)
     assert not found.verified
     function = random_function(answer.features, 1)

@@ -202,12 +202,12 @@ def as_seen(seen: npt.ArrayLike, levels: Sequence[int], *, both: bool = True) ->
     return mask
 
 
-def sharing(cells: IntArray) -> IntArray:
+def shared_factors(cells: IntArray) -> IntArray:
     """Return on how many factors each pair of ``cells`` (P, C) agrees, (P, P).
 
     Examples
     --------
-    >>> sharing(np.array([[0, 0], [0, 1], [1, 0]])).tolist()
+    >>> shared_factors(np.array([[0, 0], [0, 1], [1, 0]])).tolist()
     [[2, 1, 1], [1, 2, 0], [1, 0, 2]]
     """
     total: IntArray = np.zeros((len(cells), len(cells)), dtype=np.int64)

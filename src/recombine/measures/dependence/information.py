@@ -63,7 +63,7 @@ def conditional_information(
     >>> conditional_information(prediction, factor, given, corrected=False)
     0.5
     """
-    table, _ = counted(prediction, factor, given)
+    table, _ = tabulate(prediction, factor, given)
     return information_of(table, corrected=corrected)
 
 
@@ -130,7 +130,7 @@ def invariance_entropy(predictions: npt.ArrayLike) -> FloatArray:
     return entropy.reshape(labels.shape[:-1]).mean(axis=-1)  # type: ignore[no-any-return]
 
 
-def counted(
+def tabulate(
     prediction: npt.ArrayLike,
     factor: npt.ArrayLike,
     given: npt.ArrayLike | None = None,
@@ -141,7 +141,7 @@ def counted(
 
     Examples
     --------
-    >>> table, notes = counted(["a", "b", "b"], [0, 1, 1])
+    >>> table, notes = tabulate(["a", "b", "b"], [0, 1, 1])
     >>> table.counts.tolist(), notes
     ([1, 2], ())
     """

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, as_numbers
 from recombine.cells.conjunctions import Subset, distinct, subsets
 from recombine.errors import InputError
-from recombine.measures.outputs.scores import diverged_as_nan
+from recombine.measures.outputs.scores import mask_diverged
 from recombine.theory.kernels.representability import seen_incidence
 
 #: Singular values below this share of the largest are zero: the features are centred indicators.
@@ -94,7 +94,7 @@ def additivity(
     >>> additivity(task.cells, task.train, smaller, published=True).round(4).tolist()
     0.8869
     """
-    codes, known, values = checked(cells, seen, outputs)
+    codes, known, values = as_outputs(cells, seen, outputs)
     if known.all():
         raise InputError("every row is of a seen cell; additivity is judged on unseen cells, so pass their outputs too")
     fitted = fit_conjunctions(codes, known, values, order).fitted
@@ -130,14 +130,14 @@ def fit_conjunctions(cells: IntArray, seen: BoolArray, outputs: FloatArray, orde
     return ConjunctionFit(family, constant, weights, constant[..., None] + weights @ features.T)
 
 
-def checked(
+def as_outputs(
     cells: npt.ArrayLike, seen: npt.ArrayLike, outputs: npt.ArrayLike
 ) -> tuple[IntArray, BoolArray, FloatArray]:
     """Return cells (R, C), seen (R,) and outputs (..., R) as arrays that fit together, or say what is wrong.
 
     Examples
     --------
-    >>> checked([[0, 0], [0, 0]], [True, False], [1.0, 2.0])
+    >>> as_outputs([[0, 0], [0, 0]], [True, False], [1.0, 2.0])
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: cell (0, 0) is marked seen in one row and unseen in another; mark cells, not samples
@@ -155,7 +155,7 @@ def checked(
     if both.size:
         cell = tuple(rows[both[0]].tolist())
         raise InputError(f"cell {cell} is marked seen in one row and unseen in another; mark cells, not samples")
-    return codes, known, diverged_as_nan(values)
+    return codes, known, mask_diverged(values)
 
 
 def _groups(seen: BoolArray, split: npt.ArrayLike | None) -> list[BoolArray]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, as_numbers
 from recombine.checks import callable_or_refuse, called, whole
 from recombine.errors import InputError, listing, near_miss
-from recombine.theory.compositions.jacobians import Function, by_autodiff, by_differences, called_with_tensors
+from recombine.theory.compositions.jacobians import Function, by_autodiff, by_differences, call_with_tensors
 
 #: Relative error of Jacobians that are formulas or autodiff, and of those by finite differences.
 EXACT, DIFFERENCES = float(np.finfo(float).eps), 1e-11
@@ -110,7 +110,7 @@ class Own(Composition):
 
     def _call(self, *parts: FloatArray) -> FloatArray:
         if self.torch:
-            return called_with_tensors(self._guarded, parts)
+            return call_with_tensors(self._guarded, parts)
         try:
             output = self._guarded(*parts)
         except InputError as error:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray
 from recombine.checks import broadcast, known_or_refuse, real
 from recombine.errors import InputError
-from recombine.theory.diagonal.penalties import bend, check_start, entropy
+from recombine.theory.diagonal.penalties import bending_scale, check_start, hyperbolic_entropy
 
 #: Methods whose price of a feature depends on what an auxiliary task has used.
 AUXILIARY_METHODS = ("pt+ft", "mtl")
@@ -47,7 +47,7 @@ def finetune_penalty(
     """
     k, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
     far = np.isinf(ratio)
-    return np.where(far, np.inf, 2 * k * entropy(np.where(far, 0.0, ratio)))
+    return np.where(far, np.inf, 2 * k * hyperbolic_entropy(np.where(far, 0.0, ratio)))
 
 
 def multitask_penalty(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArray:
@@ -120,7 +120,7 @@ def feature_dependence(
     if _multitask(method, beta, alpha, scaling, gamma, form):
         return np.asarray(-_share(beta, auxiliary))
     k, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
-    flat = np.divide(bend(0.0, alpha, scaling, gamma, form), k, out=np.zeros_like(k), where=k > 0)
+    flat = np.divide(bending_scale(0.0, alpha, scaling, gamma, form), k, out=np.zeros_like(k), where=k > 0)
     # dlog k / dlog B, from k = m^2 |B| + gamma^2 or k^2 = (m^2 alpha^2 + gamma^2)^2 + m^4 B^2 / 4.
     moves = 1 - flat if form == "symmetric" else 1 - flat**2
     return np.asarray(0.0 - moves * _excess(ratio))
@@ -145,7 +145,7 @@ def _bent(
 ) -> tuple[FloatArray, FloatArray]:
     """Return k and |beta| / k on the common shape; k may be zero, where the ratio is infinite, or 0 if beta is."""
     wanted, B = broadcast(beta=beta, auxiliary=auxiliary)
-    k = bend(B, alpha, scaling, gamma, form)
+    k = bending_scale(B, alpha, scaling, gamma, form)
     ratio = np.where(wanted == 0, 0.0, np.inf)
     return k, np.divide(np.abs(wanted), k, out=ratio, where=k > 0)
 
@@ -209,7 +209,7 @@ def regime(auxiliary: float, beta: float, *, alpha: float = 1e-3, scaling: float
     """
     if not real(beta, "beta") or not real(auxiliary, "auxiliary"):
         raise InputError(f"beta is {beta} and auxiliary {auxiliary}; regimes are about features that both tasks use")
-    k = bend([auxiliary, 0.0], alpha, scaling, gamma)
+    k = bending_scale([auxiliary, 0.0], alpha, scaling, gamma)
     if not k.all():
         raise InputError(
             f"alpha is {alpha}, scaling {scaling} and gamma {gamma}, so that weights of a new feature are zero and it "

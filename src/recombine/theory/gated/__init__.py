@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from recombine.theory.gated.conic import largest_margin_by_cones as largest_margin_by_cones
     from recombine.theory.gated.conic import least_effective_squares as least_effective_squares
     from recombine.theory.gated.contexts import HalfSpaces as HalfSpaces
-    from recombine.theory.gated.contexts import joint as joint
+    from recombine.theory.gated.contexts import joint_contexts as joint_contexts
     from recombine.theory.gated.contexts import relu_gates as relu_gates
     from recombine.theory.gated.estimator import GatedLinearSVC as GatedLinearSVC
     from recombine.theory.gated.features import gating_for as gating_for
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from recombine.theory.gated.norms import frozen_relu_cost as frozen_relu_cost
     from recombine.theory.gated.norms import gated_readout_cost as gated_readout_cost
     from recombine.theory.gated.norms import group_cost as group_cost
-    from recombine.theory.gated.norms import group_norm as group_norm
     from recombine.theory.gated.norms import least_group_cost as least_group_cost
+    from recombine.theory.gated.norms import mixed_norm as mixed_norm
     from recombine.theory.gated.norms import one_layer_cost as one_layer_cost
     from recombine.theory.gated.norms import shared_contexts_cost as shared_contexts_cost
 

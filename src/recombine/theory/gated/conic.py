@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError, SolverError
-from recombine.theory.gated.features import gating_for, one_hot
+from recombine.theory.gated.features import context_indicators, gating_for
 from recombine.theory.gated.machine import NotSeparableError
 from recombine.theory.gated.margin import GatedMargin, as_problem
 
@@ -82,9 +82,11 @@ def least_effective_squares(
     units, inputs = rows.shape[1], points.shape[1]
     if contexts**units > MOST_CORNERS:
         raise InputError(f"{contexts}^{units} joint contexts are too many to list; use largest_margin")
-    corners = one_hot(np.array(list(itertools.product(range(contexts), repeat=units))), contexts)
+    corners = context_indicators(np.array(list(itertools.product(range(contexts), repeat=units))), contexts)
     squares: Any = csc_array(np.triu(np.kron(2 * corners.T @ corners, np.eye(inputs))))
-    margins = (one_hot(rows, contexts)[:, :, None] * (points * signs[:, None])[:, None, :]).reshape(len(points), -1)
+    margins = (context_indicators(rows, contexts)[:, :, None] * (points * signs[:, None])[:, None, :]).reshape(
+        len(points), -1
+    )
     matrix: Any = csc_array(-margins)
     answer = _solved(squares, np.zeros(margins.shape[1]), matrix, len(signs), [], tolerance)
     return float(answer.obj_val)

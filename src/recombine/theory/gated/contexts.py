@@ -37,7 +37,7 @@ class HalfSpaces:
     See Also
     --------
     HalfSpaces.balanced : thresholds at the median of data, so that contexts are about equally frequent.
-    HalfSpaces.drawn : random thresholds.
+    HalfSpaces.random : random thresholds.
 
     Examples
     --------
@@ -69,12 +69,12 @@ class HalfSpaces:
         object.__setattr__(self, "thresholds", thresholds)
 
     @classmethod
-    def drawn(cls, units: int, bits: int, inputs: int, seed: int) -> Self:
+    def random(cls, units: int, bits: int, inputs: int, seed: int) -> Self:
         """Draw hyperplanes N(0, 36^2) and thresholds N(0, 9^2).
 
         Examples
         --------
-        >>> HalfSpaces.drawn(units=3, bits=2, inputs=5, seed=0).normals.shape
+        >>> HalfSpaces.random(units=3, bits=2, inputs=5, seed=0).normals.shape
         (3, 2, 5)
         """
         units, bits, inputs = as_count(units, "units"), as_count(bits, "bits", 0), as_count(inputs, "inputs")
@@ -96,7 +96,7 @@ class HalfSpaces:
         points = as_points(X)
         if not len(points):
             raise InputError("median thresholds need data; X has no rows")
-        plain = cls.drawn(units, bits, points.shape[1], seed)
+        plain = cls.random(units, bits, points.shape[1], seed)
         affordable("the projections of the samples", len(points), units, bits)
         projected = points @ plain.normals.reshape(units * bits, points.shape[1]).T
         return replace(plain, thresholds=np.median(projected, axis=0).reshape(units, bits))
@@ -176,12 +176,12 @@ def relu_gates(weights: npt.ArrayLike, X: npt.ArrayLike) -> IntArray:
     return (as_points(X, hidden.shape[1]) @ hidden.T >= 0).astype(np.int64)
 
 
-def joint(ids: npt.ArrayLike) -> IntArray:
+def joint_contexts(ids: npt.ArrayLike) -> IntArray:
     """Number the joint contexts that occur: ids (n, H) -> one number a row, shape (n,), in lexical order.
 
     Examples
     --------
-    >>> joint([[1, 0], [0, 1], [1, 0]]).tolist()
+    >>> joint_contexts([[1, 0], [0, 1], [1, 0]]).tolist()
     [1, 0, 1]
     """
     number: IntArray = np.unique(as_cells(ids, "ids"), axis=0, return_inverse=True)[1].reshape(-1)

@@ -161,4 +161,4 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.thresholds == "median":
             return HalfSpaces.balanced(self.units, self.bits, inputs, seed)
-        return HalfSpaces.drawn(self.units, self.bits, inputs.shape[1], seed)
+        return HalfSpaces.random(self.units, self.bits, inputs.shape[1], seed)

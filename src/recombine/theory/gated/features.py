@@ -64,7 +64,7 @@ class Gating:
             seen: FloatArray = (self._places(ids)[:, None] == np.arange(len(self.known))).astype(np.float64)
             return seen
         affordable("the gate features of the samples", len(ids), ids.shape[1], self.contexts)
-        rows = one_hot(ids, self.contexts)
+        rows = context_indicators(ids, self.contexts)
         return rows if self.transform is None else rows @ self.transform
 
     def values(self, zeta: FloatArray, X: FloatArray, ids: IntArray) -> FloatArray:
@@ -92,7 +92,7 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
     "group" is the limit of two-layer networks, ``sum_h (sum_c |zeta_hc|^2)^(1/2)``; "effective" is the mean over all
     C^H joint contexts of ``|beta_c|^2``; "zeta" is the sum of all ``|zeta_hc|^2``; "one-layer" has weights of its own
     in every joint context; "frozen" reads ids as gates 0 or 1 and drops the weights of closed ones. "published group"
-    and "published effective" are the first two as the authors' code computes them (see `published_groups`).
+    and "published effective" are the first two as the authors' code computes them: it groups row r into r mod H.
 
     Examples
     --------
@@ -134,16 +134,16 @@ def _by_unit(norm: str, units: int, contexts: int) -> Gating:
         transform = transforms[norm](units, contexts)
         return Gating(norm, contexts, np.zeros(transform.shape[1], dtype=np.int64), transform)
     affordable("a group for each context", units, contexts)
-    groups = {"group": np.repeat(np.arange(units), contexts), "published group": published_groups(units, contexts)}
+    groups = {"group": np.repeat(np.arange(units), contexts), "published group": _published_groups(units, contexts)}
     return Gating(norm, contexts, groups.get(norm, np.zeros(size, dtype=np.int64)))
 
 
-def published_groups(units: int, contexts: int) -> IntArray:
+def _published_groups(units: int, contexts: int) -> IntArray:
     """Return the groups that a column-major reshape makes of rows ordered unit by unit: r mod H, across units.
 
     Examples
     --------
-    >>> published_groups(units=3, contexts=2).tolist()
+    >>> _published_groups(units=3, contexts=2).tolist()
     [0, 1, 2, 0, 1, 2]
     """
     return np.arange(units * contexts) % units
@@ -160,7 +160,7 @@ def published_transform(units: int, contexts: int) -> FloatArray:
     """Return the map (H C, H C) whose image's l2 norm the authors minimise for SVM-L2.
 
     Meant is zeta' = C zeta_hc - S_h + (sum_h S_h) / sqrt(H), S_h = sum_c zeta_hc, whose squared norm times C^(H-3) is
-    the sum of |beta_c|^2. Theirs has the groups of `published_groups` and 1 / (H C) in place of 1 / sqrt(H).
+    the sum of |beta_c|^2. Theirs has the groups of `_published_groups` and 1 / (H C) in place of 1 / sqrt(H).
 
     Examples
     --------
@@ -168,7 +168,7 @@ def published_transform(units: int, contexts: int) -> FloatArray:
     np.int64(4)
     """
     size = units * contexts
-    group = published_groups(units, contexts)
+    group = _published_groups(units, contexts)
     same = (group[:, None] == group).astype(float)
     transform: FloatArray = contexts * np.eye(size) - same + np.full((size, size), 1 / size)
     return transform
@@ -184,12 +184,12 @@ def _published_effective(units: int, contexts: int) -> FloatArray:
     return inverse.T
 
 
-def one_hot(ids: IntArray, contexts: int) -> FloatArray:
+def context_indicators(ids: IntArray, contexts: int) -> FloatArray:
     """Return the rows [c_h = c], unit by unit: ids (n, H) -> (n, H C).
 
     Examples
     --------
-    >>> one_hot(np.array([[1, 0]]), 2).tolist()
+    >>> context_indicators(np.array([[1, 0]]), 2).tolist()
     [[0.0, 1.0, 1.0, 0.0]]
     """
     rows: FloatArray = (ids[:, :, None] == np.arange(contexts)).astype(np.float64)

@@ -21,7 +21,13 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray, affordable, 
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.contexts import as_points
 from recombine.theory.gated.features import Gating, as_ids, check_norm, gating_for
-from recombine.theory.gated.machine import Machine, NotSeparableError, UndecidedError, certificate, machine_for
+from recombine.theory.gated.machine import (
+    Machine,
+    NotSeparableError,
+    UndecidedError,
+    inseparability_certificate,
+    machine_for,
+)
 
 #: A unit is tight when its constraint is within this of one.
 TIGHT = 1e-4
@@ -265,7 +271,7 @@ class _Problem:
             return True
         inputs, gates = _basis(self.X) * self.y[:, None], _basis(self.features)
         try:
-            shares = certificate((inputs @ inputs.T) * (gates @ gates.T))
+            shares = inseparability_certificate((inputs @ inputs.T) * (gates @ gates.T))
         except SolverError:
             return False
         sizes = np.linalg.norm(inputs, axis=1) * np.linalg.norm(gates, axis=1)

@@ -21,13 +21,13 @@ from recombine.errors import InputError
 from recombine.theory.identification.certificate import Certificate, certificate
 from recombine.theory.identification.counts import (
     Counts,
-    cells_in,
+    count_cells,
+    count_vanishing,
     estimated_counts,
     exact_counts,
     random_cells,
-    vanishing,
 )
-from recombine.theory.identification.judgement import Codes, Gap, Judgement
+from recombine.theory.identification.judgement import Codes, Judgement, Separation
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.nullspace import NullVectors, Route, full_rank, null_vectors, present_levels
 from recombine.verdicts import Verdict
@@ -86,7 +86,7 @@ class Identification:
         return Judgement(self.null, self.seen.cells)
 
     @cached_property
-    def gap(self) -> Gap | None:
+    def gap(self) -> Separation | None:
         """How clearly floating point separated zeros from non-zeros on the targets; None on exact routes."""
         if self.null.modulus or self.targets is None:
             return self._judgement.gap(None if self.null.modulus or not self._small else self._grid_distances())
@@ -141,12 +141,12 @@ class Identification:
     def counts(self, seed: int = 0) -> Counts:
         """Count the verdicts over the full product: exactly where possible, else from a sample with its interval."""
         present = [np.flatnonzero(mask) for mask in self._present]
-        known = cells_in(self.features, [len(levels) for levels in present])
+        known = count_cells(self.features, [len(levels) for levels in present])
         base = {
             Verdict.SEEN: len(self.seen),
-            Verdict.UNSEEN_LEVEL: cells_in(self.features, self.features.sizes) - known,
+            Verdict.UNSEEN_LEVEL: count_cells(self.features, self.features.sizes) - known,
         }
-        determined = known if self.deficit == 0 else vanishing(self.null, present)
+        determined = known if self.deficit == 0 else count_vanishing(self.null, present)
         if self.features.order == len(self.features.sizes):
             determined = len(self.seen)  # the saturated model: nothing follows from anything else
         if determined is not None:

@@ -21,7 +21,7 @@ from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.margin import fit_machine, margin_dual
 from recombine.theory.kernels.solvers.routes import LARGEST_DENSE
-from recombine.theory.kernels.solvers.solve import Solution, evaluate, solve, solve_with_intercept
+from recombine.theory.kernels.solvers.solve import Solution, kernel_expansion, solve, solve_with_intercept
 
 
 class _CellModel(BaseEstimator):  # type: ignore[misc]
@@ -63,7 +63,7 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
     def _value(self, X: npt.ArrayLike) -> FloatArray:
         check_is_fitted(self)
         checked = validate_data(self, X, reset=False)
-        return evaluate(self.kernel_, self.seen_, self.dual_coef_, self._code(checked)) + self.intercept_
+        return kernel_expansion(self.kernel_, self.seen_, self.dual_coef_, self._code(checked)) + self.intercept_
 
     def conjunction_values(self, order: int) -> dict[Subset, tuple[npt.NDArray[Any], FloatArray]]:
         """Return what each seen conjunction of one order contributes to every prediction.

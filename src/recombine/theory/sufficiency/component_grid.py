@@ -21,7 +21,7 @@ LARGEST = 2**27
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class ComponentGrid:
     """A composition and the components of every level of its slots.
 
     Parameters
@@ -33,7 +33,7 @@ class Grid:
     Examples
     --------
     >>> from recombine.theory.compositions.known import add
-    >>> grid = Grid(add(), (np.ones((2, 1)), np.ones((3, 1))))
+    >>> grid = ComponentGrid(add(), (np.ones((2, 1)), np.ones((3, 1))))
     >>> grid.sizes, grid.jacobian(np.array([[0, 2]])).astype(int).tolist()
     ((2, 3), [[[1, 0, 0, 0, 1]]])
     """
@@ -42,7 +42,7 @@ class Grid:
     components: tuple[FloatArray, ...]
 
     @classmethod
-    def of(cls, composition: Composition | Function, components: Sequence[npt.ArrayLike]) -> Grid:
+    def of(cls, composition: Composition | Function, components: Sequence[npt.ArrayLike]) -> ComponentGrid:
         """Check and collect."""
         rule = as_composition(composition)
         if not isinstance(components, (Sequence, np.ndarray)) or isinstance(components, str) or not len(components):
@@ -105,12 +105,12 @@ class Grid:
         return joined.reshape(joined.shape[0], -1, joined.shape[-1])
 
 
-def checked_cells(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> IntArray:
+def as_level_cells(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> IntArray:
     """Return cells (P, K) whose levels all have a component, or say which has none.
 
     Examples
     --------
-    >>> checked_cells([[0, 3]], (2, 3), "seen")
+    >>> as_level_cells([[0, 3]], (2, 3), "seen")
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: seen[0] has level 3 of slot 1, whose component has 3 levels

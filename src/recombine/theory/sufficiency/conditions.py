@@ -21,7 +21,7 @@ from recombine.theory.compositions.composition import Composition, as_compositio
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.sufficiency.anchor_stacks import Anchored, AnchorStacks, Component
 from recombine.theory.sufficiency.rank_reports import RankTest, SlotRank
-from recombine.theory.supports.latents import as_value, says, slot_number
+from recombine.theory.supports.latents import as_text, as_value, slot_number
 from recombine.theory.supports.sets import Seed, Support, require_support
 from recombine.verdicts import Verdict
 
@@ -79,7 +79,7 @@ class CompositionalSupport:
         assert self.example is not None
         return (
             f"{self.verdict.word}: {self.missing[slot]:.1%} of test points have a value of slot {slot} that was never "
-            f"seen, such as {says(self.example[slot])}"
+            f"seen, such as {as_text(self.example[slot])}"
         )
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ from recombine.checks import real
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.identification.judgement import Codes
-from recombine.theory.sufficiency.component_grid import TOLERANCE, Grid, checked_cells, rank_of
+from recombine.theory.sufficiency.component_grid import TOLERANCE, ComponentGrid, as_level_cells, rank_of
 from recombine.verdicts import Verdict
 
 #: A distance from the span up to this many rounding errors is zero; ten thousand times more is not.
@@ -49,7 +49,7 @@ class FiniteIdentifiability:
     ([[0, 0, 2], [1, 0, 2], [2, 2, 0]], 1)
     """
 
-    grid: Grid
+    grid: ComponentGrid
     seen: IntArray
     known: tuple[int, ...] | None
     rank: int
@@ -144,9 +144,9 @@ def finite_identifiability(
     disconnected: rank 3 of 5; unseen cells: 6 disconnected
     """
     real(tolerance, "tolerance", above=0, below=1)
-    grid = Grid.of(composition, components)
-    cells = checked_cells(seen, grid.sizes, "seen")
-    base = None if known is None else tuple(checked_cells([known], grid.sizes, "known")[0].tolist())
+    grid = ComponentGrid.of(composition, components)
+    cells = as_level_cells(seen, grid.sizes, "seen")
+    base = None if known is None else tuple(as_level_cells([known], grid.sizes, "known")[0].tolist())
     grid.require_small()
     everything = grid.jacobian(every_cell(grid.sizes))
     chosen = np.ravel_multi_index(tuple(cells.T), grid.sizes)
@@ -174,7 +174,7 @@ def _span_distance(rows: FloatArray, chosen: IntArray, tolerance: float) -> tupl
     return rank, far, rough
 
 
-def _unknown_columns(grid: Grid, known: tuple[int, ...] | None) -> IntArray:
+def _unknown_columns(grid: ComponentGrid, known: tuple[int, ...] | None) -> IntArray:
     columns = grid.columns
     if known is not None:
         columns = [np.delete(block, level, axis=0) for block, level in zip(columns, known, strict=True)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.tables.table import Table
-from recombine.theory.supports.latents import says
+from recombine.theory.supports.latents import as_text
 from recombine.verdicts import Verdict
 
 
@@ -123,7 +123,7 @@ class RankTest:
         plural = "" if slot.anchors[low] == 1 else "s"
         return (
             f"{self.verdict.word}: slot {slot.slot} has {self._what} at {slot.passed} of {len(slot.values)} values; at "
-            f"{says(slot.values[low])} in {slot.shares[low]:.2%} of its blocks (such as pixels), from "
+            f"{as_text(slot.values[low])} in {slot.shares[low]:.2%} of its blocks (such as pixels), from "
             f"{slot.anchors[low]} anchor{plural}"
         )
 
@@ -146,7 +146,7 @@ class RankTest:
         for slot in self.slots:
             parts = {
                 "slot": [slot.slot] * len(slot.values),
-                "value": [says(value) for value in slot.values],
+                "value": [as_text(value) for value in slot.values],
                 "anchors": slot.anchors.tolist(),
                 "share": slot.shares.tolist(),
                 "smallest": slot.smallest.tolist(),

@@ -13,7 +13,7 @@ from recombine.cells.conjunctions import every_cell
 from recombine.checks import generator, real
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
-from recombine.theory.sufficiency.component_grid import Grid, checked_cells
+from recombine.theory.sufficiency.component_grid import ComponentGrid, as_level_cells
 
 #: Least-squares steps, and the seen error at which they stop.
 STEPS, FITTED = 60, 1e-13
@@ -93,11 +93,11 @@ def refit(
     False
     """
     real(move, "move", above=0)
-    truth = Grid.of(composition, components)
-    cells = checked_cells(seen, truth.sizes, "seen")
+    truth = ComponentGrid.of(composition, components)
+    cells = as_level_cells(seen, truth.sizes, "seen")
     rng = generator(seed)
     moved = tuple(part + move * rng.standard_normal(part.shape) for part in truth.components)
-    fitted = _fitted(Grid(truth.composition, moved), cells, truth.outputs(cells))
+    fitted = _fitted(ComponentGrid(truth.composition, moved), cells, truth.outputs(cells))
     everything = every_cell(truth.sizes)
     return Refit(
         fitted.components,
@@ -106,7 +106,7 @@ def refit(
     )
 
 
-def _fitted(grid: Grid, cells: IntArray, wanted: FloatArray) -> Grid:
+def _fitted(grid: ComponentGrid, cells: IntArray, wanted: FloatArray) -> ComponentGrid:
     for _ in range(STEPS):
         miss = wanted - grid.outputs(cells)
         if np.abs(miss).max() < FITTED:
@@ -115,7 +115,7 @@ def _fitted(grid: Grid, cells: IntArray, wanted: FloatArray) -> Grid:
     return grid
 
 
-def _stepped(grid: Grid, cells: IntArray, miss: FloatArray) -> Grid:
+def _stepped(grid: ComponentGrid, cells: IntArray, miss: FloatArray) -> ComponentGrid:
     """Take the shortest full step, halved until the error falls."""
     blocks = miss.reshape(len(miss), -1, miss.shape[-1]).swapaxes(0, 1)
     right = blocks.reshape(len(blocks), -1)
@@ -123,13 +123,13 @@ def _stepped(grid: Grid, cells: IntArray, miss: FloatArray) -> Grid:
     # Directions that the data hardly show would be stepped along for ever.
     step = np.stack([np.linalg.lstsq(jacobian, side, rcond=1e-9)[0] for jacobian, side in pairs])
     for halvings in range(20):
-        tried = Grid(grid.composition, _moved(grid, 0.5**halvings * step))
+        tried = ComponentGrid(grid.composition, _moved(grid, 0.5**halvings * step))
         if np.linalg.norm(tried.outputs(cells) - grid.outputs(cells) - miss) < np.linalg.norm(miss):
             return tried
     return grid
 
 
-def _moved(grid: Grid, step: FloatArray) -> tuple[FloatArray, ...]:
+def _moved(grid: ComponentGrid, step: FloatArray) -> tuple[FloatArray, ...]:
     moved = []
     for part, columns in zip(grid.components, grid.columns, strict=True):
         change = np.moveaxis(step[:, columns], 0, 1)

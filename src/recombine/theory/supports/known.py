@@ -13,7 +13,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
 from recombine.checks import generator, real, whole
 from recombine.errors import InputError
-from recombine.theory.supports.latents import SAME, as_latents, as_value, as_values, drawn, slot_number, within
+from recombine.theory.supports.latents import SAME, as_latents, as_value, as_values, between, draw_until, slot_number
 from recombine.theory.supports.planes import Planes as Planes
 from recombine.theory.supports.planes import planes as planes
 from recombine.theory.supports.sets import ANCHORS as ANCHORS
@@ -42,7 +42,7 @@ class Band(Support):
         """Draw a place on the diagonal and a step away from it, for each coordinate on its own."""
         rng = generator(seed)
         whole(count, "count", 0)
-        flat = drawn(lambda number: self._proposed(number, rng), self._inside, count * self.dimensions, "the band")
+        flat = draw_until(lambda number: self._proposed(number, rng), self._inside, count * self.dimensions, "the band")
         return flat.reshape(count, self.dimensions, self.slots).swapaxes(1, 2)
 
     def _proposed(self, count: int, rng: np.random.Generator) -> FloatArray:
@@ -56,7 +56,7 @@ class Band(Support):
     def _inside(self, rows: FloatArray) -> BoolArray:
         """Which rows (N, K) of one coordinate are near the diagonal and in range."""
         far = np.linalg.norm(rows - rows.mean(axis=-1, keepdims=True), axis=-1)
-        return np.asarray((far <= self.width + SAME) & within(rows, self.low, self.high))
+        return np.asarray((far <= self.width + SAME) & between(rows, self.low, self.high))
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points are within ``width`` of the diagonal in every coordinate."""
@@ -67,7 +67,7 @@ class Band(Support):
         """Say which values are in range: the diagonal itself has them all."""
         slot_number(slot, self.slots)
         points = as_values(values, self.dimensions)
-        return within(points, self.low, self.high)
+        return between(points, self.low, self.high)
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw the other slots uniformly among those near enough."""
@@ -90,7 +90,7 @@ class Band(Support):
             rows[:, slot] = number
             return rows
 
-        return drawn(propose, self._inside, count, f"the band at slot {slot} = {number:g}")
+        return draw_until(propose, self._inside, count, f"the band at slot {slot} = {number:g}")
 
     def has_slices(self, slot: int) -> bool:
         """Every slot moves on its own, unless the band is the diagonal itself: there all move together."""
@@ -138,7 +138,7 @@ class Gap(Support):
         """Draw from the other support and reject what lies in the gap."""
         whole(count, "count", 0)
         rng = generator(seed)
-        return drawn(lambda number: self.of.sample(number, rng), self._kept, count, "the support outside the gap")
+        return draw_until(lambda number: self.of.sample(number, rng), self._kept, count, "the support outside the gap")
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points of the other support lie outside the gap."""
@@ -260,7 +260,7 @@ class Finite(Support):
         points = as_values(values, self.dimensions)
         own = self.points[:, slot_number(slot, self.slots)]
         if self.neighbours:
-            return within(points, own.min(axis=0), own.max(axis=0))
+            return between(points, own.min(axis=0), own.max(axis=0))
         return np.array([bool((np.abs(own - point) <= SAME).all(axis=1).any()) for point in points])
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:

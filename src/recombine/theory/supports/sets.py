@@ -16,7 +16,15 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.checks import generator, whole
 from recombine.errors import InputError
-from recombine.theory.supports.latents import as_latents, as_value, as_values, bounds, says, slot_number, within
+from recombine.theory.supports.latents import (
+    as_bounds,
+    as_latents,
+    as_text,
+    as_value,
+    as_values,
+    between,
+    slot_number,
+)
 
 #: What randomness comes from.
 Seed = int | np.random.Generator
@@ -92,7 +100,7 @@ class Support(ABC):
 
     def _no_anchor(self, slot: int, value: FloatArray) -> InputError:
         return InputError(
-            f"slot {slot} never takes the value {says(value)} in this support, so it has no anchors there; "
+            f"slot {slot} never takes the value {as_text(value)} in this support, so it has no anchors there; "
             "ask for a value that .has_value, or add a training point with it"
         )
 
@@ -129,13 +137,13 @@ class Box(Support):
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points lie between the bounds."""
         points = as_latents(latents, self.slots, self.dimensions)
-        return np.asarray(within(points, self.low, self.high).all(axis=1))
+        return np.asarray(between(points, self.low, self.high).all(axis=1))
 
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values lie between the bounds."""
         slot_number(slot, self.slots)
         points = as_values(values, self.dimensions)
-        return within(points, self.low, self.high)
+        return between(points, self.low, self.high)
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw the other slots uniformly."""
@@ -227,4 +235,4 @@ def box(slots: int, dimensions: int = 1, *, low: npt.ArrayLike = 0.0, high: npt.
     """
     whole(slots, "slots")
     whole(dimensions, "dimensions")
-    return Box(slots, dimensions, *bounds(low, high, dimensions))
+    return Box(slots, dimensions, *as_bounds(low, high, dimensions))

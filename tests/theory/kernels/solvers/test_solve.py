@@ -12,8 +12,8 @@ from recombine.theory.kernels import is_positive
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers import routes
 from recombine.theory.kernels.solvers.gram import BlockGram, GridGram, GroupGram, MaskedGram
-from recombine.theory.kernels.solvers.merged_cells import SeenCells
-from recombine.theory.kernels.solvers.solve import _by_conjunctions, evaluate, solve, solve_with_intercept
+from recombine.theory.kernels.solvers.merged_cells import MergedCells
+from recombine.theory.kernels.solvers.solve import _by_conjunctions, kernel_expansion, solve, solve_with_intercept
 from recombine.theory.kernels.solvers.spectrum import (
     FullGrid,
     Spectrum,
@@ -234,11 +234,11 @@ class TestRouting:
     def test_preconditioner_changes_the_path_not_the_answer(self):
         rng = np.random.default_rng(0)
         kernel = OverlapKernel.relu(1, 6)
-        seen = SeenCells.of(some_cells(rng, (3,) * 6))
+        seen = MergedCells.of(some_cells(rng, (3,) * 6))
         system = routes.System(kernel, seen)
         right = rng.standard_normal((len(seen), 1))
-        plain, many = routes.iterative(system, right, 1e-11, precondition=False)
-        helped, fewer = routes.iterative(system, right, 1e-11, precondition=True)
+        plain, many = routes.solve_iterative(system, right, 1e-11, precondition=False)
+        helped, fewer = routes.solve_iterative(system, right, 1e-11, precondition=True)
         assert_allclose(helped, plain, atol=1e-8 * np.abs(plain).max())
         assert fewer < many
 
@@ -274,7 +274,7 @@ class TestRouting:
         kernel = OverlapKernel.relu(1, 3)
         cells = some_cells(rng, (20, 20, 20))
         solution = solve(kernel, cells, rng.standard_normal(len(cells)))
-        evaluate(kernel, cells, solution.dual, every_cell((20, 20, 20)))
+        kernel_expansion(kernel, cells, solution.dual, every_cell((20, 20, 20)))
         assert max(largest, default=0) <= routes.LARGEST_DENSE**2
 
     @pytest.mark.parametrize("route", ["closed", "dense", "primal", "nonsense"])
@@ -310,7 +310,7 @@ class TestRouting:
         outcome = rng.standard_normal(len(cells))
         solution = solve(kernel, cells, outcome, route=route)
         assert 1e-12 < solution.residual < 1e-6
-        assert_allclose(evaluate(kernel, cells, solution.dual, cells), outcome, atol=1e-5)
+        assert_allclose(kernel_expansion(kernel, cells, solution.dual, cells), outcome, atol=1e-5)
 
     def test_many_factors_are_solved_by_blocks(self):
         rng = np.random.default_rng(0)
@@ -345,11 +345,11 @@ class TestEvaluate:
         dual = rng.standard_normal((30, 2))
         found = _by_conjunctions(kernel, seen, dual, cells)
         assert_allclose(found, kernel(cells, seen) @ dual, atol=1e-12)
-        assert_allclose(evaluate(kernel, seen, dual, cells), found, atol=1e-12)
+        assert_allclose(kernel_expansion(kernel, seen, dual, cells), found, atol=1e-12)
 
     def test_no_cells_no_values(self):
         empty = np.zeros((0, 2), dtype=int)
-        assert evaluate(OverlapKernel.relu(1, 2), [[0, 0]], np.ones(1), empty).shape == (0,)
+        assert kernel_expansion(OverlapKernel.relu(1, 2), [[0, 0]], np.ones(1), empty).shape == (0,)
 
 
 class TestSeenCells:
@@ -357,7 +357,7 @@ class TestSeenCells:
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 10**9)), min_size=1, max_size=20))
     def test_merging_loses_nothing(self, rows):
         cells = np.array(rows, dtype=np.int64)
-        seen = SeenCells.of(cells)
+        seen = MergedCells.of(cells)
         assert seen.counts.sum() == len(cells)
         assert len(np.unique(seen.cells, axis=0)) == len(seen)
         # Two rows are one cell exactly where they were equal before.
@@ -368,8 +368,8 @@ class TestSeenCells:
 
     def test_products_too_large_to_tabulate(self):
         cells = np.random.default_rng(0).integers(0, 5000, (200, 3))
-        seen = SeenCells.of(np.concatenate([cells, cells[:5]]))
+        seen = MergedCells.of(np.concatenate([cells, cells[:5]]))
         assert len(seen) == 200
         kernel = OverlapKernel.relu(1, 3)
         solution = solve(kernel, cells, np.ones(200), route="iterative")
-        assert_allclose(evaluate(kernel, cells, solution.dual, cells), 1.0, atol=1e-8)
+        assert_allclose(kernel_expansion(kernel, cells, solution.dual, cells), 1.0, atol=1e-8)

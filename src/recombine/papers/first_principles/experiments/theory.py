@@ -19,7 +19,7 @@ from recombine.theory.sufficiency.finite import finite_identifiability
 from recombine.theory.sufficiency.peeling import peel
 from recombine.theory.sufficiency.reconstruction import reconstruct_components
 from recombine.theory.sufficiency.refit import refit
-from recombine.theory.sufficiency.stacked_rank import Stacked
+from recombine.theory.sufficiency.stacked_rank import JacobianStack
 from recombine.theory.supports.known import planes
 
 NAME = "first-principles"
@@ -57,10 +57,10 @@ def anchor_counts(unit: Unit) -> Rows:
     for outputs in unit.setting["outputs"]:
         for seed in unit.seeds:
             drawn = np.random.default_rng(seed).standard_normal((8, outputs, 6))
-            needed = next(count for count in range(1, 9) if Stacked.of(drawn[:count]).ranks() == 6)
+            needed = next(count for count in range(1, 9) if JacobianStack.of(drawn[:count]).ranks() == 6)
             opposite = np.concatenate([drawn[:needed], -drawn[:needed]])
             rows.append(
-                {"outputs": outputs, "seed": seed, "needed": needed, "stack": int(Stacked.of(opposite).ranks())}
+                {"outputs": outputs, "seed": seed, "needed": needed, "stack": int(JacobianStack.of(opposite).ranks())}
                 | {"sum": _rank_of_sum(drawn[:needed]), "opposite sum": _rank_of_sum(opposite)}
             )
     return rows
@@ -68,8 +68,8 @@ def anchor_counts(unit: Unit) -> Rows:
 
 def _rank_of_sum(jacobians: FloatArray) -> int:
     # Terms that cancel leave rounding errors of their own size, not of the sum's.
-    scale = float(Stacked.of(jacobians).singular_values().max())
-    return int(Stacked.of(jacobians.sum(axis=0, keepdims=True)).ranks(scale=scale))
+    scale = float(JacobianStack.of(jacobians).singular_values().max())
+    return int(JacobianStack.of(jacobians.sum(axis=0, keepdims=True)).ranks(scale=scale))
 
 
 # ---------------------------------------------------------------------------- finite grids

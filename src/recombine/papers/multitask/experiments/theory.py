@@ -16,7 +16,7 @@ from recombine.runs.experiment import Unit
 from recombine.theory.diagonal.flow import Weights, decayed_limit, gradient_descent, gradient_flow
 from recombine.theory.diagonal.generalization import predict_generalization
 from recombine.theory.diagonal.interpolators import least_l1, least_potential, least_squares_from
-from recombine.theory.diagonal.penalties import Potential, group_norm, pretrained_weights, q
+from recombine.theory.diagonal.penalties import Potential, group_norm, hyperbolic_entropy, pretrained_weights
 from recombine.theory.diagonal.regimes import finetune_penalty, multitask_penalty
 from recombine.theory.diagonal.relu_penalties import rotation_cost
 from recombine.worlds.teachers import linear_teachers, sphere_inputs
@@ -65,9 +65,9 @@ def penalties(unit: Unit) -> Rows:
 
 def q_limits(unit: Unit) -> Rows:
     """Q over its two limits: a row a size of its argument."""
+    sizes = {z: float(2 * hyperbolic_entropy(z / 2)) for z in unit.setting["sizes"]}
     return [
-        {"z": z, "over square": float(q(z)) / (z**2 / 4), "over z ln z": float(q(z) / (z * np.log(z)))}
-        for z in unit.setting["sizes"]
+        {"z": z, "over square": q / (z**2 / 4), "over z ln z": float(q / (z * np.log(z)))} for z, q in sizes.items()
     ]
 
 

@@ -17,17 +17,17 @@ from recombine.cells.arrays import FloatArray, IntArray, as_cells, sizes_of
 from recombine.errors import InputError, SolverError, listing
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import LARGEST_BLOCK, BlockGram, group_ids
-from recombine.theory.kernels.solvers.merged_cells import SeenCells
+from recombine.theory.kernels.solvers.merged_cells import MergedCells
 from recombine.theory.kernels.solvers.routes import (
     LARGEST_DENSE,
     LARGEST_PRIMAL,
     MANY_FACTORS,
     Answer,
     System,
-    closed_form,
-    dense,
-    iterative,
-    primal,
+    solve_closed,
+    solve_dense,
+    solve_iterative,
+    solve_primal,
 )
 
 #: Dense below this many cells (measured: then faster than a hundred products).
@@ -38,7 +38,12 @@ PRIMAL_FIRST = 400
 ROUNDING = 1e-13
 
 Route = Callable[[System, FloatArray, float], Answer]
-ROUTES: dict[str, Route] = {"closed": closed_form, "dense": dense, "primal": primal, "iterative": iterative}
+ROUTES: dict[str, Route] = {
+    "closed": solve_closed,
+    "dense": solve_dense,
+    "primal": solve_primal,
+    "iterative": solve_iterative,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +110,7 @@ def solve(
     >>> solution = solve(kernel, [[0, 0], [0, 1], [1, 0]], [0.0, 1.0, 1.0])
     >>> solution.route, solution.residual < 1e-12
     ('dense', True)
-    >>> evaluate(kernel, [[0, 0], [0, 1], [1, 0]], solution.dual, [[1, 1]]).round(6).tolist()
+    >>> kernel_expansion(kernel, [[0, 0], [0, 1], [1, 0]], solution.dual, [[1, 1]]).round(6).tolist()
     [1.176471]
     """
     seen, rows, outcome = _prepared(kernel, cells, y, ridge)
@@ -136,7 +141,7 @@ def solve_with_intercept(
         centred = System(kernel, seen, ridge, centred=True)
         shifted = outcome - outcome.mean(axis=0)
         dual, name, residual, steps = _solved(centred, shifted, tolerance, route)
-        intercept = (outcome - evaluate(kernel, as_cells(cells), dual, as_cells(cells))).mean(axis=0)
+        intercept = (outcome - kernel_expansion(kernel, as_cells(cells), dual, as_cells(cells))).mean(axis=0)
     else:
         columns = np.column_stack([outcome, np.ones(len(outcome))])
         both, name, residual, steps = _solved(system, columns, tolerance, route)
@@ -148,7 +153,7 @@ def solve_with_intercept(
 
 def _prepared(
     kernel: OverlapKernel, cells: npt.ArrayLike, y: npt.ArrayLike, ridge: float
-) -> tuple[SeenCells, tuple[int, ...], FloatArray]:
+) -> tuple[MergedCells, tuple[int, ...], FloatArray]:
     """Check the arguments; return the seen cells, the shape of y, and y as columns."""
     codes = as_cells(cells, factors=kernel.factors)
     outcome = np.asarray(y, dtype=float)
@@ -160,7 +165,7 @@ def _prepared(
         raise InputError("y has missing or infinite outcomes; drop those rows first")
     if not (ridge >= 0 and np.isfinite(ridge)):
         raise InputError(f"ridge is {ridge}; give a number from 0 up")
-    return SeenCells.of(codes), outcome.shape, outcome.reshape(len(codes), -1)
+    return MergedCells.of(codes), outcome.shape, outcome.reshape(len(codes), -1)
 
 
 def _solved(
@@ -212,7 +217,7 @@ def _advice(system: System, route: str, residual: float, steps: int, tolerance: 
     )
 
 
-def evaluate(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArray, cells: npt.ArrayLike) -> FloatArray:
+def kernel_expansion(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArray, cells: npt.ArrayLike) -> FloatArray:
     """Return f(z) = sum_i dual_i K(z, z_i) at each of ``cells``, without a large Gram block.
 
     Parameters
@@ -230,7 +235,8 @@ def evaluate(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArray, cells
 
     Examples
     --------
-    >>> evaluate(OverlapKernel.from_values([0.0, 0.5, 1.0]), [[0, 0]], np.array([2.0]), [[0, 0], [0, 1]]).tolist()
+    >>> kernel = OverlapKernel.from_values([0.0, 0.5, 1.0])
+    >>> kernel_expansion(kernel, [[0, 0]], np.array([2.0]), [[0, 0], [0, 1]]).tolist()
     [2.0, 1.0]
     """
     left = as_cells(seen, "seen", kernel.factors)
