@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.representability import Representability as Representability
     from recombine.theory.kernels.representability import representability as representability
     from recombine.theory.kernels.shortcut import ContextMargin as ContextMargin
-    from recombine.theory.kernels.shortcut import context_dependence_correct as context_dependence_correct
     from recombine.theory.kernels.shortcut import context_dependence_margin as context_dependence_margin
-    from recombine.theory.kernels.shortcut import context_dependence_phase as context_dependence_phase
     from recombine.theory.kernels.slopes import expected_slopes as expected_slopes
     from recombine.theory.kernels.solvers.solve import Solution as Solution
     from recombine.theory.kernels.solvers.solve import solve as solve

@@ -12,7 +12,7 @@ from recombine import tasks
 from recombine.errors import InputError
 from recombine.papers.kernel_theory.experiments.context import kappa, simplex
 from recombine.tasks import Task
-from recombine.theory.kernels.shortcut import context_dependence_phase
+from recombine.theory.kernels.shortcut import context_dependence_margin
 from recombine.theory.kernels.solvers.orbits import Quotient, solve_kernels
 
 TASKS = [
@@ -50,7 +50,7 @@ def test_merged_fits_equal_full_ones(task: Task, loss: str, weights: tuple[float
 def test_the_whole_lattice_agrees_with_the_closed_form(loss: str) -> None:
     points = simplex(30)
     found = solve_kernels(tasks.context_dependence(3), kappa(points), loss).margin  # type: ignore[arg-type]
-    closed = context_dependence_phase(*points.T, loss=loss)  # type: ignore[arg-type]
+    closed = context_dependence_margin(*points.T, loss=loss).value  # type: ignore[arg-type]
     inner = points[:, 2] > 0
     np.testing.assert_allclose(found[inner], closed[inner], atol=1e-11)
     np.testing.assert_allclose(found[~inner], closed[~inner], atol=1e-7)

@@ -124,8 +124,6 @@ class TestFullGrid:
             dual = np.linalg.solve(self.gram[np.ix_(rest, rest)] + ridge * np.eye(23), self.outcome[rest])
             brute[left] = self.outcome[left] - self.gram[left, rest] @ dual
         assert_allclose(self.grid.leave_one_out(self.outcome, ridge).reshape(-1), brute, atol=1e-9)
-        path = self.grid.ridge_path(self.outcome, [ridge])
-        assert path.errors[0] == pytest.approx(np.mean(brute**2), rel=1e-10)
 
     def test_leave_one_out_of_an_additive_kernel_is_that_of_least_squares(self):
         grid = FullGrid(OverlapKernel.from_salience([1.0, 0.0, 0.0], constant=1.0), self.sizes)
@@ -136,22 +134,11 @@ class TestFullGrid:
             brute[left] = self.outcome[left] - onehot[left] @ np.linalg.pinv(onehot[rest]) @ self.outcome[rest]
         assert_allclose(grid.leave_one_out(self.outcome).reshape(-1), brute, atol=1e-9)
 
-    def test_path_ranks_and_best(self):
-        ridges = np.geomspace(1e-3, 1e3, 7)
-        path = self.grid.ridge_path(self.outcome, ridges)
-        dense = [np.trace(self.gram @ np.linalg.inv(self.gram + ridge * np.eye(24))) for ridge in ridges]
-        assert_allclose(path.ranks, dense, rtol=1e-10)
-        assert path.best == ridges[np.argmin(path.errors)]
-        assert self.grid.ridge_path(self.outcome, 0.0).ranks.tolist() == [24.0]
-
     def test_a_tiny_weight_on_whole_cells_still_interpolates(self):
         grid = FullGrid(OverlapKernel.from_salience([0.3, 0.1, 1e-12], constant=1.0), self.sizes)
         assert_allclose(grid.multiply(grid.solve(self.outcome)).reshape(-1), self.outcome, rtol=0.05)
         additive = FullGrid(OverlapKernel.from_salience([0.3, 0.1, 0.0], constant=1.0), self.sizes)
         assert np.abs(additive.multiply(additive.solve(self.outcome)).reshape(-1) - self.outcome).max() > 0.1
-
-    def test_energies_add_up_to_the_sum_of_squares(self):
-        assert self.grid.energy(self.outcome).sum() == pytest.approx(np.sum(self.outcome**2))
 
 
 class TestEveryRoute:

@@ -8,7 +8,7 @@ from recombine.cells.arrays import BoolArray
 from recombine.papers.claims import Claim, Outcome
 from recombine.papers.results import matching
 from recombine.tables.table import Table
-from recombine.theory.kernels.shortcut import context_dependence_correct
+from recombine.theory.kernels.shortcut import context_dependence_margin
 
 #: Depth -> margin on CD-3 of a wide random ReLU network: hard margin and squared loss.
 RELU_CD3 = {
@@ -26,7 +26,7 @@ def _phase(rows: Table) -> Outcome:
     decided = inner.where(np.abs(inner["margin"]) > TIE)
     whole = bool(np.isin(decided["accuracy"], (0.0, 1.0)).all())
     block = matching(decided, task="CD-3")
-    rule = context_dependence_correct(block["s1"], block["s2"], block["s3"])
+    rule = context_dependence_margin(block["s1"], block["s2"], block["s3"]).correct
     wrong = int((rule != (block["accuracy"] == 1)).sum())
     detail = (
         f"{len(inner):,} fits, {len(inner) - len(decided)} on the line itself; accuracies "
