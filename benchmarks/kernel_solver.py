@@ -87,7 +87,7 @@ def beside_peers(levels: list[int], largest_ridge: int) -> None:
         cells, outcome, unseen = half_of((level,) * 3, np.random.default_rng(level))
         ours, solution = timed(lambda c=cells, y=outcome: solve(kernel, c, y), 5)
         memory = peak(lambda c=cells, y=outcome: solve(kernel, c, y))
-        found = kernel_expansion(kernel, cells, solution.dual, unseen)
+        found = kernel_expansion(kernel, cells, solution.value, unseen)
         print(f"{len(cells):>8} {ours:>9.4f} {memory:>7.1f} {solution.route:>10} {solution.steps:>5}", end="")
         print(f" {solution.residual:>9.1e} |", end="", flush=True)
         for peer in (cholesky, kernel_ridge):
@@ -123,7 +123,7 @@ def print_alone(
     sizes: tuple[int, ...], cells: Array, seconds: float, memory: float, solution: Solution, kernel: OverlapKernel
 ) -> None:
     whole = np.stack(np.unravel_index(np.arange(int(np.prod(sizes))), sizes), axis=1)
-    predicting, _ = timed(lambda: kernel_expansion(kernel, cells, solution.dual, whole), 1)
+    predicting, _ = timed(lambda: kernel_expansion(kernel, cells, solution.value, whole), 1)
     name = f"{sizes[0]}^{len(sizes)}"
     print(f"{name:>16} {len(cells):>9} {seconds:>8.3f} {memory:>7.0f} {solution.steps:>6}", end="")
     print(f" {solution.residual:>9.1e} {predicting:>24.2f}", flush=True)

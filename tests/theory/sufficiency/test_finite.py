@@ -8,7 +8,7 @@ import pytest
 import recombine as rc
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
-from recombine.theory.compositions.known import Composition, add, bilinear, occlude, product
+from recombine.theory.compositions import Composition, add, bilinear, occlude, product
 from recombine.theory.identification.identify import identify
 from recombine.theory.sufficiency.finite import finite_identifiability
 from recombine.theory.sufficiency.peeling import peel

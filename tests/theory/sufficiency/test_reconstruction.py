@@ -8,9 +8,9 @@ import pytest
 import recombine as rc
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
-from recombine.theory.compositions.known import Composition, add, bilinear
+from recombine.theory.compositions import Composition, add, bilinear
 from recombine.theory.sufficiency.reconstruction import Reconstruction, reconstruct_components
-from recombine.theory.supports.known import box
+from recombine.theory.supports import box
 from recombine.theory.supports.planes import Planes, planes
 
 POINTS = np.stack(np.meshgrid(*[np.linspace(0, 1, 4)] * 2), axis=-1).reshape(-1, 2)[..., None]

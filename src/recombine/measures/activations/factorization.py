@@ -33,7 +33,7 @@ def factorization(metric: npt.ArrayLike, where: npt.ArrayLike | None = None) -> 
 
     Examples
     --------
-    >>> from recombine.measures.activations.geometry import metric_tensor
+    >>> from recombine.measures.activations import metric_tensor
     >>> x, y = np.meshgrid(np.arange(5.0), np.arange(5.0), indexing="ij")
     >>> factorization(metric_tensor(np.stack([x, y], axis=-1)))
     1.0

@@ -72,7 +72,7 @@ def train(
 
     Examples
     --------
-    >>> from recombine.theory.gated.contexts import HalfSpaces
+    >>> from recombine.theory.gated import HalfSpaces
     >>> rng = np.random.default_rng(0)
     >>> X = np.column_stack([rng.normal(size=(40, 2)), np.ones(40)])
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)

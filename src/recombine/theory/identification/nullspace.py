@@ -177,15 +177,17 @@ class NullVectors:
 
     def look_up(self, ids: IntArray) -> npt.NDArray[Any]:
         """Return the values of columns ``ids`` (n,) without a table, shape (n, r)."""
-        place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
-        known = self.columns[place] == ids
+        place, known = self._found(ids)
         return np.where(known[:, None], self.table[place], self._free(ids))
+
+    def _found(self, ids: IntArray) -> tuple[IntArray, BoolArray]:
+        """Where columns ``ids`` stand among those seen, and whether they do."""
+        place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
+        return place, self.columns[place] == ids
 
     def holds_free(self, cells: IntArray) -> BoolArray:
         """Say which cells have a column that no seen cell has: these are not determined, whatever the arithmetic."""
-        ids = self.features.ids(cells)
-        place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
-        return np.asarray((self.columns[place] != ids).any(axis=1))
+        return np.asarray(~self._found(self.features.ids(cells))[1].all(axis=1))
 
     def distance(self, cells: IntArray) -> FloatArray:
         """Floats only: the largest value at each cell, as a fraction of its scaled row's length, (N, C) -> (N,)."""
@@ -193,9 +195,8 @@ class NullVectors:
         if self.features.columns <= TABLED_COLUMNS:
             squares = self.features.values(self._squares, cells)
         else:
-            ids = self.features.ids(cells)
-            place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
-            squares = np.where(self.columns[place] == ids, self.scale[place] ** 2, 1.0).sum(axis=1)
+            place, known = self._found(self.features.ids(cells))
+            squares = np.where(known, self.scale[place] ** 2, 1.0).sum(axis=1)
         return np.asarray(np.abs(self.values(cells)).max(axis=1) / np.sqrt(squares))
 
     def distances_on_grid(self) -> FloatArray:

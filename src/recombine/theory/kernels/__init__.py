@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.slopes import expected_slopes as expected_slopes
     from recombine.theory.kernels.solvers.solve import Solution as Solution
     from recombine.theory.kernels.solvers.solve import solve as solve
-    from recombine.theory.kernels.solvers.solve import solve_with_intercept as solve_with_intercept
     from recombine.theory.kernels.solvers.spectrum import is_positive as is_positive
 
 open_room(__name__)

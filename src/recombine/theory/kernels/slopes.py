@@ -139,7 +139,7 @@ def _probed(
     for _ in range(probes):
         effects = [generator.choice([-1.0, 1.0], size=_levels(seen, unseen, block)) for block in blocks]
         solution = solve(kernel, seen, _shares(effects, seen, blocks).sum(axis=1), tolerance=tolerance)
-        predicted = kernel_expansion(kernel, seen, solution.dual, unseen)
+        predicted = kernel_expansion(kernel, seen, solution.value, unseen)
         truth = _shares(effects, unseen, blocks)
         truth -= truth.mean(axis=0)
         gram += truth.T @ truth

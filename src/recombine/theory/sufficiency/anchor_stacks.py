@@ -43,8 +43,8 @@ class AnchorStacks:
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
-    >>> from recombine.theory.supports.known import band
+    >>> from recombine.theory.compositions import add
+    >>> from recombine.theory.supports import band
     >>> stacks = AnchorStacks(band(0.1), add(), [lambda z: z, lambda z: z**2])
     >>> stacks.at(0, np.array([0.5]), None, np.random.default_rng(0)).anchors
     1

@@ -32,7 +32,7 @@ class ComponentGrid:
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
+    >>> from recombine.theory.compositions import add
     >>> grid = ComponentGrid(add(), (np.ones((2, 1)), np.ones((3, 1))))
     >>> grid.sizes, grid.jacobian(np.array([[0, 2]])).astype(int).tolist()
     ((2, 3), [[[1, 0, 0, 0, 1]]])

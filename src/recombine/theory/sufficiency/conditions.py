@@ -98,7 +98,7 @@ def compositional_support(train: Support, test: Support, *, probes: int = 1000, 
 
     Examples
     --------
-    >>> from recombine.theory.supports.known import box, gap, planes
+    >>> from recombine.theory.supports import box, gap, planes
     >>> corner = planes({0: [[1.0]], 1: [[0.0]]})
     >>> print(compositional_support(corner, box(2)))
     compositional: every tested value of all 2 slots was seen
@@ -134,7 +134,7 @@ def sufficient_support(
     support : Support
         Where the training data lie.
     composition : Composition or callable
-        K arrays (..., M_k) -> (..., N); see `recombine.theory.compositions.known`.
+        K arrays (..., M_k) -> (..., N); see `recombine.theory.compositions`.
     components : sequence of K callables
         Values of a slot (P, D) -> (P, ..., M_k).
     values : mapping of slot to array (V, D), optional
@@ -159,8 +159,8 @@ def sufficient_support(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import product
-    >>> from recombine.theory.supports.known import planes
+    >>> from recombine.theory.compositions import product
+    >>> from recombine.theory.supports import planes
     >>> waves = [lambda z: np.sin(z + [0.0, 1.0, 2.0]), lambda z: np.cos(z * [1.0, 2.0, 3.0])]
     >>> print(sufficient_support(planes({0: [[0.2]], 1: [[0.5]]}), product(), waves))
     determined once the components are known at one point, for combinations of seen values (see
@@ -208,8 +208,8 @@ def gauge_aware_support(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import occlude
-    >>> from recombine.theory.supports.known import planes
+    >>> from recombine.theory.compositions import occlude
+    >>> from recombine.theory.supports import planes
     >>> bumps = [lambda z: (np.abs(z - [0.1, 0.5, 0.9]) < 0.3)[..., None] * 1.0] * 2
     >>> corner = planes({0: [[0.9]], 1: [[0.1], [0.9]]})
     >>> sufficient_support(corner, occlude(), bumps).holds, gauge_aware_support(corner, occlude(), bumps).holds

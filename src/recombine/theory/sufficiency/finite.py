@@ -43,7 +43,7 @@ class FiniteIdentifiability:
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
+    >>> from recombine.theory.compositions import add
     >>> found = finite_identifiability([[0, 0], [0, 1], [1, 1], [2, 2]], add(), [np.ones((3, 1))] * 2)
     >>> found.codes_on_grid().tolist(), found.deficit
     ([[0, 0, 2], [1, 0, 2], [2, 2, 0]], 1)
@@ -136,7 +136,7 @@ def finite_identifiability(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add, product
+    >>> from recombine.theory.compositions import add, product
     >>> rows = [np.arange(1.0, 4.0)[:, None]] * 2
     >>> print(finite_identifiability([[0, 0], [0, 1], [0, 2], [1, 0], [2, 0]], add(), rows))
     determined: rank 5 of 5; unseen cells: 4 determined

@@ -78,7 +78,7 @@ def peel(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
+    >>> from recombine.theory.compositions import add
     >>> print(peel([[0, 0], [0, 1], [1, 1]], add(), [np.ones((2, 1))] * 2, known=(0, 0)))
     determined: peeling reaches all 4 levels
     """

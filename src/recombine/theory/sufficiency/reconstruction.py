@@ -35,8 +35,8 @@ class Reconstruction:
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
-    >>> from recombine.theory.supports.planes import planes
+    >>> from recombine.theory.compositions import add
+    >>> from recombine.theory.supports import planes
     >>> corner = planes({0: [[0.0]], 1: [[0.0]]})
     >>> found = reconstruct_components(lambda z: z.sum(axis=1) ** 2, add(), corner, [[0.0], [0.0]], [[0.0], [0.0]])
     >>> found.component(0, [[0.5]]).round(9).tolist()
@@ -238,8 +238,8 @@ def reconstruct_components(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import product
-    >>> from recombine.theory.supports.planes import planes
+    >>> from recombine.theory.compositions import product
+    >>> from recombine.theory.supports import planes
     >>> def truth(z):
     ...     return np.exp(z[:, 0]) * (2 + np.sin(z[:, 1]))
     >>> corner = planes({0: [[0.0]], 1: [[0.0]]})

@@ -85,7 +85,7 @@ def refit(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
+    >>> from recombine.theory.compositions import add
     >>> values = [np.arange(3.0)[:, None]] * 2
     >>> refit([[0, 0], [0, 1], [0, 2], [1, 0], [2, 0]], add(), values).generalises
     True

@@ -1,4 +1,4 @@
-"""Supports of latents, to be reached as ``rc.theory.supports``: box, planes, band, gap and finite.
+"""A band along the diagonal, a support with a gap, and a list of points.
 
 All answer ``sample``, ``contains``, ``has_value`` and ``conditional`` (see `recombine.theory.supports.sets`).
 """
@@ -14,15 +14,7 @@ from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
 from recombine.checks import generator, real, whole
 from recombine.errors import InputError
 from recombine.theory.supports.latents import SAME, as_latents, as_value, as_values, between, draw_until, slot_number
-from recombine.theory.supports.planes import Planes as Planes
-from recombine.theory.supports.planes import planes as planes
-from recombine.theory.supports.sets import ANCHORS as ANCHORS
-from recombine.theory.supports.sets import Box as Box
-from recombine.theory.supports.sets import Recombined as Recombined
-from recombine.theory.supports.sets import Seed as Seed
-from recombine.theory.supports.sets import Support as Support
-from recombine.theory.supports.sets import box as box
-from recombine.theory.supports.sets import require_support
+from recombine.theory.supports.sets import ANCHORS, Derived, Recombined, Seed, Support, box, require_support
 
 #: Anchors that are drawn before a value counts as one that occurs only in a gap.
 MOST_ASKED = 2**14
@@ -110,24 +102,13 @@ class Band(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class Gap(Support):
+class Gap(Derived):
     """Another support without the points where one coordinate of one slot is in a range; see `gap`."""
 
-    of: Support
     slot: int
     coordinate: int
     low: float
     high: float
-
-    @property
-    def slots(self) -> int:  # type: ignore[override]
-        """Number of slots, K."""
-        return self.of.slots
-
-    @property
-    def dimensions(self) -> int:  # type: ignore[override]
-        """Coordinates of a slot, D."""
-        return self.of.dimensions
 
     def _kept(self, points: FloatArray) -> BoolArray:
         number = points[:, self.slot, self.coordinate]
@@ -331,6 +312,7 @@ def gap(support: Support, slot: int, coordinate: int, low: float, high: float) -
 
     Examples
     --------
+    >>> from recombine.theory.supports import planes
     >>> holed = gap(planes({0: [[1.0]], 1: [[0.0]]}), slot=0, coordinate=0, low=0.4, high=0.6)
     >>> holed.has_value(0, [[0.5], [0.7]]).tolist()
     [False, True]

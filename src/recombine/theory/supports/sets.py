@@ -113,11 +113,11 @@ def require_support(support: object, name: str) -> None:
     >>> require_support([[0, 0]], "train")
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: train is a list, not a support; make one with recombine.supports, such as finite(...)
+    recombine.errors.InputError: train is a list, not a support; make one with theory.supports, such as finite(...)
     """
     if not isinstance(support, Support):
         kind = type(support).__name__
-        raise InputError(f"{name} is a {kind}, not a support; make one with recombine.supports, such as finite(...)")
+        raise InputError(f"{name} is a {kind}, not a support; make one with theory.supports, such as finite(...)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +167,8 @@ class Box(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class Recombined(Support):
-    """Every combination of the values that the slots of another support take."""
+class Derived(Support):
+    """A support that is made from another one, with its slots and coordinates."""
 
     of: Support
 
@@ -181,6 +181,10 @@ class Recombined(Support):
     def dimensions(self) -> int:  # type: ignore[override]
         """Coordinates of a slot, D."""
         return self.of.dimensions
+
+
+class Recombined(Derived):
+    """Every combination of the values that the slots of another support take."""
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw each slot from a point of its own."""

@@ -11,15 +11,16 @@ from recombine.errors import InputError, SolverError
 from recombine.theory.kernels import is_positive
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers import routes
-from recombine.theory.kernels.solvers.gram import BlockGram, GridGram, GroupGram, MaskedGram
-from recombine.theory.kernels.solvers.merged_cells import MergedCells
-from recombine.theory.kernels.solvers.solve import _by_conjunctions, kernel_expansion, solve, solve_with_intercept
-from recombine.theory.kernels.solvers.spectrum import (
-    FullGrid,
-    Spectrum,
+from recombine.theory.kernels.solvers.gram import (
+    BlockGram,
+    GridGram,
+    GroupGram,
+    MaskedGram,
     eigenvalues_from_weights,
-    weights_from_eigenvalues,
 )
+from recombine.theory.kernels.solvers.merged_cells import MergedCells
+from recombine.theory.kernels.solvers.solve import _by_conjunctions, kernel_expansion, solve
+from recombine.theory.kernels.solvers.spectrum import FullGrid, Spectrum, weights_from_eigenvalues
 
 ALL_ROUTES = ("closed", "dense", "primal", "iterative")
 PARTIAL_ROUTES = ALL_ROUTES[1:]
@@ -174,7 +175,7 @@ class TestEveryRoute:
         outcome = rng.standard_normal(len(cells))
         solution = solve(kernel, cells, outcome, route=route)
         expected = np.linalg.pinv(kernel(cells, cells), rcond=1e-10, hermitian=True) @ outcome
-        assert_allclose(solution.dual, expected, atol=1e-8)
+        assert_allclose(solution.value, expected, atol=1e-8)
 
     @pytest.mark.parametrize("route", ALL_ROUTES)
     @pytest.mark.parametrize("salience", [[0.5, 0.2], [1.0, 0.0]], ids=["definite", "singular"])
@@ -184,17 +185,17 @@ class TestEveryRoute:
         cells = some_cells(rng, (4, 5), 1.0 if route == "closed" else 0.5)
         cells = np.concatenate([cells, cells if route == "closed" else cells[:3]])
         outcome = rng.standard_normal(len(cells)) + 4
-        solution, intercept = solve_with_intercept(kernel, cells, outcome, route=route)
+        solution = solve(kernel, cells, outcome, route=route, intercept=True)
         # Its own oracle: without a penalty on the intercept, adding a constant to the outcome moves nothing else.
         size = len(cells)
         centre = np.eye(size) - 1 / size
         gram = kernel(cells, cells)
         dual = np.linalg.pinv(centre @ gram @ centre, rcond=1e-10, hermitian=True) @ outcome
-        assert_allclose(solution.dual, dual, atol=1e-8)
-        assert intercept == pytest.approx(np.mean(outcome - gram @ dual), abs=1e-8)
-        again, moved = solve_with_intercept(kernel, cells, outcome + 10, route=route)
-        assert_allclose(again.dual, solution.dual, atol=1e-8)
-        assert moved == pytest.approx(intercept + 10)
+        assert_allclose(solution.value, dual, atol=1e-8)
+        assert solution.intercept == pytest.approx(np.mean(outcome - gram @ dual), abs=1e-8)
+        again = solve(kernel, cells, outcome + 10, route=route, intercept=True)
+        assert_allclose(again.value, solution.value, atol=1e-8)
+        assert again.intercept == pytest.approx(solution.intercept + 10)
 
     @pytest.mark.parametrize("route", PARTIAL_ROUTES)
     def test_legal_negative_weights(self, route):
@@ -214,7 +215,7 @@ class TestEveryRoute:
         assert solution.route == route
         assert solution.residual <= 1e-10
         assert solution.steps >= 1
-        assert_allclose(solution.dual, expected, atol=1e-7 * np.abs(expected).max())
+        assert_allclose(solution.value, expected, atol=1e-7 * np.abs(expected).max())
 
 
 class TestRouting:
@@ -261,7 +262,7 @@ class TestRouting:
         kernel = OverlapKernel.relu(1, 3)
         cells = some_cells(rng, (20, 20, 20))
         solution = solve(kernel, cells, rng.standard_normal(len(cells)))
-        kernel_expansion(kernel, cells, solution.dual, every_cell((20, 20, 20)))
+        kernel_expansion(kernel, cells, solution.value, every_cell((20, 20, 20)))
         assert max(largest, default=0) <= routes.LARGEST_DENSE**2
 
     @pytest.mark.parametrize("route", ["closed", "dense", "primal", "nonsense"])
@@ -287,7 +288,7 @@ class TestRouting:
         monkeypatch.setattr(routes, "MOST_STEPS", 3)
         hasty = solve(kernel, cells, outcome)
         assert (patient.route, hasty.route) == ("iterative", "primal")
-        assert_allclose(hasty.dual, patient.dual, atol=1e-7)
+        assert_allclose(hasty.value, patient.value, atol=1e-7)
 
     @pytest.mark.parametrize("route", ["dense", "primal"])
     def test_a_direct_route_goes_down_to_rounding_and_says_what_is_left(self, route):
@@ -297,7 +298,7 @@ class TestRouting:
         outcome = rng.standard_normal(len(cells))
         solution = solve(kernel, cells, outcome, route=route)
         assert 1e-12 < solution.residual < 1e-6
-        assert_allclose(kernel_expansion(kernel, cells, solution.dual, cells), outcome, atol=1e-5)
+        assert_allclose(kernel_expansion(kernel, cells, solution.value, cells), outcome, atol=1e-5)
 
     def test_many_factors_are_solved_by_blocks(self):
         rng = np.random.default_rng(0)
@@ -305,7 +306,7 @@ class TestRouting:
         kernel = OverlapKernel.relu(1, 30)
         outcome = rng.standard_normal(150)
         solution = solve(kernel, cells, outcome)
-        assert_allclose(kernel(cells, cells) @ solution.dual, outcome, atol=1e-9)
+        assert_allclose(kernel(cells, cells) @ solution.value, outcome, atol=1e-9)
 
     @pytest.mark.parametrize(
         ("cells", "outcome", "ridge", "message"),
@@ -359,4 +360,4 @@ class TestSeenCells:
         assert len(seen) == 200
         kernel = OverlapKernel.relu(1, 3)
         solution = solve(kernel, cells, np.ones(200), route="iterative")
-        assert_allclose(kernel_expansion(kernel, cells, solution.dual, cells), 1.0, atol=1e-8)
+        assert_allclose(kernel_expansion(kernel, cells, solution.value, cells), 1.0, atol=1e-8)

@@ -13,14 +13,14 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.papers.first_principles.experiments import ranks as pixels
 from recombine.papers.first_principles.experiments.simulation import simulation
 from recombine.runs.experiment import Experiment, Unit
-from recombine.theory.compositions.known import Composition, add, bilinear, occlude
+from recombine.theory.compositions import Composition, add, bilinear, occlude
 from recombine.theory.identification.identify import identify
 from recombine.theory.sufficiency.finite import finite_identifiability
 from recombine.theory.sufficiency.peeling import peel
 from recombine.theory.sufficiency.reconstruction import reconstruct_components
 from recombine.theory.sufficiency.refit import refit
 from recombine.theory.sufficiency.stacked_rank import JacobianStack
-from recombine.theory.supports.known import planes
+from recombine.theory.supports import planes
 
 NAME = "first-principles"
 Rows = list[dict[str, Any]]

@@ -140,7 +140,7 @@ def solve_kernels(
     Examples
     --------
     >>> from recombine.tasks import context_dependence
-    >>> from recombine.theory.kernels.overlap import OverlapKernel
+    >>> from recombine.theory.kernels import OverlapKernel
     >>> kappa = [OverlapKernel.relu(depth, factors=3).values for depth in (1, 10)]
     >>> solve_kernels(context_dependence(left_out=3), kappa).margin.round(3).tolist()
     [-0.559, 0.048]

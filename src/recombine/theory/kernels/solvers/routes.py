@@ -17,9 +17,16 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.errors import InputError, SolverError
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.solvers.gram import BlockGram, GridGram, GroupGram, MaskedGram, group_ids
+from recombine.theory.kernels.solvers.gram import (
+    BlockGram,
+    GridGram,
+    GroupGram,
+    MaskedGram,
+    eigenvalues_from_weights,
+    group_ids,
+)
 from recombine.theory.kernels.solvers.merged_cells import MergedCells
-from recombine.theory.kernels.solvers.spectrum import FullGrid, eigenvalues_from_weights, weights_from_eigenvalues
+from recombine.theory.kernels.solvers.spectrum import FullGrid, weights_from_eigenvalues
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -19,7 +19,7 @@ from recombine.cells.arrays import FloatArray, product_size
 from recombine.cells.conjunctions import Subset
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.solvers.gram import GridGram
+from recombine.theory.kernels.solvers.gram import GridGram, eigenvalues_from_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +65,6 @@ class Spectrum:
     def smallest(self) -> float:
         """Smallest eigenvalue that occurs (a factor with one level has no contrasts)."""
         return float(self.eigenvalues[self.multiplicities > 0].min())
-
-
-def eigenvalues_from_weights(weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
-    """Return lambda_T from w_T, both of shape (2,)*C, one factor at a time."""
-    result = np.array(weights, dtype=float)
-    for axis, size in enumerate(sizes):
-        front = np.moveaxis(result, axis, 0)
-        front[0] = front[0] * size + front[1]
-    return result
 
 
 def weights_from_eigenvalues(eigenvalues: FloatArray, sizes: Sequence[int]) -> FloatArray:
