@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_numbers, product_size
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_numbers, brief_repr, product_size
 from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError, listing, near_miss
 
@@ -47,6 +47,8 @@ class ActivationGrid:
 
     values: npt.NDArray[np.floating]
     background: str = "none"
+
+    __repr__ = brief_repr
 
     @property
     def levels(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.measures.activations.grid import as_grid, as_seen
 from recombine.theory.kernels.overlap import OverlapKernel
 
@@ -37,6 +37,8 @@ class Surrogate:
     seen_error: float
     unseen_error: float
     explained: float
+
+    __repr__ = brief_repr
 
 
 def _binary_kernel(factors: int) -> OverlapKernel:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size, refuse_masked
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr, product_size, refuse_masked
 from recombine.cells.conjunctions import distinct, mixed_radix
 from recombine.errors import InputError, listing
 
@@ -132,6 +132,8 @@ class Contingency:
     prediction: IntArray
     factor: IntArray
     counts: IntArray
+
+    __repr__ = brief_repr
 
     @classmethod
     def of(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray
+from recombine.cells.arrays import FloatArray, brief_repr
 from recombine.errors import InputError
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.information import count_logs, entropy_of, information_of, tabulate
@@ -57,6 +57,8 @@ class Independence:
     levels: tuple[int, int, int]
     varied: float
     notes: tuple[str, ...] = ()
+
+    __repr__ = brief_repr
 
     @property
     def null_mean(self) -> float:

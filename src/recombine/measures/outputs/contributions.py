@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.cells.conjunctions import Subset, distinct
 from recombine.errors import InputError
 from recombine.measures.outputs.additivity import as_outputs, fit_conjunctions
@@ -85,6 +85,8 @@ class ItemCurve:
     factor: int
     levels: IntArray
     values: FloatArray
+
+    __repr__ = brief_repr
 
     @property
     def increases(self) -> BoolArray:

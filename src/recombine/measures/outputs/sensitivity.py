@@ -8,13 +8,13 @@ everywhere does not mean independence (a step function has one), so read it next
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import FloatArray, IntArray, brief_repr
 from recombine.errors import InputError, listing, near_miss
 
 #: Step of the central difference, as a share of the input's spread: rounding and curvature weigh about the same.
@@ -36,7 +36,9 @@ class Sensitivity:
     components : tuple of str
         Names, C of them.
     norms : float array of shape (C,) or (K, C)
-        E|dY/dX_j|; one row an output where there are several (the matrix M_ij of proposition 5).
+        E|dY/dX_j|; one row per output where there are several (the matrix M_ij of proposition 5).
+    layers : dict of str to Sensitivity
+        The same of the inner layers that were asked for.
 
     Examples
     --------
@@ -46,6 +48,9 @@ class Sensitivity:
 
     components: tuple[str, ...]
     norms: FloatArray
+    layers: dict[str, Sensitivity] = field(default_factory=dict)
+
+    __repr__ = brief_repr
 
     @property
     def share(self) -> FloatArray:
@@ -173,7 +178,7 @@ def torch_sensitivity(
     layers: Sequence[str] = (),
     projections: int = 8,
     seed: int = 0,
-) -> dict[str, Sensitivity]:
+) -> Sensitivity:
     """Measure the mean gradient norm of each component of the input of a torch module, layer by layer if asked.
 
     Parameters
@@ -192,14 +197,14 @@ def torch_sensitivity(
 
     Returns
     -------
-    dict of str to Sensitivity
-        The layers in the order given, then ``"output"``.
+    Sensitivity
+        Of the output, and in ``.layers`` of the layers asked for.
 
     Examples
     --------
     >>> import torch
     >>> found = torch_sensitivity(torch.nn.Linear(4, 3), torch.ones(2, 4), [[0, 1], [2, 3]])
-    >>> found["output"].norms.shape
+    >>> found.norms.shape
     (3, 2)
     """
     import torch
@@ -233,7 +238,7 @@ def torch_sensitivity(
         output = output.gather(1, torch.as_tensor(chosen, device=output.device)[:, None])[:, 0]
     scalars = [output] if output.ndim == 1 else list(output.reshape(len(rows), -1).T)
     matrix = np.stack([norms(scalar).mean(axis=0) for scalar in scalars])
-    return {**found, "output": Sensitivity(names, matrix[0] if output.ndim == 1 else matrix)}
+    return Sensitivity(names, matrix[0] if output.ndim == 1 else matrix, found)
 
 
 def _inner(module: Any, name: str) -> Any:

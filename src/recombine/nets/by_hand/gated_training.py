@@ -20,7 +20,7 @@ from recombine.cells.arrays import FloatArray, IntArray, as_count, as_counts, as
 from recombine.errors import InputError, SolverError, listing
 from recombine.nets.by_hand.gated import FEW_CONTEXTS, GatedNetworks, activities, looked_up, row_numbers
 from recombine.theory.gated.contexts import as_points
-from recombine.theory.gated.margin import as_signs
+from recombine.theory.gated.features import as_signs
 
 #: Part of every seed, so that the order of samples does not depend on draws of weights.
 ORDER = 11

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from recombine.theory.diagonal.flow import gradient_descent as gradient_descent
     from recombine.theory.diagonal.flow import gradient_flow as gradient_flow
     from recombine.theory.diagonal.generalization import Prediction as Prediction
-    from recombine.theory.diagonal.generalization import predict_generalization as predict_generalization
+    from recombine.theory.diagonal.generalization import predict as predict
     from recombine.theory.diagonal.group_interpolators import least_group_norm as least_group_norm
     from recombine.theory.diagonal.group_interpolators import least_multitask as least_multitask
     from recombine.theory.diagonal.interpolators import Interpolator as Interpolator

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray
+from recombine.cells.arrays import FloatArray, brief_repr
 from recombine.checks import broadcast, known_or_refuse, real, reals, whole
 from recombine.errors import InputError
 
@@ -89,6 +89,8 @@ class Potential:
 
     k: FloatArray
     start: FloatArray
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         for name in ("k", "start"):

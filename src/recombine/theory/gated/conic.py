@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError, SolverError
-from recombine.theory.gated.features import context_indicators, gating_for
+from recombine.theory.gated.features import as_problem, context_indicators, gating_for
 from recombine.theory.gated.machine import NotSeparableError
-from recombine.theory.gated.margin import GatedMargin, as_problem
+from recombine.theory.gated.margin import GatedMargin
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -59,7 +59,7 @@ def largest_margin_by_cones(
     u = (features * (dual * signs)[:, None]).T @ points
     pressure = np.sqrt(np.bincount(gating.group, (u**2).sum(axis=1), minlength=gating.groups))
     bounds = float(answer.obj_val_dual), float(answer.obj_val)
-    return GatedMargin(gating, zeta, dual, pressure, bounds, int(answer.iterations))
+    return GatedMargin(gating, zeta, dual, pressure, bounds, int(answer.iterations), "second-order cones (clarabel)")
 
 
 def least_effective_squares(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.array_files import read_arrays, write_arrays
-from recombine.cells.arrays import FloatArray, IntArray, affordable, as_cells, as_count, as_numbers
+from recombine.cells.arrays import FloatArray, IntArray, affordable, as_cells, as_count, as_numbers, brief_repr
 from recombine.errors import InputError
 
 #: Standard deviations of hyperplanes and of thresholds that do not come from data, as published.
@@ -50,6 +50,8 @@ class HalfSpaces:
 
     normals: FloatArray
     thresholds: FloatArray
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         normals = as_numbers(self.normals, "hyperplanes").astype(np.float64)

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, affordable, as_count
+from recombine.cells.arrays import FloatArray, IntArray, affordable, as_count, as_numbers, brief_repr
 from recombine.errors import InputError, listing, near_miss
+from recombine.theory.gated.contexts import as_points
 
 #: Norms by name: two that the paper compares, two controls, frozen ReLU gates, and the two as they were published.
 NORMS = ("group", "effective", "zeta", "one-layer", "frozen", "published group", "published effective")
 #: Added to the degenerate published L2 norm, which leaves (H - 1) d weights without any penalty.
 PUBLISHED_RIDGE = 1e-6
+#: Squares of inputs beyond this overflow or vanish.
+LARGEST_INPUT = 1e100
 #: Rows whose weighted features are formed at once.
 BLOCK = 2000
 
@@ -52,6 +55,8 @@ class Gating:
     group: IntArray
     transform: FloatArray | None = None
     known: IntArray | None = None
+
+    __repr__ = brief_repr
 
     @property
     def groups(self) -> int:
@@ -222,3 +227,48 @@ def as_ids(ids: npt.ArrayLike, contexts: int) -> IntArray:
             "say how many contexts a unit has"
         )
     return rows
+
+
+def as_problem(
+    X: npt.ArrayLike, y: npt.ArrayLike, ids: npt.ArrayLike, contexts: int
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return inputs (n, d), signs (n,) and contexts (n, H) as arrays, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> as_problem([[1.0], [2.0]], [1, -1], [[0]], contexts=1)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: 2 inputs, 2 labels and 1 contexts; give as many of each
+    """
+    points, rows, signs = as_points(X), as_ids(ids, contexts), as_signs(y)
+    if not len(points) == len(signs) == len(rows) or not len(points):
+        raise InputError(f"{len(points)} inputs, {len(signs)} labels and {len(rows)} contexts; give as many of each")
+    largest = float(np.abs(points).max())
+    if largest and not 1 / LARGEST_INPUT < largest < LARGEST_INPUT:
+        raise InputError(f"the largest entry of X is {largest:.1e} in size; scale the inputs to about one")
+    return points, signs, rows
+
+
+def as_signs(y: npt.ArrayLike) -> FloatArray:
+    """Return labels -1 and +1, or False and True (0 and 1), as floats -1 and +1, or say which one is neither.
+
+    Examples
+    --------
+    >>> as_signs([False, True]).tolist()
+    [-1.0, 1.0]
+    >>> as_signs([1, -1, 0])
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: label 2 is 0.0; labels are -1 and +1, or False and True
+    """
+    signs = as_numbers(y, "labels").astype(np.float64)
+    if signs.ndim != 1:
+        raise InputError(f"labels have shape {signs.shape}; give one per sample")
+    # Both of them, so that labels of one class alone are not guessed.
+    if set(signs.tolist()) == {0.0, 1.0}:
+        return 2 * signs - 1
+    wrong = np.flatnonzero(np.abs(signs) != 1)
+    if len(wrong):
+        raise InputError(f"label {wrong[0]} is {signs[wrong[0]]}; labels are -1 and +1, or False and True")
+    return signs

@@ -58,6 +58,9 @@ class Certificate:
     def __str__(self) -> str:
         return self.text()
 
+    def __repr__(self) -> str:
+        return f"Certificate({self})"
+
     def value(self, outcomes: FloatArray) -> float:
         """Return the cell's value from the ``outcomes`` (m,) of its seen cells."""
         return float(np.dot([float(weight) for weight in self.weights], outcomes))

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
 from recombine.errors import InputError, near_miss
 
 Loss = Literal["hinge", "squared"]
@@ -43,6 +43,8 @@ class ContextMargin:
     value: FloatArray
     correct: BoolArray
     all_support: BoolArray
+
+    __repr__ = brief_repr
 
 
 def context_dependence_margin(

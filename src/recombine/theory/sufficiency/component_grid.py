@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, as_cells, product_size
+from recombine.cells.arrays import FloatArray, IntArray, as_cells, brief_repr, product_size
 from recombine.checks import reals
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition, as_composition
@@ -40,6 +40,8 @@ class ComponentGrid:
 
     composition: Composition
     components: tuple[FloatArray, ...]
+
+    __repr__ = brief_repr
 
     @classmethod
     def of(cls, composition: Composition | Function, components: Sequence[npt.ArrayLike]) -> ComponentGrid:

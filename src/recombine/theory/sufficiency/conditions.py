@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
 from recombine.checks import callable_or_refuse, generator, reals, whole
 from recombine.errors import InputError, listing
 from recombine.theory.compositions.composition import Composition, as_composition
@@ -55,6 +55,8 @@ class CompositionalSupport:
     unused: FloatArray
     example: FloatArray | None
 
+    __repr__ = brief_repr
+
     @property
     def holds(self) -> bool:
         """True if every tested value was seen: what the theorem's proof needs."""
@@ -86,12 +88,15 @@ class CompositionalSupport:
         return self.summary
 
 
-def compositional_support(train: Support, test: Support, *, probes: int = 1000, seed: Seed = 0) -> CompositionalSupport:
+def compositional_support(
+    support: Support, test: Support, *, probes: int = 1000, seed: Seed = 0
+) -> CompositionalSupport:
     """Say whether every value of every slot in the test support occurs in the training support.
 
     Parameters
     ----------
-    train, test : Support
+    support, test : Support
+        Where the training data lie, and what is asked of the model.
     probes : int
         Points drawn from each; a missing range with a share of 1 % is overlooked with probability 4e-5 at 1000.
     seed : int or Generator
@@ -105,12 +110,12 @@ def compositional_support(train: Support, test: Support, *, probes: int = 1000, 
     >>> print(compositional_support(gap(corner, 0, 0, 0.2, 0.4), box(2)))
     unseen level: 19.0% of test points have a value of slot 0 that was never seen, such as 0.299712
     """
-    _alike(train, test)
+    _alike(support, test)
     _positive(probes=probes)
     rng = generator(seed)
-    points, seen = test.sample(probes, rng), train.sample(probes, rng)
-    absent = np.stack([~train.has_value(slot, points[:, slot]) for slot in range(train.slots)])
-    idle = np.stack([~test.has_value(slot, seen[:, slot]) for slot in range(train.slots)])
+    points, seen = test.sample(probes, rng), support.sample(probes, rng)
+    absent = np.stack([~support.has_value(slot, points[:, slot]) for slot in range(support.slots)])
+    idle = np.stack([~test.has_value(slot, seen[:, slot]) for slot in range(support.slots)])
     worst = absent[absent.mean(axis=1).argmax()]
     example = points[worst.argmax()] if worst.any() else None
     return CompositionalSupport(absent.mean(axis=1), idle.mean(axis=1), example)
@@ -277,12 +282,12 @@ def _slot_rank(
     )
 
 
-def _alike(train: Support, test: Support) -> None:
-    require_support(train, "train")
+def _alike(support: Support, test: Support) -> None:
+    require_support(support, "support")
     require_support(test, "test")
-    if (train.slots, train.dimensions) != (test.slots, test.dimensions):
+    if (support.slots, support.dimensions) != (test.slots, test.dimensions):
         raise InputError(
-            f"training latents are ({train.slots}, {train.dimensions}) and test latents ({test.slots}, "
+            f"training latents are ({support.slots}, {support.dimensions}) and test latents ({test.slots}, "
             f"{test.dimensions}); give supports with the same slots and coordinates"
         )
 

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, product_size
+from recombine.cells.arrays import FloatArray, IntArray, brief_repr, product_size
 from recombine.cells.conjunctions import every_cell
 from recombine.checks import real
 from recombine.theory.compositions.composition import Composition
@@ -45,7 +45,7 @@ class FiniteIdentifiability:
     --------
     >>> from recombine.theory.compositions import add
     >>> found = finite_identifiability([[0, 0], [0, 1], [1, 1], [2, 2]], add(), [np.ones((3, 1))] * 2)
-    >>> found.codes_on_grid().tolist(), found.deficit
+    >>> found.verdicts_on_grid().tolist(), found.deficit
     ([[0, 0, 2], [1, 0, 2], [2, 2, 0]], 1)
     """
 
@@ -56,6 +56,8 @@ class FiniteIdentifiability:
     full_rank: int
     distances: FloatArray
     noise: float
+
+    __repr__ = brief_repr
 
     @property
     def identifiable(self) -> bool:
@@ -89,7 +91,7 @@ class FiniteIdentifiability:
         codes[np.ravel_multi_index(tuple(self.seen.T), self.grid.sizes)] = Verdict.SEEN
         return codes
 
-    def codes_on_grid(self) -> Codes:
+    def verdicts_on_grid(self) -> Codes:
         """Verdict codes with the shape of the grid."""
         return self.verdicts.reshape(self.grid.sizes)
 

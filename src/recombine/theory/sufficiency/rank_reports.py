@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.tables.table import Table
 from recombine.theory.supports.latents import as_text
 from recombine.verdicts import Verdict
@@ -42,6 +42,8 @@ class SlotRank:
     good: BoolArray
     smallest: FloatArray
     radius: FloatArray
+
+    __repr__ = brief_repr
 
     @property
     def shares(self) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import FloatArray, IntArray, brief_repr
 from recombine.cells.conjunctions import every_cell
 from recombine.checks import generator, real
 from recombine.theory.compositions.composition import Composition
@@ -26,7 +26,7 @@ class Refit:
     Attributes
     ----------
     components : tuple of K arrays (n_k, ..., M_k)
-    seen_error, error : float
+    residual, error : float
         Largest difference of an observation on the seen cells and on the whole grid.
 
     Examples
@@ -38,8 +38,10 @@ class Refit:
     """
 
     components: tuple[FloatArray, ...]
-    seen_error: float
+    residual: float
     error: float
+
+    __repr__ = brief_repr
 
     @property
     def generalises(self) -> bool:
@@ -49,15 +51,15 @@ class Refit:
     @property
     def converged(self) -> bool:
         """True if the seen cells are fitted."""
-        return self.seen_error < 1e-9
+        return self.residual < 1e-9
 
     @property
     def summary(self) -> str:
         """The result in one line."""
         if not self.converged:
-            return f"no answer: the seen cells were only fitted to {self.seen_error:.2g}; make a smaller move"
+            return f"no answer: the seen cells were only fitted to {self.residual:.2g}; make a smaller move"
         what = "the other cells follow" if self.generalises else "other cells do not follow"
-        return f"{what}: refitted to {self.seen_error:.2g} on the seen cells, off by {self.error:.2g} on the whole grid"
+        return f"{what}: refitted to {self.residual:.2g} on the seen cells, off by {self.error:.2g} on the whole grid"
 
     def __str__(self) -> str:
         return self.summary
@@ -69,7 +71,7 @@ def refit(
     components: Sequence[npt.ArrayLike],
     *,
     move: float = 0.1,
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
 ) -> Refit:
     """Move all components at random, then fit them to the observations of the seen cells (Gauss-Newton).
 
@@ -81,7 +83,7 @@ def refit(
         The truth.
     move : float
         Standard deviation of the move. Criteria that are exact to first order need it small.
-    seed : int
+    seed : int or Generator
 
     Examples
     --------

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
+from recombine.cells.arrays import BoolArray, FloatArray, as_numbers, brief_repr
 from recombine.checks import generator, real, whole
 from recombine.errors import InputError
 from recombine.theory.supports.latents import SAME, as_latents, as_value, as_values, between, draw_until, slot_number
@@ -215,6 +215,8 @@ class Finite(Support):
 
     points: FloatArray
     neighbours: int
+
+    __repr__ = brief_repr
 
     @property
     def slots(self) -> int:  # type: ignore[override]

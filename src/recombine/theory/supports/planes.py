@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.checks import generator, real, reals, whole
 from recombine.errors import InputError
 from recombine.theory.supports.latents import (
@@ -42,6 +42,8 @@ class Planes(Support):
     low: FloatArray
     high: FloatArray
     spread: float | None
+
+    __repr__ = brief_repr
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw a plane for each point in equal parts, then its free slot."""

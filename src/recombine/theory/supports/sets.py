@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
 from recombine.checks import generator, whole
 from recombine.errors import InputError
 from recombine.theory.supports.latents import (
@@ -128,6 +128,8 @@ class Box(Support):
     dimensions: int
     low: FloatArray
     high: FloatArray
+
+    __repr__ = brief_repr
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw uniformly."""

@@ -145,12 +145,12 @@ def finite_grids(unit: Unit) -> Rows:
         cells, rule, parts = random_grid(seed)
         found, fitted = finite_identifiability(cells, rule, parts), refit(cells, rule, parts, move=0.02, seed=seed)
         started = finite_identifiability(cells, rule, parts, known=cells[0])
-        graph = np.array_equal(found.codes_on_grid(), identify(cells, sizes=(6, 6)).grid())
+        graph = np.array_equal(found.verdicts_on_grid(), identify(cells, sizes=(6, 6)).verdicts_on_grid())
         rows.append(
             {"seed": seed, "rule": rule.name, "unknowns": parts[0].shape[1], "cells": len(cells)}
             | {"outputs": SHAPES[seed % len(SHAPES)][1], "rank": found.rank, "full": found.full_rank}
             | {"identifiable": found.identifiable, "generalises": fitted.generalises, "error": fitted.error}
-            | {"seen error": fitted.seen_error, "as graph": bool(graph)}
+            | {"seen error": fitted.residual, "as graph": bool(graph)}
             | {"covered": all(len(set(cells[:, slot].tolist())) == 6 for slot in (0, 1))}
             | {"peeled": peel(cells, rule, parts, cells[0]).complete, "identifiable with start": started.identifiable}
         )

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.errors import InputError
 from recombine.tasks import Task
 
@@ -52,6 +52,8 @@ class Quotient:
     sizes: FloatArray
     between: FloatArray
     counts: IntArray
+
+    __repr__ = brief_repr
 
     @classmethod
     def of(cls, task: Task) -> Quotient:
@@ -108,6 +110,8 @@ class Solutions:
     seen: FloatArray
     support: BoolArray
     weights: FloatArray
+
+    __repr__ = brief_repr
 
     @property
     def margin(self) -> FloatArray:

@@ -8,12 +8,12 @@ values; any other by conjugate gradients whose product with the Gram matrix cost
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, as_cells, sizes_of
+from recombine.cells.arrays import FloatArray, IntArray, as_cells, brief_repr, sizes_of
 from recombine.errors import InputError, SolverError, listing
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import LARGEST_BLOCK, BlockGram, group_ids
@@ -65,11 +65,13 @@ class Solution:
         The free intercept, 0 without one.
     """
 
-    value: FloatArray = field(repr=False)
+    value: FloatArray
     residual: float
     route: str
     steps: int
     intercept: float | FloatArray = 0.0
+
+    __repr__ = brief_repr
 
 
 def solve(

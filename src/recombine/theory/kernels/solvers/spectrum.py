@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, product_size
+from recombine.cells.arrays import FloatArray, brief_repr, product_size
 from recombine.cells.conjunctions import Subset
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
@@ -46,6 +46,8 @@ class Spectrum:
     sizes: tuple[int, ...]
     eigenvalues: FloatArray
     multiplicities: FloatArray
+
+    __repr__ = brief_repr
 
     @classmethod
     def of(cls, kernel: OverlapKernel, sizes: Sequence[int]) -> Spectrum:
@@ -136,15 +138,15 @@ class FullGrid:
         """Return the Gram matrix times ``vector`` (shape ``sizes``)."""
         return GridGram(self.kernel.cube, self.sizes).apply(self._shaped(vector))
 
-    def solve(self, outcome: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
-        """Return the dual weights (K + ridge)^-1 outcome, or the pseudo-inverse's, shape ``sizes``."""
-        return self._filter(self._inverse(ridge), self._shaped(outcome))
+    def solve(self, y: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
+        """Return the dual weights (K + ridge)^-1 y, or the pseudo-inverse's, shape ``sizes``."""
+        return self._filter(self._inverse(ridge), self._shaped(y))
 
-    def fitted(self, outcome: npt.ArrayLike, ridge: float) -> FloatArray:
-        """Return the ridge prediction K (K + ridge)^-1 outcome on the product, shape ``sizes``."""
-        return self._filter(self.spectrum.eigenvalues * self._inverse(ridge), self._shaped(outcome))
+    def fitted(self, y: npt.ArrayLike, ridge: float) -> FloatArray:
+        """Return the ridge prediction K (K + ridge)^-1 y on the product, shape ``sizes``."""
+        return self._filter(self.spectrum.eigenvalues * self._inverse(ridge), self._shaped(y))
 
-    def leave_one_out(self, outcome: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
+    def leave_one_out(self, y: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
         """Return each cell's outcome minus its prediction from all the others, shape ``sizes``.
 
         All diagonal entries of a function of the Gram matrix are equal, so every residual is a dual weight divided by
@@ -152,7 +154,7 @@ class FullGrid:
         """
         inverse = self._residual_filter(ridge)
         diagonal = float(np.sum(self.spectrum.multiplicities * inverse)) / self.cells
-        return self._filter(inverse / diagonal, self._shaped(outcome))
+        return self._filter(inverse / diagonal, self._shaped(y))
 
     def _shaped(self, array: npt.ArrayLike) -> FloatArray:
         values = np.asarray(array, dtype=float)
