@@ -27,7 +27,7 @@ def factorization(metric: npt.ArrayLike, where: npt.ArrayLike | None = None) -> 
     Parameters
     ----------
     metric : array of shape (levels_1, ..., levels_C, C, C)
-        Of `recombine.measures.activations.geometry.metric_tensor`.
+        Of `recombine.measures.activations.metric_tensor`.
     where : array of bool, shape (levels_1, ..., levels_C), optional
         Cells to average over; all by default.
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recombine.theory.gated.contexts import joint_contexts as joint_contexts
     from recombine.theory.gated.contexts import relu_gates as relu_gates
     from recombine.theory.gated.estimator import GatedLinearSVC as GatedLinearSVC
+    from recombine.theory.gated.features import Gating as Gating
     from recombine.theory.gated.features import gating_for as gating_for
     from recombine.theory.gated.flow import Flow as Flow
     from recombine.theory.gated.flow import flow as flow

@@ -38,7 +38,7 @@ def largest_margin_by_cones(
 ) -> GatedMargin:
     """Return the gated linear function of least norm with margins of one, by the conic solver Clarabel.
 
-    Parameters are those of `recombine.theory.gated.margin.largest_margin`; ``steps`` of the answer are the solver's
+    Parameters are those of `recombine.theory.gated.largest_margin`; ``steps`` of the answer are the solver's
     iterations, and its bounds are the solver's primal and dual objective.
 
     Examples

@@ -70,7 +70,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     See Also
     --------
-    recombine.theory.gated.margin.largest_margin : the solver, for contexts of your own.
+    recombine.theory.gated.largest_margin : the solver, for contexts of your own.
 
     References
     ----------

@@ -137,7 +137,7 @@ def largest_margin(
     contexts : int
         Contexts of a unit.
     norm : str
-        See `recombine.theory.gated.features.gating_for`.
+        See `recombine.theory.gated.gating_for`.
     C : float
         Price of violated margins, C / 2 times the sum of their squares; infinite for the hard margin.
     tolerance : float

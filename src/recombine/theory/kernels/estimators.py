@@ -139,7 +139,7 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
     levels_ : list of ndarray
         Levels of each factor.
     route_ : str
-        How the system was solved; see `recombine.theory.kernels.solvers.solve.solve`.
+        How the system was solved; see `recombine.theory.kernels.solvers.solve`.
     residual_ : float
         Relative residual of that system; with ``epsilon``, the largest error beyond the tube.
 

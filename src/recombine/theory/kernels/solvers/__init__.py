@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.solvers.gram import MaskedGram as MaskedGram
     from recombine.theory.kernels.solvers.margin import margin_dual as margin_dual
     from recombine.theory.kernels.solvers.orbits import Quotient as Quotient
+    from recombine.theory.kernels.solvers.orbits import Solutions as Solutions
     from recombine.theory.kernels.solvers.orbits import solve_kernels as solve_kernels
     from recombine.theory.kernels.solvers.solve import Solution as Solution
     from recombine.theory.kernels.solvers.solve import kernel_expansion as kernel_expansion
