@@ -65,7 +65,7 @@ def largest_margin_by_cones(
 def least_effective_squares(
     X: npt.ArrayLike, y: npt.ArrayLike, ids: npt.ArrayLike, *, contexts: int, tolerance: float = 1e-9
 ) -> float:
-    """Return the least sum over all C^H joint contexts of |beta_c|^2 of a function with margins of one.
+    """Return the least sum over all C^H joint contexts of ``|beta_c|^2`` of a function with margins of one.
 
     A quadratic program in the weights zeta (H, C, d) of units, whose objective adds up beta_c = sum_h zeta_{h,c_h} one
     joint context after the other: it uses neither the closed form of that sum nor the kernel that follows from it.

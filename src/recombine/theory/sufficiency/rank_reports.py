@@ -21,7 +21,7 @@ class SlotRank:
     values : float array, (V, D)
     anchors : int array, (V,)
         Anchors used at each value.
-    good : bool array, (V, *blocks)
+    good : bool array, (V, blocks...)
         Which blocks pass: full column rank, or (gauge-aware) nothing open that other combinations would show.
     smallest : float array, (V,)
         Smallest singular value of the stack; 0 where the rank is not full.
