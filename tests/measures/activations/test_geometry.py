@@ -161,7 +161,7 @@ def test_sharing_counts_common_levels() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: as_grid(np.zeros(4)), "one axis a factor"),
+        (lambda: as_grid(np.zeros(4)), "one axis per factor"),
         (lambda: as_grid(np.zeros((3, 1, 2))), "one level only"),
         (lambda: as_grid(np.zeros((3, 2, 0))), "holds no numbers"),
         (lambda: as_grid([[1.0, np.nan], [0.0, 0.0]]), "not finite"),

@@ -189,5 +189,5 @@ def test_positions_of_levels_can_be_given() -> None:
         linear_probe(x[:, None], positions=[[1.0]])
     with pytest.raises(InputError, match="one right output each"):
         superposition(IMAGES, SEEN, IMAGES[..., :-1])
-    with pytest.raises(InputError, match="one \\(x, y\\) an image"):
+    with pytest.raises(InputError, match="one \\(x, y\\) per image"):
         peak_accuracy(np.zeros((3, 4, 4)), [[0, 0]])

@@ -106,7 +106,7 @@ def test_layers_are_followed_by_random_projections() -> None:
         (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), []), "no components"),
         (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), {"none": []}), "has no entry"),
         (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), [0], labels=[0, 1]), "labels must be 3 integers"),
-        (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), [0], labels=[0, 1, 1]), "one output a row"),
+        (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), [0], labels=[0, 1, 1]), "one output per row"),
     ],
 )
 def test_mistakes_are_named(call: Any, words: str) -> None:

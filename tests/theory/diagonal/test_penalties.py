@@ -202,7 +202,7 @@ def test_rescaling_moves_a_pretrained_feature_from_lazy_to_nested_and_large_read
         (lambda: Potential.finetuned([1.0], 0.1, form="exakt"), "did you mean 'exact'"),
         (lambda: Potential.finetuned([1.0], -0.1), "alpha is -0.1"),
         (lambda: Potential.finetuned([1.0, 0.0], 0.0), "coordinate 1 has k = 0"),
-        (lambda: Potential(np.ones(2), np.ones(3)), "one of each a coordinate"),
+        (lambda: Potential(np.ones(2), np.ones(3)), "one of each per coordinate"),
         (lambda: Potential(np.ones(1), np.array([np.nan])), "start are not all finite: [0] is nan"),
         (lambda: Potential.finetuned([np.inf], 0.1), "auxiliary are not all finite: [0] is inf"),
         (lambda: Potential.finetuned([1.0], "a"), "alpha is 'a'"),

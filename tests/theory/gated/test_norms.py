@@ -20,7 +20,7 @@ def test_known_costs_and_where_they_meet():
     assert norms.chain_cost(ZETA, 1) == pytest.approx((ZETA**2).sum() / 2)
     assert (ZETA**2).sum() == pytest.approx(8.828013, abs=1e-6)
     assert np.sqrt(5) * norms.convolution_cost(BETA) == pytest.approx(4.800949, abs=1e-6)
-    # One context a unit, or one unit, and the norms are the same.
+    # One context per unit, or one unit, and the norms are the same.
     assert norms.group_cost(ZETA[:1]) == pytest.approx(norms.shared_contexts_cost(ZETA[0]))
     assert norms.gated_readout_cost(BETA[:1]) == pytest.approx(norms.shared_contexts_cost(BETA[:1]))
     assert norms.frozen_relu_cost(BETA) == pytest.approx(norms.group_cost(BETA[:, None]))

@@ -83,8 +83,8 @@ def volume_ratio(metric: npt.ArrayLike, seen: npt.ArrayLike, *, border: bool = T
     metric : array of shape (levels_1, ..., levels_C, C, C)
     seen : array of bool, shape (levels_1, ..., levels_C)
     border : bool
-        Whether cells at the ends of a factor count. Differences are one-sided there, which makes codes with one unit a
-        level look twice as fast; they are kept all the same where nothing seen, or nothing unseen, would be left.
+        Whether cells at the ends of a factor count. Differences are one-sided there, which makes codes with one unit
+        per level look twice as fast; they are kept all the same where nothing seen, or nothing unseen, would be left.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def unseen_and_seen(
 
 @dataclass(frozen=True)
 class Transport:
-    """How far a metric is from a product of one metric a factor, over some cells; all zero for a product.
+    """How far a metric is from a product of one metric per factor, over some cells; all zero for a product.
 
     Attributes
     ----------

@@ -205,7 +205,7 @@ def peak_accuracy(images: npt.ArrayLike, centres: npt.ArrayLike, within: float =
     """
     found, wanted = peaks(images), np.asarray(centres, dtype=float)
     if found.shape != wanted.shape:
-        raise InputError(f"{found.shape[:-1]} images but centres of shape {wanted.shape}; give one (x, y) an image")
+        raise InputError(f"{found.shape[:-1]} images but centres of shape {wanted.shape}; give one (x, y) per image")
     return float((np.sqrt(((found - wanted) ** 2).sum(axis=-1)) <= within).mean())
 
 

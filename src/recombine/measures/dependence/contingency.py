@@ -15,7 +15,7 @@ from recombine.errors import InputError, listing
 
 #: Floating-point columns with more distinct values than this are measurements and are cut into bins.
 MOST_VALUES = 20
-#: A table of counts is filled directly up to this many entries a row of data; beyond, rows are sorted.
+#: A table of counts is filled directly up to this many entries per row of data; beyond, rows are sorted.
 DENSE_ENTRIES = 4
 
 
@@ -48,7 +48,7 @@ def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tup
     refuse_masked(values, name)
     column = np.asarray(values)
     if column.ndim != 1 or not len(column):
-        raise InputError(f"{name} has shape {column.shape}; give one value a row, and at least one row")
+        raise InputError(f"{name} has shape {column.shape}; give one value per row, and at least one row")
     _refuse_missing(column, name)
     if column.dtype.kind == "O":
         column = column.astype(str)
@@ -149,7 +149,7 @@ class Contingency:
         if len({column.shape for column in ([*columns] if weights is None else [*columns, weights])}) > 1:
             lengths = ", ".join(str(len(column)) for column in columns[1:] + columns[:1])
             more = "" if weights is None else f" and counts {len(weights)}"
-            raise InputError(f"prediction, factor and given have {lengths} rows{more}; give one value a row in each")
+            raise InputError(f"prediction, factor and given have {lengths} rows{more}; give one value per row in each")
         occupied, numbers = _counted(np.stack(columns, axis=1), weights)
         dense = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in occupied.T]
         return cls(dense[0], dense[1], dense[2], numbers)

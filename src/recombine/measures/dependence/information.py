@@ -118,7 +118,7 @@ def invariance_entropy(predictions: npt.ArrayLike) -> FloatArray:
     if labels.ndim < 2 or not labels.size or labels.dtype.kind not in "iub":
         raise InputError(
             f"predictions have shape {labels.shape} and dtype {labels.dtype}; give predicted classes as integers, one "
-            "row a value that decides and one column a value that should not matter"
+            "row per value that decides and one column per value that should not matter"
         )
     ordered = np.sort(labels.reshape(-1, labels.shape[-1]), axis=1)
     starts = np.ones(ordered.shape, dtype=bool)

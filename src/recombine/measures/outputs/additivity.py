@@ -61,7 +61,7 @@ def additivity(
     Parameters
     ----------
     cells : array of int, shape (R, C)
-        One row an averaged output: each cell once, or each cell once a split.
+        One row per averaged output: each cell once, or each cell once per split.
     seen : array of bool, shape (R,)
         Whether the row's cell was trained on (the cell, not these very samples).
     outputs : array of float, shape (..., R)
@@ -73,7 +73,7 @@ def additivity(
         their own, so that they too bind the fit.
     published : bool
         Average the share over all groups of rows (seen or unseen, times split) instead, as the paper's plots do. It is
-        inflated: with one row a cell the seen group is 1 by construction, so this is (1 + share on unseen cells) / 2.
+        inflated: with one row per cell the seen group is 1 by construction, so this is (1 + share on unseen cells) / 2.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def as_outputs(
     codes = as_cells(cells)
     known, values = np.asarray(seen), as_numbers(outputs, "outputs").astype(np.float64, copy=False)
     if known.dtype != np.bool_ or known.shape != (len(codes),):
-        raise InputError(f"seen must be {len(codes)} True/False values, one a row; got {known.dtype} {known.shape}")
+        raise InputError(f"seen must be {len(codes)} True/False values, one per row; got {known.dtype} {known.shape}")
     if values.ndim < 1 or values.shape[-1] != len(codes):
         raise InputError(f"outputs have shape {values.shape}; the last axis must be the {len(codes)} rows of cells")
     if not known.any():

@@ -64,7 +64,7 @@ def gradient_share(gradients: Sequence[npt.ArrayLike], *, models: int = 0) -> Fl
     Parameters
     ----------
     gradients : sequence of C arrays of shape (models..., N, ...)
-        For each component the gradient of the output with respect to it, one row a sample. Norms are taken over all
+        For each component the gradient of the output with respect to it, one row per sample. Norms are taken over all
         axes after the rows.
     models : int
         Number of axes before the rows (one for stacked networks).
@@ -80,7 +80,7 @@ def gradient_share(gradients: Sequence[npt.ArrayLike], *, models: int = 0) -> Fl
     [0.5, 0.5]
     """
     if not len(gradients):
-        raise InputError("no gradients were given; pass one array a component")
+        raise InputError("no gradients were given; pass one array per component")
     arrays = [np.asarray(gradient, dtype=np.float64) for gradient in gradients]
     shapes = {array.shape[: models + 1] for array in arrays}
     if len(shapes) > 1 or any(array.ndim <= models or not array.shape[models] for array in arrays):
@@ -259,7 +259,7 @@ def _keeper(kept: dict[str, Any], name: str) -> Callable[[Any, Any, Any], None]:
 def _parts(components: Components, rows: npt.NDArray[Any]) -> tuple[tuple[str, ...], list[npt.NDArray[np.bool_]]]:
     """Names of the components and, for each, a mask over the entries of a flattened input."""
     if rows.ndim < 2 or not rows.size:
-        raise InputError(f"inputs have shape {rows.shape}; give at least one row and one entry a row")
+        raise InputError(f"inputs have shape {rows.shape}; give at least one row and one entry per row")
     named = (
         components if isinstance(components, Mapping) else {str(place): part for place, part in enumerate(components)}
     )
@@ -289,13 +289,13 @@ def _labels(labels: npt.ArrayLike | None, rows: int) -> IntArray | None:
         return None
     chosen = np.asarray(labels)
     if chosen.shape != (rows,) or chosen.dtype.kind not in "iu":
-        raise InputError(f"labels must be {rows} integers, one a row; got {chosen.dtype} {chosen.shape}")
+        raise InputError(f"labels must be {rows} integers, one per row; got {chosen.dtype} {chosen.shape}")
     return chosen.astype(np.int64)
 
 
 def _refuse_single(several: bool) -> None:
     if not several:
-        raise InputError("labels choose among outputs, but the model has one output a row; leave labels out")
+        raise InputError("labels choose among outputs, but the model has one output per row; leave labels out")
 
 
 def _mean_norm(array: FloatArray, models: int) -> FloatArray:

@@ -62,7 +62,7 @@ class Composition(ABC):
 
     def _checked(self, parts: Parts) -> list[FloatArray]:
         if not parts:
-            raise InputError(f"{self.name} was given no parts; pass one array a slot")
+            raise InputError(f"{self.name} was given no parts; pass one array per slot")
         arrays = [np.asarray(as_numbers(part, f"part {slot}"), dtype=float) for slot, part in enumerate(parts)]
         for slot, array in enumerate(arrays):
             if array.ndim == 0 or not self._fits(array, arrays[0]):

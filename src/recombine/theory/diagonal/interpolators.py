@@ -211,7 +211,7 @@ def least_l1(X: npt.ArrayLike, y: npt.ArrayLike, prices: npt.ArrayLike | None = 
     width = inputs.shape[1]
     cost = np.ones(width) if prices is None else bounded(reals(prices, "prices"), "prices", above=0)
     if cost.shape != (width,):
-        raise InputError(f"prices have shape {cost.shape}; give {width} numbers above 0, one a coefficient")
+        raise InputError(f"prices have shape {cost.shape}; give {width} numbers above 0, one per coefficient")
     found = linprog(
         np.r_[cost, cost], A_eq=np.hstack([inputs, -inputs]), b_eq=targets, bounds=(0, None), method="highs"
     )

@@ -96,7 +96,9 @@ class Potential:
         for name in ("k", "start"):
             object.__setattr__(self, name, np.atleast_1d(reals(getattr(self, name), name)).copy())
         if self.k.shape != self.start.shape or self.k.ndim != 1:
-            raise InputError(f"k has shape {self.k.shape} and start {self.start.shape}; give one of each a coordinate")
+            raise InputError(
+                f"k has shape {self.k.shape} and start {self.start.shape}; give one of each per coordinate"
+            )
         if not (self.k > 0).all():
             place = int(np.argmin(self.k))
             raise InputError(
@@ -113,7 +115,7 @@ class Potential:
         """Return D(beta) for coefficients (D,)."""
         values = reals(beta, "beta")
         if values.shape != self.k.shape:
-            raise InputError(f"beta has shape {values.shape}; give {len(self.k)} coefficients, one a coordinate")
+            raise InputError(f"beta has shape {values.shape}; give {len(self.k)} coefficients, one per coordinate")
         return np.float64(np.sum(self.k * hyperbolic_entropy(values / self.k) - self.tilt * values))
 
     @classmethod
@@ -214,5 +216,5 @@ def group_norm(beta: npt.ArrayLike) -> np.float64:
     """
     values = reals(beta, "beta")
     if values.ndim != 2:
-        raise InputError(f"beta has shape {values.shape}; give (D, O), a row a coordinate and a column a task")
+        raise InputError(f"beta has shape {values.shape}; give (D, O), one row per coordinate and one column per task")
     return np.float64(np.linalg.norm(values, axis=1).sum())

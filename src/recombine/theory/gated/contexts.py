@@ -63,7 +63,7 @@ class HalfSpaces:
             )
         if normals.shape[1] > MOST_BITS:
             raise InputError(
-                f"{normals.shape[1]} bits a unit are 2^{normals.shape[1]} contexts; give at most {MOST_BITS}"
+                f"{normals.shape[1]} bits per unit are 2^{normals.shape[1]} contexts; give at most {MOST_BITS}"
             )
         if not (np.isfinite(normals).all() and np.isfinite(thresholds).all()):
             raise InputError("hyperplanes and thresholds have entries that are not finite; leave those units out")
@@ -155,7 +155,7 @@ def as_points(X: npt.ArrayLike, inputs: int | None = None) -> FloatArray:
     """
     points = as_numbers(X, "X").astype(np.float64)
     if points.ndim != 2 or points.shape[1] == 0:
-        raise InputError(f"X has shape {points.shape}; give one row a sample and one column an input")
+        raise InputError(f"X has shape {points.shape}; give one row per sample and one column per input")
     if inputs is not None and points.shape[1] != inputs:
         raise InputError(
             f"X has {points.shape[1]} columns and {inputs} were expected; "
@@ -179,7 +179,7 @@ def relu_gates(weights: npt.ArrayLike, X: npt.ArrayLike) -> IntArray:
 
 
 def joint_contexts(ids: npt.ArrayLike) -> IntArray:
-    """Number the joint contexts that occur: ids (n, H) -> one number a row, shape (n,), in lexical order.
+    """Number the joint contexts that occur: ids (n, H) -> one number per row, shape (n,), in lexical order.
 
     Examples
     --------

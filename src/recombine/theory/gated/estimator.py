@@ -36,7 +36,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     units : int, default 10
         Gated units, each with half-spaces of its own; they share one joint context under "one-layer".
     bits : int, default 1
-        Half-spaces a unit; it has 2^bits contexts.
+        Half-spaces per unit; it has 2^bits contexts.
     thresholds : {"median", "random"}, default "median"
         At the median of each projection of the training data, or normal.
     contexts : HalfSpaces, optional

@@ -1,7 +1,7 @@
 """Every norm on gated linear functions in one form: gate features z_r(x), weights zeta_r, groups of them.
 
 f(x) = sum_r z_r(x) <zeta_r, x>, and the norm is the sum over groups of the l2 norm of a group's weights. Own contexts
-of each unit give one group a unit; one group of all features gives an ordinary (squared) l2 norm. So a norm is a
+of each unit give one group per unit; one group of all features gives an ordinary (squared) l2 norm. So a norm is a
 matrix that turns the rows [c_h(x) = c] into features, and a grouping of those; its kernels are K o (Z_g Z_g').
 """
 

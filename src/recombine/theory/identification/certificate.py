@@ -66,7 +66,7 @@ class Certificate:
         return float(np.dot([float(weight) for weight in self.weights], outcomes))
 
     def text(self, levels: Sequence[Sequence[object]] | None = None) -> str:
-        """Write the certificate as an equation, with level names where ``levels`` gives them (one list a factor)."""
+        """Write the certificate as an equation, with level names where ``levels`` gives them (one list per factor)."""
         terms = [
             _signed(weight) + _named(row, levels) for row, weight in zip(self.cells.tolist(), self.weights, strict=True)
         ]

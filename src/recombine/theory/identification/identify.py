@@ -246,7 +246,7 @@ def identify(
     Parameters
     ----------
     seen : array_like of int, (N, C)
-        Seen cells, one column a factor, levels coded from 0. Repeats do no harm.
+        Seen cells, one column per factor, levels coded from 0. Repeats do no harm.
     targets : array_like of int, (M, C), optional
         Cells to judge; by default the whole product, which is counted at any size and listed when small.
     order : int

@@ -94,7 +94,7 @@ def _levels(seen: IntArray, unseen: IntArray, block: tuple[int, ...]) -> int:
 
 
 def _exact(kernel: OverlapKernel, seen: IntArray, unseen: IntArray, blocks: Groups) -> FloatArray:
-    """Average over effects in closed form, one slope a block: a ratio of traces."""
+    """Average over effects in closed form, one slope per block: a ratio of traces."""
     from threadpoolctl import threadpool_limits
 
     # Row t of `reach` holds the weights with which the seen outcomes enter the prediction at unseen cell t.

@@ -109,7 +109,7 @@ class AnchorStacks:
         if part.ndim < 2 or len(part) != len(anchors):
             raise InputError(
                 f"component {number} gave shape {part.shape} for {len(anchors)} anchors of slot {slot} at "
-                f"{as_text(value)}; return one row an anchor: ({len(anchors)}, ..., M)"
+                f"{as_text(value)}; return one row per anchor: ({len(anchors)}, ..., M)"
             )
         return part
 

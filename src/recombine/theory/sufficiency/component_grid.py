@@ -53,7 +53,7 @@ class ComponentGrid:
         for slot, array in enumerate(arrays):
             if array.ndim < 2 or not len(array) or array.shape[1:-1] != arrays[0].shape[1:-1]:
                 raise InputError(
-                    f"component {slot} has shape {array.shape}; give one row a level, (levels, M), with the same "
+                    f"component {slot} has shape {array.shape}; give one row per level, (levels, M), with the same "
                     f"blocks in between for all slots"
                 )
         return cls(rule, arrays)

@@ -36,7 +36,7 @@ class FiniteIdentifiability:
     ----------
     rank, full_rank : int
         Ranks of J_P and J_grid, summed over blocks; components are known at the levels of ``known``.
-    distances : float array, one a cell
+    distances : float array, one per cell
         How far its rows are from the span of the seen ones, as a share of the largest rows.
     noise : float
         Relative rounding error of these distances.

@@ -143,7 +143,7 @@ class RankTest:
 
     @property
     def table(self) -> Table:
-        """One row a slot and value: anchors, share of blocks that pass, smallest singular value, its inverse."""
+        """One row per slot and value: anchors, share of blocks that pass, smallest singular value, its inverse."""
         columns: dict[str, list[object]] = {}
         for slot in self.slots:
             parts = {

@@ -42,7 +42,7 @@ class Reconstruction:
     >>> found.component(0, [[0.5]]).round(9).tolist()
     [[0.25]]
     >>> print(found)
-    components of 2 slots under add, rebuilt from 2 planes and the start (0, 0) in 200 steps a path
+    components of 2 slots under add, rebuilt from 2 planes and the start (0, 0) in 200 steps per path
     """
 
     observed: Observed
@@ -72,7 +72,7 @@ class Reconstruction:
         """What it is, in one line."""
         return (
             f"components of {self.support.slots} slots under {self.composition.name}, rebuilt from "
-            f"{len(self.support.free)} planes and the start {as_text(self.start)} in {self.steps} steps a path"
+            f"{len(self.support.free)} planes and the start {as_text(self.start)} in {self.steps} steps per path"
         )
 
     def __str__(self) -> str:

@@ -62,7 +62,7 @@ def as_values(values: npt.ArrayLike, dimensions: int) -> FloatArray:
     """
     rows = np.atleast_2d(np.asarray(as_numbers(values, "values"), dtype=float))
     if rows.ndim != 2 or rows.shape[1] != dimensions:
-        raise InputError(f"values have shape {np.shape(values)}; give (N, {dimensions}), one row a value")
+        raise InputError(f"values have shape {np.shape(values)}; give (N, {dimensions}), one row per value")
     return rows
 
 

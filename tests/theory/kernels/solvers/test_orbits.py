@@ -1,4 +1,4 @@
-"""Batched sweeps over kernels: equal to one exact fit a kernel, and to the closed forms."""
+"""Batched sweeps over kernels: equal to one exact fit per kernel, and to the closed forms."""
 
 from __future__ import annotations
 
