@@ -11,15 +11,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.checks import generator, real, reals, whole
 from recombine.errors import InputError
-from recombine.theory.supports.latents import (
-    SAME,
-    as_bounds,
-    as_latents,
-    as_value,
-    as_values,
-    between,
-    slot_number,
-)
+from recombine.theory.supports.latents import SAME, as_bounds, as_latents, as_value, as_values, between, slot_number
 from recombine.theory.supports.sets import ANCHORS, Box, Recombined, Seed, Support
 
 

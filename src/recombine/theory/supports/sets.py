@@ -16,15 +16,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
 from recombine.checks import generator, whole
 from recombine.errors import InputError
-from recombine.theory.supports.latents import (
-    as_bounds,
-    as_latents,
-    as_text,
-    as_value,
-    as_values,
-    between,
-    slot_number,
-)
+from recombine.theory.supports.latents import as_bounds, as_latents, as_text, as_value, as_values, between, slot_number
 
 #: What randomness comes from.
 Seed = int | np.random.Generator

@@ -11,20 +11,12 @@ from recombine.errors import InputError, SolverError
 from recombine.theory.kernels import is_positive
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers import routes
-from recombine.theory.kernels.solvers.gram import (
-    BlockGram,
-    GridGram,
-    GroupGram,
-    MaskedGram,
-    eigenvalues_from_weights,
-)
 from recombine.theory.kernels.solvers.merged_cells import MergedCells
 from recombine.theory.kernels.solvers.solve import _by_conjunctions, kernel_expansion, solve
-from recombine.theory.kernels.solvers.spectrum import FullGrid, Spectrum, weights_from_eigenvalues
 
 ALL_ROUTES = ("closed", "dense", "primal", "iterative")
+
 PARTIAL_ROUTES = ALL_ROUTES[1:]
-shapes = st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple)
 
 
 def random_kernel(rng, factors, low=0.05):
@@ -40,106 +32,6 @@ def random_kernel(rng, factors, low=0.05):
 def some_cells(rng, sizes, share=0.5):
     grid = every_cell(sizes)
     return rng.permutation(grid)[: max(int(share * len(grid)), 1)]
-
-
-class TestOperators:
-    @settings(max_examples=30, deadline=None)
-    @given(shapes, st.integers(0, 2**32 - 1))
-    def test_every_operator_is_the_dense_gram_matrix(self, sizes, seed):
-        rng = np.random.default_rng(seed)
-        kernel = random_kernel(rng, len(sizes))
-        grid = every_cell(sizes)
-        places = np.flatnonzero(rng.random(len(grid)) < 0.6)
-        places = places if len(places) else np.array([0])
-        cells, vector = grid[places], rng.standard_normal(len(places))
-        expected = kernel(cells, cells) @ vector
-        for operator in (
-            MaskedGram(GridGram(kernel.cube, sizes), places),
-            GroupGram(kernel.cube, cells, sizes),
-            BlockGram(kernel, cells),
-        ):
-            assert_allclose(operator.multiply(vector), expected, atol=1e-12)
-
-    @pytest.mark.parametrize("sizes", [(3, 4), (2, 1, 5), (2,) * 6, (3, 20, 2), (30,)])
-    def test_marginals_and_reflections_agree(self, sizes):
-        rng = np.random.default_rng(0)
-        cube = random_kernel(rng, len(sizes)).cube
-        array = rng.standard_normal(sizes)
-        from recombine.theory.kernels.solvers.gram import _spread
-
-        before = array.copy()
-        assert_allclose(GridGram(cube, sizes)._turned(array), _spread(array, cube, 0, owned=False), atol=1e-12)
-        assert_allclose(array, before)
-
-    def test_sparse_levels_need_no_table(self):
-        rng = np.random.default_rng(0)
-        kernel = random_kernel(rng, 3)
-        cells = rng.integers(0, 10**6, (40, 3))
-        operator = GroupGram(kernel.cube, cells, (10**6,) * 3)
-        vector = rng.standard_normal(40)
-        assert_allclose(operator.multiply(vector), kernel(cells, cells) @ vector, atol=1e-12)
-
-
-class TestSpectrum:
-    @settings(max_examples=20, deadline=None)
-    @given(shapes, st.integers(0, 2**32 - 1))
-    def test_closed_form_is_the_dense_spectrum(self, sizes, seed):
-        kernel = random_kernel(np.random.default_rng(seed), len(sizes))
-        spectrum = Spectrum.of(kernel, sizes)
-        repeated = np.repeat(spectrum.eigenvalues.reshape(-1), spectrum.multiplicities.reshape(-1).astype(int))
-        cells = every_cell(sizes)
-        assert_allclose(np.sort(repeated), np.linalg.eigvalsh(kernel(cells, cells)), atol=1e-10)
-
-    def test_reference_eigenvalues(self):
-        spectrum = Spectrum.of(OverlapKernel.from_salience([0.2, 0.1, 0.1]), (2, 6, 6))
-        found = [spectrum[subset] for subset in [(), (0,), (1,), (0, 1), (1, 2), (0, 1, 2)]]
-        assert_allclose(found, [13.5, 8.5, 3.3, 0.7, 0.3, 0.1], atol=1e-12)
-
-    def test_weights_and_eigenvalues_are_inverse(self):
-        cube = np.random.default_rng(0).standard_normal((2, 2, 2))
-        assert_allclose(weights_from_eigenvalues(eigenvalues_from_weights(cube, (3, 4, 5)), (3, 4, 5)), cube)
-
-
-class TestFullGrid:
-    sizes = (3, 2, 4)
-
-    def setup_method(self):
-        self.rng = np.random.default_rng(5)
-        self.kernel = random_kernel(self.rng, 3)
-        self.grid = FullGrid(self.kernel, self.sizes)
-        self.cells = every_cell(self.sizes)
-        self.gram = self.kernel(self.cells, self.cells)
-        self.outcome = self.rng.standard_normal(24) + 7.0
-
-    @pytest.mark.parametrize("ridge", [0.0, 0.3])
-    def test_solve_and_fit(self, ridge):
-        dual = np.linalg.solve(self.gram + ridge * np.eye(24), self.outcome)
-        assert_allclose(self.grid.solve(self.outcome, ridge).reshape(-1), dual, atol=1e-10)
-        assert_allclose(self.grid.fitted(self.outcome, ridge).reshape(-1), self.gram @ dual, atol=1e-10)
-
-    @pytest.mark.parametrize("ridge", [0.0, 1e-3, 0.7])
-    def test_leave_one_out_is_leaving_one_out(self, ridge):
-        brute = np.empty(24)
-        for left in range(24):
-            rest = np.delete(np.arange(24), left)
-            dual = np.linalg.solve(self.gram[np.ix_(rest, rest)] + ridge * np.eye(23), self.outcome[rest])
-            brute[left] = self.outcome[left] - self.gram[left, rest] @ dual
-        assert_allclose(self.grid.leave_one_out(self.outcome, ridge).reshape(-1), brute, atol=1e-9)
-
-    def test_leave_one_out_of_an_additive_kernel_is_that_of_least_squares(self):
-        grid = FullGrid(OverlapKernel.from_salience([1.0, 0.0, 0.0], constant=1.0), self.sizes)
-        onehot = np.hstack([self.cells[:, [c]] == np.arange(n) for c, n in enumerate(self.sizes)]).astype(float)
-        brute = np.empty(24)
-        for left in range(24):
-            rest = np.delete(np.arange(24), left)
-            brute[left] = self.outcome[left] - onehot[left] @ np.linalg.pinv(onehot[rest]) @ self.outcome[rest]
-        assert_allclose(grid.leave_one_out(self.outcome).reshape(-1), brute, atol=1e-9)
-
-    def test_a_tiny_weight_on_whole_cells_still_interpolates(self):
-        grid = FullGrid(OverlapKernel.from_salience([0.3, 0.1, 1e-12], constant=1.0), self.sizes)
-        assert_allclose(grid.multiply(grid.solve(self.outcome)).reshape(-1), self.outcome, rtol=0.05)
-        additive = FullGrid(OverlapKernel.from_salience([0.3, 0.1, 0.0], constant=1.0), self.sizes)
-        assert np.abs(additive.multiply(additive.solve(self.outcome)).reshape(-1) - self.outcome).max() > 0.1
 
 
 class TestEveryRoute:
@@ -338,26 +230,3 @@ class TestEvaluate:
     def test_no_cells_no_values(self):
         empty = np.zeros((0, 2), dtype=int)
         assert kernel_expansion(OverlapKernel.relu(1, 2), [[0, 0]], np.ones(1), empty).shape == (0,)
-
-
-class TestSeenCells:
-    @settings(max_examples=30, deadline=None)
-    @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 10**9)), min_size=1, max_size=20))
-    def test_merging_loses_nothing(self, rows):
-        cells = np.array(rows, dtype=np.int64)
-        seen = MergedCells.of(cells)
-        assert seen.counts.sum() == len(cells)
-        assert len(np.unique(seen.cells, axis=0)) == len(seen)
-        # Two rows are one cell exactly where they were equal before.
-        same = np.all(cells[:, None] == cells[None], axis=2)
-        assert np.array_equal(same, seen.where[:, None] == seen.where[None])
-        for factor in range(2):
-            assert np.array_equal(np.unique(seen.cells[:, factor]), np.arange(seen.sizes[factor]))
-
-    def test_products_too_large_to_tabulate(self):
-        cells = np.random.default_rng(0).integers(0, 5000, (200, 3))
-        seen = MergedCells.of(np.concatenate([cells, cells[:5]]))
-        assert len(seen) == 200
-        kernel = OverlapKernel.relu(1, 3)
-        solution = solve(kernel, cells, np.ones(200), route="iterative")
-        assert_allclose(kernel_expansion(kernel, cells, solution.value, cells), 1.0, atol=1e-8)
