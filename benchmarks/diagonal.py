@@ -28,7 +28,7 @@ from recombine.nets.by_hand.diagonal import Schedule, reduced, single_task
 from recombine.nets.by_hand.diagonal_training import train
 from recombine.papers.multitask.experiments.theory import nested, overlap
 from recombine.runs.experiment import Unit
-from recombine.theory.diagonal.generalization import predict_generalization
+from recombine.theory.diagonal.generalization import predict
 from recombine.theory.diagonal.penalties import pretrained_weights
 from recombine.worlds.teachers import linear_teachers, sphere_inputs
 
@@ -57,7 +57,7 @@ def columns(networks: int, dtype: str = "float32") -> Any:
 
 def theory_beside_training(steps: int) -> None:
     pair, X = linear_teachers(0), sphere_inputs(0, "main inputs", N, D)
-    seconds, found = best_of(lambda: predict_generalization(X, pair.main, auxiliary=pair.auxiliary), 5)
+    seconds, found = best_of(lambda: predict(X, pair.main, auxiliary=pair.auxiliary), 5)
     start = time.perf_counter()
     trained = train(columns(1), Schedule(steps=steps))
     spent = time.perf_counter() - start

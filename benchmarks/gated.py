@@ -18,7 +18,7 @@ from recombine.errors import InputError
 from recombine.nets.by_hand.gated import GatedNetworks
 from recombine.nets.by_hand.gated_training import schedule_of, train
 from recombine.theory.gated.contexts import HalfSpaces
-from recombine.theory.gated.features import one_hot
+from recombine.theory.gated.features import context_indicators
 from recombine.theory.gated.margin import largest_margin
 from recombine.worlds.images.label_halves import label_halves
 from recombine.worlds.images.sources import load
@@ -45,7 +45,7 @@ def by_cvxpy(X: Array, y: Array, ids: Array, contexts: int) -> tuple[float, floa
 
     begin = time.perf_counter()
     units = ids.shape[1]
-    rows = one_hot(ids, contexts)
+    rows = context_indicators(ids, contexts)
     weights = [cvxpy.Variable((contexts, X.shape[1])) for _ in range(units)]
     blocks = [rows[:, unit * contexts : (unit + 1) * contexts] for unit in range(units)]
     values = sum(

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from recombine.papers.kernel_theory.experiments.context import kappa, simplex
 from recombine.tasks import Task, context_dependence
-from recombine.theory.kernels.solvers.orbits import Quotient, sweep
+from recombine.theory.kernels.solvers.orbits import Quotient, solve_kernels
 
 Array = np.ndarray[Any, Any]
 
@@ -60,9 +60,9 @@ def beside_the_loop(task: Task, values: Array, every: int) -> tuple[list[float],
     """Return seconds (ours with both losses, the loop), sign disagreements and the largest difference of margins."""
     start = time.perf_counter()
     quotient = Quotient.of(task)
-    ours = sweep(quotient, values, "hinge").margin
+    ours = solve_kernels(quotient, values, "hinge").margin
     middle = time.perf_counter()
-    sweep(quotient, values, "squared")
+    solve_kernels(quotient, values, "squared")
     end = time.perf_counter()
     loop = one_by_one(task, values[::every])
     spent = (time.perf_counter() - end) * len(values) / len(loop)

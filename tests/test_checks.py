@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
-from recombine.theory.compositions.known import add, bilinear, occlude, own, product
+from recombine.theory.compositions import add, bilinear, occlude, own, product
 from recombine.theory.sufficiency.conditions import compositional_support, gauge_aware_support, sufficient_support
 from recombine.theory.sufficiency.finite import finite_identifiability
 from recombine.theory.sufficiency.peeling import peel
 from recombine.theory.sufficiency.reconstruction import reconstruct_components
 from recombine.theory.sufficiency.refit import Refit, refit
-from recombine.theory.supports.known import band, box, finite, gap, planes
+from recombine.theory.supports import band, box, finite, gap, planes
 
 NAN, INF = float("nan"), float("inf")
 ONES: Any = [np.ones((2, 1))] * 2

@@ -1,6 +1,7 @@
-"""What fitting the seen cells says about the unseen ones: one room per theory.
+"""Theories of what fitting the seen cells says about the unseen ones: one room per theory.
 
-No theory imports another, but for `sufficiency`, which rests on `compositions`, `supports` and `identification`.
+Three arrows join them, `sufficiency` to `compositions`, to `supports` and to `identification`; no other theory imports
+another.
 """
 
 from __future__ import annotations

@@ -244,7 +244,7 @@ def test_a_large_product_is_searched_by_sample_and_still_reached():
     seen = np.vstack([design.seen, np.array([pick.cell for pick in found.picks])])
     answer = identify(seen, None, sizes=design.sizes)
     assert answer.deficit == 0
-    assert answer.counts()[Verdict.UNSEEN_LEVEL] == 0
+    assert answer.count_verdicts()[Verdict.UNSEEN_LEVEL] == 0
 
 
 def test_sampled_gains_are_close_to_the_counts_and_say_about():
@@ -254,7 +254,7 @@ def test_sampled_gains_are_close_to_the_counts_and_say_about():
     design = Design.from_cells(seen)
     found = plan(design, 1, 1)
     before, after = (
-        identify(np.vstack([design.seen, *extra]), None, sizes=design.sizes).counts()
+        identify(np.vstack([design.seen, *extra]), None, sizes=design.sizes).count_verdicts()
         for extra in ([], [[list(found.picks[0].cell)]])
     )
     gain = after[Verdict.DETERMINED] - before[Verdict.DETERMINED]

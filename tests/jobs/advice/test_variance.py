@@ -19,7 +19,7 @@ def setting(sizes, order, symmetric, share, seed=0):
     cells = every_cell(sizes)
     seen = cells[np.random.default_rng(seed).random(len(cells)) < share]
     answer = identify(seen, None, order, sizes=sizes, symmetric=symmetric)
-    codes = answer.grid().reshape(-1)
+    codes = answer.verdicts_on_grid().reshape(-1)
     return Conjunctions(sizes, order, symmetric), answer.seen.cells, cells[codes == Verdict.DETERMINED]
 
 

@@ -9,10 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recombine.errors import InputError
-from recombine.measures.activations.anova import additive_share, effect_shares
-from recombine.measures.activations.grid import as_grid
-from recombine.measures.activations.linear_probe import linear_probe
 from recombine.measures.activations.superposition import (
     correlations,
     pasted_outputs,
@@ -20,11 +16,12 @@ from recombine.measures.activations.superposition import (
     peaks,
     superposition,
 )
-from recombine.measures.activations.surrogate import additive_prediction, additive_weights, surrogate
-from recombine.worlds.rendered.bumps import ENCODINGS, BumpWorld, Hole, places
+from recombine.worlds.rendered.bumps import BumpWorld, Hole, places
 
 WORLD = BumpWorld(side=12, hole=Hole.square(3, 8))
+
 SEEN, IMAGES = WORLD.seen(), WORLD.grid().images.reshape(12, 12, -1)
+
 PASTED = np.where(SEEN[..., None], IMAGES, pasted_outputs(IMAGES, SEEN))
 
 
@@ -101,93 +98,3 @@ def test_peaks_are_column_then_row() -> None:
     assert peak_accuracy(cheat, places(28)[unseen]) == 1.0
     right = world.images(places(28)[unseen])
     assert np.mean(correlations(cheat.reshape(289, -1), right.reshape(289, -1))) == pytest.approx(0.474, abs=0.001)
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-def test_codes_are_additive_and_can_be_read_out(encoding: str) -> None:
-    codes = BumpWorld(side=12, encoding=encoding).grid().codes.reshape(12, 12, -1)
-    assert additive_share(codes) == pytest.approx(1.0, abs=1e-12)
-    assert surrogate(codes, SEEN).explained == pytest.approx(1.0, abs=1e-8)
-    assert min(linear_probe(codes, SEEN).unseen or (0.0,)) > 0.99
-
-
-def test_the_share_of_true_images_is_the_known_one() -> None:
-    images = BumpWorld(side=28).grid().images.reshape(28, 28, -1)
-    assert additive_share(images) == pytest.approx(0.2188, abs=5e-5)
-
-
-@given(st.integers(0, 99))
-@settings(max_examples=15)
-def test_shares_are_those_of_nested_least_squares(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    levels = (2, 3, 4)
-    values = rng.standard_normal((*levels, 3))
-    shares = effect_shares(values)
-    assert sum(shares.values()) == pytest.approx(1.0)
-    flat = values.reshape(24, -1) - values.reshape(24, -1).mean(axis=0)
-    cells = as_grid(values).cells
-    design = np.concatenate([np.eye(size)[cells[:, axis]] for axis, size in enumerate(levels)], axis=1)
-    rest = flat - design @ np.linalg.lstsq(design, flat, rcond=None)[0]
-    explained = 1 - (rest**2).sum() / (flat**2).sum()
-    assert additive_share(values) == pytest.approx(explained, abs=1e-10)
-    assert additive_share(values, order=3) == pytest.approx(1.0)
-    assert additive_share(values + 1e6) == pytest.approx(additive_share(values), abs=1e-6)
-
-
-def test_constant_activations_have_no_shares() -> None:
-    assert np.isnan(additive_share(np.full((3, 3, 2), 7.0)))
-
-
-@given(st.integers(0, 99), st.integers(2, 3))
-@settings(max_examples=20)
-def test_the_binary_kernel_is_least_squares_on_indicators(seed: int, factors: int) -> None:
-    rng = np.random.default_rng(seed)
-    levels = tuple(rng.integers(2, 5, size=factors).tolist())
-    seen, outputs = mixed_mask(rng, levels), rng.standard_normal((*levels, 4))
-    kernel = additive_prediction(outputs, seen)
-    cells = as_grid(outputs).cells
-    design = np.concatenate([np.eye(size)[cells[:, axis]] for axis, size in enumerate(levels)], axis=1)
-    mask = seen.reshape(-1)
-    weights = np.linalg.lstsq(design[mask], outputs.reshape(len(cells), -1)[mask], rcond=None)[0]
-    np.testing.assert_allclose(kernel.reshape(len(cells), -1), design @ weights, atol=1e-8)
-    direct = additive_weights(cells, mask) @ outputs.reshape(len(cells), -1)[mask]
-    np.testing.assert_allclose(kernel.reshape(len(cells), -1), direct, atol=1e-8)
-    found = surrogate(outputs, seen)
-    np.testing.assert_allclose(found.errors, ((outputs - kernel) ** 2).mean(axis=-1), atol=1e-8)
-    rest = outputs[~seen] - outputs[~seen].mean(axis=0)
-    if len(rest) > 1:
-        assert found.explained == pytest.approx(1 - found.unseen_error / (rest**2).mean(), abs=1e-6)
-
-
-def test_a_probe_is_least_squares_with_a_constant() -> None:
-    rng = np.random.default_rng(0)
-    values, seen = rng.standard_normal((6, 7, 5)), mixed_mask(rng, (6, 7))
-    found = linear_probe(values, seen)
-    design = np.concatenate([values, np.ones((6, 7, 1))], axis=-1)
-    assert found.unseen is not None
-    for factor in (0, 1):
-        target = np.indices((6, 7))[factor].astype(float)
-        guess = design @ np.linalg.lstsq(design[seen], target[seen], rcond=None)[0]
-        for region, measured in ((seen, found.fitted[factor]), (~seen, found.unseen[factor])):
-            spread = ((target[region] - target[region].mean()) ** 2).sum()
-            assert measured == pytest.approx(1 - ((target - guess)[region] ** 2).sum() / spread, abs=1e-9)
-
-
-def test_many_features_fit_seen_cells_and_need_not_know_unseen_ones() -> None:
-    noise = np.random.default_rng(0).standard_normal((8, 8, 200))
-    found = linear_probe(noise, np.arange(64).reshape(8, 8) < 50)
-    assert found.unseen is not None
-    assert min(found.fitted) > 1 - 1e-9
-    assert max(found.unseen) < 0.5
-
-
-def test_positions_of_levels_can_be_given() -> None:
-    x = np.array([0.0, 1.0, 10.0])
-    assert linear_probe(x[:, None], positions=[x]).fitted == pytest.approx((1.0,))
-    assert linear_probe(x[:, None]).fitted[0] < 0.9
-    with pytest.raises(InputError, match="3 levels"):
-        linear_probe(x[:, None], positions=[[1.0]])
-    with pytest.raises(InputError, match="one right output each"):
-        superposition(IMAGES, SEEN, IMAGES[..., :-1])
-    with pytest.raises(InputError, match="one \\(x, y\\) an image"):
-        peak_accuracy(np.zeros((3, 4, 4)), [[0, 0]])

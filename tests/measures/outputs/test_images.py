@@ -82,7 +82,7 @@ def test_error_map_averages_back_to_the_mean():
         (lambda: images.strict_r2(np.zeros((3, 2)), np.zeros((3, 2))), "all targets are equal"),
         (lambda: images.pixel_errors(np.zeros((3, 2)), np.zeros((3, 2))), r"images, channels, height, width"),
         (lambda: images.errors_by_region(np.zeros((1, 2, 2)), {"x": np.ones((3, 3), bool)}), "region 'x' has shape"),
-        (lambda: images.error_map([1.0], [0.5], [0.5, 0.5], 3), "give one an image"),
+        (lambda: images.error_map([1.0], [0.5], [0.5, 0.5], 3), "give one per image"),
         (lambda: images.error_map([1.0], [0.5], [0.5], 0), "give at least one"),
     ],
 )

@@ -77,7 +77,7 @@ def test_differences_agree_with_autograd(monkeypatch: pytest.MonkeyPatch) -> Non
         sys.modules["recombine.measures.outputs.sensitivity"], "HELD", 300
     )  # several batches of entries
     for chosen in (None, labels):
-        exact = torch_sensitivity(network, inputs, parts, labels=chosen)["output"]
+        exact = torch_sensitivity(network, inputs, parts, labels=chosen)
         np.testing.assert_allclose(sensitivity(model, inputs, parts, labels=chosen).norms, exact.norms, rtol=1e-7)
 
 
@@ -88,8 +88,8 @@ def test_layers_are_followed_by_random_projections() -> None:
     found = torch_sensitivity(network, torch.ones(3, 5), {"a": [0, 1], "b": [2, 3, 4]}, layers=["0"], projections=400)
     weight = network[0].weight.detach().numpy()
     exact = [np.linalg.norm(weight[:, :2]), np.linalg.norm(weight[:, 2:])]
-    np.testing.assert_allclose(found["0"].norms, exact, rtol=0.05)
-    assert list(found) == ["0", "output"]
+    np.testing.assert_allclose(found.layers["0"].norms, exact, rtol=0.05)
+    assert list(found.layers) == ["0"]
     assert not network[0]._forward_hooks
     with pytest.raises(InputError, match="layer '7' is not a part of the module"):
         torch_sensitivity(network, torch.ones(3, 5), [0], layers=["7"])
@@ -106,7 +106,7 @@ def test_layers_are_followed_by_random_projections() -> None:
         (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), []), "no components"),
         (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), {"none": []}), "has no entry"),
         (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), [0], labels=[0, 1]), "labels must be 3 integers"),
-        (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), [0], labels=[0, 1, 1]), "one output a row"),
+        (lambda: sensitivity(lambda x: x[:, 0], np.ones((3, 2)), [0], labels=[0, 1, 1]), "one output per row"),
     ],
 )
 def test_mistakes_are_named(call: Any, words: str) -> None:

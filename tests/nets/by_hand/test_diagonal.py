@@ -17,7 +17,7 @@ from recombine.errors import InputError, SolverError
 from recombine.nets.by_hand.diagonal import Schedule, multi_task, reduced, single_task
 from recombine.nets.by_hand.diagonal_training import train
 from recombine.theory.diagonal.flow import Weights, gradient_descent, gradient_flow
-from recombine.theory.diagonal.generalization import predict_generalization
+from recombine.theory.diagonal.generalization import predict
 from recombine.theory.diagonal.penalties import pretrained_weights
 from recombine.worlds.teachers import linear_teachers, sphere_inputs
 
@@ -78,14 +78,14 @@ def test_slow_training_ends_where_theory_says(world: tuple[np.ndarray, list]) ->
     found = train(single_task(X, teachers, starts(pairs[0])), Schedule(rate=0.05, stop=1e-14))
     assert found.stopped.all()
     for place, pair in enumerate(pairs):
-        theory = predict_generalization(X, pair.main, auxiliary=pair.auxiliary, alpha=0.2, gamma=0.2)
+        theory = predict(X, pair.main, auxiliary=pair.auxiliary, alpha=0.2, gamma=0.2)
         assert found.beta[:, place] == pytest.approx(theory.beta, abs=5e-3)
         assert found.test[place] == pytest.approx(theory.test_loss, rel=0.02, abs=1e-4)
 
 
 def test_smaller_steps_come_closer_in_proportion(world: tuple[np.ndarray, list]) -> None:
     X, pairs = world
-    theory = predict_generalization(X, pairs[1].main, auxiliary=pairs[1].auxiliary, alpha=0.2, gamma=0.2).beta
+    theory = predict(X, pairs[1].main, auxiliary=pairs[1].auxiliary, alpha=0.2, gamma=0.2).beta
     miss = [
         np.abs(
             train(single_task(X, pairs[1].main[:, None], starts(pairs[1])), Schedule(rate, stop=1e-14)).beta[:, 0]
@@ -124,7 +124,7 @@ def test_multi_task_training_follows_its_flow() -> None:
     X, X1 = sphere_inputs(0, "main inputs", 4, 12), sphere_inputs(0, "auxiliary inputs", 24, 12)
     found = train(multi_task(X, pair.main[:, None], X1, pair.auxiliary, alpha=0.2), Schedule(0.1, 20_000, 1e-13))
     flow = gradient_flow(
-        [(X, X @ pair.main), (X1, X1 @ pair.auxiliary)], Weights.alike(12, 0.2, outputs=2), residual=1e-9
+        [(X, X @ pair.main), (X1, X1 @ pair.auxiliary)], Weights.alike(12, 0.2, outputs=2), tolerance=1e-9
     )
     assert found.stopped.all()
     assert found.beta[:, 0] == pytest.approx(flow.beta[:, 0], abs=2e-2)

@@ -8,8 +8,8 @@ from recombine.errors import InputError, SolverError
 from recombine.nets.by_hand import gated_training
 from recombine.nets.by_hand.gated import GatedNetworks, activities
 from recombine.nets.by_hand.gated_training import train
-from recombine.theory.gated.contexts import HalfSpaces, joint
-from recombine.theory.gated.features import one_hot
+from recombine.theory.gated.contexts import HalfSpaces, joint_contexts
+from recombine.theory.gated.features import context_indicators
 from recombine.theory.gated.flow import flow
 from recombine.theory.gated.margin import largest_margin
 from recombine.worlds.gated_problems import problem
@@ -25,7 +25,7 @@ def networks(kind, bits=1, units=3, seeds=(0, 1), inputs=5):
     if kind == "relu":
         return GatedNetworks.initial(kind, seeds, inputs, units=units)
     count = 1 if kind == "one-layer" else units
-    contexts = [HalfSpaces.drawn(count, bits, inputs, seed) for seed in seeds]
+    contexts = [HalfSpaces.random(count, bits, inputs, seed) for seed in seeds]
     return GatedNetworks.initial(kind, seeds, inputs, contexts=contexts)
 
 
@@ -34,7 +34,7 @@ def test_outputs_are_sums_over_the_weights_in_use(kind, bits):
     made = networks(kind, bits)
     X, _ = samples()
     for place, contexts in enumerate(made.contexts):
-        rows = one_hot(contexts.ids(X), contexts.contexts)
+        rows = context_indicators(contexts.ids(X), contexts.contexts)
         zeta = made.zeta()[place].reshape(rows.shape[1], -1)
         assert made.outputs(X)[place] == pytest.approx(((X @ zeta.T) * rows).sum(axis=1), abs=1e-5)
 
@@ -173,12 +173,14 @@ class TestFlow:
         assert path.ratio[-1] >= best.norm
         assert path.half_square[-1] == pytest.approx(path.ratio[-1], rel=1e-5)
         assert path.drift.max() < 1e-6
-        found = given.y * np.einsum("nr,nr->n", one_hot(given.ids, 2), given.X @ path.zeta[-1].reshape(4, 3).T)
+        found = given.y * np.einsum(
+            "nr,nr->n", context_indicators(given.ids, 2), given.X @ path.zeta[-1].reshape(4, 3).T
+        )
         assert found / path.margin[-1] == pytest.approx(given.y * best.decision(given.X, given.ids), abs=1e-3)
 
     def test_units_that_share_contexts_end_in_separate_machines(self):
         given = problem("toy")
-        shared = np.tile(joint(given.ids)[:, None], (1, 3))
+        shared = np.tile(joint_contexts(given.ids)[:, None], (1, 3))
         path = flow(given.X, given.y, shared, contexts=4, seed=1, scale=0.3, times=(0.0, 75.0))
         beta = path.zeta[-1].sum(axis=0)
         best = largest_margin(given.X, given.y, given.ids, contexts=2, norm="one-layer")
@@ -223,7 +225,7 @@ class TestFlow:
     [
         (lambda: GatedNetworks.initial("reul", [0], 3), "did you mean 'relu'"),
         (lambda: GatedNetworks.initial("contexts", [0], 3), "give 1, all of one shape"),
-        (lambda: GatedNetworks.initial("contexts", [0], 5, contexts=[HalfSpaces.drawn(2, 1, 3, 0)]), "look at 3"),
+        (lambda: GatedNetworks.initial("contexts", [0], 5, contexts=[HalfSpaces.random(2, 1, 3, 0)]), "look at 3"),
         (lambda: GatedNetworks.initial("relu", 0, 3), "seeds is 0; give a sequence"),
         (lambda: GatedNetworks.initial("relu", [-1], 3), "seeds[0] is -1"),
         (lambda: GatedNetworks.initial("relu", [0], 0), "inputs is 0"),
@@ -233,7 +235,7 @@ class TestFlow:
         (lambda: GatedNetworks("relu", torch.ones(1, 2, 3, 4), torch.ones(1, 2), torch.ones(1)), "need (1, 2, 1, 4)"),
         (lambda: activities("frozen", torch.ones(1, 1, 1, 2), torch.ones(1, 1, 2), None), "need the contexts"),
         (lambda: networks("contexts", seeds=()), "for 0 contexts networks"),
-        (lambda: GatedNetworks.initial("one-layer", [0], 3, contexts=[HalfSpaces.drawn(2, 1, 3, 0)]), "one unit"),
+        (lambda: GatedNetworks.initial("one-layer", [0], 3, contexts=[HalfSpaces.random(2, 1, 3, 0)]), "one unit"),
         (lambda: networks("relu").outputs(np.ones((2, 9))), "9 columns"),
         (lambda: train(networks("relu"), *samples(), rows=[[0]], seeds=[0]), "1 sets of rows"),
         (lambda: train(networks("relu"), *samples(), rows=[[0], []], seeds=[0, 1]), "no rows to train on"),

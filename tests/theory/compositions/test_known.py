@@ -11,8 +11,8 @@ import pytest
 import recombine as rc
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
-from recombine.theory.compositions import known as compositions
-from recombine.theory.compositions.composition import Composition, own
+from recombine.theory import compositions
+from recombine.theory.compositions import Composition, own
 from recombine.theory.compositions.jacobians import by_differences
 
 RNG = np.random.default_rng(0)

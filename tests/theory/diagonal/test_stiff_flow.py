@@ -34,8 +34,8 @@ STARTS = [Weights.alike(6, 1.0), Weights.alike(6, 0.1, 0.5), finetuned(0.1, 1.0,
 def test_flow_ends_where_all_weights_integrated_end(start: Weights) -> None:
     end = stiff_flow(X, Y, up_and_down(start), precision=1e-10)
     assert end.residual < 1e-12
-    assert end.beta == pytest.approx(gradient_flow([(X, Y)], start).beta[:, 0], abs=1e-8)
-    assert end.beta == pytest.approx(end.up**2 - end.down**2, abs=1e-15)
+    assert end.value == pytest.approx(gradient_flow([(X, Y)], start).beta[:, 0], abs=1e-8)
+    assert end.value == pytest.approx(end.up**2 - end.down**2, abs=1e-15)
 
 
 def test_derivatives_are_those_of_the_velocities() -> None:
@@ -52,7 +52,7 @@ def test_the_clock_is_that_of_gradient_descent() -> None:
     place = int(np.searchsorted(end.times, 0.5))
     halfway = gradient_descent([(X[:2], Y[:2])], start, rate=end.times[place] / 2000, steps=2000).beta[:, 0]
     assert end.path[place] == pytest.approx(halfway, abs=5e-4)
-    assert np.abs(end.path[place] - end.beta).max() > 0.02
+    assert np.abs(end.path[place] - end.value).max() > 0.02
     assert np.abs(end.path[place] - end.path[0]).max() > 0.02
 
 
@@ -61,21 +61,21 @@ def test_more_precise_steps_drift_less_from_what_flow_conserves() -> None:
     ends = [stiff_flow(X, Y, up_and_down(start), precision=precision) for precision in (1e-4, 1e-6, 1e-8)]
     drifts = [end.drift for end in ends]
     assert drifts[0] > 10 * drifts[1] > 100 * drifts[2] > 0
-    found = least_potential(X, Y, Potential.finetuned(B, 1e-3, 0.1, 1e-4)).beta
-    assert [np.abs(end.beta - found).max() for end in ends] == pytest.approx([0, 0, 0], abs=1e-3)
-    assert ends[2].beta == pytest.approx(found, abs=1e-7)
+    found = least_potential(X, Y, Potential.finetuned(B, 1e-3, 0.1, 1e-4)).value
+    assert [np.abs(end.value - found).max() for end in ends] == pytest.approx([0, 0, 0], abs=1e-3)
+    assert ends[2].value == pytest.approx(found, abs=1e-7)
     first, last = (np.prod(pair, axis=0) for pair in (up_and_down(start), (ends[2].up, ends[2].down)))
     assert np.abs(last / first - 1).max() == pytest.approx(drifts[2])
 
 
 def test_weights_of_zero_stay() -> None:
     end = stiff_flow([[1.0, 1.0]], [1.0], (np.array([0.0, 0.1]), np.array([0.0, 0.1])))
-    assert end.beta == pytest.approx([0, 1])
+    assert end.value == pytest.approx([0, 1])
     assert end.up[0] == end.down[0] == 0
 
 
 def test_targets_that_are_fitted_already_take_no_step() -> None:
-    end = stiff_flow(X, X @ B, (np.sqrt(np.maximum(B, 0)), np.sqrt(np.maximum(-B, 0))), residual=1e-12)
+    end = stiff_flow(X, X @ B, (np.sqrt(np.maximum(B, 0)), np.sqrt(np.maximum(-B, 0))), tolerance=1e-12)
     assert end.times.tolist() == [0.0]
     assert end.drift == 0
 
@@ -100,14 +100,14 @@ def test_repeated_samples_that_agree_are_fitted() -> None:
     once, twice = (
         stiff_flow(*samples, (np.ones(6), np.ones(6))) for samples in ((X, Y), (X[[0, 1, 2] * 2], Y[[0, 1, 2] * 2]))
     )
-    assert twice.beta == pytest.approx(once.beta, abs=1e-5)
+    assert twice.value == pytest.approx(once.value, abs=1e-5)
 
 
 @pytest.mark.parametrize(("inputs", "size"), [(1e29, 1.0), (1e-3, 1.0), (1.0, 1e14)])
 def test_units_of_inputs_and_weights_do_not_matter(inputs: float, size: float) -> None:
     plain = stiff_flow(X, Y, (np.ones(6), np.ones(6)))
     scaled = stiff_flow(inputs * X, inputs * size**2 * Y, (np.full(6, size), np.full(6, size)))
-    assert scaled.beta / size**2 == pytest.approx(plain.beta, abs=1e-4)
+    assert scaled.value / size**2 == pytest.approx(plain.value, abs=1e-4)
 
 
 def test_an_end_is_printed_without_its_path() -> None:
@@ -126,9 +126,9 @@ def test_an_end_is_printed_without_its_path() -> None:
         ((np.ones(6),), {}, "start is a tuple; give a pair"),
         ((np.ones(6), np.ones(6)), {"precision": 0.0}, "precision is 0.0"),
         ((np.ones(6), np.ones(6)), {"precision": 1.0}, "precision is 1.0; .* of at most 0.01"),
-        ((np.ones(6), np.ones(6)), {"residual": -1.0}, "residual is -1.0"),
-        ((np.ones(6), np.ones(6)), {"residual": 1e-20}, "residual is 1e-20; give a finite number of at least 1e-14"),
-        ((np.ones(6), np.ones(6)), {"residual": 2.0}, "residual is 2.0; .* below 1"),
+        ((np.ones(6), np.ones(6)), {"tolerance": -1.0}, "tolerance is -1.0"),
+        ((np.ones(6), np.ones(6)), {"tolerance": 1e-20}, "tolerance is 1e-20; give a finite number of at least 1e-14"),
+        ((np.ones(6), np.ones(6)), {"tolerance": 2.0}, "tolerance is 2.0; .* below 1"),
     ],
 )
 def test_bad_input_is_named(start: tuple[FloatArray, FloatArray], options: dict[str, float], message: str) -> None:

@@ -8,12 +8,11 @@ from sklearn.svm import LinearSVC
 
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.conic import largest_margin_by_cones
-from recombine.theory.gated.contexts import HalfSpaces, joint, relu_gates
-from recombine.theory.gated.features import gating_for, one_hot
-from recombine.theory.gated.machine import NotSeparableError, UndecidedError, certificate, machine_for
+from recombine.theory.gated.contexts import HalfSpaces
+from recombine.theory.gated.features import context_indicators
+from recombine.theory.gated.machine import NotSeparableError, UndecidedError, inseparability_certificate, machine_for
 from recombine.theory.gated.margin import largest_margin
-from recombine.theory.gated.norms import effective_squares, group_norm
-from recombine.theory.gated.pivoting import nonnegative_minimum
+from recombine.theory.gated.norms import effective_squares, mixed_norm
 from recombine.worlds.gated_problems import problem
 
 KNOWN = {
@@ -51,7 +50,7 @@ def test_the_effective_norm_is_the_mean_over_joint_contexts(name, value):
     assert found.gating.transform is not None
     zeta = (found.gating.transform @ found.zeta).reshape(-1, 2, given.X.shape[1])
     assert effective_squares(zeta) == pytest.approx(value, abs=1e-5)
-    by_unit = np.einsum("nr,nr->n", one_hot(given.ids, 2), given.X @ zeta.reshape(-1, given.X.shape[1]).T)
+    by_unit = np.einsum("nr,nr->n", context_indicators(given.ids, 2), given.X @ zeta.reshape(-1, given.X.shape[1]).T)
     assert found.decision(given.X, given.ids) == pytest.approx(by_unit)
 
 
@@ -111,9 +110,9 @@ def test_g1_switches_a_unit_off():
 def test_the_published_grouping_solves_another_problem():
     for name, true_norm in (("toy", 7.756487), ("G1", 12.755238)):
         found = solved(name, "published group")
-        assert group_norm(found.zeta, problem(name).ids.shape[1], order="F") == pytest.approx(found.value)
+        assert mixed_norm(found.zeta, problem(name).ids.shape[1], order="F") == pytest.approx(found.value)
         # The minimiser is hardly unique, so its true norm is known less well than its value.
-        assert group_norm(found.zeta, problem(name).ids.shape[1]) == pytest.approx(true_norm, abs=5e-4)
+        assert mixed_norm(found.zeta, problem(name).ids.shape[1]) == pytest.approx(true_norm, abs=5e-4)
 
 
 @pytest.mark.parametrize("name", ["toy", "G1"])
@@ -210,7 +209,7 @@ def test_not_separable_is_said_of_inseparable_samples_only(scale, norm):
 def test_a_certificate_against_a_margin():
     given = problem("toy")
     signed = given.X * given.y[:, None]
-    shares = certificate(signed @ signed.T)
+    shares = inseparability_certificate(signed @ signed.T)
     assert shares.min() >= 0
     assert shares.sum() == pytest.approx(1)
     # The origin is a mean of the signed inputs, so no direction has all of them in front.
@@ -295,70 +294,3 @@ def test_labels_can_be_false_and_true(kind):
     )
     assert truth.norm == signs.norm
     assert np.array_equal(truth.zeta, signs.zeta)
-
-
-@given(seed=st.integers(0, 1000), size=st.integers(1, 30))
-def test_pivoting_meets_the_optimality_conditions(seed, size):
-    rng = np.random.default_rng(seed)
-    root = rng.normal(size=(size, size))
-    matrix, linear = root @ root.T + 1e-3 * np.eye(size), rng.normal(size=size)
-    answer, _ = nonnegative_minimum(matrix, linear, rng.random(size) < 0.5)
-    slack = matrix @ answer - linear
-    assert answer.min() >= 0
-    assert slack.min() > -1e-7
-    assert np.abs(answer * slack).max() < 1e-6
-
-
-class TestContexts:
-    def test_the_first_hyperplane_is_the_most_significant_bit(self):
-        contexts = HalfSpaces(np.eye(2)[None], np.zeros((1, 2)))
-        assert contexts.ids([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])[:, 0].tolist() == [2, 1, 3]
-
-    def test_thresholds_are_saved_and_a_file_without_them_is_refused(self, tmp_path):
-        X = np.random.default_rng(0).normal(loc=3, size=(50, 4))
-        contexts = HalfSpaces.balanced(3, 2, X, seed=1)
-        contexts.save(tmp_path / "contexts.npz")
-        assert np.array_equal(HalfSpaces.load(tmp_path / "contexts.npz").ids(X), contexts.ids(X))
-        np.savez(tmp_path / "half.npz", normals=contexts.normals)
-        with pytest.raises(InputError, match="need both"):
-            HalfSpaces.load(tmp_path / "half.npz")
-        np.save(tmp_path / "one.npy", contexts.normals)
-        for name in ("nothing.npz", "one.npy"):
-            with pytest.raises(InputError, match="cannot be read"):
-                HalfSpaces.load(tmp_path / name)
-        lost = contexts.without_thresholds(seed=0)
-        assert np.array_equal(lost.normals, contexts.normals)
-        assert not np.array_equal(lost.ids(X), contexts.ids(X))
-
-    def test_joint_contexts_and_relu_gates(self):
-        assert joint([[0, 1], [1, 1], [0, 1], [0, 0]]).tolist() == [1, 2, 1, 0]
-        assert relu_gates([[0.0, 1.0]], [[3.0, 0.0]]).tolist() == [[1]]
-
-    def test_unseen_joint_contexts_have_no_weights(self):
-        gating = gating_for("one-layer", np.array([[0, 0], [1, 1]]), 2)
-        assert gating.features(np.array([[0, 1], [1, 1]])).tolist() == [[0, 0], [0, 1]]
-        assert gating.values(np.ones((2, 3)), np.ones((2, 3)), np.array([[0, 1], [1, 1]])).tolist() == [0, 3]
-
-    @pytest.mark.parametrize(
-        ("call", "words"),
-        [
-            (lambda: HalfSpaces(np.ones((2, 3)), np.ones(2)), "(units, bits, inputs)"),
-            (lambda: HalfSpaces(np.full((1, 1, 2), np.inf), np.ones((1, 1))), "not finite"),
-            (lambda: HalfSpaces.drawn(0, 1, 2, 0), "units is 0"),
-            (lambda: HalfSpaces.drawn(2.5, 1, 2, 0), "units is 2.5; give a whole number"),
-            (lambda: HalfSpaces.drawn(True, 1, 2, 0), "units is True"),
-            (lambda: HalfSpaces.drawn(1, -1, 2, 0), "bits is -1"),
-            (lambda: HalfSpaces.drawn(1, 1, 2, -1), "seed is -1"),
-            (lambda: HalfSpaces.drawn(10**9, 1, 1000, 0), "GiB"),
-            (lambda: HalfSpaces.drawn(1, 1, 2, 0).without_thresholds("a"), "seed is 'a'"),
-            (lambda: HalfSpaces.drawn(1, 1, 2, 0).save("no folder/file.npz"), "folder that exists"),
-            (lambda: joint("abc"), "ids has shape"),
-            (lambda: HalfSpaces.drawn(1, 41, 2, 0), "at most 40"),
-            (lambda: HalfSpaces.balanced(1, 1, np.zeros((0, 2)), 0), "no rows"),
-            (lambda: HalfSpaces.drawn(1, 1, 2, 0).ids(np.ones((3, 5))), "5 columns and 2 were expected"),
-        ],
-    )
-    def test_bad_input_is_named(self, call, words):
-        with pytest.raises(InputError) as caught:
-            call()
-        assert words in str(caught.value)

@@ -20,7 +20,7 @@ def test_known_costs_and_where_they_meet():
     assert norms.chain_cost(ZETA, 1) == pytest.approx((ZETA**2).sum() / 2)
     assert (ZETA**2).sum() == pytest.approx(8.828013, abs=1e-6)
     assert np.sqrt(5) * norms.convolution_cost(BETA) == pytest.approx(4.800949, abs=1e-6)
-    # One context a unit, or one unit, and the norms are the same.
+    # One context per unit, or one unit, and the norms are the same.
     assert norms.group_cost(ZETA[:1]) == pytest.approx(norms.shared_contexts_cost(ZETA[0]))
     assert norms.gated_readout_cost(BETA[:1]) == pytest.approx(norms.shared_contexts_cost(BETA[:1]))
     assert norms.frozen_relu_cost(BETA) == pytest.approx(norms.group_cost(BETA[:, None]))
@@ -72,9 +72,9 @@ def test_shifts_keep_the_function_and_never_raise_the_least_cost(seed, units):
 
 def test_the_published_grouping_takes_contexts_of_different_units_together():
     rows = np.random.RandomState(1).randn(785, 3, 4).transpose(1, 2, 0).reshape(12, 785)
-    assert norms.group_norm(rows, 3) == pytest.approx(168.407117, abs=5e-7)
-    assert norms.group_norm(rows, 3, order="F") == pytest.approx(168.402395, abs=5e-7)
-    assert norms.group_norm(rows, 3) == pytest.approx(norms.group_cost(rows.reshape(3, 4, 785)))
+    assert norms.mixed_norm(rows, 3) == pytest.approx(168.407117, abs=5e-7)
+    assert norms.mixed_norm(rows, 3, order="F") == pytest.approx(168.402395, abs=5e-7)
+    assert norms.mixed_norm(rows, 3) == pytest.approx(norms.group_cost(rows.reshape(3, 4, 785)))
 
 
 @pytest.mark.parametrize(("units", "contexts"), [(3, 2), (5, 4)])
@@ -99,8 +99,8 @@ def test_the_meant_l2_transform_is_the_effective_norm():
     ("call", "words"),
     [
         (lambda: norms.group_cost([[1.0]]), "3 axes"),
-        (lambda: norms.group_norm(np.ones((5, 2)), 2), "not whole contexts"),
-        (lambda: norms.group_norm(np.ones((4, 2)), 2, order="A"), "'C' (right)"),
+        (lambda: norms.mixed_norm(np.ones((5, 2)), 2), "not whole contexts"),
+        (lambda: norms.mixed_norm(np.ones((4, 2)), 2, order="A"), "'C' (right)"),
         (lambda: norms.chain_cost(ZETA, 0), "at least 1"),
         (lambda: norms.chain_cost(ZETA, 2.5), "depth is 2.5"),
         (lambda: norms.chain_cost(1.0, 2), "shape ()"),
@@ -112,7 +112,7 @@ def test_the_meant_l2_transform_is_the_effective_norm():
         (lambda: norms.least_group_cost(ZETA, most=0), "most is 0"),
         (lambda: norms.effective_squares(np.ones((2000, 2, 2))), "overflows"),
         (lambda: norms.effective_squares_by_sum(np.ones((50, 2, 2))), "use effective_squares"),
-        (lambda: norms.group_norm(np.ones((4, 2)), 2.0), "units is 2.0"),
+        (lambda: norms.mixed_norm(np.ones((4, 2)), 2.0), "units is 2.0"),
     ],
 )
 def test_bad_input_is_named(call, words):

@@ -1,7 +1,7 @@
 # Answers with R's estimability package which cells of a factorial design are estimable.
-# Standard input: one design a line, "sizes order seen", e.g. "3,2 1 110100": the number of levels of each factor, the
+# Standard input: one design per line, "sizes order seen", e.g. "3,2 1 110100": the number of levels of each factor, the
 # largest order of interaction, and for every cell (last factor fastest) whether it was seen.
-# Standard output: one line a design, for every cell whether its expected value is estimable.
+# Standard output: one line per design, for every cell whether its expected value is estimable.
 suppressPackageStartupMessages(library(estimability))
 
 answer <- function(line) {

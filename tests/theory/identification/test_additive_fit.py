@@ -83,7 +83,7 @@ def test_fitted_values_are_the_weighted_projection(sizes, order, symmetric, weig
     assert np.allclose(fit.fitted, rows @ solution, atol=1e-9)
     assert fit.rank == np.linalg.matrix_rank(rows)
     known = identify(cells, None, order, sizes=sizes, symmetric=symmetric)
-    targets = every_cell(sizes)[known.grid().reshape(-1) <= Verdict.DETERMINED]
+    targets = every_cell(sizes)[known.verdicts_on_grid().reshape(-1) <= Verdict.DETERMINED]
     assert np.allclose(fit.predict(targets), features.incidence(targets) @ solution, atol=1e-8)
 
 
@@ -115,6 +115,6 @@ def test_an_additive_truth_is_recovered_at_every_determined_cell():
 
 
 @pytest.mark.parametrize("outcome", [[1.0], []])
-def test_one_value_a_cell(outcome):
-    with pytest.raises(InputError, match="one value a cell"):
+def test_one_value_per_cell(outcome):
+    with pytest.raises(InputError, match="one value per cell"):
         fit_additive(Conjunctions((2, 2)), [[0, 0], [1, 1]], outcome)

@@ -55,13 +55,13 @@ def test_every_determined_cell_has_a_certificate_and_no_other_has(answer):
     generator = np.random.default_rng(0)
     determined = cells[answer.verdicts == Verdict.DETERMINED]
     for cell in determined[generator.permutation(len(determined))[:6]]:
-        assert_certifies(answer.features, answer.seen, answer.certificate(cell))
+        assert_certifies(answer.features, answer.seen, answer.certificate_of(cell))
     open_cells = cells[answer.verdicts == Verdict.DISCONNECTED]
     for cell in open_cells[generator.permutation(len(open_cells))[:3]]:
         with pytest.raises(SolverError, match="no sum of seen cells"):
             certificate(answer.features, answer.seen, cell)
         with pytest.raises(InputError, match="is disconnected"):
-            answer.certificate(cell)
+            answer.certificate_of(cell)
 
 
 @settings(max_examples=40, deadline=None)
@@ -70,7 +70,7 @@ def test_the_squared_weights_are_never_below_the_leverage(answer):
     # Least squares has the smallest squared weights of all sums that give the cell.
     cells = every_cell(answer.features.sizes)
     for cell in cells[answer.verdicts == Verdict.DETERMINED][:4]:
-        squares = float(sum(weight**2 for weight in answer.certificate(cell).weights))
+        squares = float(sum(weight**2 for weight in answer.certificate_of(cell).weights))
         assert squares >= answer.leverage_of([cell])[0] - 1e-9
 
 
@@ -79,7 +79,7 @@ def test_two_factors_give_a_shortest_path():
     stairs = np.array([[i, i + up] for i in range(10) for up in (0, 1)])
     answer = identify(stairs)
     for first, second in [(0, 9), (9, 0), (2, 6), (7, 3)]:
-        found = answer.certificate((first, second))
+        found = answer.certificate_of((first, second))
         assert len(found) == (2 * (second - first) - 1 if second > first else 2 * (first - second) + 1)
         assert_certifies(answer.features, answer.seen, found)
 
@@ -87,7 +87,7 @@ def test_two_factors_give_a_shortest_path():
 @pytest.mark.parametrize(("factors", "order"), [(3, 1), (3, 2), (4, 2), (4, 3)])
 def test_one_missing_cell_closes_one_cube(factors, order):
     cells = every_cell((3,) * factors)
-    found = identify(cells[1:], order=order).certificate((0,) * factors)
+    found = identify(cells[1:], order=order).certificate_of((0,) * factors)
     # No relation at order k has fewer than 2**(k+1) cells.
     assert len(found) == 2 ** (order + 1) - 1
     assert {abs(weight) for weight in found.weights} == {1}
@@ -99,7 +99,7 @@ def test_one_missing_cell_closes_one_cube(factors, order):
 def test_odd_cycles_give_halves():
     triangles = [[0, 1], [1, 2], [0, 2], [3, 4], [4, 5], [3, 5]]
     answer = identify(triangles, [[0, 3]], symmetric=[(0, 1)])
-    found = answer.certificate(0)
+    found = answer.certificate_of(0)
     assert_certifies(answer.features, answer.seen, found)
     assert {abs(weight) for weight in found.weights} == {Fraction(1, 2)}
     assert len(found) == 6
@@ -111,8 +111,8 @@ def test_long_chains_are_certified():
     seen = np.stack([(steps + shift) // 3 for shift in range(3)], axis=1)
     answer = identify(seen)
     cell = (79, 0, 80)
-    assert answer.of([cell])[0] == Verdict.DETERMINED
-    assert_certifies(answer.features, answer.seen, answer.certificate(cell))
+    assert answer.verdicts_of([cell])[0] == Verdict.DETERMINED
+    assert_certifies(answer.features, answer.seen, answer.certificate_of(cell))
 
 
 def test_large_weights_are_solved_exactly():
@@ -123,7 +123,7 @@ def test_large_weights_are_solved_exactly():
         seen += [(single, this, 0), (single, 0, this), (double, this, this), (double, after, 0)]
     seen = [row for row in seen if row != (0, 1, 0)] + [(0, 9, 0)]
     answer = identify(seen)
-    found = answer.certificate((0, 1, 0))
+    found = answer.certificate_of((0, 1, 0))
     assert_certifies(answer.features, answer.seen, found)
     assert max(weight.denominator for weight in found.weights) == 2**8
 
@@ -136,8 +136,8 @@ def test_a_design_too_large_for_the_program_gets_weights_that_say_so(monkeypatch
     answer = identify(seen)
     cell = cells[answer.verdicts == Verdict.DETERMINED][0]
     monkeypatch.setattr("recombine.theory.identification.signed_sums.POOLS", (2,))
-    monkeypatch.setattr(sys.modules["recombine.theory.identification.certificate"], "by_cube", lambda *_: {})
-    found = answer.certificate(cell)
+    monkeypatch.setattr(sys.modules["recombine.theory.identification.certificate"], "cube_terms", lambda *_: {})
+    found = answer.certificate_of(cell)
     assert not found.verified
     function = random_function(answer.features, 1)
     assert found.value(function(found.cells)) == pytest.approx(function([cell])[0], abs=1e-5)
@@ -154,12 +154,12 @@ def test_solve_fractions_reports_what_cannot_be_solved():
 
 def test_a_seen_cell_certifies_itself_and_names_are_used():
     answer = identify([[0, 0], [0, 1], [1, 0]], [[0, 1], [1, 1]])
-    assert str(answer.certificate(0)) == "y(0,1) = y(0,1)"
+    assert str(answer.certificate_of(0)) == "y(0,1) = y(0,1)"
     levels = [["a", "b"], [1, 2]]
-    assert answer.certificate(1).text(levels) == "y(b,2) = y(b,1) + y(a,2) - y(a,1)"
-    assert answer.certificate(1).value(np.array([5.0, 3.0, 1.0])) == 7.0
+    assert answer.certificate_of(1).text(levels) == "y(b,2) = y(b,1) + y(a,2) - y(a,1)"
+    assert answer.certificate_of(1).value(np.array([5.0, 3.0, 1.0])) == 7.0
 
 
 def test_numbering_needs_targets():
     with pytest.raises(InputError, match="give the cell itself"):
-        identify([[0, 0], [1, 1]]).certificate(0)
+        identify([[0, 0], [1, 1]]).certificate_of(0)

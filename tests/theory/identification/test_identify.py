@@ -76,7 +76,7 @@ def test_every_route_agrees_with_rational_elimination(design):
         assert answer.rank == rank
         if all(mask.all() for mask in nullspace.present_levels(features, seen)):
             assert answer.deficit == full - rank
-        assert np.array_equal(answer.of(cells), answer.verdicts)
+        assert np.array_equal(answer.verdicts_of(cells), answer.verdicts)
 
 
 @settings(max_examples=40, deadline=None)
@@ -85,8 +85,8 @@ def test_counts_equal_the_counted_grid(design):
     sizes, order, symmetric, seen = design
     answer = identify(seen, order=order, sizes=sizes, symmetric=symmetric)
     cells = every_cell(sizes)
-    codes = answer.of(np.unique(canonical(cells, symmetric), axis=0))
-    counts = answer.counts()
+    codes = answer.verdicts_of(np.unique(canonical(cells, symmetric), axis=0))
+    counts = answer.count_verdicts()
     assert counts.exact
     assert counts.by_verdict == {verdict: int((codes == verdict).sum()) for verdict in Verdict}
     assert counts.total == len(codes)
@@ -159,7 +159,7 @@ def test_graph_equals_exact(first, second, symmetric, seed):
     graph = identify(seen, sizes=sizes, symmetric=groups)
     exact = identify(seen, sizes=sizes, symmetric=groups, route="exact")
     assert (graph.route, exact.route) == ("graph", "exact")
-    assert np.array_equal(graph.grid(), exact.grid())
+    assert np.array_equal(graph.verdicts_on_grid(), exact.verdicts_on_grid())
     assert (graph.rank, graph.deficit) == (exact.rank, exact.deficit)
 
 
@@ -197,7 +197,7 @@ def test_counts_of_a_product_of_1e30_cells():
     levels = np.arange(size)
     base = np.zeros((size, factors), dtype=np.int64)
     seen = np.vstack([np.where(np.arange(factors) == factor, levels[:, None], base) for factor in range(factors)])
-    counts = identify(seen).counts()
+    counts = identify(seen).count_verdicts()
     assert counts.exact
     assert counts[Verdict.SEEN] == factors * (size - 1) + 1
     assert counts[Verdict.DETERMINED] == 10**30 - counts[Verdict.SEEN]
@@ -211,7 +211,7 @@ def test_counts_of_two_blocks_of_a_huge_product():
     seen = np.vstack([one, one + half])
     answer = identify(seen)
     assert answer.deficit == factors - 1
-    counts = answer.counts()
+    counts = answer.count_verdicts()
     assert counts.exact
     assert counts.total == 100**6
     assert counts[Verdict.SEEN] + counts[Verdict.DETERMINED] == 2 * half**factors
@@ -220,9 +220,9 @@ def test_counts_of_two_blocks_of_a_huge_product():
 def test_sampled_counts_cover_the_truth_and_say_so(monkeypatch):
     seen = sparse(10, 3, 0.24, 1)
     answer = identify(seen, order=2)
-    truth = answer.counts()
+    truth = answer.count_verdicts()
     monkeypatch.setattr(sys.modules["recombine.theory.identification.identify"], "GRID_CELLS", 10)
-    sampled = answer.counts(seed=3)
+    sampled = answer.count_verdicts(seed=3)
     assert truth.exact
     assert not sampled.exact
     assert sampled.sampled > 100_000
@@ -230,16 +230,16 @@ def test_sampled_counts_cover_the_truth_and_say_so(monkeypatch):
     for verdict in Verdict:
         assert sampled.low[verdict] <= truth[verdict] <= sampled.high[verdict]
     with pytest.raises(InputError, match="too many to list"):
-        answer.grid()
+        answer.verdicts_on_grid()
 
 
 def test_sampled_counts_of_interchangeable_factors(monkeypatch):
     seen = canonical(sparse(9, 3, 0.2, 4), [(0, 1, 2)])
     answer = identify(seen, order=2, symmetric=[(0, 1, 2)])
-    truth = answer.counts()
+    truth = answer.count_verdicts()
     assert truth.total == 165
     monkeypatch.setattr(sys.modules["recombine.theory.identification.identify"], "GRID_CELLS", 10)
-    sampled = answer.counts()
+    sampled = answer.count_verdicts()
     if not sampled.exact:
         assert all(sampled.low[verdict] <= truth[verdict] <= sampled.high[verdict] for verdict in Verdict)
 
@@ -248,13 +248,13 @@ def test_ten_million_levels_at_order_2_need_no_table():
     seen = np.array([[0, 0, 0], [0, 0, 10**7], [0, 10**7, 0], [10**7, 0, 0]])
     answer = identify(seen, [[10**7, 10**7, 10**7], [5, 0, 0]], order=2)
     assert answer.verdicts.tolist() == [Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL]
-    assert answer.counts().total == (10**7 + 1) ** 3
+    assert answer.count_verdicts().total == (10**7 + 1) ** 3
 
 
 def test_the_saturated_model_determines_only_what_was_seen():
     answer = identify([[0, 0, 1], [1, 1, 0]], order=3)
     assert set(answer.verdicts.tolist()) == {Verdict.SEEN, Verdict.DISCONNECTED}
-    assert answer.counts()[Verdict.DISCONNECTED] == 6
+    assert answer.count_verdicts()[Verdict.DISCONNECTED] == 6
 
 
 @pytest.mark.parametrize(
@@ -275,5 +275,5 @@ def test_bad_input_is_named(arguments, message):
 
 def test_a_product_too_large_to_list_says_what_to_do():
     answer = identify([[0, 0], [5000, 5000]])
-    with pytest.raises(InputError, match=r"give targets, ask \.of\(cells\), or use \.counts\(\)"):
+    with pytest.raises(InputError, match=r"give targets, ask \.verdicts_of\(cells\), or use \.count_verdicts\(\)"):
         _ = answer.verdicts

@@ -68,7 +68,7 @@ def test_a_staircase_grows_by_one_per_seen_cell_on_the_path():
     # Without cycles there is one certificate, so leverage is its number of cells.
     stairs = np.array([[i, i + up] for i in range(8) for up in (0, 1)])
     answer = identify(stairs, [[0, 8], [7, 0], [3, 3]])
-    assert answer.leverage == pytest.approx([len(answer.certificate(i)) for i in range(3)])
+    assert answer.leverage == pytest.approx([len(answer.certificate_of(i)) for i in range(3)])
 
 
 def test_undetermined_cells_have_none():

@@ -168,3 +168,19 @@ def test_positivity_is_that_of_the_dense_gram_matrix():
 def test_bad_input_says_what_is_wrong(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        OverlapKernel.relu(2, 3, leak=0.1, bias=0.5),
+        OverlapKernel.step(1, 2),
+        OverlapKernel.quadratic(2, 3),
+        OverlapKernel.gaussian(1, 2, sharpness=2.0),
+        OverlapKernel.ntk(1, 2),
+        OverlapKernel.from_values([0.0, 0.3, 1.0]),
+    ],
+    ids=repr,
+)
+def test_a_kernel_shows_how_it_is_made_again(kernel):
+    assert eval(repr(kernel), {"OverlapKernel": OverlapKernel}) == kernel

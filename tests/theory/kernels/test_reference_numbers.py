@@ -21,7 +21,7 @@ from recombine.theory.kernels.estimators import KernelClassifier, KernelRegresso
 from recombine.theory.kernels.leak import anchor_addition, slope
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.representability import representability
-from recombine.theory.kernels.shortcut import context_dependence_correct, context_dependence_margin
+from recombine.theory.kernels.shortcut import context_dependence_margin
 from recombine.theory.kernels.solvers.spectrum import Spectrum
 
 Floats = npt.NDArray[np.float64]
@@ -219,9 +219,9 @@ def test_r13_to_r16_context_dependence(salience: tuple[float, float], loss: str,
     for left_out, margin in zip((3, 2, 1), expected, strict=False):
         found = margins(tasks.context_dependence(left_out), salient(*salience), loss)
         assert found.tolist() == digits([margin] * len(found))
-    closed = context_dependence_margin(salience, loss=loss)  # type: ignore[arg-type]
-    assert closed.margin == digits(expected[0])
-    assert (closed.regime == "all seen cells support") == (loss == "squared" or salience == (0.05, 0.02))
+    closed = context_dependence_margin(*salience, loss=loss)  # type: ignore[arg-type]
+    assert float(closed.value) == digits(expected[0])
+    assert bool(closed.all_support) == (loss == "squared" or salience == (0.05, 0.02))
 
 
 def test_r17_ordering() -> None:
@@ -288,8 +288,8 @@ def test_claim_12_networks_take_the_shortcut_under_hard_margin_only(depth: int, 
         # The constant conjunction drops out: the design is balanced, so leaving S0 in must not matter.
         found = margins(task, kernel, loss)
         assert found.tolist() == digits([expected] * 18, places=4)
-        closed = context_dependence_margin(kernel.salience, loss=loss)  # type: ignore[arg-type]
-        assert found == pytest.approx(closed.margin, abs=1e-9)
+        closed = context_dependence_margin(*kernel.salience, loss=loss)  # type: ignore[arg-type]
+        assert found == pytest.approx(float(closed.value), abs=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
@@ -304,7 +304,7 @@ def test_claim_11_phase_diagram(loss: str) -> None:
             assert accuracy in (0.0, 1.0)
             right.append(bool(accuracy))
         assert right == sorted(right), "solving CD-k implies solving every easier one"
-        assert right[0] == context_dependence_correct(s1, s2, loss=loss)  # type: ignore[arg-type]
+        assert right[0] == context_dependence_margin(s1, s2, loss=loss).correct  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared"])

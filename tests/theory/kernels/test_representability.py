@@ -172,7 +172,7 @@ def test_nothing_unseen_is_trivially_exact() -> None:
     ("arguments", "said"),
     [
         (([[0, 1]], [1], [0.0]), "True/False"),
-        (([[0, 1]], [True, False], [0.0]), "train must be 1"),
+        (([[0, 1]], [True, False], [0.0]), "seen must be 1"),
         (([[0, 1]], [True], [np.nan]), "finite"),
         (([[0, 1]], [True], [0.0, 1.0]), "target must be 1"),
         (([[0, 1]], [True], [0.0], [(0, 2)]), "factors are numbered 0 to 1"),

@@ -13,11 +13,7 @@ from scipy.optimize import nnls
 
 from recombine.errors import InputError
 from recombine.tasks import Task, context_dependence
-from recombine.theory.kernels.shortcut import (
-    context_dependence_correct,
-    context_dependence_margin,
-    context_dependence_phase,
-)
+from recombine.theory.kernels.shortcut import context_dependence_margin
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,10 +49,10 @@ weight = st.floats(0.0, 1.0)
 def test_closed_form_is_the_solver_solution(s1: float, s2: float, s3: float, items: int, loss: str) -> None:
     task = context_dependence(items, items=items)
     margins, _ = dense_margins(task, (s1, s2, s3), loss)
-    closed = context_dependence_margin((s1, s2, s3), items, loss)  # type: ignore[arg-type]
-    np.testing.assert_allclose(margins[task.test], closed.margin, atol=1e-9)
-    if abs(closed.margin) > 1e-12:
-        assert closed.correct == (closed.margin > 0)
+    closed = context_dependence_margin(s1, s2, s3, items=items, loss=loss)  # type: ignore[arg-type]
+    np.testing.assert_allclose(margins[task.test], closed.value, atol=1e-9)
+    if abs(closed.value) > 1e-12:
+        assert closed.correct == (closed.value > 0)
 
 
 @pytest.mark.parametrize("weights", [(0.05, 0.02, 0.79), (0.20350064, 0.09423825, 0.1067833)])
@@ -66,8 +62,7 @@ def test_the_regime_says_which_cells_support(weights: tuple[float, float, float]
     context, f1, f2 = task.cells[task.train].T
     answer = task.target[task.train]
     easy = ((f1 >= 3) == (f2 >= 3)) & (answer == np.where(context == 0, 1, -1))
-    regime = context_dependence_margin(weights).regime
-    if regime == "all seen cells support":
+    if context_dependence_margin(*weights).all_support:
         assert (dual > 1e-9).all()
     else:
         assert np.array_equal(dual > 1e-9, ~easy)
@@ -76,10 +71,9 @@ def test_the_regime_says_which_cells_support(weights: tuple[float, float, float]
 def test_both_regimes_meet_at_their_border() -> None:
     # Walk from memorizing to additive kernels; the margin must not jump where easy cells drop out.
     path = np.linspace(0.001, 0.33, 20_001)
-    margins = context_dependence_phase(path, 0.0 * path)
-    regimes = [context_dependence_margin((s1, 0.0)).regime for s1 in (path[0], path[-1])]
-    assert regimes[0] != regimes[1]
-    assert np.abs(np.diff(margins)).max() < 1e-3
+    found = context_dependence_margin(path, 0.0 * path)
+    assert found.all_support[0] != found.all_support[-1]
+    assert np.abs(np.diff(found.value)).max() < 1e-3
 
 
 def test_phase_diagram_agrees_with_the_solver_everywhere_on_a_grid() -> None:
@@ -88,9 +82,10 @@ def test_phase_diagram_agrees_with_the_solver_everywhere_on_a_grid() -> None:
         s3 = 1 - 3 * s1 - 3 * s2
         if s3 > 1e-9:
             margins, _ = dense_margins(task, (s1, s2, s3), "hinge")
-            assert margins[task.test] == pytest.approx(float(context_dependence_phase(s1, s2)), abs=1e-9)
+            closed = context_dependence_margin(s1, s2)
+            assert margins[task.test] == pytest.approx(float(closed.value), abs=1e-9)
             if s2 > 0 or s1 > 0:
-                assert bool(context_dependence_correct(s1, s2)) == bool(margins[task.test].min() > 1e-12)
+                assert bool(closed.correct) == bool(margins[task.test].min() > 1e-12)
 
 
 class Orbits:
@@ -137,7 +132,7 @@ def spread_over_simplex(count: int) -> Floats:
 def test_shares_of_the_simplex_that_solve_each_task(loss: str, shares: tuple[float, ...]) -> None:
     points, orbits = spread_over_simplex(2500), [Orbits(k) for k in (3, 2, 1)]
     right = np.array([[reduced.margin(*point, loss) > 0 for reduced in orbits] for point in points])
-    assert np.array_equal(right[:, 0], context_dependence_correct(*points.T, loss=loss))  # type: ignore[arg-type]
+    assert np.array_equal(right[:, 0], context_dependence_margin(*points.T, loss=loss).correct)  # type: ignore[arg-type]
     assert (right[:, :-1] <= right[:, 1:]).all(), "solving CD-k implies solving every easier one"
     found = np.bincount(3 - right.sum(axis=1), minlength=4) / len(points)
     # Expected: 60,000 points. Usually quoted as about .52/.38/.08/.02 and .73/.18/.07/.02; .389 and .015 are closer.
@@ -157,51 +152,56 @@ def test_orbits_lose_nothing(k: int, loss: str) -> None:
 @given(s1=weight, s2=weight, s3=st.floats(0.001, 1.0), scale=st.floats(0.1, 10), items=st.integers(1, 4))
 def test_margins_ignore_the_scale_of_the_kernel(s1: float, s2: float, s3: float, scale: float, items: int) -> None:
     for loss in ("hinge", "squared"):
-        one = context_dependence_phase(s1, s2, s3, items=items, loss=loss)  # type: ignore[arg-type]
-        other = context_dependence_phase(scale * s1, scale * s2, scale * s3, items=items, loss=loss)  # type: ignore[arg-type]
-        assert one == pytest.approx(other, abs=1e-9)
+        one = context_dependence_margin(s1, s2, s3, items=items, loss=loss)  # type: ignore[arg-type]
+        other = context_dependence_margin(scale * s1, scale * s2, scale * s3, items=items, loss=loss)  # type: ignore[arg-type]
+        assert one.value == pytest.approx(other.value, abs=1e-9)
 
 
 def test_three_item_inequality_is_the_published_one() -> None:
     rng = np.random.default_rng(0)
     s = rng.dirichlet([1, 1, 1], size=500) / [3, 3, 1]
-    dropped = np.array([context_dependence_margin(row).regime.startswith("easy") for row in s])
+    found = context_dependence_margin(*s.T)
+    dropped = ~found.all_support
     published = s[:, 1] + 12 * s[:, 0] * s[:, 1] + 6 * s[:, 1] ** 2 > 18 * s[:, 0] ** 2
     assert dropped.sum() > 50
-    assert np.array_equal(context_dependence_correct(*s.T)[dropped], published[dropped])
+    assert np.array_equal(found.correct[dropped], published[dropped])
 
 
 def test_without_pair_weights_nothing_generalizes() -> None:
     s1 = np.linspace(0, 1 / 3, 50)
     for loss in ("hinge", "squared"):
-        assert not context_dependence_correct(s1, 0.0, loss=loss).any()  # type: ignore[arg-type]
-        assert (context_dependence_phase(s1, 0.0, loss=loss) <= 0).all()  # type: ignore[arg-type]
+        found = context_dependence_margin(s1, 0.0, loss=loss)  # type: ignore[arg-type]
+        assert not found.correct.any()
+        assert (found.value <= 0).all()
 
 
 def test_single_levels_alone_fall_for_the_shortcut_completely() -> None:
     # Hard margin: context, feature 1 and feature 2 at equal weight fit all seen cells and invert the unseen ones.
-    assert context_dependence_margin((1 / 3, 0.0)).margin == pytest.approx(-1.0)
+    assert context_dependence_margin(1 / 3, 0.0).value == pytest.approx(-1.0)
     task = context_dependence(3)
     gram = dense_gram(task, (1 / 3, 0.0, 0.0))
     fitted = gram @ np.linalg.pinv(gram[task.train]) @ task.target[task.train] * task.target
-    closed = context_dependence_margin((1 / 3, 0.0), loss="squared").margin
-    assert fitted[task.test] == pytest.approx(closed)
+    closed = context_dependence_margin(1 / 3, 0.0, loss="squared").value
+    assert fitted[task.test] == pytest.approx(float(closed))
 
 
 def test_pure_memory_says_nothing() -> None:
     for loss in ("hinge", "squared"):
-        verdict = context_dependence_margin((0.0, 0.0), loss=loss)  # type: ignore[arg-type]
-        assert (verdict.margin, verdict.correct) == (0.0, False)
+        found = context_dependence_margin(0.0, 0.0, loss=loss)  # type: ignore[arg-type]
+        assert (float(found.value), bool(found.correct)) == (0.0, False)
+
+
+def test_what_is_no_kernel_has_no_margin() -> None:
+    found = context_dependence_margin([0.3, 0.0, 0.1], [0.3, 0.0, 0.1], [-0.8, 0.0, 0.4])
+    assert np.isnan(found.value).tolist() == [True, True, False]
+    assert found.correct.tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: context_dependence_margin((0.3, 0.3)), "none may be negative"),
-        (lambda: context_dependence_margin((0.0, 0.0, 0.0)), "nor all be zero"),
-        (lambda: context_dependence_margin((0.1,)), "give"),
-        (lambda: context_dependence_margin((0.1, 0.1), items=0), "items is 0"),
-        (lambda: context_dependence_margin((0.1, 0.1), loss="hinges"), "did you mean 'hinge'"),
+        (lambda: context_dependence_margin(0.1, 0.1, items=0), "items is 0"),
+        (lambda: context_dependence_margin(0.1, 0.1, loss="hinges"), "did you mean 'hinge'"),
     ],
 )
 def test_bad_arguments_are_named(call: object, said: str) -> None:

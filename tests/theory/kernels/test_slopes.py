@@ -10,7 +10,7 @@ from recombine.tasks import symbolic_addition
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.leak import slope
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.slopes import every_order, expected_slopes
+from recombine.theory.kernels.slopes import every_arrangement, expected_slopes
 from recombine.verdicts import Verdict
 
 
@@ -76,7 +76,7 @@ def test_symmetric_factors_share_one_slope_of_their_shared_effect():
     kernel = OverlapKernel.relu(depth=1, factors=2)
     found = expected_slopes(kernel, pairs[seen], pairs[~seen], symmetric=[(0, 1)])
     assert found[0] == found[1]
-    both = every_order(pairs[seen], [(0, 1)]), every_order(pairs[~seen], [(0, 1)])
+    both = every_arrangement(pairs[seen], [(0, 1)]), every_arrangement(pairs[~seen], [(0, 1)])
     assert found[0] == pytest.approx(simulated(kernel, *both, 4000, symmetric=True), abs=0.02)
     # Effects of the two places that differ are another question with another answer.
     assert abs(found[0] - expected_slopes(kernel, *both)[0]) > 0.005

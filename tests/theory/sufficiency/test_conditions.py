@@ -12,10 +12,10 @@ import pytest
 import recombine as rc
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
-from recombine.theory.compositions.known import add, bilinear, occlude, own, product, rgba, stack
+from recombine.theory.compositions import add, bilinear, occlude, own, product, rgba, stack
 from recombine.theory.sufficiency.conditions import compositional_support, gauge_aware_support, sufficient_support
-from recombine.theory.sufficiency.stacked_rank import Stacked
-from recombine.theory.supports.known import Support, band, box, finite, gap, planes
+from recombine.theory.sufficiency.stacked_rank import JacobianStack
+from recombine.theory.supports import Support, band, box, finite, gap, planes
 from recombine.verdicts import Verdict
 from recombine.worlds.rendered import sprites
 
@@ -66,7 +66,7 @@ def test_the_sum_is_weaker_than_the_stack() -> None:
     values = {0: [0.3]}
     assert sufficient_support(both, signs, parts, values=values).full_rank
     assert not sufficient_support(both, signs, parts, values=values, combine="sum").full_rank
-    assert Stacked.of(np.stack([np.eye(3), -np.eye(3)])).ranks() == 3
+    assert JacobianStack.of(np.stack([np.eye(3), -np.eye(3)])).ranks() == 3
     # Rounding errors of terms that cancel are no rank.
     weights = {0.0: 0.1, 1.0: 0.2, 2.0: -0.1, 3.0: -0.2}
     cancels = [lambda z: np.ones((len(z), 1)), lambda z: np.array([[weights[float(v)]] for v in z[:, 0]])]
@@ -79,11 +79,11 @@ def test_the_sum_is_weaker_than_the_stack() -> None:
 
 def test_rank_does_not_lose_small_singular_values_to_a_gram_matrix() -> None:
     rows = np.diag([1.0, 1e-9])[None]
-    assert Stacked.of(rows).ranks() == 2
-    assert Stacked.of(rows).smallest == pytest.approx(1e-9)
+    assert JacobianStack.of(rows).ranks() == 2
+    assert JacobianStack.of(rows).smallest == pytest.approx(1e-9)
     rng = np.random.default_rng(0)
     tall = rng.standard_normal((40, 3, 5, 7)) @ np.diag([1, 1, 1, 1, 1, 1e-3, 0])
-    folded = Stacked.of(tall[:10]).plus(tall[10:25]).joined(Stacked.of(tall[25:]))
+    folded = JacobianStack.of(tall[:10]).plus(tall[10:25]).joined(JacobianStack.of(tall[25:]))
     dense = np.moveaxis(tall, 0, 1).reshape(3, -1, 7)
     assert folded.ranks().tolist() == [6, 6, 6]
     assert folded.singular_values() == pytest.approx(np.linalg.svd(dense, compute_uv=False), abs=1e-12)

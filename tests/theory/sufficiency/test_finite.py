@@ -8,7 +8,7 @@ import pytest
 import recombine as rc
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
-from recombine.theory.compositions.known import Composition, add, bilinear, occlude, product
+from recombine.theory.compositions import Composition, add, bilinear, occlude, product
 from recombine.theory.identification.identify import identify
 from recombine.theory.sufficiency.finite import finite_identifiability
 from recombine.theory.sufficiency.peeling import peel
@@ -93,7 +93,7 @@ def test_addition_gives_the_graph_verdict_of_every_cell() -> None:
     for seed in range(0, 200, 4):
         cells, rule, parts = random_case(seed)
         found = finite_identifiability(cells, rule, parts)
-        assert np.array_equal(found.codes_on_grid(), identify(cells, sizes=(6, 6)).grid())
+        assert np.array_equal(found.verdicts_on_grid(), identify(cells, sizes=(6, 6)).verdicts_on_grid())
         assert found.identifiable == (identify(cells, sizes=(6, 6)).rank == 11)
 
 
@@ -102,7 +102,7 @@ def test_three_slots_follow_identify_too() -> None:
         rng = np.random.default_rng(seed)
         cells = np.argwhere(rng.random((3, 4, 3)) < 0.3)
         found = finite_identifiability(cells, add(), [rng.standard_normal((n, 2)) for n in (3, 4, 3)])
-        assert np.array_equal(found.codes_on_grid(), identify(cells, sizes=(3, 4, 3)).grid())
+        assert np.array_equal(found.verdicts_on_grid(), identify(cells, sizes=(3, 4, 3)).verdicts_on_grid())
 
 
 def test_peeling_implies_identifiability_but_not_the_reverse() -> None:
@@ -142,12 +142,12 @@ def test_blocks_are_judged_together() -> None:
 
 def test_unseen_levels_are_told_apart() -> None:
     found = finite_identifiability([[0, 0], [0, 1], [1, 0]], product(), [np.ones((3, 1))] * 2)
-    assert found.codes_on_grid().tolist() == [[0, 0, 3], [0, 1, 3], [3, 3, 3]]
+    assert found.verdicts_on_grid().tolist() == [[0, 0, 3], [0, 1, 3], [3, 3, 3]]
     assert found.verdict is Verdict.UNSEEN_LEVEL
     assert str(found) == "unseen level: rank 3 of 5; unseen cells: 1 determined, 5 unseen level"
     # Levels of a known cell are no longer unseen, but nothing ties them to the others' scale.
     known = finite_identifiability([[0, 0], [0, 1], [1, 0]], product(), [np.ones((3, 1))] * 2, known=(2, 2))
-    assert known.codes_on_grid().tolist() == [[0, 0, 2], [0, 1, 2], [2, 2, 1]]
+    assert known.verdicts_on_grid().tolist() == [[0, 0, 2], [0, 1, 2], [2, 2, 1]]
 
 
 @pytest.mark.parametrize(

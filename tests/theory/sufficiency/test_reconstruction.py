@@ -8,9 +8,9 @@ import pytest
 import recombine as rc
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
-from recombine.theory.compositions.known import Composition, add, bilinear
+from recombine.theory.compositions import Composition, add, bilinear
 from recombine.theory.sufficiency.reconstruction import Reconstruction, reconstruct_components
-from recombine.theory.supports.known import box
+from recombine.theory.supports import box
 from recombine.theory.supports.planes import Planes, planes
 
 POINTS = np.stack(np.meshgrid(*[np.linspace(0, 1, 4)] * 2), axis=-1).reshape(-1, 2)[..., None]
@@ -88,7 +88,7 @@ def test_a_wrong_start_shows_off_the_support() -> None:
 
 
 def test_a_second_plane_is_reached_through_the_first_slot() -> None:
-    # Slot 1 has two equations an anchor for three unknowns: it needs both, and the second lies off the start.
+    # Slot 1 has two equations per anchor for three unknowns: it needs both, and the second lies off the start.
     rng = np.random.default_rng(1)
     seen = np.arange(5)[:, None] < 2
     both = rng.standard_normal((5, 3, 3)) / 2 * seen[..., None]

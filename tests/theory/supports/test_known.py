@@ -7,7 +7,7 @@ import pytest
 
 import recombine as rc
 from recombine.errors import InputError
-from recombine.theory.supports.known import Support, band, box, finite, gap, planes
+from recombine.theory.supports import Support, band, box, finite, gap, planes
 
 ORIGIN, HALF, FAR = [0.0] * 5, [0.5, 0.5, 0.5, 0.0, 0.5], [1.0, 1.0, 1.0, 0.0, 1.0]
 ORTHOGONAL = planes({0: [FAR], 1: [ORIGIN, HALF]})

@@ -17,7 +17,7 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.theory.identification.elimination import PRIME, modular_sum
 from recombine.theory.identification.nullspace import null_vectors
-from recombine.theory.identification.residues import inverse, minus, times
+from recombine.theory.identification.residues import invert_residues, multiply_residues, subtract_residues
 
 #: Null vectors drawn at a time: each collected cell uses one up, and floating-point ones lose digits as they go.
 BATCH, FLOAT_BATCH = 64, 6
@@ -129,8 +129,8 @@ class Directions:
         rest = np.arange(len(values)) != pivot
         column = self._table[:, [pivot]]
         if self.exact:
-            ratio = times(values[rest], inverse(values[[pivot]]))
-            self._table = minus(self._table[:, rest], times(column, ratio))
+            ratio = multiply_residues(values[rest], invert_residues(values[[pivot]]))
+            self._table = subtract_residues(self._table[:, rest], multiply_residues(column, ratio))
         else:
             self._table = self._table[:, rest] - column * (values[rest] / values[pivot])
 
@@ -159,7 +159,7 @@ def _exact_keys(values: npt.NDArray[np.uint64]) -> tuple[BoolArray, npt.NDArray[
     first, second = values[~zero].T
     finite = second != 0
     keys = np.full(len(first), PRIME, dtype=np.uint64)
-    keys[finite] = times(first[finite], inverse(second[finite]))
+    keys[finite] = multiply_residues(first[finite], invert_residues(second[finite]))
     return zero, keys
 
 

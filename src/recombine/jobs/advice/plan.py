@@ -163,7 +163,7 @@ def plan(
     if known is None:
         known = identify(design.seen, order=order, **design.shape, seed=seed)
     pool = gather(design, order, cost, forbidden, seed)
-    codes = known.of(pool.cells)
+    codes = known.verdicts_of(pool.cells)
     opened = np.flatnonzero((codes == Verdict.DISCONNECTED) | (codes == Verdict.UNSEEN_LEVEL))
     needed, beyond = _limits(known, pool, opened, seed)
     picks, determined = _connect(design, known, pool, opened, k, needed, seed)

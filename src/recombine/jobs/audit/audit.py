@@ -69,17 +69,17 @@ class Audit:
     @cached_property
     def counts(self) -> Counts:
         """Verdict counts over the full product at the asked order."""
-        return self.identification.counts(self.seed)
+        return self.identification.count_verdicts(self.seed)
 
     @cached_property
     def first_counts(self) -> Counts:
         """Verdict counts over the full product at order 1."""
-        return self.counts if self.order == 1 else self.first.counts(self.seed)
+        return self.counts if self.order == 1 else self.first.count_verdicts(self.seed)
 
     @cached_property
     def codes(self) -> IntArray:
         """Verdict codes of the listed cells, shape (T,)."""
-        return self.identification.of(self.listing.cells).astype(np.int64)
+        return self.identification.verdicts_of(self.listing.cells).astype(np.int64)
 
     @cached_property
     def leverage(self) -> FloatArray:
@@ -120,7 +120,7 @@ class Audit:
         words = np.array([verdict.word for verdict in Verdict], dtype=object)
         columns: dict[str, Any] = {"verdict": words[self.codes]}
         if self.order > 1:
-            columns["verdict at order 1"] = words[self.first.of(self.listing.cells)]
+            columns["verdict at order 1"] = words[self.first.verdicts_of(self.listing.cells)]
         columns["leverage"] = self.leverage
         if self.predictions is not None:
             columns["predicted"] = self.predictions
@@ -146,7 +146,7 @@ class Audit:
         if self.fit is None or self.design.outcome is None or not held.any():
             return None
         truth = self.design.outcome[held]
-        codes = self.identification.of(self.design.held_out)
+        codes = self.identification.verdicts_of(self.design.held_out)
         missed = truth - self.fit.predict(self.design.held_out)
         spread = truth - self.design.outcome[self.design.train].mean()
         rows = []
@@ -163,7 +163,7 @@ class Audit:
     def forecast(self) -> Forecast:
         """What kernel theory expects of networks trained on the seen cells."""
         cells, truth, source = self._known_unseen()
-        determined = self.first.of(cells) == Verdict.DETERMINED
+        determined = self.first.verdicts_of(cells) == Verdict.DETERMINED
         return forecast(self.design, cells, truth, source, determined=determined, seed=self.seed)
 
     def _known_unseen(self) -> tuple[IntArray, FloatArray | None, str]:
@@ -172,7 +172,7 @@ class Audit:
         fresh = ~contains(self.design.seen, held)  # a cell may have rows on both sides of the split
         if fresh.any() and self.design.outcome is not None:
             return held[fresh], self.design.outcome[~self.design.train][fresh], "held-out rows"
-        cells = self.listing.cells[self.first.of(self.listing.cells) == Verdict.DETERMINED]
+        cells = self.listing.cells[self.first.verdicts_of(self.listing.cells) == Verdict.DETERMINED]
         fit = self.fit if self.order == 1 or self.fit is None else self._fitted(1)
         return cells, None if fit is None else fit.predict(cells), "values that follow if effects add"
 
@@ -204,7 +204,7 @@ class Audit:
 
         Print ``audit.explain(cell)`` for the same with level names and outcomes.
         """
-        return self.identification.certificate(tuple(self._cell(cell).tolist()))
+        return self.identification.certificate_of(tuple(self._cell(cell).tolist()))
 
     def _cell(self, cell: Cell | int) -> IntArray:
         return self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
@@ -212,7 +212,7 @@ class Audit:
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: the certificate with level names, or why there is none."""
         codes = self._cell(cell)
-        verdict = Verdict(int(self.identification.of(codes[None])[0]))
+        verdict = Verdict(int(self.identification.verdicts_of(codes[None])[0]))
         lead = f"{self.design.label(codes)}: {verdict.word}. {verdict.text.meaning}"
         if verdict is not Verdict.DETERMINED:
             return f"{lead} {verdict.text.action}"

@@ -15,7 +15,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, contains
 from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
-from recombine.theory.identification.certificate import Certificate, by_cube, certificate
+from recombine.theory.identification.certificate import Certificate, certificate, cube_terms
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _short_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int
     features, seen, searches = audit.identification.features, audit.identification.seen, SEARCHED
     for row, reason in rows:
         cell = canonical(audit.listing.cells[[row]], features.symmetric)[0]
-        corners = [*by_cube(features, seen, cell)]
+        corners = [*cube_terms(features, seen, cell)]
         pool = SeenCells(features, np.array(corners)) if corners else _nearby(audit, cell)
         if not corners and searches:
             pool, searches = seen, searches - 1

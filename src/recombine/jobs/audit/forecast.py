@@ -12,7 +12,7 @@ from recombine.design.design import Design
 from recombine.errors import plural
 from recombine.tables.table import Table
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.slopes import EXACT_CELLS, every_order, expected_slopes
+from recombine.theory.kernels.slopes import EXACT_CELLS, every_arrangement, expected_slopes
 
 DEPTHS = (1, 2, 3, 4)
 #: Unseen cells the slopes are averaged over; more would not change the third digit.
@@ -127,7 +127,7 @@ def forecast(
     if len(targets) > MOST_TARGETS:
         chosen = np.random.default_rng(seed).choice(len(targets), MOST_TARGETS, replace=False)
         targets = targets[np.sort(chosen)]
-    shown = len(every_order(design.seen, design.symmetric))
+    shown = len(every_arrangement(design.seen, design.symmetric))
     skip = not len(targets) or shown > MOST_CELLS
     slopes = _no_slopes() if skip else _slopes(design, shown, targets, seed)
     curve = _no_slopes() if skip or shown > EXACT_CELLS else _curve(design, targets)
@@ -221,7 +221,7 @@ def _accuracy(design: Design) -> Table | None:
 
 def _shown(design: Design, cells: IntArray, outcome: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return cells in every order of symmetric factors, each with its outcome."""
-    shown = every_order(cells, design.symmetric)
+    shown = every_arrangement(cells, design.symmetric)
     _, where = distinct(np.vstack([cells, canonical(shown, design.symmetric)]))
     value = np.zeros(int(where.max()) + 1)
     value[where[: len(cells)]] = outcome

@@ -42,7 +42,7 @@ def cells_to_map(audit: Audit) -> MappedCells:
     design = audit.design
     if product_size(design.sizes) <= MOST_MAPPED:
         cells = every_cell(design.sizes)
-        codes = audit.identification.grid().reshape(-1).astype(np.int64)
+        codes = audit.identification.verdicts_on_grid().reshape(-1).astype(np.int64)
         if design.symmetric:
             kept = (canonical(cells, design.symmetric) == cells).all(axis=1)
             cells, codes = cells[kept], codes[kept]

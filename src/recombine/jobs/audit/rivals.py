@@ -19,7 +19,7 @@ from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.solvers.solve import evaluate, solve_with_intercept
+from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 from recombine.verdicts import Verdict
 
 Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
@@ -122,8 +122,8 @@ def _models(design: Design, order: int, seed: int) -> dict[str, Predictor]:
 
 def _kernel(kernel: OverlapKernel) -> Predictor:
     def predict(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
-        solution, intercept = solve_with_intercept(kernel, cells, values)
-        return evaluate(kernel, cells, solution.dual, asked) + intercept
+        solution = solve(kernel, cells, values, intercept=True)
+        return kernel_expansion(kernel, cells, solution.value, asked) + solution.intercept
 
     return predict
 

@@ -84,7 +84,7 @@ class LayerReading:
     readout : tuple of float
         R² of a linear readout of each factor on unseen cells (on all cells where none is unseen).
     pasted, pasted_seen, spanned, cross_ratio : float
-        See `recombine.measures.activations.superposition.Superposition`.
+        See `recombine.measures.activations.Superposition`.
     predicted : float
         Share of the variance on unseen cells that sums of one part per factor, fitted to seen cells, predict.
     still : Stillness or None

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.errors import InputError, listing, near_miss
-from recombine.measures.dependence.contingency import MOST_VALUES, Contingency, binned_words, cuts
+from recombine.measures.dependence.contingency import MOST_VALUES, Contingency, bin_edges, binned_words
 from recombine.tables.columns import profile
 from recombine.tables.frames import SMALL_FILE, Source, fetch
 from recombine.tables.grouping import level_text
@@ -120,7 +120,7 @@ def _points(source: Source, columns: ProbeColumns) -> tuple[int, dict[str, Float
     for item in profiles:
         if item.distinct > (MOST_VALUES if item.kind == "number" else MOST_WHOLE_VALUES):
             values = fetch(source.frame.select(item.column))[item.column].astype(np.float64)
-            found[item.column] = cuts(values[np.isfinite(values)], columns.bins)
+            found[item.column] = bin_edges(values[np.isfinite(values)], columns.bins)
     return rows, found
 
 

@@ -1,4 +1,4 @@
-"""Measures of activations on a grid of cells (levels_1, ..., levels_C, D)."""
+"""Measures of activations on a grid of cells (levels_1, ..., levels_C, D): shares, shapes, dimensions, mixtures."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recombine.measures.activations.linear_probe import linear_probe as linear_probe
     from recombine.measures.activations.salience import measured_salience as measured_salience
     from recombine.measures.activations.superposition import Superposition as Superposition
+    from recombine.measures.activations.superposition import correlations as correlations
     from recombine.measures.activations.superposition import pasted_outputs as pasted_outputs
     from recombine.measures.activations.superposition import peak_accuracy as peak_accuracy
     from recombine.measures.activations.superposition import superposition as superposition

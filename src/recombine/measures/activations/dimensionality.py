@@ -102,7 +102,7 @@ def _prepared(values: Any, name: str, centred: bool) -> FloatArray:
         raise InputError(f"centred is {centred!r}; give True or False")
     array = as_numbers(values, name).astype(np.float64)
     if array.ndim < 2 or len(array) < 1:
-        raise InputError(f"{name} have shape {array.shape}; give one row a sample")
+        raise InputError(f"{name} have shape {array.shape}; give one row per sample")
     X = array.reshape(len(array), -1)
     if not np.isfinite(X).all():
         raise InputError(f"{name} hold a number that is not finite; look at the network first")

@@ -27,13 +27,13 @@ def factorization(metric: npt.ArrayLike, where: npt.ArrayLike | None = None) -> 
     Parameters
     ----------
     metric : array of shape (levels_1, ..., levels_C, C, C)
-        Of `recombine.measures.activations.geometry.metric_tensor`.
+        Of `recombine.measures.activations.metric_tensor`.
     where : array of bool, shape (levels_1, ..., levels_C), optional
         Cells to average over; all by default.
 
     Examples
     --------
-    >>> from recombine.measures.activations.geometry import metric_tensor
+    >>> from recombine.measures.activations import metric_tensor
     >>> x, y = np.meshgrid(np.arange(5.0), np.arange(5.0), indexing="ij")
     >>> factorization(metric_tensor(np.stack([x, y], axis=-1)))
     1.0

@@ -83,8 +83,8 @@ def volume_ratio(metric: npt.ArrayLike, seen: npt.ArrayLike, *, border: bool = T
     metric : array of shape (levels_1, ..., levels_C, C, C)
     seen : array of bool, shape (levels_1, ..., levels_C)
     border : bool
-        Whether cells at the ends of a factor count. Differences are one-sided there, which makes codes with one unit a
-        level look twice as fast; they are kept all the same where nothing seen, or nothing unseen, would be left.
+        Whether cells at the ends of a factor count. Differences are one-sided there, which makes codes with one unit
+        per level look twice as fast; they are kept all the same where nothing seen, or nothing unseen, would be left.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def volume_ratio(metric: npt.ArrayLike, seen: npt.ArrayLike, *, border: bool = T
     True
     """
     volume = volume_element(metric)
-    unseen, mask = regions(seen, volume.shape, border=border)
+    unseen, mask = unseen_and_seen(seen, volume.shape, border=border)
     return _ratio(float(volume[unseen].mean()), float(volume[mask].mean()))
 
 
@@ -110,17 +110,19 @@ def speed_ratios(metric: npt.ArrayLike, seen: npt.ArrayLike, *, border: bool = T
     [1.0, 0.14]
     """
     speeds = np.sqrt(np.maximum(np.diagonal(_checked(metric), axis1=-2, axis2=-1), 0.0))
-    unseen, mask = regions(seen, speeds.shape[:-1], border=border)
+    unseen, mask = unseen_and_seen(seen, speeds.shape[:-1], border=border)
     inside, outside = speeds[unseen].mean(axis=0), speeds[mask].mean(axis=0)
     return np.array([_ratio(float(one), float(other)) for one, other in zip(inside, outside, strict=True)])
 
 
-def regions(seen: npt.ArrayLike, levels: tuple[int, ...], *, border: bool = True) -> tuple[BoolArray, BoolArray]:
+def unseen_and_seen(
+    seen: npt.ArrayLike, levels: tuple[int, ...], *, border: bool = True
+) -> tuple[BoolArray, BoolArray]:
     """Return masks of the unseen and of the seen cells, without the border of the grid if asked and possible.
 
     Examples
     --------
-    >>> unseen, seen = regions(np.arange(9).reshape(3, 3) > 0, (3, 3))
+    >>> unseen, seen = unseen_and_seen(np.arange(9).reshape(3, 3) > 0, (3, 3))
     >>> int(unseen.sum()), int(seen.sum())
     (1, 8)
     """
@@ -134,7 +136,7 @@ def regions(seen: npt.ArrayLike, levels: tuple[int, ...], *, border: bool = True
 
 @dataclass(frozen=True)
 class Transport:
-    """How far a metric is from a product of one metric a factor, over some cells; all zero for a product.
+    """How far a metric is from a product of one metric per factor, over some cells; all zero for a product.
 
     Attributes
     ----------

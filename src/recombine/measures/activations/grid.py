@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_numbers, product_size
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_numbers, brief_repr, product_size
 from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError, listing, near_miss
 
@@ -47,6 +47,8 @@ class ActivationGrid:
 
     values: npt.NDArray[np.floating]
     background: str = "none"
+
+    __repr__ = brief_repr
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -155,7 +157,7 @@ def as_grid(activations: object, background: str | None = None, name: str = "act
         raise InputError(f"background {background!r} is not one of {listing(BACKGROUNDS)};{hint}")
     values = as_numbers(activations, name)
     if values.ndim < 2:
-        raise InputError(f"{name} have shape {values.shape}; give one axis a factor and a last axis of features")
+        raise InputError(f"{name} have shape {values.shape}; give one axis per factor and a last axis of features")
     if values.size == 0:
         raise InputError(f"{name} have shape {values.shape}, which holds no numbers; give at least one feature")
     short = [factor for factor, size in enumerate(values.shape[:-1]) if size < 2]
@@ -184,12 +186,12 @@ def as_seen(seen: npt.ArrayLike, levels: Sequence[int], *, both: bool = True) ->
     >>> as_seen([True, False], (2, 2))
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: seen has shape (2,), but the grid has levels (2, 2); give one True/False a cell
+    recombine.errors.InputError: seen has shape (2,), but the grid has levels (2, 2); give one True/False per cell
     """
     mask = np.asarray(seen)
     if mask.shape != tuple(levels):
         raise InputError(
-            f"seen has shape {mask.shape}, but the grid has levels {tuple(levels)}; give one True/False a cell"
+            f"seen has shape {mask.shape}, but the grid has levels {tuple(levels)}; give one True/False per cell"
         )
     if mask.dtype != np.bool_:
         if mask.dtype.kind not in "iuf" or not np.isin(mask, (0, 1)).all():
@@ -202,12 +204,12 @@ def as_seen(seen: npt.ArrayLike, levels: Sequence[int], *, both: bool = True) ->
     return mask
 
 
-def sharing(cells: IntArray) -> IntArray:
+def shared_factors(cells: IntArray) -> IntArray:
     """Return on how many factors each pair of ``cells`` (P, C) agrees, (P, P).
 
     Examples
     --------
-    >>> sharing(np.array([[0, 0], [0, 1], [1, 0]])).tolist()
+    >>> shared_factors(np.array([[0, 0], [0, 1], [1, 0]])).tolist()
     [[2, 1, 1], [1, 2, 0], [1, 0, 2]]
     """
     total: IntArray = np.zeros((len(cells), len(cells)), dtype=np.int64)

@@ -81,7 +81,7 @@ def _targets(
     if positions is None:
         return cells.astype(float)
     if len(positions) != len(levels):
-        raise InputError(f"{len(positions)} lists of positions for {len(levels)} factors; give one list a factor")
+        raise InputError(f"{len(positions)} lists of positions for {len(levels)} factors; give one list per factor")
     columns = []
     for factor, (given, count) in enumerate(zip(positions, levels, strict=True)):
         numbers = np.asarray(given, dtype=float)

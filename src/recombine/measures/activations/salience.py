@@ -24,7 +24,7 @@ def measured_salience(features: npt.ArrayLike, cells: npt.ArrayLike, *, itself: 
     Parameters
     ----------
     features : array of float, shape (S, D) or (N, M, D)
-        One row a sample, or M samples for each of N cells. Flatten the activations of a layer first.
+        One row per sample, or M samples for each of N cells. Flatten the activations of a layer first.
     cells : array of int, shape (S, C) or (N, C)
         The cell of each sample, or of each block of samples.
     itself : bool

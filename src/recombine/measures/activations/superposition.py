@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_numbers
 from recombine.errors import InputError
-from recombine.measures.activations.grid import ActivationGrid, as_grid, as_seen, sharing
+from recombine.measures.activations.grid import ActivationGrid, as_grid, as_seen, shared_factors
 
 #: Eigenvalues of a matrix of inner products below this share of the largest are zero (1e-5 in the features).
 RANK_SHARE = 1e-10
@@ -81,7 +81,7 @@ def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, backgrou
     """
     grid = as_grid(outputs, background)
     mask = as_seen(seen, grid.levels).reshape(-1)
-    shared = sharing(grid.cells)
+    shared = shared_factors(grid.cells)
     cross, rest = (shared > 0) & mask, (shared == 0) & mask
     unseen = np.flatnonzero(~mask)
     right = None if truth is None else _mean(correlations(grid.values, truth).reshape(-1)[unseen])
@@ -95,7 +95,7 @@ def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, backgrou
     )
 
 
-def paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArray:
+def _paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArray:
     """Return the weights (R, P) of the seen cells in the sum, over factors, of the mean at cells that share a level.
 
     Parameters
@@ -108,7 +108,7 @@ def paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArra
     Examples
     --------
     >>> cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    >>> paste_weights(cells, np.array([True, True, True, False]), np.array([3])).tolist()
+    >>> _paste_weights(cells, np.array([True, True, True, False]), np.array([3])).tolist()
     [[0.0, 1.0, 1.0, 0.0]]
     """
     weights = np.zeros((len(rows), len(cells)))
@@ -140,7 +140,7 @@ def pasted_outputs(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
     """
     grid = as_grid(outputs)
     mask = as_seen(seen, grid.levels).reshape(-1)
-    weights = paste_weights(grid.cells, mask, np.arange(grid.count))
+    weights = _paste_weights(grid.cells, mask, np.arange(grid.count))
     flat = grid.values.reshape(grid.count, -1).astype(np.float64, copy=False)
     return (weights @ flat).reshape(grid.values.shape)
 
@@ -205,12 +205,12 @@ def peak_accuracy(images: npt.ArrayLike, centres: npt.ArrayLike, within: float =
     """
     found, wanted = peaks(images), np.asarray(centres, dtype=float)
     if found.shape != wanted.shape:
-        raise InputError(f"{found.shape[:-1]} images but centres of shape {wanted.shape}; give one (x, y) an image")
+        raise InputError(f"{found.shape[:-1]} images but centres of shape {wanted.shape}; give one (x, y) per image")
     return float((np.sqrt(((found - wanted) ** 2).sum(axis=-1)) <= within).mean())
 
 
 def _pasted(grid: ActivationGrid, seen: BoolArray, rows: IntArray) -> float:
-    weights = paste_weights(grid.cells, seen, rows)
+    weights = _paste_weights(grid.cells, seen, rows)
     covariance = grid.covariance
     mixed = weights @ covariance
     product = mixed[np.arange(len(rows)), rows]

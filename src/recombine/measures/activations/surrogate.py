@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.measures.activations.grid import as_grid, as_seen
 from recombine.theory.kernels.overlap import OverlapKernel
 
@@ -38,13 +38,15 @@ class Surrogate:
     unseen_error: float
     explained: float
 
+    __repr__ = brief_repr
 
-def binary_kernel(factors: int) -> OverlapKernel:
+
+def _binary_kernel(factors: int) -> OverlapKernel:
     """Return the kernel that counts shared levels.
 
     Examples
     --------
-    >>> binary_kernel(2)([[0, 0]], [[0, 0], [0, 1], [1, 1]]).tolist()
+    >>> _binary_kernel(2)([[0, 0]], [[0, 0], [0, 1], [1, 1]]).tolist()
     [[2.0, 1.0, 0.0]]
     """
     return OverlapKernel.from_values(np.arange(factors + 1.0))
@@ -73,14 +75,14 @@ def additive_prediction(outputs: Any, seen: npt.ArrayLike) -> FloatArray:
     grid = as_grid(outputs)
     mask = as_seen(seen, grid.levels, both=False).reshape(-1)
     flat = grid.values.reshape(grid.count, -1).astype(np.float64, copy=False)
-    model = KernelRegressor(binary_kernel(grid.factors)).fit(grid.cells[mask], flat[mask])
+    model = KernelRegressor(_binary_kernel(grid.factors)).fit(grid.cells[mask], flat[mask])
     return model.predict(grid.cells).reshape(grid.values.shape)
 
 
 def additive_weights(cells: IntArray, seen: BoolArray) -> FloatArray:
     """Return the weight (P, S) of each seen cell's output in the additive prediction at each cell.
 
-    Least squares on indicators of levels, the solution of smallest norm; the same as regression with `binary_kernel`.
+    Least squares on indicators of levels, the solution of smallest norm; the same as regression with `_binary_kernel`.
 
     Examples
     --------

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size, refuse_masked
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr, product_size, refuse_masked
 from recombine.cells.conjunctions import distinct, mixed_radix
 from recombine.errors import InputError, listing
 
 #: Floating-point columns with more distinct values than this are measurements and are cut into bins.
 MOST_VALUES = 20
-#: A table of counts is filled directly up to this many entries a row of data; beyond, rows are sorted.
+#: A table of counts is filled directly up to this many entries per row of data; beyond, rows are sorted.
 DENSE_ENTRIES = 4
 
 
@@ -48,7 +48,7 @@ def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tup
     refuse_masked(values, name)
     column = np.asarray(values)
     if column.ndim != 1 or not len(column):
-        raise InputError(f"{name} has shape {column.shape}; give one value a row, and at least one row")
+        raise InputError(f"{name} has shape {column.shape}; give one value per row, and at least one row")
     _refuse_missing(column, name)
     if column.dtype.kind == "O":
         column = column.astype(str)
@@ -56,7 +56,7 @@ def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tup
         return column.astype(np.int64), None
     levels, codes = np.unique(column, return_inverse=True)
     if column.dtype.kind == "f" and len(levels) > MOST_VALUES:
-        codes = bin_codes(column.astype(np.float64), cuts(column.astype(np.float64), bins))
+        codes = _bin_codes(column.astype(np.float64), bin_edges(column.astype(np.float64), bins))
         return codes, binned_words(name, int(codes.max()) + 1)
     return codes.reshape(-1).astype(np.int64), None
 
@@ -81,7 +81,7 @@ def _refuse_missing(column: npt.NDArray[Any], name: str) -> None:
         raise InputError(f"{name} has no finite value in {which}; leave these rows out, of every column")
 
 
-def cuts(values: FloatArray, bins: int) -> FloatArray:
+def bin_edges(values: FloatArray, bins: int) -> FloatArray:
     """Return where to cut ``values`` (N,) into bins of about equal counts: at most ``bins`` - 1 increasing points.
 
     A value that fills more than a bin takes several: there are then fewer bins, but never one only unless all values
@@ -89,7 +89,7 @@ def cuts(values: FloatArray, bins: int) -> FloatArray:
 
     Examples
     --------
-    >>> cuts(np.array([1.0, 2.0, 3.0, 4.0]), 2).tolist(), cuts(np.array([0.0, 5.0, 5.0, 5.0]), 2).tolist()
+    >>> bin_edges(np.array([1.0, 2.0, 3.0, 4.0]), 2).tolist(), bin_edges(np.array([0.0, 5.0, 5.0, 5.0]), 2).tolist()
     ([2.5], [0.0])
     """
     if bins < 2:
@@ -100,12 +100,12 @@ def cuts(values: FloatArray, bins: int) -> FloatArray:
     return points if len(points) or not len(below) else np.array([below.max()])
 
 
-def bin_codes(values: FloatArray, points: FloatArray) -> IntArray:
+def _bin_codes(values: FloatArray, points: FloatArray) -> IntArray:
     """Return the bin of each of ``values`` (N,): how many of ``points`` lie below it.
 
     Examples
     --------
-    >>> bin_codes(np.array([1.0, 2.5, 4.0]), np.array([2.5])).tolist()
+    >>> _bin_codes(np.array([1.0, 2.5, 4.0]), np.array([2.5])).tolist()
     [0, 0, 1]
     """
     return np.searchsorted(points, values, side="left").astype(np.int64)
@@ -133,6 +133,8 @@ class Contingency:
     factor: IntArray
     counts: IntArray
 
+    __repr__ = brief_repr
+
     @classmethod
     def of(
         cls,
@@ -147,7 +149,7 @@ class Contingency:
         if len({column.shape for column in ([*columns] if weights is None else [*columns, weights])}) > 1:
             lengths = ", ".join(str(len(column)) for column in columns[1:] + columns[:1])
             more = "" if weights is None else f" and counts {len(weights)}"
-            raise InputError(f"prediction, factor and given have {lengths} rows{more}; give one value a row in each")
+            raise InputError(f"prediction, factor and given have {lengths} rows{more}; give one value per row in each")
         occupied, numbers = _counted(np.stack(columns, axis=1), weights)
         dense = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in occupied.T]
         return cls(dense[0], dense[1], dense[2], numbers)
@@ -170,7 +172,7 @@ class Contingency:
     @cached_property
     def sizes(self) -> IntArray:
         """Rows of each stratum, shape (S,)."""
-        return sums(self.stratum, self.counts)
+        return np.bincount(self.stratum, weights=self.counts).astype(np.int64)
 
     @cached_property
     def freedom(self) -> IntArray:
@@ -181,17 +183,6 @@ class Contingency:
     def varied(self) -> BoolArray:
         """Whether the factor has two levels or more in a stratum, shape (S,): elsewhere nothing can be told."""
         return np.bincount(self.factors[0]) > 1
-
-
-def sums(where: IntArray, counts: IntArray) -> IntArray:
-    """Add up the ``counts`` (M,) of each group; groups are numbered from 0.
-
-    Examples
-    --------
-    >>> sums(np.array([0, 1, 0]), np.array([1, 2, 3])).tolist()
-    [4, 2]
-    """
-    return np.bincount(where, weights=counts).astype(np.int64)
 
 
 def _margin(first: IntArray, second: IntArray, counts: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray
+from recombine.cells.arrays import FloatArray, brief_repr
 from recombine.errors import InputError
 from recombine.measures.dependence.contingency import Contingency
-from recombine.measures.dependence.information import count_logs, counted, entropy_of, information_of
-from recombine.measures.dependence.permutation import changing, null_sums
+from recombine.measures.dependence.information import count_logs, entropy_of, information_of, tabulate
+from recombine.measures.dependence.permutation import changeable_entries, null_sums
 
 #: Estimates that differ by less (in bits) are ties: sums of logarithms are not exact.
 TIE = 1e-10
@@ -57,6 +57,8 @@ class Independence:
     levels: tuple[int, int, int]
     varied: float
     notes: tuple[str, ...] = ()
+
+    __repr__ = brief_repr
 
     @property
     def null_mean(self) -> float:
@@ -183,7 +185,7 @@ def independence_test(
     """
     if permutations < 1:
         raise InputError(f"{permutations} permutations give no null; use at least 1, better 200")
-    table, notes = counted(prediction, factor, given, counts, bins)
+    table, notes = tabulate(prediction, factor, given, counts, bins)
     return independence_of(table, permutations, np.random.default_rng(seed), corrected=corrected, notes=notes)
 
 
@@ -205,7 +207,7 @@ def independence_of(
     """
     estimate = information_of(table, corrected=corrected)
     total, occupied = null_sums(table, permutations, generator)
-    free = changing(table)
+    free = changeable_entries(table)
     gain = total - count_logs(table.counts[free])
     if corrected:
         gain -= (occupied - int(free.sum())) / (2 * math.log(2))

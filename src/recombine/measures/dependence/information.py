@@ -63,7 +63,7 @@ def conditional_information(
     >>> conditional_information(prediction, factor, given, corrected=False)
     0.5
     """
-    table, _ = counted(prediction, factor, given)
+    table, _ = tabulate(prediction, factor, given)
     return information_of(table, corrected=corrected)
 
 
@@ -118,7 +118,7 @@ def invariance_entropy(predictions: npt.ArrayLike) -> FloatArray:
     if labels.ndim < 2 or not labels.size or labels.dtype.kind not in "iub":
         raise InputError(
             f"predictions have shape {labels.shape} and dtype {labels.dtype}; give predicted classes as integers, one "
-            "row a value that decides and one column a value that should not matter"
+            "row per value that decides and one column per value that should not matter"
         )
     ordered = np.sort(labels.reshape(-1, labels.shape[-1]), axis=1)
     starts = np.ones(ordered.shape, dtype=bool)
@@ -130,7 +130,7 @@ def invariance_entropy(predictions: npt.ArrayLike) -> FloatArray:
     return entropy.reshape(labels.shape[:-1]).mean(axis=-1)  # type: ignore[no-any-return]
 
 
-def counted(
+def tabulate(
     prediction: npt.ArrayLike,
     factor: npt.ArrayLike,
     given: npt.ArrayLike | None = None,
@@ -141,7 +141,7 @@ def counted(
 
     Examples
     --------
-    >>> table, notes = counted(["a", "b", "b"], [0, 1, 1])
+    >>> table, notes = tabulate(["a", "b", "b"], [0, 1, 1])
     >>> table.counts.tolist(), notes
     ([1, 2], ())
     """

@@ -57,12 +57,12 @@ def null_sums(table: Contingency, permutations: int, generator: Generator) -> tu
     return total, occupied
 
 
-def changing(table: Contingency) -> BoolArray:
+def changeable_entries(table: Contingency) -> BoolArray:
     """Say which entries of the table a shuffle can change, shape (M,).
 
     Examples
     --------
-    >>> changing(Contingency.of([0, 1, 0], [0, 1, 0], [0, 0, 1])).tolist()
+    >>> changeable_entries(Contingency.of([0, 1, 0], [0, 1, 0], [0, 0, 1])).tolist()
     [True, True, False]
     """
     free: BoolArray = table.freedom > 0

@@ -1,4 +1,4 @@
-"""Measures of a model's outputs on cells, and of images."""
+"""Measures of a model's outputs: sums of conjunctions, scores, response to parts of the input, errors of images."""
 
 from __future__ import annotations
 

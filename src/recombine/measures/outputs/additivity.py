@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, as_numbers
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, as_numbers, brief_repr
 from recombine.cells.conjunctions import Subset, distinct, subsets
 from recombine.errors import InputError
-from recombine.measures.outputs.scores import diverged_as_nan
+from recombine.measures.outputs.scores import mask_diverged
 from recombine.theory.kernels.representability import seen_incidence
 
 #: Singular values below this share of the largest are zero: the features are centred indicators.
@@ -44,6 +44,8 @@ class ConjunctionFit:
     weights: FloatArray
     fitted: FloatArray
 
+    __repr__ = brief_repr
+
 
 def additivity(
     cells: npt.ArrayLike,
@@ -59,7 +61,7 @@ def additivity(
     Parameters
     ----------
     cells : array of int, shape (R, C)
-        One row an averaged output: each cell once, or each cell once a split.
+        One row per averaged output: each cell once, or each cell once per split.
     seen : array of bool, shape (R,)
         Whether the row's cell was trained on (the cell, not these very samples).
     outputs : array of float, shape (..., R)
@@ -71,7 +73,7 @@ def additivity(
         their own, so that they too bind the fit.
     published : bool
         Average the share over all groups of rows (seen or unseen, times split) instead, as the paper's plots do. It is
-        inflated: with one row a cell the seen group is 1 by construction, so this is (1 + share on unseen cells) / 2.
+        inflated: with one row per cell the seen group is 1 by construction, so this is (1 + share on unseen cells) / 2.
 
     Returns
     -------
@@ -94,7 +96,7 @@ def additivity(
     >>> additivity(task.cells, task.train, smaller, published=True).round(4).tolist()
     0.8869
     """
-    codes, known, values = checked(cells, seen, outputs)
+    codes, known, values = as_outputs(cells, seen, outputs)
     if known.all():
         raise InputError("every row is of a seen cell; additivity is judged on unseen cells, so pass their outputs too")
     fitted = fit_conjunctions(codes, known, values, order).fitted
@@ -130,14 +132,14 @@ def fit_conjunctions(cells: IntArray, seen: BoolArray, outputs: FloatArray, orde
     return ConjunctionFit(family, constant, weights, constant[..., None] + weights @ features.T)
 
 
-def checked(
+def as_outputs(
     cells: npt.ArrayLike, seen: npt.ArrayLike, outputs: npt.ArrayLike
 ) -> tuple[IntArray, BoolArray, FloatArray]:
     """Return cells (R, C), seen (R,) and outputs (..., R) as arrays that fit together, or say what is wrong.
 
     Examples
     --------
-    >>> checked([[0, 0], [0, 0]], [True, False], [1.0, 2.0])
+    >>> as_outputs([[0, 0], [0, 0]], [True, False], [1.0, 2.0])
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: cell (0, 0) is marked seen in one row and unseen in another; mark cells, not samples
@@ -145,7 +147,7 @@ def checked(
     codes = as_cells(cells)
     known, values = np.asarray(seen), as_numbers(outputs, "outputs").astype(np.float64, copy=False)
     if known.dtype != np.bool_ or known.shape != (len(codes),):
-        raise InputError(f"seen must be {len(codes)} True/False values, one a row; got {known.dtype} {known.shape}")
+        raise InputError(f"seen must be {len(codes)} True/False values, one per row; got {known.dtype} {known.shape}")
     if values.ndim < 1 or values.shape[-1] != len(codes):
         raise InputError(f"outputs have shape {values.shape}; the last axis must be the {len(codes)} rows of cells")
     if not known.any():
@@ -155,7 +157,7 @@ def checked(
     if both.size:
         cell = tuple(rows[both[0]].tolist())
         raise InputError(f"cell {cell} is marked seen in one row and unseen in another; mark cells, not samples")
-    return codes, known, diverged_as_nan(values)
+    return codes, known, mask_diverged(values)
 
 
 def _groups(seen: BoolArray, split: npt.ArrayLike | None) -> list[BoolArray]:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.cells.conjunctions import Subset, distinct
 from recombine.errors import InputError
-from recombine.measures.outputs.additivity import checked, fit_conjunctions
+from recombine.measures.outputs.additivity import as_outputs, fit_conjunctions
 
 #: What a conjunction of context (0), feature 1 (1) and feature 2 (2) can do for the answer. Which of the two
 #: context-feature pairs is right depends on the context: context 0 asks for feature 1, context 1 for feature 2.
@@ -54,7 +54,7 @@ def conjunction_values(
     >>> round(float(values[()][1][0] + values[0,][1][1] + values[1,][1][1]), 6)
     2.0
     """
-    codes, known, values = checked(cells, seen, outputs)
+    codes, known, values = as_outputs(cells, seen, outputs)
     fit = fit_conjunctions(codes, known, values, order)
     found: Contributions = {(): (np.zeros((1, 0), dtype=np.int64), fit.constant[..., None])}
     place = 0
@@ -85,6 +85,8 @@ class ItemCurve:
     factor: int
     levels: IntArray
     values: FloatArray
+
+    __repr__ = brief_repr
 
     @property
     def increases(self) -> BoolArray:
@@ -118,7 +120,7 @@ def item_values(cells: npt.ArrayLike, seen: npt.ArrayLike, outputs: npt.ArrayLik
     >>> first.levels.tolist(), first.values.round(6).tolist(), bool(first.increases)
     ([0, 1, 3, 4], [-1.4, -0.7, 0.7, 1.4], True)
     """
-    codes, known, values = checked(cells, seen, outputs)
+    codes, known, values = as_outputs(cells, seen, outputs)
     if codes.shape[1] != 2:
         raise InputError(f"item values are defined for two factors, not {codes.shape[1]}; use conjunction_values")
     found = conjunction_values(codes, known, values)

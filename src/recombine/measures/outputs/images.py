@@ -187,7 +187,7 @@ def error_map(
     """
     values, one, two = (as_numbers(array, "errors and latents") for array in (errors, first, second))
     if not (values.shape == one.shape == two.shape) or values.ndim != 1:
-        raise InputError(f"errors and latents have shapes {values.shape}, {one.shape}, {two.shape}; give one an image")
+        raise InputError(f"errors and latents have shapes {values.shape}, {one.shape}, {two.shape}; give one per image")
     if bins < 1 or not high > low:
         raise InputError(f"{bins} bins from {low} to {high} are none; give at least one, and low below high")
     rows, columns = (np.clip(((part - low) / (high - low) * bins).astype(int), 0, bins - 1) for part in (one, two))

@@ -86,12 +86,12 @@ def margin(target: npt.ArrayLike, outputs: npt.ArrayLike) -> FloatArray:
     return np.mean(truth * values, axis=-1)  # type: ignore[no-any-return]
 
 
-def diverged_as_nan(outputs: FloatArray) -> FloatArray:
+def mask_diverged(outputs: FloatArray) -> FloatArray:
     """Return ``outputs`` (..., N) with every model that has an output that is not finite set to NaN throughout.
 
     Examples
     --------
-    >>> diverged_as_nan(np.array([[1.0, np.inf], [1.0, 2.0]])).tolist()
+    >>> mask_diverged(np.array([[1.0, np.inf], [1.0, 2.0]])).tolist()
     [[nan, nan], [1.0, 2.0]]
     """
     return np.where(np.isfinite(outputs).all(axis=-1, keepdims=True), outputs, np.nan)
@@ -108,4 +108,4 @@ def _checked(target: npt.ArrayLike, outputs: npt.ArrayLike) -> tuple[FloatArray,
         raise InputError(f"outputs have shape {values.shape}; the last axis must be the {len(truth)} targets")
     if not np.isfinite(truth).all():
         raise InputError(f"target {np.flatnonzero(~np.isfinite(truth))[0]} is not finite; leave it out")
-    return truth, diverged_as_nan(values)
+    return truth, mask_diverged(values)

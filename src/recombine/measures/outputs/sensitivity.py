@@ -8,13 +8,13 @@ everywhere does not mean independence (a step function has one), so read it next
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import FloatArray, IntArray, brief_repr
 from recombine.errors import InputError, listing, near_miss
 
 #: Step of the central difference, as a share of the input's spread: rounding and curvature weigh about the same.
@@ -36,7 +36,9 @@ class Sensitivity:
     components : tuple of str
         Names, C of them.
     norms : float array of shape (C,) or (K, C)
-        E|dY/dX_j|; one row an output where there are several (the matrix M_ij of proposition 5).
+        E|dY/dX_j|; one row per output where there are several (the matrix M_ij of proposition 5).
+    layers : dict of str to Sensitivity
+        The same of the inner layers that were asked for.
 
     Examples
     --------
@@ -46,6 +48,9 @@ class Sensitivity:
 
     components: tuple[str, ...]
     norms: FloatArray
+    layers: dict[str, Sensitivity] = field(default_factory=dict)
+
+    __repr__ = brief_repr
 
     @property
     def share(self) -> FloatArray:
@@ -59,7 +64,7 @@ def gradient_share(gradients: Sequence[npt.ArrayLike], *, models: int = 0) -> Fl
     Parameters
     ----------
     gradients : sequence of C arrays of shape (models..., N, ...)
-        For each component the gradient of the output with respect to it, one row a sample. Norms are taken over all
+        For each component the gradient of the output with respect to it, one row per sample. Norms are taken over all
         axes after the rows.
     models : int
         Number of axes before the rows (one for stacked networks).
@@ -75,7 +80,7 @@ def gradient_share(gradients: Sequence[npt.ArrayLike], *, models: int = 0) -> Fl
     [0.5, 0.5]
     """
     if not len(gradients):
-        raise InputError("no gradients were given; pass one array a component")
+        raise InputError("no gradients were given; pass one array per component")
     arrays = [np.asarray(gradient, dtype=np.float64) for gradient in gradients]
     shapes = {array.shape[: models + 1] for array in arrays}
     if len(shapes) > 1 or any(array.ndim <= models or not array.shape[models] for array in arrays):
@@ -173,7 +178,7 @@ def torch_sensitivity(
     layers: Sequence[str] = (),
     projections: int = 8,
     seed: int = 0,
-) -> dict[str, Sensitivity]:
+) -> Sensitivity:
     """Measure the mean gradient norm of each component of the input of a torch module, layer by layer if asked.
 
     Parameters
@@ -192,14 +197,14 @@ def torch_sensitivity(
 
     Returns
     -------
-    dict of str to Sensitivity
-        The layers in the order given, then ``"output"``.
+    Sensitivity
+        Of the output, and in ``.layers`` of the layers asked for.
 
     Examples
     --------
     >>> import torch
     >>> found = torch_sensitivity(torch.nn.Linear(4, 3), torch.ones(2, 4), [[0, 1], [2, 3]])
-    >>> found["output"].norms.shape
+    >>> found.norms.shape
     (3, 2)
     """
     import torch
@@ -233,7 +238,7 @@ def torch_sensitivity(
         output = output.gather(1, torch.as_tensor(chosen, device=output.device)[:, None])[:, 0]
     scalars = [output] if output.ndim == 1 else list(output.reshape(len(rows), -1).T)
     matrix = np.stack([norms(scalar).mean(axis=0) for scalar in scalars])
-    return {**found, "output": Sensitivity(names, matrix[0] if output.ndim == 1 else matrix)}
+    return Sensitivity(names, matrix[0] if output.ndim == 1 else matrix, found)
 
 
 def _inner(module: Any, name: str) -> Any:
@@ -254,7 +259,7 @@ def _keeper(kept: dict[str, Any], name: str) -> Callable[[Any, Any, Any], None]:
 def _parts(components: Components, rows: npt.NDArray[Any]) -> tuple[tuple[str, ...], list[npt.NDArray[np.bool_]]]:
     """Names of the components and, for each, a mask over the entries of a flattened input."""
     if rows.ndim < 2 or not rows.size:
-        raise InputError(f"inputs have shape {rows.shape}; give at least one row and one entry a row")
+        raise InputError(f"inputs have shape {rows.shape}; give at least one row and one entry per row")
     named = (
         components if isinstance(components, Mapping) else {str(place): part for place, part in enumerate(components)}
     )
@@ -284,13 +289,13 @@ def _labels(labels: npt.ArrayLike | None, rows: int) -> IntArray | None:
         return None
     chosen = np.asarray(labels)
     if chosen.shape != (rows,) or chosen.dtype.kind not in "iu":
-        raise InputError(f"labels must be {rows} integers, one a row; got {chosen.dtype} {chosen.shape}")
+        raise InputError(f"labels must be {rows} integers, one per row; got {chosen.dtype} {chosen.shape}")
     return chosen.astype(np.int64)
 
 
 def _refuse_single(several: bool) -> None:
     if not several:
-        raise InputError("labels choose among outputs, but the model has one output a row; leave labels out")
+        raise InputError("labels choose among outputs, but the model has one output per row; leave labels out")
 
 
 def _mean_norm(array: FloatArray, models: int) -> FloatArray:

@@ -47,7 +47,7 @@ class GatedNetworks:
 
     Examples
     --------
-    >>> contexts = [HalfSpaces.drawn(units=4, bits=1, inputs=3, seed=seed) for seed in (0, 1)]
+    >>> contexts = [HalfSpaces.random(units=4, bits=1, inputs=3, seed=seed) for seed in (0, 1)]
     >>> networks = GatedNetworks.initial("contexts", seeds=(0, 1), inputs=3, contexts=contexts)
     >>> networks.weights.shape, networks.outputs(np.ones((5, 3))).shape
     (torch.Size([2, 4, 2, 3]), (2, 5))

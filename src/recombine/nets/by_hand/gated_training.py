@@ -21,7 +21,7 @@ from recombine.checks import real, whole, wholes
 from recombine.errors import InputError, SolverError, listing
 from recombine.nets.by_hand.gated import FEW_CONTEXTS, GatedNetworks, activities, looked_up, row_numbers
 from recombine.theory.gated.contexts import as_points
-from recombine.theory.gated.margin import as_signs
+from recombine.theory.gated.features import as_signs
 
 #: Part of every seed, so that the order of samples does not depend on draws of weights.
 ORDER = 11
@@ -73,7 +73,7 @@ def train(
 
     Examples
     --------
-    >>> from recombine.theory.gated.contexts import HalfSpaces
+    >>> from recombine.theory.gated import HalfSpaces
     >>> rng = np.random.default_rng(0)
     >>> X = np.column_stack([rng.normal(size=(40, 2)), np.ones(40)])
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""Compositions: how components make an output. The known ones, and your own."""
+"""Compositions: how the components of slots make an observation, the known ones and your own."""
 
 from __future__ import annotations
 

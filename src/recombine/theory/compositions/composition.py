@@ -18,7 +18,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, as_numbers
 from recombine.checks import call, callable_or_refuse, whole
 from recombine.errors import InputError, listing, near_miss
-from recombine.theory.compositions.jacobians import Function, by_autodiff, by_differences, called_with_tensors
+from recombine.theory.compositions.jacobians import Function, by_autodiff, by_differences, call_with_tensors
 
 #: Relative error of Jacobians that are formulas or autodiff, and of those by finite differences.
 EXACT, DIFFERENCES = float(np.finfo(float).eps), 1e-11
@@ -62,7 +62,7 @@ class Composition(ABC):
 
     def _checked(self, parts: Parts) -> list[FloatArray]:
         if not parts:
-            raise InputError(f"{self.name} was given no parts; pass one array a slot")
+            raise InputError(f"{self.name} was given no parts; pass one array per slot")
         arrays = [np.asarray(as_numbers(part, f"part {slot}"), dtype=float) for slot, part in enumerate(parts)]
         for slot, array in enumerate(arrays):
             if array.ndim == 0 or not self._fits(array, arrays[0]):
@@ -110,7 +110,7 @@ class Own(Composition):
 
     def _call(self, *parts: FloatArray) -> FloatArray:
         if self.torch:
-            return called_with_tensors(self._guarded, parts)
+            return call_with_tensors(self._guarded, parts)
         try:
             output = self._guarded(*parts)
         except InputError as error:

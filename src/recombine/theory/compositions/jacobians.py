@@ -82,7 +82,7 @@ def by_autodiff(function: Function, slot: int, parts: Sequence[FloatArray]) -> F
     return np.stack(rows, axis=-2)
 
 
-def called_with_tensors(function: Function, parts: Sequence[FloatArray]) -> FloatArray:
+def call_with_tensors(function: Function, parts: Sequence[FloatArray]) -> FloatArray:
     """Return the function's value on arrays, handing it float64 tensors."""
     torch = _torch()
     with torch.no_grad():

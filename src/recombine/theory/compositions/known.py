@@ -1,4 +1,4 @@
-"""Known compositions with their Jacobians, to be reached as ``rc.theory.compositions``; parts go front to back.
+"""Known compositions with their Jacobians; parts go front to back.
 
 Formulas and what each needs of its anchors: Wiedemer et al. 2023. For a function of your own use `own`.
 """
@@ -14,9 +14,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray
 from recombine.checks import real, reals
 from recombine.errors import InputError, listing, near_miss
-from recombine.theory.compositions.composition import Composition as Composition
-from recombine.theory.compositions.composition import as_composition as as_composition
-from recombine.theory.compositions.composition import own as own
+from recombine.theory.compositions.composition import Composition
 
 
 def _diagonal(values: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from recombine.theory.diagonal.flow import gradient_descent as gradient_descent
     from recombine.theory.diagonal.flow import gradient_flow as gradient_flow
     from recombine.theory.diagonal.generalization import Prediction as Prediction
-    from recombine.theory.diagonal.generalization import predict_generalization as predict_generalization
+    from recombine.theory.diagonal.generalization import predict as predict
     from recombine.theory.diagonal.group_interpolators import least_group_norm as least_group_norm
     from recombine.theory.diagonal.group_interpolators import least_multitask as least_multitask
     from recombine.theory.diagonal.interpolators import Interpolator as Interpolator
@@ -22,16 +22,13 @@ if TYPE_CHECKING:
     from recombine.theory.diagonal.penalties import Potential as Potential
     from recombine.theory.diagonal.penalties import group_norm as group_norm
     from recombine.theory.diagonal.penalties import pretrained_weights as pretrained_weights
+    from recombine.theory.diagonal.regimes import Exponents as Exponents
     from recombine.theory.diagonal.regimes import Regime as Regime
-    from recombine.theory.diagonal.regimes import feature_dependence as feature_dependence
     from recombine.theory.diagonal.regimes import finetune_penalty as finetune_penalty
     from recombine.theory.diagonal.regimes import multitask_penalty as multitask_penalty
-    from recombine.theory.diagonal.regimes import order as order
+    from recombine.theory.diagonal.regimes import penalty_exponents as penalty_exponents
     from recombine.theory.diagonal.regimes import regime as regime
     from recombine.theory.diagonal.relu_penalties import rotation_cost as rotation_cost
-    from recombine.theory.diagonal.relu_penalties import rotation_order as rotation_order
-    from recombine.theory.diagonal.relu_penalties import teachers_group_norm as teachers_group_norm
-    from recombine.theory.diagonal.relu_penalties import unit_norm as unit_norm
     from recombine.theory.diagonal.stiff_flow import FlowEnd as FlowEnd
     from recombine.theory.diagonal.stiff_flow import stiff_flow as stiff_flow
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray
+from recombine.cells.arrays import FloatArray, brief_repr
 from recombine.checks import generator, reachable, real, reals, task_samples, whole
 from recombine.errors import InputError, SolverError
 
@@ -31,6 +31,8 @@ class Weights:
 
     hidden: FloatArray
     readouts: FloatArray
+
+    __repr__ = brief_repr
 
     @classmethod
     def alike(cls, dimension: int, hidden: float, readout: float | None = None, outputs: int = 1) -> Weights:
@@ -67,15 +69,15 @@ Tasks = Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]
 FIRST_POWER = 2
 
 
-def gradient_flow(tasks: Tasks, start: Weights, *, residual: float = 1e-13, precision: float = 1e-10) -> Weights:
+def gradient_flow(tasks: Tasks, start: Weights, *, tolerance: float = 1e-13, precision: float = 1e-10) -> Weights:
     """Integrate gradient flow on the squared error, summed over tasks, until all samples are fitted.
 
     Parameters
     ----------
-    tasks : sequence of (inputs (n_o, D), targets (n_o,))
-        One an output.
+    tasks : sequence of (X (n_o, D), y (n_o,))
+        One per output.
     start : Weights
-    residual : float
+    tolerance : float
         Largest deviation from a target to stop at.
     precision : float
         Relative error of a step of the integrator (LSODA).
@@ -89,7 +91,7 @@ def gradient_flow(tasks: Tasks, start: Weights, *, residual: float = 1e-13, prec
     from scipy.integrate import solve_ivp
 
     pairs = _checked(tasks, start)
-    if np.abs(_errors(start, pairs)).max() >= residual:
+    if np.abs(_errors(start, pairs)).max() >= tolerance:
         moving = np.asarray(start.hidden.any(axis=0) | start.readouts.any(axis=(0, 2)))
         for place, (X, y) in enumerate(pairs):
             reachable(X, y, moving, f" of task {place}")
@@ -105,7 +107,7 @@ def gradient_flow(tasks: Tasks, start: Weights, *, residual: float = 1e-13, prec
         )
         state, time = piece.y[:, -1], 2 * time
         reached = float(np.abs(_errors(start.like(state), pairs)).max())
-        if reached < residual or (reached < 1e-10 and time > 1e9):
+        if reached < tolerance or (reached < 1e-10 and time > 1e9):
             return start.like(state)
     raise SolverError(f"gradient flow is still {reached:.1e} from the targets; can they be reached?")
 
@@ -129,13 +131,13 @@ def gradient_descent(tasks: Tasks, start: Weights, rate: float, steps: int) -> W
     return start.like(state)
 
 
-def decayed_limit(tasks: Tasks, seed: int = 0, smallest: float = 1e-8) -> Weights:
+def decayed_limit(tasks: Tasks, seed: int | np.random.Generator = 0, smallest: float = 1e-8) -> Weights:
     """Minimise squared error plus weight decay, annealed from 0.01 down to ``smallest`` by factors of ten.
 
     Parameters
     ----------
-    tasks : sequence of (inputs (n_o, D), targets (n_o,))
-    seed : int
+    tasks : sequence of (X (n_o, D), y (n_o,))
+    seed : int or Generator
         Of the random weights it begins with.
     smallest : float
         The last decay, rounded to a power of ten; at most 0.01.
@@ -180,7 +182,7 @@ def _errors(weights: Weights, pairs: Sequence[tuple[FloatArray, FloatArray]]) ->
 
 
 def _slopes(weights: Weights, pairs: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """Derivatives of the deviations in the weights, a row a sample."""
+    """Derivatives of the deviations in the weights, one row per sample."""
     blocks = []
     for place, (X, _) in enumerate(pairs):
         hidden = [sign * X * weights.readouts[path, :, place] for path, sign in ((0, 1), (1, -1))]
@@ -205,6 +207,6 @@ def _checked(tasks: Tasks, start: Weights) -> list[tuple[FloatArray, FloatArray]
     if hidden.shape != (2, width) or readouts.shape != (2, width, len(tasks)):
         raise InputError(
             f"hidden weights have shape {hidden.shape} and readouts {readouts.shape}; give (2, D) and "
-            f"(2, D, {len(tasks)}), a readout a task"
+            f"(2, D, {len(tasks)}), one readout per task"
         )
     return task_samples(tasks, width)

@@ -38,11 +38,11 @@ class Prediction:
     @property
     def beta(self) -> FloatArray:
         """Coefficients of the trained network, shape (D,)."""
-        return self.interpolator.beta
+        return self.interpolator.value
 
 
-def predict_generalization(
-    inputs: npt.ArrayLike,
+def predict(
+    X: npt.ArrayLike,
     teacher: npt.ArrayLike,
     *,
     method: str = "pt+ft",
@@ -52,15 +52,15 @@ def predict_generalization(
     gamma: float = 1e-3,
     form: str = "exact",
 ) -> Prediction:
-    """Return the test loss of a network trained to zero loss on ``inputs`` labelled by ``teacher``.
+    """Return the test loss of a network trained to zero loss on ``X`` labelled by ``teacher``.
 
     The test loss is ``|beta - teacher|^2``: the mean squared error on new inputs of mean zero and unit covariance,
-    whatever ``inputs`` look like. On new inputs with second moments S (D, D) it is d' S d with d = beta - teacher; the
+    whatever ``X`` looks like. On new inputs with second moments S (D, D) it is d' S d with d = beta - teacher; the
     result has ``beta``.
 
     Parameters
     ----------
-    inputs : array (n, D)
+    X : array (n, D)
         Main-task samples, n from 1 to D.
     teacher : array (D,)
         Coefficients that label them, and that new inputs are tested against.
@@ -86,27 +86,29 @@ def predict_generalization(
     >>> rng = np.random.default_rng(0)
     >>> teacher = np.r_[np.ones(5), np.zeros(195)] / 5**0.5
     >>> X = rng.standard_normal((40, 200))
-    >>> known = predict_generalization(X, teacher, auxiliary=teacher)
-    >>> alone = predict_generalization(X, teacher, method="stl")
+    >>> known = predict(X, teacher, auxiliary=teacher)
+    >>> alone = predict(X, teacher, method="stl")
     >>> known.test_loss < 1e-4 < 1e-3 < alone.test_loss
     True
     """
     known_or_refuse(method, "method", METHODS)
     check_start(alpha, scaling, gamma, form)
-    X, truth = moderate(inputs, "inputs"), moderate(teacher, "coefficients of teacher")
-    if X.ndim != 2 or truth.shape != X.shape[1:]:
-        raise InputError(f"inputs have shape {X.shape} and teacher {truth.shape}; give (n, D) and (D,)")
-    if len(X) and not X.any():
+    inputs, truth = moderate(X, "inputs"), moderate(teacher, "coefficients of teacher")
+    if inputs.ndim != 2 or truth.shape != inputs.shape[1:]:
+        raise InputError(f"inputs have shape {inputs.shape} and teacher {truth.shape}; give (n, D) and (D,)")
+    if len(inputs) and not inputs.any():
         raise InputError("inputs are all zero, so that nothing can be learned from them; give others")
     if auxiliary is None and not method.startswith("stl"):
         raise InputError(f"method {method!r} learns from an auxiliary task; give its coefficients as auxiliary (D,)")
     B = np.zeros_like(truth) if auxiliary is None else moderate(auxiliary, "coefficients of auxiliary")
     if B.shape != truth.shape:
-        raise InputError(f"auxiliary has shape {B.shape} and teacher {truth.shape}; give one coefficient an input each")
+        raise InputError(
+            f"auxiliary has shape {B.shape} and teacher {truth.shape}; give one coefficient per input each"
+        )
     if method.startswith("stl"):
         B = np.zeros_like(truth)
-    found = _interpolator(X, X @ truth, B, method, alpha, scaling, gamma, form)
-    return Prediction(method, float(np.sum((found.beta - truth) ** 2)), found)
+    found = _interpolator(inputs, inputs @ truth, B, method, alpha, scaling, gamma, form)
+    return Prediction(method, float(np.sum((found.value - truth) ** 2)), found)
 
 
 def _interpolator(

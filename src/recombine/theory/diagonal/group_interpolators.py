@@ -5,7 +5,6 @@ Needs clarabel, the extra ``[convex]``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.checks import reachable, reals, samples, task_samples
 from recombine.errors import InputError, SolverError
+from recombine.theory.diagonal.flow import Tasks
 from recombine.theory.diagonal.interpolators import Interpolator
 from recombine.theory.diagonal.regimes import multitask_penalty
 
@@ -24,52 +24,50 @@ if TYPE_CHECKING:
 TOLERANCE, WORST = 1e-12, 1e-6
 
 
-def least_group_norm(inputs: Sequence[npt.ArrayLike], targets: Sequence[npt.ArrayLike]) -> Interpolator:
+def least_group_norm(tasks: Tasks) -> Interpolator:
     """Return coefficients (D, O) of least sum_d sqrt(sum_o beta_do^2) that fit every task.
 
     Parameters
     ----------
-    inputs : sequence of array (n_o, D)
-        One a task.
-    targets : sequence of array (n_o,)
+    tasks : sequence of (X (n_o, D), y (n_o,))
+        One per output.
 
     Examples
     --------
-    >>> X = [[1.0, 1.0, 0.0]]
-    >>> found = least_group_norm([X, [[0.0, 1.0, 1.0]]], [[3.0], [4.0]])
-    >>> found.beta.round(6) + 0.0
+    >>> found = least_group_norm([([[1.0, 1.0, 0.0]], [3.0]), ([[0.0, 1.0, 1.0]], [4.0])])
+    >>> found.value.round(6) + 0.0
     array([[0., 0.],
            [3., 4.],
            [0., 0.]])
     """
-    if len(inputs) != len(targets):
-        raise InputError(f"{len(inputs)} tasks have inputs and {len(targets)} targets; give (n, D) and (n,) for each")
-    pairs = task_samples(list(zip(inputs, targets, strict=True)))
+    pairs = task_samples(tasks)
     width = pairs[0][0].shape[1]
     return _program([X for X, _ in pairs], [y for _, y in pairs], np.zeros(width), "second-order cones (clarabel)")
 
 
-def least_multitask(inputs: npt.ArrayLike, targets: npt.ArrayLike, auxiliary: npt.ArrayLike) -> Interpolator:
+def least_multitask(X: npt.ArrayLike, y: npt.ArrayLike, auxiliary: npt.ArrayLike) -> Interpolator:
     """Return the interpolator of least ``sum_d sqrt(beta_d^2 + B_d^2) - |B_d|``: the auxiliary task is pinned at B.
 
     Parameters
     ----------
-    inputs : array (n, D)
-    targets : array (n,)
+    X : array (n, D)
+    y : array (n,)
     auxiliary : array (D,)
 
     Examples
     --------
-    >>> least_multitask([[1.0, 1.0]], [1.0], auxiliary=[1.0, 0.0]).beta.round(4)
+    >>> least_multitask([[1.0, 1.0]], [1.0], auxiliary=[1.0, 0.0]).value.round(4)
     array([1., 0.])
     """
-    X, y = samples(inputs, targets)
+    inputs, targets = samples(X, y)
     B = reals(auxiliary, "auxiliary")
-    if B.shape != X.shape[1:]:
-        raise InputError(f"auxiliary has shape {B.shape}; give {X.shape[1]} coefficients, one a column of inputs")
-    found = _program([X], [y], B, "second-order cones (clarabel)")
-    beta = _polished(X, y, B, found.beta[:, 0])
-    residual = float(np.abs(X @ beta - y).max() / (np.abs(y).max() or 1.0))
+    if B.shape != inputs.shape[1:]:
+        raise InputError(
+            f"auxiliary has shape {B.shape}; give {inputs.shape[1]} coefficients, one per column of inputs"
+        )
+    found = _program([inputs], [targets], B, "second-order cones (clarabel)")
+    beta = _polished(inputs, targets, B, found.value[:, 0])
+    residual = float(np.abs(inputs @ beta - targets).max() / (np.abs(targets).max() or 1.0))
     return Interpolator(beta, float(multitask_penalty(beta, B).sum()), residual, found.steps, found.route)
 
 

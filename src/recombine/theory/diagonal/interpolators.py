@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray
+from recombine.cells.arrays import FloatArray, brief_repr
 from recombine.checks import check_bounds, of_kind, reals, samples
 from recombine.errors import InputError, SolverError
 from recombine.theory.diagonal.penalties import Potential
@@ -30,7 +30,8 @@ class Interpolator:
 
     Attributes
     ----------
-    beta : ndarray (D,) or (D, O)
+    value : ndarray (D,) or (D, O)
+        The coefficients.
     objective : float
         What was minimised.
     residual : float
@@ -40,39 +41,41 @@ class Interpolator:
     route : str
     """
 
-    beta: FloatArray
+    value: FloatArray
     objective: float
     residual: float
     steps: int
     route: str
 
+    __repr__ = brief_repr
 
-def least_potential(inputs: npt.ArrayLike, targets: npt.ArrayLike, potential: Potential) -> Interpolator:
+
+def least_potential(X: npt.ArrayLike, y: npt.ArrayLike, potential: Potential) -> Interpolator:
     """Return the interpolator of least potential: where gradient flow from those weights ends.
 
     Parameters
     ----------
-    inputs : array (n, D)
+    X : array (n, D)
         Rows that are linearly independent, so n is at most D.
-    targets : array (n,)
+    y : array (n,)
     potential : Potential
 
     Examples
     --------
     >>> X, y = [[1.0, 2.0, 2.0]], [3.0]
-    >>> least_potential(X, y, Potential.single_task(3, alpha=10.0)).beta.round(4)
+    >>> least_potential(X, y, Potential.single_task(3, alpha=10.0)).value.round(4)
     array([0.3333, 0.6667, 0.6667])
-    >>> least_potential(X, y, Potential.single_task(3, alpha=1e-6)).beta.round(4)
+    >>> least_potential(X, y, Potential.single_task(3, alpha=1e-6)).value.round(4)
     array([0.  , 0.75, 0.75])
     """
     of_kind(potential, "potential", Potential)
-    X, y = _checked(inputs, targets, len(potential.k))
-    if not y.any() and not potential.start.any():
-        return Interpolator(np.zeros(X.shape[1]), 0.0, 0.0, 0, "dual Newton")
+    inputs, targets = _checked(X, y, len(potential.k))
+    if not targets.any() and not potential.start.any():
+        return Interpolator(np.zeros(inputs.shape[1]), 0.0, 0.0, 0, "dual Newton")
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        beta, residual, steps = _continued(X, y, potential)
+        beta, residual, steps = _continued(inputs, targets, potential)
     return Interpolator(beta, float(potential(beta)), residual, steps, "dual Newton")
 
 
@@ -144,30 +147,30 @@ def _dependent(X: FloatArray, spread: str) -> SolverError:
 
 
 def least_squares_from(
-    inputs: npt.ArrayLike, targets: npt.ArrayLike, start: npt.ArrayLike, weights: npt.ArrayLike
+    X: npt.ArrayLike, y: npt.ArrayLike, start: npt.ArrayLike, weights: npt.ArrayLike
 ) -> Interpolator:
     """Return the interpolator of least sum_d (beta_d - start_d)^2 / weights_d: where training the readouts alone ends.
 
     Parameters
     ----------
-    inputs : array (n, D)
-    targets : array (n,)
+    X : array (n, D)
+    y : array (n,)
     start, weights : array (D,)
         Coefficients at the start; w+^2 + w-^2 of the fixed hidden weights, not negative.
 
     Examples
     --------
-    >>> least_squares_from([[1.0, 1.0]], [3.0], start=[0.0, 0.0], weights=[2.0, 1.0]).beta
+    >>> least_squares_from([[1.0, 1.0]], [3.0], start=[0.0, 0.0], weights=[2.0, 1.0]).value
     array([2., 1.])
     """
     origin, spread = reals(start, "start"), check_bounds(reals(weights, "weights"), "weights", least=0)
     if origin.ndim != 1 or spread.shape != origin.shape:
         raise InputError(f"start has shape {origin.shape} and weights {spread.shape}; give (D,) of both")
-    X, y = _checked(inputs, targets, len(origin))
-    beta, residual = _nearest(X, y, origin, spread)
+    inputs, targets = _checked(X, y, len(origin))
+    beta, residual = _nearest(inputs, targets, origin, spread)
     if not residual < CLOSED_RESIDUAL:
         raise _dependent(
-            X, f"the squared hidden weights, {spread.min():.1e} to {spread.max():.1e}; give more of them a size"
+            inputs, f"the squared hidden weights, {spread.min():.1e} to {spread.max():.1e}; give more of them a size"
         )
     cost = np.divide((beta - origin) ** 2, spread, out=np.zeros_like(beta), where=spread > 0)
     return Interpolator(beta, float(cost.sum()), residual, 1, "closed form")
@@ -187,43 +190,47 @@ def _nearest(X: FloatArray, y: FloatArray, origin: FloatArray, spread: FloatArra
     return beta, _residual(X, y, beta)
 
 
-def least_l1(inputs: npt.ArrayLike, targets: npt.ArrayLike, prices: npt.ArrayLike | None = None) -> Interpolator:
+def least_l1(X: npt.ArrayLike, y: npt.ArrayLike, prices: npt.ArrayLike | None = None) -> Interpolator:
     """Return the interpolator of least ``sum_d prices_d |beta_d|``: the limit of small weights at the start.
 
     Parameters
     ----------
-    inputs : array (n, D)
-    targets : array (n,)
+    X : array (n, D)
+    y : array (n,)
     prices : array (D,), optional
         Positive; all one if not given.
 
     Examples
     --------
-    >>> least_l1([[1.0, 2.0, 1.0]], [3.0]).beta
+    >>> least_l1([[1.0, 2.0, 1.0]], [3.0]).value
     array([0. , 1.5, 0. ])
     """
     from scipy.optimize import linprog
 
-    X, y = _checked(inputs, targets)
-    width = X.shape[1]
+    inputs, targets = _checked(X, y)
+    width = inputs.shape[1]
     cost = np.ones(width) if prices is None else check_bounds(reals(prices, "prices"), "prices", above=0)
     if cost.shape != (width,):
-        raise InputError(f"prices have shape {cost.shape}; give {width} numbers above 0, one a coefficient")
-    found = linprog(np.r_[cost, cost], A_eq=np.hstack([X, -X]), b_eq=y, bounds=(0, None), method="highs")
+        raise InputError(f"prices have shape {cost.shape}; give {width} numbers above 0, one per coefficient")
+    found = linprog(
+        np.r_[cost, cost], A_eq=np.hstack([inputs, -inputs]), b_eq=targets, bounds=(0, None), method="highs"
+    )
     if found.x is None or found.fun is None:
         raise SolverError(f"the linear program ended with {found.message!r}; check that the targets can be reached")
     beta = np.asarray(found.x[:width] - found.x[width:])
-    return Interpolator(beta, float(found.fun), _residual(X, y, beta), int(found.nit), "linear program (HiGHS)")
+    return Interpolator(
+        beta, float(found.fun), _residual(inputs, targets, beta), int(found.nit), "linear program (HiGHS)"
+    )
 
 
 def _residual(X: FloatArray, y: FloatArray, beta: FloatArray) -> float:
     return float(np.abs(X @ beta - y).max() / (np.abs(y).max() or 1.0))
 
 
-def _checked(inputs: npt.ArrayLike, targets: npt.ArrayLike, width: int | None = None) -> tuple[FloatArray, FloatArray]:
-    X, y = samples(inputs, targets, width)
-    if len(X) > X.shape[1]:
+def _checked(X: npt.ArrayLike, y: npt.ArrayLike, width: int | None = None) -> tuple[FloatArray, FloatArray]:
+    inputs, targets = samples(X, y, width)
+    if len(inputs) > (count := inputs.shape[1]):
         raise InputError(
-            f"{len(X)} samples of {X.shape[1]} inputs leave no choice between interpolators; give at most {X.shape[1]}"
+            f"{len(inputs)} samples of {count} inputs leave no choice between interpolators; give at most {count}"
         )
-    return X, y
+    return inputs, targets

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray
+from recombine.cells.arrays import FloatArray, brief_repr
 from recombine.checks import broadcast, known_or_refuse, real, reals, whole
 from recombine.errors import InputError
 
@@ -26,27 +26,16 @@ from recombine.errors import InputError
 FORMS = ("exact", "symmetric")
 
 
-def entropy(ratio: npt.ArrayLike) -> FloatArray:
-    """Return h(z) = z asinh z - sqrt(1 + z^2) + 1, without the loss of digits near zero.
+def hyperbolic_entropy(ratio: npt.ArrayLike) -> FloatArray:
+    """Return h(z) = z asinh z - sqrt(1 + z^2) + 1, keeping its digits near zero: z^2 / 2 there, z ln z far away.
 
     Examples
     --------
-    >>> [f"{value:.6g}" for value in entropy([0.0, 1e-8, 1.0])]
+    >>> [f"{value:.6g}" for value in hyperbolic_entropy([0.0, 1e-8, 1.0])]
     ['0', '5e-17', '0.46716']
     """
     z = np.abs(reals(ratio, "ratio"))
     return np.asarray(z * np.arcsinh(z) - z * (z / (1 + np.hypot(1, z))))
-
-
-def q(z: npt.ArrayLike) -> FloatArray:
-    """Return q(z) = 2 - sqrt(4 + z^2) + z asinh(z / 2): z^2 / 4 near zero, z ln z far from it.
-
-    Examples
-    --------
-    >>> q([1.0, 10.0]).round(9)
-    array([ 0.24514385, 14.92634439])
-    """
-    return 2 * entropy(reals(z, "z") / 2)
 
 
 def check_start(alpha: float, scaling: float, gamma: float, form: str = "exact") -> None:
@@ -64,14 +53,14 @@ def check_start(alpha: float, scaling: float, gamma: float, form: str = "exact")
     known_or_refuse(form, "form", FORMS)
 
 
-def bend(
+def bending_scale(
     auxiliary: npt.ArrayLike, alpha: float, scaling: float = 1.0, gamma: float = 0.0, form: str = "exact"
 ) -> FloatArray:
     """Return k of each coordinate after pretraining to ``auxiliary``, with the arguments of `Potential.finetuned`.
 
     Examples
     --------
-    >>> float(bend(1.0, alpha=0.0)), float(bend(1.0, alpha=0.0, form="symmetric"))
+    >>> float(bending_scale(1.0, alpha=0.0)), float(bending_scale(1.0, alpha=0.0, form="symmetric"))
     (0.5, 1.0)
     """
     check_start(alpha, scaling, gamma, form)
@@ -101,11 +90,15 @@ class Potential:
     k: FloatArray
     start: FloatArray
 
+    __repr__ = brief_repr
+
     def __post_init__(self) -> None:
         for name in ("k", "start"):
             object.__setattr__(self, name, np.atleast_1d(reals(getattr(self, name), name)).copy())
         if self.k.shape != self.start.shape or self.k.ndim != 1:
-            raise InputError(f"k has shape {self.k.shape} and start {self.start.shape}; give one of each a coordinate")
+            raise InputError(
+                f"k has shape {self.k.shape} and start {self.start.shape}; give one of each per coordinate"
+            )
         if not (self.k > 0).all():
             place = int(np.argmin(self.k))
             raise InputError(
@@ -122,8 +115,8 @@ class Potential:
         """Return D(beta) for coefficients (D,)."""
         values = reals(beta, "beta")
         if values.shape != self.k.shape:
-            raise InputError(f"beta has shape {values.shape}; give {len(self.k)} coefficients, one a coordinate")
-        return np.float64(np.sum(self.k * entropy(values / self.k) - self.tilt * values))
+            raise InputError(f"beta has shape {values.shape}; give {len(self.k)} coefficients, one per coordinate")
+        return np.float64(np.sum(self.k * hyperbolic_entropy(values / self.k) - self.tilt * values))
 
     @classmethod
     def of_weights(
@@ -184,7 +177,7 @@ class Potential:
         >>> found.k.round(9), found.start.round(9)
         (array([0.35355339, 0.05      ]), array([-0.16495886,  0.        ]))
         """
-        k, B = np.atleast_1d(bend(auxiliary, alpha, scaling, gamma, form), reals(auxiliary, "auxiliary"))
+        k, B = np.atleast_1d(bending_scale(auxiliary, alpha, scaling, gamma, form), reals(auxiliary, "auxiliary"))
         if form == "symmetric":
             return cls(k, np.zeros_like(B))
         # The difference w+ - w- of the pretrained weights, in a form that keeps its digits near B = 0.
@@ -223,5 +216,5 @@ def group_norm(beta: npt.ArrayLike) -> np.float64:
     """
     values = reals(beta, "beta")
     if values.ndim != 2:
-        raise InputError(f"beta has shape {values.shape}; give (D, O), a row a coordinate and a column a task")
+        raise InputError(f"beta has shape {values.shape}; give (D, O), one row per coordinate and one column per task")
     return np.float64(np.linalg.norm(values, axis=1).sum())

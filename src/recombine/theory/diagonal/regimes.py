@@ -8,7 +8,7 @@ has order + feature dependence = 1: a learner can favour few features or known o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray
 from recombine.checks import broadcast, known_or_refuse, real
 from recombine.errors import InputError
-from recombine.theory.diagonal.penalties import bend, check_start, entropy
+from recombine.theory.diagonal.penalties import bending_scale, check_start, hyperbolic_entropy
 
 #: Methods whose price of a feature depends on what an auxiliary task has used.
 AUXILIARY_METHODS = ("pt+ft", "mtl")
@@ -47,7 +47,7 @@ def finetune_penalty(
     """
     k, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
     far = np.isinf(ratio)
-    return np.where(far, np.inf, 2 * k * entropy(np.where(far, 0.0, ratio)))
+    return np.where(far, np.inf, 2 * k * hyperbolic_entropy(np.where(far, 0.0, ratio)))
 
 
 def multitask_penalty(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArray:
@@ -63,7 +63,14 @@ def multitask_penalty(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArr
     return np.asarray(np.divide(wanted**2, total, out=np.zeros_like(total), where=total > 0))
 
 
-def order(
+class Exponents(NamedTuple):
+    """How a penalty P(beta, B) grows: order dlog P / dlog beta, and feature dependence dlog P / dlog B."""
+
+    order: FloatArray
+    feature_dependence: FloatArray
+
+
+def penalty_exponents(
     beta: npt.ArrayLike,
     auxiliary: npt.ArrayLike,
     method: str = "pt+ft",
@@ -72,8 +79,10 @@ def order(
     scaling: float = 1.0,
     gamma: float = 0.0,
     form: str = "exact",
-) -> FloatArray:
-    """Return dlog P / dlog beta at coefficients ``beta`` and auxiliary ones ``auxiliary``.
+) -> Exponents:
+    """Return order and feature dependence of a penalty at coefficients ``beta`` and auxiliary ones ``auxiliary``.
+
+    The feature dependence is negative where an auxiliary task makes a feature cheaper.
 
     Parameters
     ----------
@@ -85,59 +94,27 @@ def order(
 
     Examples
     --------
-    >>> [round(float(order(1.0, 1.0, form=form)), 4) for form in ("exact", "symmetric")]
+    >>> [round(float(penalty_exponents(1.0, 1.0, form=form).order), 4) for form in ("exact", "symmetric")]
     [1.7486, 1.8867]
-    >>> round(float(order(1.0, 1.0, "mtl")), 4)
-    1.7071
-    """
-    if _multitask(method, beta, alpha, scaling, gamma, form):
-        return np.asarray(1 + _share(beta, auxiliary))
-    _, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
-    return np.asarray(1 + _excess(ratio))
-
-
-def feature_dependence(
-    beta: npt.ArrayLike,
-    auxiliary: npt.ArrayLike,
-    method: str = "pt+ft",
-    *,
-    alpha: float = 0.0,
-    scaling: float = 1.0,
-    gamma: float = 0.0,
-    form: str = "exact",
-) -> FloatArray:
-    """Return dlog P / dlog B, with the arguments of `order`: negative where an auxiliary task makes a feature cheaper.
-
-    Examples
-    --------
-    >>> total = order(1.0, 0.001) + feature_dependence(1.0, 0.001)
-    >>> bool(abs(total - 1) < 1e-12)
-    True
-    >>> start = {"gamma": 0.001, "form": "symmetric"}
-    >>> float((order(1.0, 0.001, **start) + feature_dependence(1.0, 0.001, **start)).round(6))
+    >>> [round(float(found), 4) for found in penalty_exponents(1.0, 1.0, "mtl")]
+    [1.7071, -0.7071]
+    >>> round(float(sum(penalty_exponents(1.0, 0.001, gamma=0.001, form="symmetric"))), 6)
     1.000151
     """
-    if _multitask(method, beta, alpha, scaling, gamma, form):
-        return np.asarray(-_share(beta, auxiliary))
-    k, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
-    flat = np.divide(bend(0.0, alpha, scaling, gamma, form), k, out=np.zeros_like(k), where=k > 0)
-    # dlog k / dlog B, from k = m^2 |B| + gamma^2 or k^2 = (m^2 alpha^2 + gamma^2)^2 + m^4 B^2 / 4.
-    moves = 1 - flat if form == "symmetric" else 1 - flat**2
-    return np.asarray(0.0 - moves * _excess(ratio))
-
-
-def _multitask(method: str, beta: npt.ArrayLike, *start: Any) -> bool:
-    """Say which formula is wanted, once it is clear that there is a slope to speak of and what is given has a sense."""
     known_or_refuse(method, "method", AUXILIARY_METHODS)
-    check_start(*start)
+    check_start(alpha, scaling, gamma, form)
     if not np.all(beta):
         raise InputError("beta is 0 somewhere, where logarithms have no slope; give coefficients other than 0")
-    return method == "mtl"
-
-
-def _share(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArray:
-    wanted, B = (np.abs(values) for values in broadcast(beta=beta, auxiliary=auxiliary))
-    return np.asarray(B / np.hypot(wanted, B))
+    if method == "mtl":
+        wanted, B = (np.abs(values) for values in broadcast(beta=beta, auxiliary=auxiliary))
+        share = np.asarray(B / np.hypot(wanted, B))
+        return Exponents(1 + share, -share)
+    k, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
+    flat = np.divide(bending_scale(0.0, alpha, scaling, gamma, form), k, out=np.zeros_like(k), where=k > 0)
+    # dlog k / dlog B, from k = m^2 |B| + gamma^2 or k^2 = (m^2 alpha^2 + gamma^2)^2 + m^4 B^2 / 4.
+    moves = 1 - flat if form == "symmetric" else 1 - flat**2
+    excess = _excess(ratio)
+    return Exponents(np.asarray(1 + excess), np.asarray(0.0 - moves * excess))
 
 
 def _bent(
@@ -145,7 +122,7 @@ def _bent(
 ) -> tuple[FloatArray, FloatArray]:
     """Return k and |beta| / k on the common shape; k may be zero, where the ratio is infinite, or 0 if beta is."""
     wanted, B = broadcast(beta=beta, auxiliary=auxiliary)
-    k = bend(B, alpha, scaling, gamma, form)
+    k = bending_scale(B, alpha, scaling, gamma, form)
     ratio = np.where(wanted == 0, 0.0, np.inf)
     return k, np.divide(np.abs(wanted), k, out=ratio, where=k > 0)
 
@@ -209,7 +186,7 @@ def regime(auxiliary: float, beta: float, *, alpha: float = 1e-3, scaling: float
     """
     if not real(beta, "beta") or not real(auxiliary, "auxiliary"):
         raise InputError(f"beta is {beta} and auxiliary {auxiliary}; regimes are about features that both tasks use")
-    k = bend([auxiliary, 0.0], alpha, scaling, gamma)
+    k = bending_scale([auxiliary, 0.0], alpha, scaling, gamma)
     if not k.all():
         raise InputError(
             f"alpha is {alpha}, scaling {scaling} and gamma {gamma}, so that weights of a new feature are zero and it "
@@ -217,7 +194,7 @@ def regime(auxiliary: float, beta: float, *, alpha: float = 1e-3, scaling: float
         )
     known, new = (float(each) for each in k)
     price = _slope(abs(beta) / k)
-    found = float(order(beta, auxiliary, alpha=alpha, scaling=scaling, gamma=gamma))
+    found = float(penalty_exponents(beta, auxiliary, alpha=alpha, scaling=scaling, gamma=gamma).order)
     ratio = float(price[1] / price[0])
     name = "lazy" if found > LAZY_ORDER else "nested" if ratio >= RICH_RATIO else "rich"
     return Regime(name, found, ratio, known, new)

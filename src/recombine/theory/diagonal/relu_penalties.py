@@ -1,6 +1,6 @@
-"""What one-hidden-layer ReLU networks find cheap: norms of a network, and the cost of turning a pretrained unit.
+"""What turning a pretrained unit of a one-hidden-layer ReLU network costs.
 
-f_o(x) = sum_h v_oh relu(<w_h, x>), without biases. The cost of turning is the squared distance from the pretrained
+f(x) = sum_h v_h relu(<w_h, x>), without biases. The cost of turning is the squared distance from the pretrained
 weights: an ansatz for what finetuning prefers, not a theorem about gradient flow.
 """
 
@@ -10,36 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.checks import broadcast, check_bounds, reals, whole
-from recombine.errors import InputError
-
-
-def unit_norm(weights: npt.ArrayLike, readouts: npt.ArrayLike) -> np.float64:
-    """Return ``sum_h |w_h| |v_h|`` of weights (H, D) and readouts (H,) or (O, H): F1 of one output, group norm of more.
-
-    Examples
-    --------
-    >>> unit_norm([[3.0, 4.0], [0.0, 1.0]], [1.0, -2.0]), unit_norm([[3.0, 4.0]], [[3.0], [4.0]])
-    (np.float64(7.0), np.float64(25.0))
-    """
-    w, v = reals(weights, "weights"), np.atleast_2d(reals(readouts, "readouts"))
-    if w.ndim != 2 or v.ndim != 2 or v.shape[1] != len(w):
-        raise InputError(f"weights have shape {w.shape} and readouts {v.shape}; give (H, D) and (O, H)")
-    return np.float64(np.sum(np.linalg.norm(w, axis=1) * np.linalg.norm(v, axis=0)))
-
-
-def teachers_group_norm(first: int, second: int, shared: int) -> float:
-    """Return the group norm of two teachers of unit weights and readouts of size 1 / sqrt(units), ``shared`` in common.
-
-    Examples
-    --------
-    >>> round(teachers_group_norm(6, 6, 6), 6), round(teachers_group_norm(6, 6, 0), 6)
-    (3.464102, 4.898979)
-    """
-    if whole(shared, "shared", least=0) > min(whole(first, "first"), whole(second, "second")):
-        raise InputError(f"{shared} units cannot be shared by teachers of {first} and {second}")
-    own = (first - shared) / first**0.5 + (second - shared) / second**0.5
-    return float(own + shared * (1 / first + 1 / second) ** 0.5)
+from recombine.checks import broadcast, check_bounds
 
 
 def rotation_cost(
@@ -98,17 +69,3 @@ def _quartic(cubic: FloatArray, linear: FloatArray, constant: FloatArray) -> Flo
         slope = (4 * real + 3 * cubic[:, None]) * real**2 + linear[:, None]
         real = real - np.divide(value, slope, out=np.zeros_like(value), where=(slope != 0) & (real > 0))
     return np.asarray(real)
-
-
-def rotation_order(beta: npt.ArrayLike, auxiliary: npt.ArrayLike, cosine: npt.ArrayLike) -> FloatArray:
-    """Return dlog R / dlog beta of a unit that starts with no readout; the feature dependence is one less this.
-
-    By the envelope theorem dR / dbeta = 2 beta / m^2 at the best norm m.
-
-    Examples
-    --------
-    >>> rotation_order(1.0, [0.1, 1.0, 10.0], 0.9).round(4)
-    array([1.1373, 1.2071, 0.1186])
-    """
-    cost, norm = rotation_cost(beta, auxiliary, cosine)
-    return np.asarray(2 * np.asarray(beta) ** 2 / norm**2 / cost)

@@ -53,9 +53,14 @@ class FlowEnd:
     drift: float
 
     @property
-    def beta(self) -> FloatArray:
+    def value(self) -> FloatArray:
         """Coefficients at the end, (D,)."""
         return np.asarray(self.path[-1])
+
+    @property
+    def steps(self) -> int:
+        """Steps that were taken."""
+        return len(self.path) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +99,11 @@ class _Network:
 
 
 def stiff_flow(
-    inputs: npt.ArrayLike,
-    targets: npt.ArrayLike,
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
     start: tuple[npt.ArrayLike, npt.ArrayLike],
     *,
-    residual: float = 1e-12,
+    tolerance: float = 1e-12,
     precision: float = 1e-6,
 ) -> FlowEnd:
     """Integrate gradient flow on the mean squared error until all samples are fitted.
@@ -109,11 +114,11 @@ def stiff_flow(
 
     Parameters
     ----------
-    inputs : array (n, D)
-    targets : array (n,)
+    X : array (n, D)
+    y : array (n,)
     start : pair of arrays (D,)
         Up and down at the start. A weight of zero never moves, so they must not all be zero.
-    residual : float
+    tolerance : float
         Largest deviation from a target, relative to the largest target, to stop at: below 1, and no less than 1e-14, as
         rounding leaves that much.
     precision : float
@@ -122,18 +127,18 @@ def stiff_flow(
     Examples
     --------
     >>> end = stiff_flow([[1.0, 2.0, 2.0]], [3.0], (np.full(3, 10.0), np.full(3, 10.0)))
-    >>> end.beta.round(4)
+    >>> end.value.round(4)
     array([0.3333, 0.6667, 0.6667])
     """
     from scipy.integrate import BDF
     from threadpoolctl import threadpool_limits
 
-    X, y, weights = _checked(inputs, targets, start)
-    network = _Network(X, y, X.T @ X * (2 / len(y)))
-    aim = real(residual, "residual", least=1e-14, below=1)
+    inputs, targets, weights = _checked(X, y, start)
+    network = _Network(inputs, targets, inputs.T @ inputs * (2 / len(targets)))
+    aim = real(tolerance, "tolerance", least=1e-14, below=1)
     error = real(precision, "precision", least=1e-12, most=1e-2)
     if network.residual(network.beta(weights)) > aim:
-        reachable(X, y, np.any(np.split(weights, 2), axis=0))
+        reachable(inputs, targets, np.any(np.split(weights, 2), axis=0))
     times, path = [0.0], [network.beta(weights)]
     with threadpool_limits(1):  # networks run side by side in processes
         solver = BDF(network.velocity, 0.0, weights, LATEST, rtol=error, atol=SMALLEST_WEIGHT, jac=network.jacobian)
@@ -155,14 +160,15 @@ def _drift(before: FloatArray, after: FloatArray) -> float:
 
 
 def _checked(
-    inputs: npt.ArrayLike, targets: npt.ArrayLike, start: tuple[npt.ArrayLike, npt.ArrayLike]
+    X: npt.ArrayLike, y: npt.ArrayLike, start: tuple[npt.ArrayLike, npt.ArrayLike]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     try:
         first, second = start
     except (TypeError, ValueError):
         raise InputError(f"start is a {type(start).__name__}; give a pair of arrays (D,), up and down") from None
     up, down = moderate(first, "weights up"), moderate(second, "weights down")
-    X, y = samples(moderate(inputs, "inputs"), moderate(targets, "targets"))
-    if up.shape != X.shape[1:] or down.shape != up.shape:
-        raise InputError(f"up has shape {up.shape} and down {down.shape}; give {X.shape[1:]} of both, one an input")
-    return X, y, np.concatenate([up, down])
+    inputs, targets = samples(moderate(X, "inputs"), moderate(y, "targets"))
+    width = inputs.shape[1:]
+    if up.shape != width or down.shape != up.shape:
+        raise InputError(f"up has shape {up.shape} and down {down.shape}; give {width} of both, one per input")
+    return inputs, targets, np.concatenate([up, down])

@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from recombine.theory.gated.conic import largest_margin_by_cones as largest_margin_by_cones
     from recombine.theory.gated.conic import least_effective_squares as least_effective_squares
     from recombine.theory.gated.contexts import HalfSpaces as HalfSpaces
-    from recombine.theory.gated.contexts import joint as joint
+    from recombine.theory.gated.contexts import joint_contexts as joint_contexts
     from recombine.theory.gated.contexts import relu_gates as relu_gates
     from recombine.theory.gated.estimator import GatedLinearSVC as GatedLinearSVC
+    from recombine.theory.gated.features import Gating as Gating
     from recombine.theory.gated.features import gating_for as gating_for
     from recombine.theory.gated.flow import Flow as Flow
     from recombine.theory.gated.flow import flow as flow
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from recombine.theory.gated.norms import frozen_relu_cost as frozen_relu_cost
     from recombine.theory.gated.norms import gated_readout_cost as gated_readout_cost
     from recombine.theory.gated.norms import group_cost as group_cost
-    from recombine.theory.gated.norms import group_norm as group_norm
     from recombine.theory.gated.norms import least_group_cost as least_group_cost
+    from recombine.theory.gated.norms import mixed_norm as mixed_norm
     from recombine.theory.gated.norms import one_layer_cost as one_layer_cost
     from recombine.theory.gated.norms import shared_contexts_cost as shared_contexts_cost
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError, SolverError
-from recombine.theory.gated.features import gating_for, one_hot
+from recombine.theory.gated.features import as_problem, context_indicators, gating_for
 from recombine.theory.gated.machine import NotSeparableError
-from recombine.theory.gated.margin import GatedMargin, as_problem
+from recombine.theory.gated.margin import GatedMargin
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -38,7 +38,7 @@ def largest_margin_by_cones(
 ) -> GatedMargin:
     """Return the gated linear function of least norm with margins of one, by the conic solver Clarabel.
 
-    Parameters are those of `recombine.theory.gated.margin.largest_margin`; ``steps`` of the answer are the solver's
+    Parameters are those of `recombine.theory.gated.largest_margin`; ``steps`` of the answer are the solver's
     iterations, and its bounds are the solver's primal and dual objective.
 
     Examples
@@ -59,13 +59,13 @@ def largest_margin_by_cones(
     u = (features * (dual * signs)[:, None]).T @ points
     pressure = np.sqrt(np.bincount(gating.group, (u**2).sum(axis=1), minlength=gating.groups))
     bounds = float(answer.obj_val_dual), float(answer.obj_val)
-    return GatedMargin(gating, zeta, dual, pressure, bounds, int(answer.iterations))
+    return GatedMargin(gating, zeta, dual, pressure, bounds, int(answer.iterations), "second-order cones (clarabel)")
 
 
 def least_effective_squares(
     X: npt.ArrayLike, y: npt.ArrayLike, ids: npt.ArrayLike, *, contexts: int, tolerance: float = 1e-9
 ) -> float:
-    """Return the least sum over all C^H joint contexts of |beta_c|^2 of a function with margins of one.
+    """Return the least sum over all C^H joint contexts of ``|beta_c|^2`` of a function with margins of one.
 
     A quadratic program in the weights zeta (H, C, d) of units, whose objective adds up beta_c = sum_h zeta_{h,c_h} one
     joint context after the other: it uses neither the closed form of that sum nor the kernel that follows from it.
@@ -82,9 +82,11 @@ def least_effective_squares(
     units, inputs = rows.shape[1], points.shape[1]
     if contexts**units > MOST_CORNERS:
         raise InputError(f"{contexts}^{units} joint contexts are too many to list; use largest_margin")
-    corners = one_hot(np.array(list(itertools.product(range(contexts), repeat=units))), contexts)
+    corners = context_indicators(np.array(list(itertools.product(range(contexts), repeat=units))), contexts)
     squares: Any = csc_array(np.triu(np.kron(2 * corners.T @ corners, np.eye(inputs))))
-    margins = (one_hot(rows, contexts)[:, :, None] * (points * signs[:, None])[:, None, :]).reshape(len(points), -1)
+    margins = (context_indicators(rows, contexts)[:, :, None] * (points * signs[:, None])[:, None, :]).reshape(
+        len(points), -1
+    )
     matrix: Any = csc_array(-margins)
     answer = _solved(squares, np.zeros(margins.shape[1]), matrix, len(signs), [], tolerance)
     return float(answer.obj_val)

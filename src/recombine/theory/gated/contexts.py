@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.array_files import read_arrays, write_arrays
-from recombine.cells.arrays import FloatArray, IntArray, affordable, as_cells, as_numbers
+from recombine.cells.arrays import FloatArray, IntArray, affordable, as_cells, as_numbers, brief_repr
 from recombine.checks import whole
 from recombine.errors import InputError
 
@@ -38,7 +38,7 @@ class HalfSpaces:
     See Also
     --------
     HalfSpaces.balanced : thresholds at the median of data, so that contexts are about equally frequent.
-    HalfSpaces.drawn : random thresholds.
+    HalfSpaces.random : random thresholds.
 
     Examples
     --------
@@ -52,6 +52,8 @@ class HalfSpaces:
     normals: FloatArray
     thresholds: FloatArray
 
+    __repr__ = brief_repr
+
     def __post_init__(self) -> None:
         normals = as_numbers(self.normals, "hyperplanes").astype(np.float64)
         thresholds = as_numbers(self.thresholds, "thresholds").astype(np.float64)
@@ -62,7 +64,7 @@ class HalfSpaces:
             )
         if normals.shape[1] > MOST_BITS:
             raise InputError(
-                f"{normals.shape[1]} bits a unit are 2^{normals.shape[1]} contexts; give at most {MOST_BITS}"
+                f"{normals.shape[1]} bits per unit are 2^{normals.shape[1]} contexts; give at most {MOST_BITS}"
             )
         if not (np.isfinite(normals).all() and np.isfinite(thresholds).all()):
             raise InputError("hyperplanes and thresholds have entries that are not finite; leave those units out")
@@ -70,12 +72,12 @@ class HalfSpaces:
         object.__setattr__(self, "thresholds", thresholds)
 
     @classmethod
-    def drawn(cls, units: int, bits: int, inputs: int, seed: int) -> Self:
+    def random(cls, units: int, bits: int, inputs: int, seed: int) -> Self:
         """Draw hyperplanes N(0, 36^2) and thresholds N(0, 9^2).
 
         Examples
         --------
-        >>> HalfSpaces.drawn(units=3, bits=2, inputs=5, seed=0).normals.shape
+        >>> HalfSpaces.random(units=3, bits=2, inputs=5, seed=0).normals.shape
         (3, 2, 5)
         """
         units, bits, inputs = whole(units, "units"), whole(bits, "bits", 0), whole(inputs, "inputs")
@@ -97,7 +99,7 @@ class HalfSpaces:
         points = as_points(X)
         if not len(points):
             raise InputError("median thresholds need data; X has no rows")
-        plain = cls.drawn(units, bits, points.shape[1], seed)
+        plain = cls.random(units, bits, points.shape[1], seed)
         affordable("the projections of the samples", len(points), units, bits)
         projected = points @ plain.normals.reshape(units * bits, points.shape[1]).T
         return replace(plain, thresholds=np.median(projected, axis=0).reshape(units, bits))
@@ -154,7 +156,7 @@ def as_points(X: npt.ArrayLike, inputs: int | None = None) -> FloatArray:
     """
     points = as_numbers(X, "X").astype(np.float64)
     if points.ndim != 2 or points.shape[1] == 0:
-        raise InputError(f"X has shape {points.shape}; give one row a sample and one column an input")
+        raise InputError(f"X has shape {points.shape}; give one row per sample and one column per input")
     if inputs is not None and points.shape[1] != inputs:
         raise InputError(
             f"X has {points.shape[1]} columns and {inputs} were expected; "
@@ -177,12 +179,12 @@ def relu_gates(weights: npt.ArrayLike, X: npt.ArrayLike) -> IntArray:
     return (as_points(X, hidden.shape[1]) @ hidden.T >= 0).astype(np.int64)
 
 
-def joint(ids: npt.ArrayLike) -> IntArray:
-    """Number the joint contexts that occur: ids (n, H) -> one number a row, shape (n,), in lexical order.
+def joint_contexts(ids: npt.ArrayLike) -> IntArray:
+    """Number the joint contexts that occur: ids (n, H) -> one number per row, shape (n,), in lexical order.
 
     Examples
     --------
-    >>> joint([[1, 0], [0, 1], [1, 0]]).tolist()
+    >>> joint_contexts([[1, 0], [0, 1], [1, 0]]).tolist()
     [1, 0, 1]
     """
     number: IntArray = np.unique(as_cells(ids, "ids"), axis=0, return_inverse=True)[1].reshape(-1)

@@ -36,7 +36,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     units : int, default 10
         Gated units, each with half-spaces of its own; they share one joint context under "one-layer".
     bits : int, default 1
-        Half-spaces a unit; it has 2^bits contexts.
+        Half-spaces per unit; it has 2^bits contexts.
     thresholds : {"median", "random"}, default "median"
         At the median of each projection of the training data, or normal.
     contexts : HalfSpaces, optional
@@ -70,7 +70,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     See Also
     --------
-    recombine.theory.gated.margin.largest_margin : the solver, for contexts of your own.
+    recombine.theory.gated.largest_margin : the solver, for contexts of your own.
 
     References
     ----------
@@ -161,4 +161,4 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.thresholds == "median":
             return HalfSpaces.balanced(self.units, self.bits, inputs, seed)
-        return HalfSpaces.drawn(self.units, self.bits, inputs.shape[1], seed)
+        return HalfSpaces.random(self.units, self.bits, inputs.shape[1], seed)

@@ -1,7 +1,7 @@
 """Every norm on gated linear functions in one form: gate features z_r(x), weights zeta_r, groups of them.
 
 f(x) = sum_r z_r(x) <zeta_r, x>, and the norm is the sum over groups of the l2 norm of a group's weights. Own contexts
-of each unit give one group a unit; one group of all features gives an ordinary (squared) l2 norm. So a norm is a
+of each unit give one group per unit; one group of all features gives an ordinary (squared) l2 norm. So a norm is a
 matrix that turns the rows [c_h(x) = c] into features, and a grouping of those; its kernels are K o (Z_g Z_g').
 """
 
@@ -12,14 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, affordable
+from recombine.cells.arrays import FloatArray, IntArray, affordable, as_numbers, brief_repr
 from recombine.checks import whole
 from recombine.errors import InputError, listing, near_miss
+from recombine.theory.gated.contexts import as_points
 
 #: Norms by name: two that the paper compares, two controls, frozen ReLU gates, and the two as they were published.
 NORMS = ("group", "effective", "zeta", "one-layer", "frozen", "published group", "published effective")
 #: Added to the degenerate published L2 norm, which leaves (H - 1) d weights without any penalty.
 PUBLISHED_RIDGE = 1e-6
+#: Squares of inputs beyond this overflow or vanish.
+LARGEST_INPUT = 1e100
 #: Rows whose weighted features are formed at once.
 BLOCK = 2000
 
@@ -54,6 +57,8 @@ class Gating:
     transform: FloatArray | None = None
     known: IntArray | None = None
 
+    __repr__ = brief_repr
+
     @property
     def groups(self) -> int:
         """Number of groups."""
@@ -65,7 +70,7 @@ class Gating:
             seen: FloatArray = (self._places(ids)[:, None] == np.arange(len(self.known))).astype(np.float64)
             return seen
         affordable("the gate features of the samples", len(ids), ids.shape[1], self.contexts)
-        rows = one_hot(ids, self.contexts)
+        rows = context_indicators(ids, self.contexts)
         return rows if self.transform is None else rows @ self.transform
 
     def values(self, zeta: FloatArray, X: FloatArray, ids: IntArray) -> FloatArray:
@@ -93,7 +98,7 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
     "group" is the limit of two-layer networks, ``sum_h (sum_c |zeta_hc|^2)^(1/2)``; "effective" is the mean over all
     C^H joint contexts of ``|beta_c|^2``; "zeta" is the sum of all ``|zeta_hc|^2``; "one-layer" has weights of its own
     in every joint context; "frozen" reads ids as gates 0 or 1 and drops the weights of closed ones. "published group"
-    and "published effective" are the first two as the authors' code computes them (see `published_groups`).
+    and "published effective" are the first two as the authors' code computes them: it groups row r into r mod H.
 
     Examples
     --------
@@ -135,16 +140,16 @@ def _by_unit(norm: str, units: int, contexts: int) -> Gating:
         transform = transforms[norm](units, contexts)
         return Gating(norm, contexts, np.zeros(transform.shape[1], dtype=np.int64), transform)
     affordable("a group for each context", units, contexts)
-    groups = {"group": np.repeat(np.arange(units), contexts), "published group": published_groups(units, contexts)}
+    groups = {"group": np.repeat(np.arange(units), contexts), "published group": _published_groups(units, contexts)}
     return Gating(norm, contexts, groups.get(norm, np.zeros(size, dtype=np.int64)))
 
 
-def published_groups(units: int, contexts: int) -> IntArray:
+def _published_groups(units: int, contexts: int) -> IntArray:
     """Return the groups that a column-major reshape makes of rows ordered unit by unit: r mod H, across units.
 
     Examples
     --------
-    >>> published_groups(units=3, contexts=2).tolist()
+    >>> _published_groups(units=3, contexts=2).tolist()
     [0, 1, 2, 0, 1, 2]
     """
     return np.arange(units * contexts) % units
@@ -161,7 +166,7 @@ def published_transform(units: int, contexts: int) -> FloatArray:
     """Return the map (H C, H C) whose image's l2 norm the authors minimise for SVM-L2.
 
     Meant is zeta' = C zeta_hc - S_h + (sum_h S_h) / sqrt(H), S_h = sum_c zeta_hc, whose squared norm times C^(H-3) is
-    the sum of |beta_c|^2. Theirs has the groups of `published_groups` and 1 / (H C) in place of 1 / sqrt(H).
+    the sum of |beta_c|^2. Theirs has the groups of `_published_groups` and 1 / (H C) in place of 1 / sqrt(H).
 
     Examples
     --------
@@ -169,7 +174,7 @@ def published_transform(units: int, contexts: int) -> FloatArray:
     np.int64(4)
     """
     size = units * contexts
-    group = published_groups(units, contexts)
+    group = _published_groups(units, contexts)
     same = (group[:, None] == group).astype(float)
     transform: FloatArray = contexts * np.eye(size) - same + np.full((size, size), 1 / size)
     return transform
@@ -185,12 +190,12 @@ def _published_effective(units: int, contexts: int) -> FloatArray:
     return inverse.T
 
 
-def one_hot(ids: IntArray, contexts: int) -> FloatArray:
+def context_indicators(ids: IntArray, contexts: int) -> FloatArray:
     """Return the rows [c_h = c], unit by unit: ids (n, H) -> (n, H C).
 
     Examples
     --------
-    >>> one_hot(np.array([[1, 0]]), 2).tolist()
+    >>> context_indicators(np.array([[1, 0]]), 2).tolist()
     [[0.0, 1.0, 1.0, 0.0]]
     """
     rows: FloatArray = (ids[:, :, None] == np.arange(contexts)).astype(np.float64)
@@ -223,3 +228,48 @@ def as_ids(ids: npt.ArrayLike, contexts: int) -> IntArray:
             "say how many contexts a unit has"
         )
     return rows
+
+
+def as_problem(
+    X: npt.ArrayLike, y: npt.ArrayLike, ids: npt.ArrayLike, contexts: int
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return inputs (n, d), signs (n,) and contexts (n, H) as arrays, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> as_problem([[1.0], [2.0]], [1, -1], [[0]], contexts=1)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: 2 inputs, 2 labels and 1 contexts; give as many of each
+    """
+    points, rows, signs = as_points(X), as_ids(ids, contexts), as_signs(y)
+    if not len(points) == len(signs) == len(rows) or not len(points):
+        raise InputError(f"{len(points)} inputs, {len(signs)} labels and {len(rows)} contexts; give as many of each")
+    largest = float(np.abs(points).max())
+    if largest and not 1 / LARGEST_INPUT < largest < LARGEST_INPUT:
+        raise InputError(f"the largest entry of X is {largest:.1e} in size; scale the inputs to about one")
+    return points, signs, rows
+
+
+def as_signs(y: npt.ArrayLike) -> FloatArray:
+    """Return labels -1 and +1, or False and True (0 and 1), as floats -1 and +1, or say which one is neither.
+
+    Examples
+    --------
+    >>> as_signs([False, True]).tolist()
+    [-1.0, 1.0]
+    >>> as_signs([1, -1, 0])
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: label 2 is 0.0; labels are -1 and +1, or False and True
+    """
+    signs = as_numbers(y, "labels").astype(np.float64)
+    if signs.ndim != 1:
+        raise InputError(f"labels have shape {signs.shape}; give one per sample")
+    # Both of them, so that labels of one class alone are not guessed.
+    if set(signs.tolist()) == {0.0, 1.0}:
+        return 2 * signs - 1
+    wrong = np.flatnonzero(np.abs(signs) != 1)
+    if len(wrong):
+        raise InputError(f"label {wrong[0]} is {signs[wrong[0]]}; labels are -1 and +1, or False and True")
+    return signs

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, as_numbers
+from recombine.cells.arrays import FloatArray, as_numbers, brief_repr
 from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
-from recombine.theory.gated.margin import as_problem
+from recombine.theory.gated.features import as_problem
 
 #: Relative and absolute tolerance of the integrator.
 TOLERANCES = (1e-9, 1e-12)
@@ -50,6 +50,8 @@ class Flow:
     hidden: FloatArray
     readout: FloatArray
     margin: FloatArray
+
+    __repr__ = brief_repr
 
     @property
     def zeta(self) -> FloatArray:

@@ -105,7 +105,7 @@ def machine_for(signed: FloatArray, C: float = np.inf, start: BoolArray | None =
     Raises
     ------
     UndecidedError
-        If C is infinite and no margins near one were found; see `certificate` for whether there can be any.
+        If C is infinite and no margins near one were found; `inseparability_certificate` tells whether there are any.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def machine_for(signed: FloatArray, C: float = np.inf, start: BoolArray | None =
     return Machine(dual, matrix, margins)
 
 
-def certificate(signed: FloatArray) -> FloatArray:
+def inseparability_certificate(signed: FloatArray) -> FloatArray:
     """Return p >= 0, sum p = 1, of shape (n,), that makes p'Qp as small as rounding lets it: 0 if nothing separates.
 
     It minimises p'Qp + (sum p - 1)^2. Where the minimum is zero, jitter is no bias and proximal steps end it quickly.
@@ -136,7 +136,7 @@ def certificate(signed: FloatArray) -> FloatArray:
     One sample with both labels, and one that is easy:
 
     >>> Q = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    >>> certificate(Q).round(6).tolist()
+    >>> inseparability_certificate(Q).round(6).tolist()
     [0.5, 0.5, 0.0]
     """
     scale = float(np.trace(signed)) / len(signed)

@@ -17,12 +17,18 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, affordable, as_numbers
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, affordable, brief_repr
 from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.contexts import as_points
-from recombine.theory.gated.features import Gating, as_ids, check_norm, gating_for
-from recombine.theory.gated.machine import Machine, NotSeparableError, UndecidedError, certificate, machine_for
+from recombine.theory.gated.features import Gating, as_ids, as_problem, check_norm, gating_for
+from recombine.theory.gated.machine import (
+    Machine,
+    NotSeparableError,
+    UndecidedError,
+    inseparability_certificate,
+    machine_for,
+)
 
 #: A unit is tight when its constraint is within this of one.
 TIGHT = 1e-4
@@ -36,8 +42,6 @@ ACCEPTED_ALONE = 1e-4
 NOISE = 1e-8
 #: A sum is zero when it is this much smaller than its terms: rounding leaves less, even of offset inputs.
 ZERO = 1e-8
-#: Squares of inputs beyond this overflow or vanish.
-LARGEST_INPUT = 1e100
 #: Prices times the mean square of a sample's features within which they are neither lost beside one nor infinite.
 LEAST_PRICE, LARGEST_PRICE = 1e-100, 1e14
 
@@ -60,6 +64,7 @@ class GatedMargin:
         Lower and upper bound on the sum of group norms (plus the price of violations where C is finite).
     steps : int
         Support vector machines that were solved.
+    route : str
     """
 
     gating: Gating
@@ -68,6 +73,9 @@ class GatedMargin:
     pressure: FloatArray
     bounds: tuple[float, float]
     steps: int
+    route: str = "multiple kernels"
+
+    __repr__ = brief_repr
 
     @property
     def norm(self) -> float:
@@ -83,8 +91,7 @@ class GatedMargin:
     def group_norms(self) -> FloatArray:
         """Norm of each group's weights, shape (G,)."""
         squares = np.bincount(self.gating.group, (self.zeta**2).sum(axis=1), minlength=self.gating.groups)
-        norms: FloatArray = np.sqrt(squares)
-        return norms
+        return np.asarray(np.sqrt(squares))
 
     @property
     def gap(self) -> float:
@@ -131,7 +138,7 @@ def largest_margin(
     contexts : int
         Contexts of a unit.
     norm : str
-        See `recombine.theory.gated.features.gating_for`.
+        See `recombine.theory.gated.gating_for`.
     C : float
         Price of violated margins, C / 2 times the sum of their squares; infinite for the hard margin.
     tolerance : float
@@ -179,51 +186,6 @@ def largest_margin(
             raise
 
 
-def as_problem(
-    X: npt.ArrayLike, y: npt.ArrayLike, ids: npt.ArrayLike, contexts: int
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return inputs (n, d), signs (n,) and contexts (n, H) as arrays, or say what is wrong with them.
-
-    Examples
-    --------
-    >>> as_problem([[1.0], [2.0]], [1, -1], [[0]], contexts=1)
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: 2 inputs, 2 labels and 1 contexts; give as many of each
-    """
-    points, rows, signs = as_points(X), as_ids(ids, contexts), as_signs(y)
-    if not len(points) == len(signs) == len(rows) or not len(points):
-        raise InputError(f"{len(points)} inputs, {len(signs)} labels and {len(rows)} contexts; give as many of each")
-    largest = float(np.abs(points).max())
-    if largest and not 1 / LARGEST_INPUT < largest < LARGEST_INPUT:
-        raise InputError(f"the largest entry of X is {largest:.1e} in size; scale the inputs to about one")
-    return points, signs, rows
-
-
-def as_signs(y: npt.ArrayLike) -> FloatArray:
-    """Return labels -1 and +1, or False and True (0 and 1), as floats -1 and +1, or say which one is neither.
-
-    Examples
-    --------
-    >>> as_signs([False, True]).tolist()
-    [-1.0, 1.0]
-    >>> as_signs([1, -1, 0])
-    Traceback (most recent call last):
-        ...
-    recombine.errors.InputError: label 2 is 0.0; labels are -1 and +1, or False and True
-    """
-    signs = as_numbers(y, "labels").astype(np.float64)
-    if signs.ndim != 1:
-        raise InputError(f"labels have shape {signs.shape}; give one a sample")
-    # Both of them, so that labels of one class alone are not guessed.
-    if set(signs.tolist()) == {0.0, 1.0}:
-        return 2 * signs - 1
-    wrong = np.flatnonzero(np.abs(signs) != 1)
-    if len(wrong):
-        raise InputError(f"label {wrong[0]} is {signs[wrong[0]]}; labels are -1 and +1, or False and True")
-    return signs
-
-
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """Inputs (n, d), signs (n,), gate features (n, R), and what follows from them for given eta (G,)."""
@@ -266,7 +228,7 @@ class _Problem:
             return True
         inputs, gates = _basis(self.X) * self.y[:, None], _basis(self.features)
         try:
-            shares = certificate((inputs @ inputs.T) * (gates @ gates.T))
+            shares = inseparability_certificate((inputs @ inputs.T) * (gates @ gates.T))
         except SolverError:
             return False
         sizes = np.linalg.norm(inputs, axis=1) * np.linalg.norm(gates, axis=1)

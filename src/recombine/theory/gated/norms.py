@@ -174,7 +174,7 @@ def effective_squares_by_sum(zeta: npt.ArrayLike) -> float:
     return float(sum((weights[np.arange(units), list(joint)].sum(axis=0) ** 2).sum() for joint in every))
 
 
-def group_norm(rows: npt.ArrayLike, units: int, *, order: str = "C") -> float:
+def mixed_norm(rows: npt.ArrayLike, units: int, *, order: str = "C") -> float:
     """Return the group norm of ``rows`` (H C, d) that are ordered unit by unit.
 
     Parameters
@@ -190,7 +190,7 @@ def group_norm(rows: npt.ArrayLike, units: int, *, order: str = "C") -> float:
     --------
     >>> draws = np.random.RandomState(1).randn(785, 3, 4)
     >>> rows = draws.transpose(1, 2, 0).reshape(12, 785)
-    >>> round(group_norm(rows, 3), 6), round(group_norm(rows, 3, order="F"), 6)
+    >>> round(mixed_norm(rows, 3), 6), round(mixed_norm(rows, 3, order="F"), 6)
     (168.407117, 168.402395)
     """
     if order not in ("C", "F"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, brief_repr
 from recombine.cells.conjunctions import Conjunctions
 from recombine.errors import InputError
 
@@ -41,6 +41,8 @@ class AdditiveFit:
     rank: int | None
     basis: FloatArray | None = None
 
+    __repr__ = brief_repr
+
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the model's value at ``cells`` (N, C); meaningful only where the verdict is ``determined``."""
         values: FloatArray = self.conjunctions.values(self.table, as_cells(cells, factors=len(self.conjunctions.sizes)))
@@ -48,7 +50,7 @@ class AdditiveFit:
 
 
 def fit_additive(
-    conjunctions: Conjunctions, cells: npt.ArrayLike, outcome: npt.ArrayLike, weight: npt.ArrayLike | None = None
+    conjunctions: Conjunctions, cells: npt.ArrayLike, y: npt.ArrayLike, weights: npt.ArrayLike | None = None
 ) -> AdditiveFit:
     """Fit f(z) = sum of f_J(z_J) over subsets J of the model's order by (weighted) least squares.
 
@@ -56,8 +58,9 @@ def fit_additive(
     ----------
     conjunctions : Conjunctions
     cells : int array of shape (N, C)
-    outcome : float array of shape (N,)
-    weight : float array of shape (N,), optional
+    y : float array of shape (N,)
+        Outcomes.
+    weights : float array of shape (N,), optional
 
     Examples
     --------
@@ -66,10 +69,10 @@ def fit_additive(
     (array([12.]), 3)
     """
     codes = as_cells(cells, factors=len(conjunctions.sizes))
-    values = np.asarray(outcome, dtype=float)
+    values = np.asarray(y, dtype=float)
     if values.shape != (len(codes),) or not len(codes):
-        raise InputError(f"outcome has shape {values.shape} but there are {len(codes)} cells; give one value a cell")
-    scale = np.ones(len(codes)) if weight is None else np.sqrt(np.asarray(weight, dtype=float))
+        raise InputError(f"y has shape {values.shape} but there are {len(codes)} cells; give one value per cell")
+    scale = np.ones(len(codes)) if weights is None else np.sqrt(np.asarray(weights, dtype=float))
     if len(codes) * conjunctions.columns <= DENSE_ENTRIES:
         return _dense(conjunctions, codes, values, scale)
     return _sparse(conjunctions, codes, values, scale)
@@ -103,7 +106,7 @@ def _sparse(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, sca
     return AdditiveFit(conjunctions, table, design @ table, None, None)
 
 
-def leave_one_out(fit: AdditiveFit, outcome: npt.ArrayLike) -> tuple[FloatArray, BoolArray]:
+def leave_one_out(fit: AdditiveFit, y: npt.ArrayLike) -> tuple[FloatArray, BoolArray]:
     """Return each cell's prediction from all the others, shape (N,), and whether the others determine it.
 
     The prediction without cell i is y_i - r_i / (1 - h_i); a cell with leverage h_i = 1 is known from itself alone.
@@ -118,7 +121,7 @@ def leave_one_out(fit: AdditiveFit, outcome: npt.ArrayLike) -> tuple[FloatArray,
     """
     if fit.leverage is None:
         raise InputError("leave-one-out needs the dense route; this design has too many cells or conjunctions for it")
-    values = np.asarray(outcome, dtype=float)
+    values = np.asarray(y, dtype=float)
     determined = fit.leverage < 1.0 - 1e-8
     rest = np.where(determined, 1.0 - fit.leverage, np.nan)
     return values - (values - fit.fitted) / rest, determined

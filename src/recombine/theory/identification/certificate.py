@@ -58,12 +58,15 @@ class Certificate:
     def __str__(self) -> str:
         return self.text()
 
+    def __repr__(self) -> str:
+        return f"Certificate({self})"
+
     def value(self, outcomes: FloatArray) -> float:
         """Return the cell's value from the ``outcomes`` (m,) of its seen cells."""
         return float(np.dot([float(weight) for weight in self.weights], outcomes))
 
     def text(self, levels: Sequence[Sequence[object]] | None = None) -> str:
-        """Write the certificate as an equation, with level names where ``levels`` gives them (one list a factor)."""
+        """Write the certificate as an equation, with level names where ``levels`` gives them (one list per factor)."""
         terms = [
             _signed(weight) + _named(row, levels) for row, weight in zip(self.cells.tolist(), self.weights, strict=True)
         ]
@@ -116,7 +119,7 @@ def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Cert
     if is_graph(features):
         terms = _by_path(features, seen.cells, target)
     else:
-        terms = by_cube(features, seen, target) or signed_sum(features, seen.cells, target)
+        terms = cube_terms(features, seen, target) or signed_sum(features, seen.cells, target)
     if not terms:
         raise SolverError(f"no sum of seen cells gives cell {tuple(cell.tolist())}; check that it is determined")
     return _checked(features, target, terms)
@@ -145,7 +148,7 @@ def _by_path(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
     return terms if all(walk for walk, _ in walks) else {}
 
 
-def by_cube(features: Conjunctions, seen: SeenCells, target: IntArray) -> Terms:
+def cube_terms(features: Conjunctions, seen: SeenCells, target: IntArray) -> Terms:
     """Look for order + 1 factors and other levels of theirs such that all other corners of that cube are seen.
 
     Quick at any size; empty where there is no such cube.
@@ -154,7 +157,7 @@ def by_cube(features: Conjunctions, seen: SeenCells, target: IntArray) -> Terms:
     --------
     >>> features = Conjunctions((2, 2))
     >>> seen = SeenCells(features, np.array([[0, 0], [0, 1], [1, 0]]))
-    >>> sorted((cell, int(weight)) for cell, weight in by_cube(features, seen, np.array([1, 1])).items())
+    >>> sorted((cell, int(weight)) for cell, weight in cube_terms(features, seen, np.array([1, 1])).items())
     [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
     """
     for flipped in itertools.combinations(range(len(target)), features.order + 1):

@@ -61,12 +61,12 @@ class Counts:
         return self.by_verdict[verdict]
 
 
-def blocks_of(features: Conjunctions) -> list[Block]:
+def _blocks_of(features: Conjunctions) -> list[Block]:
     """Return one block for each plain factor and each group of interchangeable ones.
 
     Examples
     --------
-    >>> blocks_of(Conjunctions((3, 3, 2), symmetric=((0, 1),)))
+    >>> _blocks_of(Conjunctions((3, 3, 2), symmetric=((0, 1),)))
     [(2, 1), (0, 2)]
     """
     grouped = {factor for group in features.symmetric for factor in group}
@@ -74,15 +74,15 @@ def blocks_of(features: Conjunctions) -> list[Block]:
     return plain + [(group[0], len(group)) for group in features.symmetric]
 
 
-def cells_in(features: Conjunctions, sizes: Sequence[int]) -> int:
+def count_cells(features: Conjunctions, sizes: Sequence[int]) -> int:
     """Count the distinct cells of a product with ``sizes`` levels per factor.
 
     Examples
     --------
-    >>> cells_in(Conjunctions((4, 4, 3), symmetric=((0, 1),)), (4, 4, 3))
+    >>> count_cells(Conjunctions((4, 4, 3), symmetric=((0, 1),)), (4, 4, 3))
     30
     """
-    return math.prod(math.comb(sizes[factor] + members - 1, members) for factor, members in blocks_of(features))
+    return math.prod(math.comb(sizes[factor] + members - 1, members) for factor, members in _blocks_of(features))
 
 
 def _sums(values: Sequence[int], members: int) -> Counter[int]:
@@ -105,7 +105,7 @@ def _joined(first: Counter[int], second: Counter[int]) -> Counter[int]:
     return joined
 
 
-def vanishing(null: NullVectors, present: Sequence[IntArray]) -> int | None:
+def count_vanishing(null: NullVectors, present: Sequence[IntArray]) -> int | None:
     """Count the cells of the given levels on which the null vector vanishes, order 1 only; None if too costly.
 
     Levels with one value are counted together, and sums over two halves of the factors are matched.
@@ -114,14 +114,14 @@ def vanishing(null: NullVectors, present: Sequence[IntArray]) -> int | None:
     --------
     >>> from recombine.theory.identification.nullspace import null_vectors
     >>> null = null_vectors(Conjunctions((2, 2)), np.array([[0, 0], [1, 1]]))
-    >>> vanishing(null, [np.arange(2), np.arange(2)])
+    >>> count_vanishing(null, [np.arange(2), np.arange(2)])
     2
     """
     if null.features.order != 1 or not null.modulus:
         return None
     offsets = null.features.ids(np.zeros((1, len(present)), dtype=np.int64))[0]
     sums = []
-    for factor, members in blocks_of(null.features):
+    for factor, members in _blocks_of(null.features):
         values = null.look_up(offsets[factor] + present[factor])[:, 0].tolist()
         if len(set(values)) ** members > LARGEST_SUMS:
             return None
@@ -151,7 +151,7 @@ def random_cells(
     [[1, 2], [1, 2]]
     """
     cells = np.empty((number, len(features.sizes)), dtype=np.int64)
-    for factor, members in blocks_of(features):
+    for factor, members in _blocks_of(features):
         levels = present[factor]
         group = next((group for group in features.symmetric if factor in group), (factor,))
         cells[:, list(group)] = levels[_random_multisets(len(levels), members, number, generator)]
@@ -166,12 +166,12 @@ def _random_multisets(levels: int, members: int, number: int, generator: np.rand
     return drawn - np.arange(members)
 
 
-def wilson(hits: int, trials: int) -> tuple[float, float]:
+def _wilson_interval(hits: int, trials: int) -> tuple[float, float]:
     """Return the 95 % score interval of a proportion.
 
     Examples
     --------
-    >>> [round(bound, 3) for bound in wilson(0, 100)]
+    >>> [round(bound, 3) for bound in _wilson_interval(0, 100)]
     [0.0, 0.037]
     """
     z = 1.959963984540054
@@ -205,7 +205,7 @@ def estimated_counts(known: dict[Verdict, int], codes: IntArray, rest: int) -> C
     estimate, low, high = dict(exact.by_verdict), dict(exact.low), dict(exact.high)
     for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNDECIDED):
         hits = int((codes == verdict).sum())
-        bounds = wilson(hits, len(codes))
+        bounds = _wilson_interval(hits, len(codes))
         estimate[verdict] = hits * rest // len(codes)
         low[verdict], high[verdict] = math.floor(bounds[0] * rest), min(rest, math.ceil(bounds[1] * rest))
     estimate[Verdict.DETERMINED] += rest - sum(

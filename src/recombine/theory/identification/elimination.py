@@ -1,4 +1,4 @@
-"""Null vectors of sparse integer rows modulo the prime 2**61 - 1: peel, eliminate sparsely, finish densely.
+"""Null vectors of sparse integer rows modulo the prime 2**61 - 1: strip singletons, eliminate sparsely, finish densely.
 
 Rows are given as column numbers, one unit entry each; a number that occurs twice counts twice. Everything is exact
 arithmetic in the field of that prime. A random vector vanishes by chance with probability 2**-61, about 4e-19 for each
@@ -60,7 +60,7 @@ def random_residues(generator: np.random.Generator, shape: tuple[int, ...]) -> R
 
 
 @dataclass(frozen=True)
-class Peeling:
+class Singletons:
     """Rows that are independent for a trivial reason: each holds a column no other remaining row has.
 
     ``rounds`` lists (rows, their private columns) in the order of removal; ``rows`` (N,) marks what is left and
@@ -69,7 +69,7 @@ class Peeling:
     Examples
     --------
     >>> rows = np.array([[0, 2], [1, 2]])
-    >>> peel(rows, 3).complete(np.array([[0], [0], [5]], dtype=np.uint64), rows)[0, 0] == PRIME - 5
+    >>> strip_singletons(rows, 3).complete(np.array([[0], [0], [5]], dtype=np.uint64), rows)[0, 0] == PRIME - 5
     np.True_
     """
 
@@ -90,12 +90,12 @@ class Peeling:
         return table
 
 
-def peel(ids: IntArray, columns: int) -> Peeling:
+def strip_singletons(ids: IntArray, columns: int) -> Singletons:
     """Remove rows with a column of their own, again and again; ``ids`` (N, S) are numbers below ``columns``.
 
     Examples
     --------
-    >>> left = peel(np.array([[0, 2], [0, 3], [1, 3]]), 4)
+    >>> left = strip_singletons(np.array([[0, 2], [0, 3], [1, 3]]), 4)
     >>> left.rank, int(left.rows.sum())
     (3, 0)
     """
@@ -114,7 +114,7 @@ def peel(ids: IntArray, columns: int) -> Peeling:
         np.subtract.at(holder, touched, np.repeat(rows, ids.shape[1]))
         touched = np.unique(touched)
         frontier = touched[degree[touched] == 1]
-    return Peeling(rounds, alive, np.flatnonzero(degree))
+    return Singletons(rounds, alive, np.flatnonzero(degree))
 
 
 def _row_sums(ids: IntArray, columns: int) -> IntArray:

@@ -21,13 +21,13 @@ from recombine.errors import InputError
 from recombine.theory.identification.certificate import Certificate, certificate
 from recombine.theory.identification.counts import (
     Counts,
-    cells_in,
+    count_cells,
+    count_vanishing,
     estimated_counts,
     exact_counts,
     random_cells,
-    vanishing,
 )
-from recombine.theory.identification.judgement import Codes, Gap, Judgement
+from recombine.theory.identification.judgement import Codes, Judgement, Separation
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.nullspace import NullVectors, Route, full_rank, null_vectors, present_levels
 from recombine.verdicts import Verdict
@@ -39,7 +39,7 @@ GRID_CELLS = 2**24
 SAMPLE = 200_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Identification:
     """What the seen cells say about others; see `identify`.
 
@@ -55,16 +55,22 @@ class Identification:
     Examples
     --------
     >>> answer = identify([[0, 0], [0, 1], [1, 0], [2, 2]])
-    >>> answer.grid().tolist()
+    >>> answer.verdicts_on_grid().tolist()
     [[0, 0, 2], [0, 1, 2], [2, 2, 0]]
     >>> answer.route, answer.rank, answer.deficit
     ('graph', 4, 1)
+    >>> answer
+    Identification(order 1; 4 seen cells of 3 x 3)
     """
 
     features: Conjunctions
     seen: SeenCells
     targets: IntArray | None
     null: NullVectors
+
+    def __repr__(self) -> str:
+        product = " x ".join(map(str, self.features.sizes))
+        return f"Identification(order {self.features.order}; {len(self.seen):,} seen cells of {product})"
 
     @property
     def route(self) -> Route:
@@ -86,7 +92,7 @@ class Identification:
         return Judgement(self.null, self.seen.cells)
 
     @cached_property
-    def gap(self) -> Gap | None:
+    def gap(self) -> Separation | None:
         """How clearly floating point separated zeros from non-zeros on the targets; None on exact routes."""
         if self.null.modulus or self.targets is None:
             return self._judgement.gap(None if self.null.modulus or not self._small else self._grid_distances())
@@ -111,7 +117,7 @@ class Identification:
         known = [mask[cells[:, factor]] for factor, mask in enumerate(self._present)]
         return np.asarray(~np.logical_and.reduce(known))
 
-    def of(self, cells: npt.ArrayLike) -> Codes:
+    def verdicts_of(self, cells: npt.ArrayLike) -> Codes:
         """Return the verdict codes of any cells, (N, C) -> (N,) of uint8."""
         checked = _checked(cells, self.features.sizes, "cells")
         codes = self._judgement.codes(checked)
@@ -122,14 +128,14 @@ class Identification:
     @cached_property
     def verdicts(self) -> Codes:
         """Verdict codes of the targets, or of every cell (last factor fastest) when there are none."""
-        return self.grid().reshape(-1) if self.targets is None else self.of(self.targets)
+        return self.verdicts_on_grid().reshape(-1) if self.targets is None else self.verdicts_of(self.targets)
 
-    def grid(self) -> Codes:
+    def verdicts_on_grid(self) -> Codes:
         """Return the verdict codes of the whole product, shape ``sizes``; small products only."""
         if not self._small:
             raise InputError(
                 f"the product has {product_size(self.features.sizes)} cells, too many to list; "
-                "give targets, ask .of(cells), or use .counts()"
+                "give targets, ask .verdicts_of(cells), or use .count_verdicts()"
             )
         codes = self._judgement.codes_on_grid()
         for factor, mask in enumerate(self._present):
@@ -138,15 +144,15 @@ class Identification:
             codes[tuple(arranged.T)] = Verdict.SEEN
         return codes
 
-    def counts(self, seed: int = 0) -> Counts:
+    def count_verdicts(self, seed: int = 0) -> Counts:
         """Count the verdicts over the full product: exactly where possible, else from a sample with its interval."""
         present = [np.flatnonzero(mask) for mask in self._present]
-        known = cells_in(self.features, [len(levels) for levels in present])
+        known = count_cells(self.features, [len(levels) for levels in present])
         base = {
             Verdict.SEEN: len(self.seen),
-            Verdict.UNSEEN_LEVEL: cells_in(self.features, self.features.sizes) - known,
+            Verdict.UNSEEN_LEVEL: count_cells(self.features, self.features.sizes) - known,
         }
-        determined = known if self.deficit == 0 else vanishing(self.null, present)
+        determined = known if self.deficit == 0 else count_vanishing(self.null, present)
         if self.features.order == len(self.features.sizes):
             determined = len(self.seen)  # the saturated model: nothing follows from anything else
         if determined is not None:
@@ -155,24 +161,24 @@ class Identification:
         if self._small:
             return exact_counts(self._counted_on_grid())
         cells = random_cells(self.features, present, SAMPLE, np.random.default_rng(seed))
-        codes = self.of(cells)
+        codes = self.verdicts_of(cells)
         return estimated_counts(base, codes[codes != Verdict.SEEN].astype(np.int64), known - len(self.seen))
 
     def _counted_on_grid(self) -> dict[Verdict, int]:
-        codes = self.grid().reshape(-1)
+        codes = self.verdicts_on_grid().reshape(-1)
         if self.features.symmetric:
             cells = every_cell(self.features.sizes)
             codes = codes[(cells == canonical(cells, self.features.symmetric)).all(axis=1)]
         number = np.bincount(codes, minlength=len(Verdict))
         return {verdict: int(number[verdict]) for verdict in Verdict}
 
-    def certificate(self, which: int | Sequence[int]) -> Certificate:
+    def certificate_of(self, which: int | Sequence[int]) -> Certificate:
         """Return signed seen cells that add up to a determined cell: target number ``which``, or the cell itself."""
         if np.ndim(which) == 0 and self.targets is None:
             raise InputError("there are no targets to number; give the cell itself, for example (0, 2)")
         chosen = self.targets[which] if np.ndim(which) == 0 and self.targets is not None else which
         cell = _checked(np.atleast_2d(chosen), self.features.sizes, "cell")
-        code = Verdict(int(self.of(cell)[0]))
+        code = Verdict(int(self.verdicts_of(cell)[0]))
         if code not in (Verdict.SEEN, Verdict.DETERMINED):
             raise InputError(
                 f"cell {tuple(cell[0].tolist())} is {code.word}, so no sum of seen cells gives it; "
@@ -189,7 +195,7 @@ class Identification:
         """Return the leverage of any cells, (N, C) -> (N,)."""
         checked = _checked(cells, self.features.sizes, "cells")
         result = np.full(len(checked), np.nan)
-        usable = self.of(checked) <= Verdict.DETERMINED
+        usable = self.verdicts_of(checked) <= Verdict.DETERMINED
         result[usable] = self._leverage.of(checked[usable])
         return result
 
@@ -240,7 +246,7 @@ def identify(
     Parameters
     ----------
     seen : array_like of int, (N, C)
-        Seen cells, one column a factor, levels coded from 0. Repeats do no harm.
+        Seen cells, one column per factor, levels coded from 0. Repeats do no harm.
     targets : array_like of int, (M, C), optional
         Cells to judge; by default the whole product, which is counted at any size and listed when small.
     order : int
@@ -258,7 +264,7 @@ def identify(
     Returns
     -------
     Identification
-        ``.verdicts``, ``.counts()``, ``.certificate(i)``, ``.leverage``, ``.route``, ``.gap``, ``.rank``, ``.deficit``.
+        ``.verdicts``, ``.count_verdicts()``, ``.certificate_of(cell)``, ``.leverage``, ``.route``, ``.gap``, ``.rank``.
 
     Notes
     -----
@@ -271,7 +277,7 @@ def identify(
     >>> answer = identify([[0, 0], [0, 1], [1, 0]], [[1, 1], [2, 0]])
     >>> [Verdict(code).word for code in answer.verdicts]
     ['determined', 'unseen level']
-    >>> print(answer.certificate(0))
+    >>> print(answer.certificate_of(0))
     y(1,1) = y(1,0) + y(0,1) - y(0,0)
     >>> answer.leverage.round(6).tolist()
     [3.0, nan]

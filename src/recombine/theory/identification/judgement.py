@@ -20,7 +20,7 @@ Codes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class Gap:
+class Separation:
     """How far apart floating-point zeros and non-zeros were.
 
     Attributes
@@ -34,7 +34,7 @@ class Gap:
 
     Examples
     --------
-    >>> Gap(zero=3e-15, nonzero=0.2, error=1e-14, trusted=True).nonzero
+    >>> Separation(zero=3e-15, nonzero=0.2, error=1e-14, trusted=True).nonzero
     0.2
     """
 
@@ -86,7 +86,7 @@ class Judgement:
                 probes.append(moved)
         return self.null.distance(np.concatenate([self._seen[picked], *probes]))
 
-    def gap(self, distances: FloatArray | None = None) -> Gap | None:
+    def gap(self, distances: FloatArray | None = None) -> Separation | None:
         """Return the gap over the probes and ``distances``; None for residues, which need none."""
         if self.null.modulus:
             return None
@@ -95,7 +95,7 @@ class Judgement:
         seen = self._probed[: min(len(self._seen), PROBES)]
         clean = len(low) + len(high) == len(values) and bool(np.all(seen <= ZERO))
         trusted = clean and self.null.error <= ACCURACY
-        return Gap(float(low.max(initial=0.0)), float(high.min(initial=np.inf)), self.null.error, trusted)
+        return Separation(float(low.max(initial=0.0)), float(high.min(initial=np.inf)), self.null.error, trusted)
 
     @cached_property
     def _probes_trusted(self) -> bool:

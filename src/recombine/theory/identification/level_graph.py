@@ -27,8 +27,8 @@ def is_graph(features: Conjunctions) -> bool:
 def level_graph(features: Conjunctions, seen: IntArray) -> csr_array:
     """Return the graph whose edges are the seen cells ``seen`` (N, 2), each stored once, from the first factor.
 
-    Two distinct factors give one node a level. A factor used twice gives two nodes a level, (a, left) and (a, right),
-    with the edges (a, left)-(b, right) and (b, left)-(a, right): the bipartite double cover.
+    Two distinct factors give one node per level. A factor used twice gives two nodes per level, (a, left) and
+    (a, right), with the edges (a, left)-(b, right) and (b, left)-(a, right): the bipartite double cover.
 
     Examples
     --------

@@ -25,15 +25,15 @@ from recombine.theory.identification.elimination import (
     eliminate_all,
     has_flint,
     modular_sum,
-    peel,
     random_residues,
+    strip_singletons,
 )
 from recombine.theory.identification.level_graph import component_labels, is_graph
 
 Route = Literal["graph", "exact", "projection"]
 ROUTES: tuple[Route, ...] = ("graph", "exact", "projection")
 
-#: Columns left after peeling that the exact route takes when it is free to choose.
+#: Columns left after singletons are stripped that the exact route takes when it is free to choose.
 EXACT_COLUMNS = 2000
 
 #: Floating point: a fraction of a row's length at most the first is zero, at least the second is not, between is open.
@@ -76,12 +76,12 @@ def full_rank(features: Conjunctions, seen: IntArray) -> int:
     return Conjunctions(sizes, features.order, features.symmetric).rank
 
 
-def hashed(ids: IntArray, seed: int, vector: int) -> Residues:
+def _hashed(ids: IntArray, seed: int, vector: int) -> Residues:
     """Return a pseudo-random residue for each of ``ids`` (n,), the same at every call (splitmix64).
 
     Examples
     --------
-    >>> bool((hashed(np.arange(3), 0, 0) == hashed(np.arange(3), 0, 0)).all())
+    >>> bool((_hashed(np.arange(3), 0, 0) == _hashed(np.arange(3), 0, 0)).all())
     True
     """
     offset = np.random.SeedSequence([seed, vector]).generate_state(1, np.uint64)
@@ -141,7 +141,7 @@ class NullVectors:
 
     def _free(self, ids: IntArray) -> npt.NDArray[Any]:
         """Values of columns never seen, (n,) -> (n, r)."""
-        values = np.stack([hashed(ids, self.seed, vector) for vector in range(self.count)], axis=-1)
+        values = np.stack([_hashed(ids, self.seed, vector) for vector in range(self.count)], axis=-1)
         return values if self.modulus else values / (PRIME / 2) - 1
 
     @cached_property
@@ -177,15 +177,17 @@ class NullVectors:
 
     def look_up(self, ids: IntArray) -> npt.NDArray[Any]:
         """Return the values of columns ``ids`` (n,) without a table, shape (n, r)."""
-        place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
-        known = self.columns[place] == ids
+        place, known = self._found(ids)
         return np.where(known[:, None], self.table[place], self._free(ids))
+
+    def _found(self, ids: IntArray) -> tuple[IntArray, BoolArray]:
+        """Where columns ``ids`` stand among those seen, and whether they do."""
+        place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
+        return place, self.columns[place] == ids
 
     def holds_free(self, cells: IntArray) -> BoolArray:
         """Say which cells have a column that no seen cell has: these are not determined, whatever the arithmetic."""
-        ids = self.features.ids(cells)
-        place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
-        return np.asarray((self.columns[place] != ids).any(axis=1))
+        return np.asarray(~self._found(self.features.ids(cells))[1].all(axis=1))
 
     def distance(self, cells: IntArray) -> FloatArray:
         """Floats only: the largest value at each cell, as a fraction of its scaled row's length, (N, C) -> (N,)."""
@@ -193,9 +195,8 @@ class NullVectors:
         if self.features.columns <= TABLED_COLUMNS:
             squares = self.features.values(self._squares, cells)
         else:
-            ids = self.features.ids(cells)
-            place = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
-            squares = np.where(self.columns[place] == ids, self.scale[place] ** 2, 1.0).sum(axis=1)
+            place, known = self._found(self.features.ids(cells))
+            squares = np.where(known, self.scale[place] ** 2, 1.0).sum(axis=1)
         return np.asarray(np.abs(self.values(cells)).max(axis=1) / np.sqrt(squares))
 
     def distances_on_grid(self) -> FloatArray:
@@ -276,16 +277,16 @@ def null_vectors(
         return _by_graph(features, seen, count, seed)
     columns, ids = _rows(features, seen)
     generator = np.random.default_rng(seed)
-    peeled = None if route == "projection" else peel(ids, len(columns))
+    stripped = None if route == "projection" else strip_singletons(ids, len(columns))
     affordable = EXACT_COLUMNS if has_flint() else PYTHON_COLUMNS
-    if peeled is not None and (route == "exact" or len(peeled.columns) <= affordable):
+    if stripped is not None and (route == "exact" or len(stripped.columns) <= affordable):
         place = np.zeros(len(columns), dtype=np.int64)
-        place[peeled.columns] = np.arange(len(peeled.columns))
-        core = eliminate_all(place[ids[peeled.rows]], len(peeled.columns), generator)
-        rank = peeled.rank + core.rank
+        place[stripped.columns] = np.arange(len(stripped.columns))
+        core = eliminate_all(place[ids[stripped.rows]], len(stripped.columns), generator)
+        rank = stripped.rank + core.rank
         table = random_residues(generator, (len(columns), _number(count, features, seen, rank)))
-        table[peeled.columns] = core.draw(generator, table.shape[1])
-        return NullVectors(features, columns, peeled.complete(table, ids), "exact", rank, seed=seed)
+        table[stripped.columns] = core.draw(generator, table.shape[1])
+        return NullVectors(features, columns, stripped.complete(table, ids), "exact", rank, seed=seed)
     return _by_projection(features, columns, ids, count, seed)
 
 

@@ -14,12 +14,13 @@ _BITS = np.uint64(61)
 _PRIME = np.uint64(PRIME)
 
 
-def times(first: Residues, second: Residues) -> Residues:
+def multiply_residues(first: Residues, second: Residues) -> Residues:
     """Multiply residues (any shapes that broadcast).
 
     Examples
     --------
-    >>> times(np.array([PRIME - 1, 2**60], dtype=np.uint64), np.array([PRIME - 1, 2], dtype=np.uint64)).tolist()
+    >>> first, second = np.array([[PRIME - 1, 2**60], [PRIME - 1, 2]], dtype=np.uint64)
+    >>> multiply_residues(first, second).tolist()
     [1, 1]
     """
     high, low = first >> _HALF, first & _LOW_HALF
@@ -32,31 +33,31 @@ def times(first: Residues, second: Residues) -> Residues:
     return np.asarray(np.where(total >= _PRIME, total - _PRIME, total), dtype=np.uint64)
 
 
-def minus(first: Residues, second: Residues) -> Residues:
+def subtract_residues(first: Residues, second: Residues) -> Residues:
     """Subtract residues (any shapes that broadcast).
 
     Examples
     --------
-    >>> minus(np.array([1], dtype=np.uint64), np.array([3], dtype=np.uint64)).tolist() == [PRIME - 2]
+    >>> subtract_residues(np.array([1], dtype=np.uint64), np.array([3], dtype=np.uint64)).tolist() == [PRIME - 2]
     True
     """
     return np.asarray((first + (_PRIME - second)) % _PRIME, dtype=np.uint64)
 
 
-def inverse(values: Residues) -> Residues:
+def invert_residues(values: Residues) -> Residues:
     """Invert nonzero residues (n,), with one inversion and about three products each.
 
     Examples
     --------
-    >>> found = inverse(np.array([2, 3, 5], dtype=np.uint64))
-    >>> times(found, np.array([2, 3, 5], dtype=np.uint64)).tolist()
+    >>> found = invert_residues(np.array([2, 3, 5], dtype=np.uint64))
+    >>> multiply_residues(found, np.array([2, 3, 5], dtype=np.uint64)).tolist()
     [1, 1, 1]
     """
     if len(values) <= 1:
         return np.array([pow(int(value), -1, PRIME) for value in values], dtype=np.uint64)
     padded = np.append(values, np.ones(len(values) % 2, dtype=np.uint64))
     left, right = padded[::2], padded[1::2]
-    above = inverse(times(left, right))
+    above = invert_residues(multiply_residues(left, right))
     result = np.empty_like(padded)
-    result[::2], result[1::2] = times(above, right), times(above, left)
+    result[::2], result[1::2] = multiply_residues(above, right), multiply_residues(above, left)
     return result[: len(values)]

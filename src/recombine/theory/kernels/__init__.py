@@ -1,4 +1,4 @@
-"""Kernels on overlaps: what models that compare cells by what they share say about unseen ones."""
+"""Kernels on overlaps: what models that compare cells by the factors they share say about unseen ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.theory.kernels import solvers as solvers
     from recombine.theory.kernels.estimators import KernelClassifier as KernelClassifier
     from recombine.theory.kernels.estimators import KernelRegressor as KernelRegressor
     from recombine.theory.kernels.leak import AnchorAddition as AnchorAddition
@@ -16,13 +17,8 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.representability import Representability as Representability
     from recombine.theory.kernels.representability import representability as representability
     from recombine.theory.kernels.shortcut import ContextMargin as ContextMargin
-    from recombine.theory.kernels.shortcut import context_dependence_correct as context_dependence_correct
     from recombine.theory.kernels.shortcut import context_dependence_margin as context_dependence_margin
-    from recombine.theory.kernels.shortcut import context_dependence_phase as context_dependence_phase
     from recombine.theory.kernels.slopes import expected_slopes as expected_slopes
-    from recombine.theory.kernels.solvers.solve import Solution as Solution
-    from recombine.theory.kernels.solvers.solve import solve as solve
-    from recombine.theory.kernels.solvers.solve import solve_with_intercept as solve_with_intercept
     from recombine.theory.kernels.solvers.spectrum import is_positive as is_positive
 
 open_room(__name__)

@@ -7,6 +7,7 @@ conjunctions that were not seen (conjunction-wise additivity, Lippl & Stachenfel
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, Self, cast
 
 import numpy as np
@@ -21,13 +22,15 @@ from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.margin import fit_machine, margin_dual
 from recombine.theory.kernels.solvers.routes import LARGEST_DENSE
-from recombine.theory.kernels.solvers.solve import Solution, evaluate, solve, solve_with_intercept
+from recombine.theory.kernels.solvers.solve import Solution, kernel_expansion, solve
 
 
 class _CellModel(BaseEstimator):  # type: ignore[misc]
     """What both estimators share: levels are coded at fit, and predictions are sums over seen conjunctions."""
 
     kernel: OverlapKernel | None
+    intercept: bool
+    tolerance: float
     kernel_: OverlapKernel
     levels_: list[npt.NDArray[Any]]
     seen_: IntArray
@@ -56,14 +59,17 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
             codes[:, factor] = np.where(levels[place] == X[:, factor], place, len(levels))
         return codes
 
-    def _keep(self, solution: Solution, intercept: float | FloatArray) -> None:
-        self.dual_coef_, self.intercept_ = solution.dual, intercept
+    def _keep(self, solution: Solution) -> None:
+        self.dual_coef_, self.intercept_ = solution.value, solution.intercept
         self.route_, self.residual_, self.n_iter_ = solution.route, solution.residual, max(solution.steps, 1)
+
+    def _fit_squares(self, outcome: FloatArray, ridge: float) -> None:
+        self._keep(solve(self.kernel_, self.seen_, outcome, ridge, self.tolerance, intercept=self.intercept))
 
     def _value(self, X: npt.ArrayLike) -> FloatArray:
         check_is_fitted(self)
         checked = validate_data(self, X, reset=False)
-        return evaluate(self.kernel_, self.seen_, self.dual_coef_, self._code(checked)) + self.intercept_
+        return kernel_expansion(self.kernel_, self.seen_, self.dual_coef_, self._code(checked)) + self.intercept_
 
     def conjunction_values(self, order: int) -> dict[Subset, tuple[npt.NDArray[Any], FloatArray]]:
         """Return what each seen conjunction of one order contributes to every prediction.
@@ -133,7 +139,7 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
     levels_ : list of ndarray
         Levels of each factor.
     route_ : str
-        How the system was solved; see `recombine.theory.kernels.solvers.solve.solve`.
+        How the system was solved; see `recombine.theory.kernels.solvers.solve`.
     residual_ : float
         Relative residual of that system; with ``epsilon``, the largest error beyond the tube.
 
@@ -185,10 +191,8 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
         self._learn_levels(checked)
         if self.epsilon is not None:
             self._fit_tube(outcome)
-        elif self.intercept:
-            self._keep(*solve_with_intercept(self.kernel_, self.seen_, outcome, self.ridge, self.tolerance))
         else:
-            self._keep(solve(self.kernel_, self.seen_, outcome, self.ridge, self.tolerance), 0.0)
+            self._fit_squares(outcome, self.ridge)
         return self
 
     def _fit_tube(self, outcome: FloatArray) -> None:
@@ -200,7 +204,7 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
         dual[machine.support_] = machine.dual_coef_[0]
         offset = float(machine.intercept_[0])
         excess = np.maximum(np.abs(gram @ dual + offset - outcome) - cast(float, self.epsilon), 0.0)
-        self._keep(Solution(dual, "tube", float(excess.max()), int(machine.n_iter_)), offset)
+        self._keep(Solution(dual, float(excess.max()), "tube", int(machine.n_iter_), offset))
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Return predictions at cells ``X`` (N, C), shape (N,) or (N, outputs)."""
@@ -239,13 +243,8 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
 
     See Also
     --------
-    KernelRegressor : the same for numbers.
+    KernelRegressor : the same for numbers, with the reference.
     sklearn.svm.SVC : any kernel, always with an intercept.
-
-    References
-    ----------
-    Lippl and Stachenfeld, When does compositional structure yield compositional generalization? A kernel theory.
-    ICLR 2025.
 
     Examples
     --------
@@ -288,9 +287,7 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         if self.loss == "hinge":
             self._fit_margin(signs)
         else:
-            solver = solve_with_intercept if self.intercept else solve
-            answer = solver(self.kernel_, self.seen_, signs, 1 / self.C, self.tolerance)
-            self._keep(*(answer if isinstance(answer, tuple) else (answer, 0.0)))
+            self._fit_squares(signs, 1 / self.C)
         return self
 
     def _learn_classes(self, labels: npt.NDArray[Any]) -> FloatArray:
@@ -310,7 +307,7 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         gram = _small_gram(self.kernel_, rows[:, :-1], "the hinge loss")
         upper = self.C * counts.astype(float)
         fit = margin_dual(gram, _signs(rows[:, -1]), upper, self.intercept)
-        self._keep(Solution(fit.dual[where] / counts[where], fit.route, fit.violation, fit.steps), fit.intercept)
+        self._keep(replace(fit, value=fit.value[where] / counts[where]))
 
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:
         """Return the signed margin at cells ``X`` (N, C), shape (N,); positive for the second class."""

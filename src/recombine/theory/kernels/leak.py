@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
 from recombine.errors import InputError
 
 
@@ -79,6 +79,8 @@ class AnchorAddition:
     offset: float
     slopes: tuple[float, float]
     anchor_slopes: tuple[float, float]
+
+    __repr__ = brief_repr
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +46,8 @@ class OverlapKernel:
     Examples
     --------
     >>> kernel = OverlapKernel.relu(depth=1, factors=2)
+    >>> kernel
+    OverlapKernel.relu(depth=1, factors=2)
     >>> kernel.salience.round(6).tolist()
     [0.426422, 0.147155]
     >>> kernel([[0, 0]], [[0, 0], [0, 1], [1, 1]]).round(4).tolist()
@@ -54,6 +56,15 @@ class OverlapKernel:
 
     factors: int
     table: tuple[float, ...]
+    _origin: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        return f"OverlapKernel{self._origin or f'(factors={self.factors}, table=({listing(self.table)}))'}"
+
+    def _made_by(self, name: str, depth: int, **options: float) -> OverlapKernel:
+        """Remember how a network's kernel was made, with the options that were not left out."""
+        more = "".join(f", {key}={value}" for key, value in options.items() if value)
+        return replace(self, _origin=f".{name}(depth={depth}, factors={self.factors}{more})")
 
     def __post_init__(self) -> None:
         if self.factors < 1:
@@ -162,7 +173,8 @@ class OverlapKernel:
         >>> OverlapKernel.relu(depth=3, factors=3).salience.round(6).tolist()
         [0.203501, 0.094238, 0.106783]
         """
-        return cls.depth_map(lambda x: (1 - leak) ** 2 * _arc_cosine_1(x) / 2 + leak * x, depth, factors, bias)
+        kernel = cls.depth_map(lambda x: (1 - leak) ** 2 * _arc_cosine_1(x) / 2 + leak * x, depth, factors, bias)
+        return kernel._made_by("relu", depth, leak=leak, bias=bias)
 
     @classmethod
     def step(cls, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
@@ -173,7 +185,7 @@ class OverlapKernel:
         >>> OverlapKernel.step(depth=1, factors=2).salience.round(6).tolist()
         [0.333333, 0.333333]
         """
-        return cls.depth_map(_arc_cosine_0, depth, factors, bias)
+        return cls.depth_map(_arc_cosine_0, depth, factors, bias)._made_by("step", depth, bias=bias)
 
     @classmethod
     def quadratic(cls, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
@@ -184,7 +196,7 @@ class OverlapKernel:
         >>> OverlapKernel.quadratic(depth=2, factors=3).salience.round(6).tolist()
         [0.146891, 0.141077, 0.136094]
         """
-        return cls.depth_map(_arc_cosine_2, depth, factors, bias)
+        return cls.depth_map(_arc_cosine_2, depth, factors, bias)._made_by("quadratic", depth, bias=bias)
 
     @classmethod
     def gaussian(cls, depth: int, factors: int, bias: float = 0.0, sharpness: float = 1.0) -> OverlapKernel:
@@ -196,7 +208,8 @@ class OverlapKernel:
         [0.014461, 0.03943, 0.058895, 0.469995]
         """
         width = (2 * sharpness + 1) ** 2
-        return cls.depth_map(lambda x: 1 / np.sqrt(width - (2 * sharpness * x) ** 2), depth, factors, bias)
+        kernel = cls.depth_map(lambda x: 1 / np.sqrt(width - (2 * sharpness * x) ** 2), depth, factors, bias)
+        return kernel._made_by("gaussian", depth, bias=bias, sharpness=sharpness)
 
     @classmethod
     def ntk(cls, depth: int, factors: int) -> OverlapKernel:
@@ -212,7 +225,7 @@ class OverlapKernel:
             cosine = np.clip(forward, -1.0, 1.0)
             tangent = tangent * _arc_cosine_0(cosine) + _arc_cosine_1(cosine)
             forward = _arc_cosine_1(cosine)
-        return cls.from_values(tangent / tangent[-1])
+        return cls.from_values(tangent / tangent[-1])._made_by("ntk", depth)
 
     # ------------------------------------------------------------------ what it weighs
 

@@ -72,7 +72,7 @@ class Representability:
 
 def representability(
     cells: npt.ArrayLike,
-    train: npt.ArrayLike,
+    seen: npt.ArrayLike,
     target: npt.ArrayLike,
     family: Iterable[Iterable[int]] | None = None,
 ) -> Representability:
@@ -82,7 +82,7 @@ def representability(
     ----------
     cells : array of int, shape (N, C)
         Seen and unseen cells.
-    train : array of bool, shape (N,)
+    seen : array of bool, shape (N,)
         Which cells are seen.
     target : array of float, shape (N,)
         The truth on all of them.
@@ -107,10 +107,10 @@ def representability(
     >>> representability(pairs.cells, pairs.train, pairs.target).kind
     'neither'
     """
-    codes, seen, truth = _checked(cells, train, target)
+    codes, known, truth = _checked(cells, seen, target)
     chosen = None if family is None else _family(family, codes.shape[1])
-    judged = np.flatnonzero(~seen) if chosen is None else np.arange(len(codes))
-    features = seen_incidence(codes, seen, chosen)[judged]
+    judged = np.flatnonzero(~known) if chosen is None else np.arange(len(codes))
+    features = seen_incidence(codes, known, chosen)[judged]
     misses = np.abs(truth[judged] - features @ _least_squares(features, truth[judged]))
     margin = _best_margin(features, np.sign(truth[judged]))
     residual = float(misses.max(initial=0.0))
@@ -125,13 +125,13 @@ def representability(
     )
 
 
-def seen_incidence(cells: IntArray, train: BoolArray, family: Iterable[Subset] | None = None) -> csr_array:
+def seen_incidence(cells: IntArray, seen: BoolArray, family: Iterable[Subset] | None = None) -> csr_array:
     """Return the 0/1 matrix of a constant and every conjunction that some seen cell has, shape (N, F).
 
     Parameters
     ----------
     cells : array of int, shape (N, C)
-    train : array of bool, shape (N,)
+    seen : array of bool, shape (N,)
     family : iterable of subsets, optional
         Subsets of the factors to use; all non-empty ones by default.
 
@@ -147,16 +147,16 @@ def seen_incidence(cells: IntArray, train: BoolArray, family: Iterable[Subset] |
     if family is None:
         count = cells.shape[1]
         family = [subset for order in range(1, count + 1) for subset in subsets(count, order)]
-    blocks = [_block(cells[:, list(subset)], train) for subset in family if subset]
+    blocks = [_block(cells[:, list(subset)], seen) for subset in family if subset]
     return csr_array(hstack([csr_array(np.ones((len(cells), 1))), *blocks], format="csr"))
 
 
-def _block(levels: IntArray, train: BoolArray) -> csr_array:
+def _block(levels: IntArray, seen: BoolArray) -> csr_array:
     """Indicators of the seen rows of ``levels`` (N, J), one column each."""
     from scipy.sparse import csr_array
 
     _, where = distinct(levels)
-    known = np.unique(where[train])
+    known = np.unique(where[seen])
     rows = np.flatnonzero(np.isin(where, known))
     columns = np.searchsorted(known, where[rows])
     return csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(levels), len(known)))
@@ -201,16 +201,16 @@ def _best_margin(features: csr_array, sign: FloatArray) -> float:
 
 
 def _checked(
-    cells: npt.ArrayLike, train: npt.ArrayLike, target: npt.ArrayLike
+    cells: npt.ArrayLike, seen: npt.ArrayLike, target: npt.ArrayLike
 ) -> tuple[IntArray, BoolArray, FloatArray]:
     codes = as_cells(cells)
-    seen = np.asarray(train)
+    known = np.asarray(seen)
     truth = np.asarray(target, dtype=np.float64)
-    if seen.dtype != np.bool_ or seen.shape != (len(codes),):
-        raise InputError(f"train must be {len(codes)} True/False values, one a cell; got {seen.dtype} {seen.shape}")
+    if known.dtype != np.bool_ or known.shape != (len(codes),):
+        raise InputError(f"seen must be {len(codes)} True/False values, one per cell; got {known.dtype} {known.shape}")
     if truth.shape != (len(codes),) or not np.all(np.isfinite(truth)):
-        raise InputError(f"target must be {len(codes)} finite numbers, one a cell; got shape {truth.shape}")
-    return codes, seen, truth
+        raise InputError(f"target must be {len(codes)} finite numbers, one per cell; got shape {truth.shape}")
+    return codes, known, truth
 
 
 def _family(family: Iterable[Iterable[int]], factors: int) -> tuple[Subset, ...]:

@@ -7,53 +7,63 @@ problem has three unknowns; all unseen cells form one orbit, so a model gets all
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
 from recombine.errors import InputError, near_miss
 
 Loss = Literal["hinge", "squared"]
-Regime = Literal["all seen cells support", "easy congruent cells drop out"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ContextMargin:
-    """What an overlap-kernel model does on the unseen cells of CD-N.
+    """What overlap-kernel models do on the unseen cells of CD-N: arrays of one shape, one entry per kernel.
 
     Attributes
     ----------
-    margin : float
-        Right answer times output on every unseen cell; seen cells are at 1 (hinge: at least 1).
-    regime : str
-        ``"all seen cells support"`` (always so for squared loss; there hinge and squared loss agree) or
-        ``"easy congruent cells drop out"``.
-    correct : bool
-        Whether the margin is positive.
+    value : array of float
+        Right answer times output on every unseen cell; seen cells are at 1 (hinge: at least 1). NaN where a weight is
+        negative or all are zero: there is no such kernel.
+    correct : array of bool
+        Whether the unseen cells are right, from the inequalities alone; False where there is no such kernel.
+    all_support : array of bool
+        Whether all seen cells carry dual weight: always for squared loss, and where hinge and squared loss agree.
+        Elsewhere the easy congruent ones drop out.
 
     Examples
     --------
-    >>> context_dependence_margin((0.05, 0.02)).regime
-    'all seen cells support'
+    >>> context_dependence_margin(0.05, 0.02).all_support.tolist()
+    True
     """
 
-    margin: float
-    regime: Regime
-    correct: bool
+    value: FloatArray
+    correct: BoolArray
+    all_support: BoolArray
+
+    __repr__ = brief_repr
 
 
-def context_dependence_margin(salience: Sequence[float], items: int = 3, loss: Loss = "hinge") -> ContextMargin:
-    """Return the margin on unseen cells of CD-N for one kernel.
+def context_dependence_margin(
+    s1: npt.ArrayLike,
+    s2: npt.ArrayLike,
+    s3: npt.ArrayLike | None = None,
+    *,
+    items: int = 3,
+    loss: Loss = "hinge",
+) -> ContextMargin:
+    """Return the margin on unseen cells of CD-N, for one kernel or whole arrays of them: the phase diagram.
+
+    CD-N is solved under squared loss where 2 s2 (N s1 + s2) > s1 s3; under hinge the same holds where all seen cells
+    support, and s2 s3 + 3N s2^2 + N(2N-1) s1 s2 > 2N^2 s1^2 where easy cells drop out.
 
     Parameters
     ----------
-    salience : (s1, s2) or (s1, s2, s3)
-        Weights of conjunctions of order 1, 2 and 3, none negative. Two numbers are taken as normalised, with
-        s3 = 1 - 3 s1 - 3 s2.
+    s1, s2, s3 : array of float
+        Weights of conjunctions of order 1, 2 and 3, broadcast against each other; ``s3 = 1 - 3 s1 - 3 s2`` by default.
     items : int
         N, levels per answer and feature; all N x N incongruent cells are left out.
     loss : {"hinge", "squared"}
@@ -67,99 +77,23 @@ def context_dependence_margin(salience: Sequence[float], items: int = 3, loss: L
     --------
     A ReLU network of depth 3 takes the shortcut under cross-entropy, not under squared loss:
 
-    >>> margin = context_dependence_margin((0.20350064, 0.09423825))
-    >>> round(margin.margin, 6), margin.correct
+    >>> found = context_dependence_margin(0.20350064, 0.09423825)
+    >>> found.value.round(6).tolist(), found.correct.tolist()
     (-0.21669, False)
-    >>> round(context_dependence_margin((0.20350064, 0.09423825), loss="squared").margin, 6)
+    >>> context_dependence_margin(0.20350064, 0.09423825, loss="squared").value.round(6).tolist()
     0.522309
-    """
-    weights = np.asarray(salience, dtype=np.float64)
-    if weights.shape not in ((2,), (3,)):
-        raise InputError(f"salience has shape {weights.shape}; give (s1, s2), or (s1, s2, s3)")
-    s1, s2, s3 = _broadcast(weights[0], weights[1], weights[2] if weights.size == 3 else None)
-    margin = float(context_dependence_phase(s1, s2, s3, items=items, loss=loss))
-    if np.isnan(margin):
-        raise InputError(f"salience {salience!r} means weights {s1}, {s2}, {s3}; none may be negative, nor all be zero")
-    supports = loss == "squared" or bool(_all_support(s1, s2, s3, items))
-    return ContextMargin(
-        margin=margin,
-        regime="all seen cells support" if supports else "easy congruent cells drop out",
-        correct=bool(context_dependence_correct(s1, s2, s3, items=items, loss=loss)),
-    )
-
-
-def context_dependence_phase(
-    s1: npt.ArrayLike,
-    s2: npt.ArrayLike,
-    s3: npt.ArrayLike | None = None,
-    *,
-    items: int = 3,
-    loss: Loss = "hinge",
-) -> FloatArray:
-    """Return the margin on unseen cells of CD-N for whole arrays of kernels: the phase diagram.
-
-    Parameters
-    ----------
-    s1, s2, s3 : array of float
-        Weights of conjunctions of order 1, 2 and 3, broadcast against each other; ``s3 = 1 - 3 s1 - 3 s2`` by default.
-    items : int
-        N, levels per answer and feature.
-    loss : {"hinge", "squared"}
-
-    Returns
-    -------
-    array of float
-        Of the broadcast shape; NaN where a weight is negative or all are zero (no such kernel).
-
-    Examples
-    --------
-    >>> context_dependence_phase([0.1, 0.1, 0.3], [0.0, 0.1, 0.1]).round(4)
+    >>> context_dependence_margin([0.1, 0.1, 0.3], [0.0, 0.1, 0.1]).value.round(4)
     array([-0.2647,  0.0857,     nan])
     """
     one, two, three = _broadcast(s1, s2, s3)
-    _checked(items, loss)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        margin = _squared(one, two, three, items)
-        if loss == "hinge":
-            margin = np.where(_all_support(one, two, three, items), margin, _without_easy(one, two, three, items))
-    return np.where(_is_kernel(one, two, three), margin, np.nan)
-
-
-def context_dependence_correct(
-    s1: npt.ArrayLike,
-    s2: npt.ArrayLike,
-    s3: npt.ArrayLike | None = None,
-    *,
-    items: int = 3,
-    loss: Loss = "hinge",
-) -> BoolArray:
-    """Say where CD-N is solved, from the inequalities alone.
-
-    Squared loss: 2 s2 (N s1 + s2) > s1 s3. Hinge, where easy cells drop out:
-    s2 s3 + 3N s2^2 + N(2N-1) s1 s2 > 2N^2 s1^2; elsewhere as for squared loss.
-
-    Parameters
-    ----------
-    s1, s2, s3, items, loss
-        As for :func:`context_dependence_phase`.
-
-    Returns
-    -------
-    array of bool
-        Of the broadcast shape; False where there is no such kernel.
-
-    Examples
-    --------
-    >>> context_dependence_correct(0.1, [0.0, 0.05, 0.1]).tolist()
-    [False, False, True]
-    """
-    one, two, three = _broadcast(s1, s2, s3)
     n = _checked(items, loss)
-    solved = 2 * two * (n * one + two) > one * three
-    if loss == "hinge":
-        dropped = two * three + 3 * n * two**2 + n * (2 * n - 1) * one * two > 2 * n**2 * one**2
-        solved = np.where(_all_support(one, two, three, n), solved, dropped)
-    return np.asarray(solved & _is_kernel(one, two, three))
+    there = (np.minimum(np.minimum(one, two), three) >= 0) & (one + two + three > 0)
+    supports = _all_support(one, two, three, n) | (loss == "squared")
+    dropped = two * three + 3 * n * two**2 + n * (2 * n - 1) * one * two > 2 * n**2 * one**2
+    solved = np.where(supports, 2 * two * (n * one + two) > one * three, dropped)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        margin = np.where(supports, _squared(one, two, three, n), _without_easy(one, two, three, n))
+    return ContextMargin(np.where(there, margin, np.nan), np.asarray(solved & there), np.asarray(supports))
 
 
 def _squared(s1: FloatArray, s2: FloatArray, s3: FloatArray, n: int) -> FloatArray:
@@ -177,12 +111,11 @@ def _without_easy(s1: FloatArray, s2: FloatArray, s3: FloatArray, n: int) -> Flo
     return (cross * (single + cross) - n**2 * s1 * (hard + cross)) / (hard * single - cross**2)
 
 
-def _all_support(s1: npt.ArrayLike, s2: npt.ArrayLike, s3: npt.ArrayLike, n: int) -> BoolArray:
-    one, two, three = _broadcast(s1, s2, s3)
-    cross = n * (n * one + two)
-    single = n**2 * one + 2 * n * two + three
-    spread = single * (2 * n**2 * one + 2 * n * two + three) - 2 * cross**2
-    return np.asarray(spread >= cross * (4 * n * one + (2 * n + 2) * two + three))
+def _all_support(s1: FloatArray, s2: FloatArray, s3: FloatArray, n: int) -> BoolArray:
+    cross = n * (n * s1 + s2)
+    single = n**2 * s1 + 2 * n * s2 + s3
+    spread = single * (2 * n**2 * s1 + 2 * n * s2 + s3) - 2 * cross**2
+    return np.asarray(spread >= cross * (4 * n * s1 + (2 * n + 2) * s2 + s3))
 
 
 def _broadcast(
@@ -194,10 +127,6 @@ def _broadcast(
     three = np.where(np.abs(three) < 1e-12, 0.0, three) if s3 is None else three
     first, second, third = np.broadcast_arrays(one, two, three)
     return first, second, third
-
-
-def _is_kernel(s1: FloatArray, s2: FloatArray, s3: FloatArray) -> BoolArray:
-    return np.asarray((np.minimum(np.minimum(s1, s2), s3) >= 0) & (s1 + s2 + s3 > 0))
 
 
 def _checked(items: int, loss: str) -> int:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.conjunctions import distinct
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.solvers.solve import evaluate, solve
+from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 
 #: Seen cells up to which the expectation over effects is taken exactly, by a dense solve.
 EXACT_CELLS = 800
@@ -25,12 +25,12 @@ EXACT_CELLS = 800
 Groups = Sequence[tuple[int, ...]]
 
 
-def every_order(cells: IntArray, symmetric: Groups) -> IntArray:
+def every_arrangement(cells: IntArray, symmetric: Groups) -> IntArray:
     """Show the levels of symmetric factors in every order, as a network trained on unordered pairs sees them.
 
     Examples
     --------
-    >>> every_order(np.array([[0, 1], [2, 2]]), [(0, 1)]).tolist()
+    >>> every_arrangement(np.array([[0, 1], [2, 2]]), [(0, 1)]).tolist()
     [[0, 1], [1, 0], [2, 2]]
     """
     for group in symmetric:
@@ -74,8 +74,8 @@ def expected_slopes(
     >>> expected_slopes(kernel, task.cells[task.train], task.cells[~task.train]).round(6)
     array([0.743443, 0.743443])
     """
-    train = every_order(as_cells(seen, "seen", kernel.factors), symmetric)
-    test = every_order(as_cells(unseen, "unseen", kernel.factors), symmetric)
+    train = every_arrangement(as_cells(seen, "seen", kernel.factors), symmetric)
+    test = every_arrangement(as_cells(unseen, "unseen", kernel.factors), symmetric)
     grouped = {factor for group in symmetric for factor in group}
     blocks = [(factor,) for factor in range(kernel.factors) if factor not in grouped] + [tuple(g) for g in symmetric]
     if len(train) <= EXACT_CELLS:
@@ -94,7 +94,7 @@ def _levels(seen: IntArray, unseen: IntArray, block: tuple[int, ...]) -> int:
 
 
 def _exact(kernel: OverlapKernel, seen: IntArray, unseen: IntArray, blocks: Groups) -> FloatArray:
-    """Average over effects in closed form, one slope a block: a ratio of traces."""
+    """Average over effects in closed form, one slope per block: a ratio of traces."""
     from threadpoolctl import threadpool_limits
 
     # Row t of `reach` holds the weights with which the seen outcomes enter the prediction at unseen cell t.
@@ -139,7 +139,7 @@ def _probed(
     for _ in range(probes):
         effects = [generator.choice([-1.0, 1.0], size=_levels(seen, unseen, block)) for block in blocks]
         solution = solve(kernel, seen, _shares(effects, seen, blocks).sum(axis=1), tolerance=tolerance)
-        predicted = evaluate(kernel, seen, solution.dual, unseen)
+        predicted = kernel_expansion(kernel, seen, solution.value, unseen)
         truth = _shares(effects, unseen, blocks)
         truth -= truth.mean(axis=0)
         gram += truth.T @ truth

@@ -1,4 +1,4 @@
-"""Sufficiency: does a support determine what components do everywhere, under a known composition?"""
+"""Sufficiency: whether a support determines what components do everywhere, under a known composition."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.checks import call, reals
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition
-from recombine.theory.sufficiency.stacked_rank import Stacked, require_small
-from recombine.theory.supports.latents import SAME, says
+from recombine.theory.sufficiency.stacked_rank import JacobianStack, require_small
+from recombine.theory.supports.latents import SAME, as_text
 from recombine.theory.supports.sets import ANCHORS, Support
 
 #: A component: values of a slot (P, D) -> (P, ..., M).
@@ -28,7 +28,7 @@ PATIENCE = 2
 class Anchored:
     """The stack at one value, how many anchors went into it, and the size of what was added up where it is a sum."""
 
-    stacked: Stacked
+    stacked: JacobianStack
     anchors: int
     scale: float | None = None
 
@@ -43,8 +43,8 @@ class AnchorStacks:
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
-    >>> from recombine.theory.supports.known import band
+    >>> from recombine.theory.compositions import add
+    >>> from recombine.theory.supports import band
     >>> stacks = AnchorStacks(band(0.1), add(), [lambda z: z, lambda z: z**2])
     >>> stacks.at(0, np.array([0.5]), None, np.random.default_rng(0)).anchors
     1
@@ -66,18 +66,18 @@ class AnchorStacks:
             anchors = self.support.conditional(slot, value, count or ANCHORS, rng)[:count]
             jacobians = self.jacobians(slot, value, anchors)
             # Terms that cancel leave rounding errors of their own size, not of the sum's.
-            scale = float(Stacked.of(jacobians).singular_values().max())
-            return Anchored(Stacked.of(jacobians.sum(axis=0, keepdims=True)), len(anchors), scale)
+            scale = float(JacobianStack.of(jacobians).singular_values().max())
+            return Anchored(JacobianStack.of(jacobians.sum(axis=0, keepdims=True)), len(anchors), scale)
         if count is not None:
             anchors = self.support.conditional(slot, value, count, rng)[:count]
             jacobians = self.jacobians(slot, value, anchors)
             _require(jacobians.shape[-2], jacobians.shape[-1], count, slot, value)
-            return Anchored(Stacked.of(jacobians), len(anchors))
+            return Anchored(JacobianStack.of(jacobians), len(anchors))
         return self._grown(slot, value, rng)
 
     def _grown(self, slot: int, value: FloatArray, rng: np.random.Generator) -> Anchored:
         anchors = self.support.conditional(slot, value, 1, rng)
-        stacked = Stacked.of(self.jacobians(slot, value, anchors))
+        stacked = JacobianStack.of(self.jacobians(slot, value, anchors))
         still, rank = 0, stacked.ranks(self.precision)
         while len(anchors) < MOST_ANCHORS and still < PATIENCE and (rank < stacked.columns).any():
             more = _fresh(self.support.conditional(slot, value, len(anchors), rng), anchors)
@@ -98,18 +98,18 @@ class AnchorStacks:
         try:
             return self.composition.jacobian(slot, parts)
         except InputError as error:
-            raise InputError(f"slot {slot} at {says(value)}: {error}") from error
+            raise InputError(f"slot {slot} at {as_text(value)}: {error}") from error
 
     def _part(self, number: int, slot: int, value: FloatArray, anchors: FloatArray) -> FloatArray:
         name = f"component {number}"
         part = reals(
             call(self.components[number], name, anchors[:, number]),
-            f"outputs of {name} for slot {slot} at {says(value)}",
+            f"outputs of {name} for slot {slot} at {as_text(value)}",
         )
         if part.ndim < 2 or len(part) != len(anchors):
             raise InputError(
                 f"component {number} gave shape {part.shape} for {len(anchors)} anchors of slot {slot} at "
-                f"{says(value)}; return one row an anchor: ({len(anchors)}, ..., M)"
+                f"{as_text(value)}; return one row per anchor: ({len(anchors)}, ..., M)"
             )
         return part
 
@@ -125,6 +125,6 @@ def _require(rows: int, columns: int, count: int, slot: int, value: FloatArray) 
     if count * rows < columns:
         few = "1 anchor gives" if count == 1 else f"{count} anchors give"
         raise InputError(
-            f"slot {slot} at {says(value)}: {few} {count * rows} equations for {columns} unknowns, "
+            f"slot {slot} at {as_text(value)}: {few} {count * rows} equations for {columns} unknowns, "
             f"so the rank could never be full; use at least {-(-columns // rows)} anchors"
         )

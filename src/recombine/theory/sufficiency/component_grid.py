@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, as_cells, product_size
+from recombine.cells.arrays import FloatArray, IntArray, as_cells, brief_repr, product_size
 from recombine.checks import reals
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition, as_composition
@@ -21,7 +21,7 @@ LARGEST = 2**27
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class ComponentGrid:
     """A composition and the components of every level of its slots.
 
     Parameters
@@ -32,8 +32,8 @@ class Grid:
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
-    >>> grid = Grid(add(), (np.ones((2, 1)), np.ones((3, 1))))
+    >>> from recombine.theory.compositions import add
+    >>> grid = ComponentGrid(add(), (np.ones((2, 1)), np.ones((3, 1))))
     >>> grid.sizes, grid.jacobian(np.array([[0, 2]])).astype(int).tolist()
     ((2, 3), [[[1, 0, 0, 0, 1]]])
     """
@@ -41,8 +41,10 @@ class Grid:
     composition: Composition
     components: tuple[FloatArray, ...]
 
+    __repr__ = brief_repr
+
     @classmethod
-    def of(cls, composition: Composition | Function, components: Sequence[npt.ArrayLike]) -> Grid:
+    def of(cls, composition: Composition | Function, components: Sequence[npt.ArrayLike]) -> ComponentGrid:
         """Check and collect."""
         rule = as_composition(composition)
         if not isinstance(components, (Sequence, np.ndarray)) or isinstance(components, str) or not len(components):
@@ -51,7 +53,7 @@ class Grid:
         for slot, array in enumerate(arrays):
             if array.ndim < 2 or not len(array) or array.shape[1:-1] != arrays[0].shape[1:-1]:
                 raise InputError(
-                    f"component {slot} has shape {array.shape}; give one row a level, (levels, M), with the same "
+                    f"component {slot} has shape {array.shape}; give one row per level, (levels, M), with the same "
                     f"blocks in between for all slots"
                 )
         return cls(rule, arrays)
@@ -105,12 +107,12 @@ class Grid:
         return joined.reshape(joined.shape[0], -1, joined.shape[-1])
 
 
-def checked_cells(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> IntArray:
+def as_level_cells(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> IntArray:
     """Return cells (P, K) whose levels all have a component, or say which has none.
 
     Examples
     --------
-    >>> checked_cells([[0, 3]], (2, 3), "seen")
+    >>> as_level_cells([[0, 3]], (2, 3), "seen")
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: seen[0] has level 3 of slot 1, whose component has 3 levels

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
 from recombine.checks import callable_or_refuse, generator, reals, whole
 from recombine.errors import InputError, listing
 from recombine.theory.compositions.composition import Composition, as_composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.sufficiency.anchor_stacks import Anchored, AnchorStacks, Component
 from recombine.theory.sufficiency.rank_reports import RankTest, SlotRank
-from recombine.theory.supports.latents import as_value, says, slot_number
+from recombine.theory.supports.latents import as_text, as_value, slot_number
 from recombine.theory.supports.sets import Seed, Support, require_support
 from recombine.verdicts import Verdict
 
@@ -55,6 +55,8 @@ class CompositionalSupport:
     unused: FloatArray
     example: FloatArray | None
 
+    __repr__ = brief_repr
+
     @property
     def holds(self) -> bool:
         """True if every tested value was seen: what the theorem's proof needs."""
@@ -79,38 +81,41 @@ class CompositionalSupport:
         assert self.example is not None
         return (
             f"{self.verdict.word}: {self.missing[slot]:.1%} of test points have a value of slot {slot} that was never "
-            f"seen, such as {says(self.example[slot])}"
+            f"seen, such as {as_text(self.example[slot])}"
         )
 
     def __str__(self) -> str:
         return self.summary
 
 
-def compositional_support(train: Support, test: Support, *, probes: int = 1000, seed: Seed = 0) -> CompositionalSupport:
+def compositional_support(
+    support: Support, test: Support, *, probes: int = 1000, seed: Seed = 0
+) -> CompositionalSupport:
     """Say whether every value of every slot in the test support occurs in the training support.
 
     Parameters
     ----------
-    train, test : Support
+    support, test : Support
+        Where the training data lie, and what is asked of the model.
     probes : int
         Points drawn from each; a missing range with a share of 1 % is overlooked with probability 4e-5 at 1000.
     seed : int or Generator
 
     Examples
     --------
-    >>> from recombine.theory.supports.known import box, gap, planes
+    >>> from recombine.theory.supports import box, gap, planes
     >>> corner = planes({0: [[1.0]], 1: [[0.0]]})
     >>> print(compositional_support(corner, box(2)))
     compositional: every tested value of all 2 slots was seen
     >>> print(compositional_support(gap(corner, 0, 0, 0.2, 0.4), box(2)))
     unseen level: 19.0% of test points have a value of slot 0 that was never seen, such as 0.299712
     """
-    _alike(train, test)
+    _alike(support, test)
     _positive(probes=probes)
     rng = generator(seed)
-    points, seen = test.sample(probes, rng), train.sample(probes, rng)
-    absent = np.stack([~train.has_value(slot, points[:, slot]) for slot in range(train.slots)])
-    idle = np.stack([~test.has_value(slot, seen[:, slot]) for slot in range(train.slots)])
+    points, seen = test.sample(probes, rng), support.sample(probes, rng)
+    absent = np.stack([~support.has_value(slot, points[:, slot]) for slot in range(support.slots)])
+    idle = np.stack([~test.has_value(slot, seen[:, slot]) for slot in range(support.slots)])
     worst = absent[absent.mean(axis=1).argmax()]
     example = points[worst.argmax()] if worst.any() else None
     return CompositionalSupport(absent.mean(axis=1), idle.mean(axis=1), example)
@@ -134,7 +139,7 @@ def sufficient_support(
     support : Support
         Where the training data lie.
     composition : Composition or callable
-        K arrays (..., M_k) -> (..., N); see `recombine.theory.compositions.known`.
+        K arrays (..., M_k) -> (..., N); see `recombine.theory.compositions`.
     components : sequence of K callables
         Values of a slot (P, D) -> (P, ..., M_k).
     values : mapping of slot to array (V, D), optional
@@ -159,8 +164,8 @@ def sufficient_support(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import product
-    >>> from recombine.theory.supports.known import planes
+    >>> from recombine.theory.compositions import product
+    >>> from recombine.theory.supports import planes
     >>> waves = [lambda z: np.sin(z + [0.0, 1.0, 2.0]), lambda z: np.cos(z * [1.0, 2.0, 3.0])]
     >>> print(sufficient_support(planes({0: [[0.2]], 1: [[0.5]]}), product(), waves))
     determined once the components are known at one point, for combinations of seen values (see
@@ -208,8 +213,8 @@ def gauge_aware_support(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import occlude
-    >>> from recombine.theory.supports.known import planes
+    >>> from recombine.theory.compositions import occlude
+    >>> from recombine.theory.supports import planes
     >>> bumps = [lambda z: (np.abs(z - [0.1, 0.5, 0.9]) < 0.3)[..., None] * 1.0] * 2
     >>> corner = planes({0: [[0.9]], 1: [[0.1], [0.9]]})
     >>> sufficient_support(corner, occlude(), bumps).holds, gauge_aware_support(corner, occlude(), bumps).holds
@@ -277,12 +282,12 @@ def _slot_rank(
     )
 
 
-def _alike(train: Support, test: Support) -> None:
-    require_support(train, "train")
+def _alike(support: Support, test: Support) -> None:
+    require_support(support, "support")
     require_support(test, "test")
-    if (train.slots, train.dimensions) != (test.slots, test.dimensions):
+    if (support.slots, support.dimensions) != (test.slots, test.dimensions):
         raise InputError(
-            f"training latents are ({train.slots}, {train.dimensions}) and test latents ({test.slots}, "
+            f"training latents are ({support.slots}, {support.dimensions}) and test latents ({test.slots}, "
             f"{test.dimensions}); give supports with the same slots and coordinates"
         )
 

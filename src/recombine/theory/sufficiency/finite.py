@@ -15,13 +15,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, product_size
+from recombine.cells.arrays import FloatArray, IntArray, brief_repr, product_size
 from recombine.cells.conjunctions import every_cell
 from recombine.checks import real
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.identification.judgement import Codes
-from recombine.theory.sufficiency.component_grid import TOLERANCE, Grid, checked_cells, rank_of
+from recombine.theory.sufficiency.component_grid import TOLERANCE, ComponentGrid, as_level_cells, rank_of
 from recombine.verdicts import Verdict
 
 #: A distance from the span up to this many rounding errors is zero; ten thousand times more is not.
@@ -36,26 +36,28 @@ class FiniteIdentifiability:
     ----------
     rank, full_rank : int
         Ranks of J_P and J_grid, summed over blocks; components are known at the levels of ``known``.
-    distances : float array, one a cell
+    distances : float array, one per cell
         How far its rows are from the span of the seen ones, as a share of the largest rows.
     noise : float
         Relative rounding error of these distances.
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
+    >>> from recombine.theory.compositions import add
     >>> found = finite_identifiability([[0, 0], [0, 1], [1, 1], [2, 2]], add(), [np.ones((3, 1))] * 2)
-    >>> found.codes_on_grid().tolist(), found.deficit
+    >>> found.verdicts_on_grid().tolist(), found.deficit
     ([[0, 0, 2], [1, 0, 2], [2, 2, 0]], 1)
     """
 
-    grid: Grid
+    grid: ComponentGrid
     seen: IntArray
     known: tuple[int, ...] | None
     rank: int
     full_rank: int
     distances: FloatArray
     noise: float
+
+    __repr__ = brief_repr
 
     @property
     def identifiable(self) -> bool:
@@ -89,7 +91,7 @@ class FiniteIdentifiability:
         codes[np.ravel_multi_index(tuple(self.seen.T), self.grid.sizes)] = Verdict.SEEN
         return codes
 
-    def codes_on_grid(self) -> Codes:
+    def verdicts_on_grid(self) -> Codes:
         """Verdict codes with the shape of the grid."""
         return self.verdicts.reshape(self.grid.sizes)
 
@@ -136,7 +138,7 @@ def finite_identifiability(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add, product
+    >>> from recombine.theory.compositions import add, product
     >>> rows = [np.arange(1.0, 4.0)[:, None]] * 2
     >>> print(finite_identifiability([[0, 0], [0, 1], [0, 2], [1, 0], [2, 0]], add(), rows))
     determined: rank 5 of 5; unseen cells: 4 determined
@@ -144,9 +146,9 @@ def finite_identifiability(
     disconnected: rank 3 of 5; unseen cells: 6 disconnected
     """
     real(tolerance, "tolerance", above=0, below=1)
-    grid = Grid.of(composition, components)
-    cells = checked_cells(seen, grid.sizes, "seen")
-    base = None if known is None else tuple(checked_cells([known], grid.sizes, "known")[0].tolist())
+    grid = ComponentGrid.of(composition, components)
+    cells = as_level_cells(seen, grid.sizes, "seen")
+    base = None if known is None else tuple(as_level_cells([known], grid.sizes, "known")[0].tolist())
     grid.require_small()
     everything = grid.jacobian(every_cell(grid.sizes))
     chosen = np.ravel_multi_index(tuple(cells.T), grid.sizes)
@@ -174,7 +176,7 @@ def _span_distance(rows: FloatArray, chosen: IntArray, tolerance: float) -> tupl
     return rank, far, rough
 
 
-def _unknown_columns(grid: Grid, known: tuple[int, ...] | None) -> IntArray:
+def _unknown_columns(grid: ComponentGrid, known: tuple[int, ...] | None) -> IntArray:
     columns = grid.columns
     if known is not None:
         columns = [np.delete(block, level, axis=0) for block, level in zip(columns, known, strict=True)]

@@ -12,7 +12,7 @@ from recombine.cells.arrays import IntArray
 from recombine.checks import real
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
-from recombine.theory.sufficiency.component_grid import TOLERANCE, Grid, checked_cells, rank_of
+from recombine.theory.sufficiency.component_grid import TOLERANCE, ComponentGrid, as_level_cells, rank_of
 from recombine.verdicts import Verdict
 
 
@@ -78,14 +78,14 @@ def peel(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
+    >>> from recombine.theory.compositions import add
     >>> print(peel([[0, 0], [0, 1], [1, 1]], add(), [np.ones((2, 1))] * 2, known=(0, 0)))
     determined: peeling reaches all 4 levels
     """
     real(tolerance, "tolerance", above=0, below=1)
-    grid = Grid.of(composition, components)
-    cells = checked_cells(seen, grid.sizes, "seen")
-    base = checked_cells([known], grid.sizes, "known")[0]
+    grid = ComponentGrid.of(composition, components)
+    cells = as_level_cells(seen, grid.sizes, "seen")
+    base = as_level_cells([known], grid.sizes, "known")[0]
     order = [(slot, int(level)) for slot, level in enumerate(base)]
     waiting = [(slot, level) for slot, size in enumerate(grid.sizes) for level in range(size)]
     waiting = [place for place in waiting if place not in order]
@@ -98,7 +98,7 @@ def peel(
 
 
 def _reached(
-    grid: Grid, cells: IntArray, place: tuple[int, int], known: set[tuple[int, int]], tolerance: float
+    grid: ComponentGrid, cells: IntArray, place: tuple[int, int], known: set[tuple[int, int]], tolerance: float
 ) -> bool:
     slot, level = place
     others = [other for other in range(cells.shape[1]) if other != slot]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.tables.table import Table
-from recombine.theory.supports.latents import says
+from recombine.theory.supports.latents import as_text
 from recombine.verdicts import Verdict
 
 
@@ -21,7 +21,7 @@ class SlotRank:
     values : float array, (V, D)
     anchors : int array, (V,)
         Anchors used at each value.
-    good : bool array, (V, *blocks)
+    good : bool array, (V, blocks...)
         Which blocks pass: full column rank, or (gauge-aware) nothing open that other combinations would show.
     smallest : float array, (V,)
         Smallest singular value of the stack; 0 where the rank is not full.
@@ -42,6 +42,8 @@ class SlotRank:
     good: BoolArray
     smallest: FloatArray
     radius: FloatArray
+
+    __repr__ = brief_repr
 
     @property
     def shares(self) -> FloatArray:
@@ -123,7 +125,7 @@ class RankTest:
         plural = "" if slot.anchors[low] == 1 else "s"
         return (
             f"{self.verdict.word}: slot {slot.slot} has {self._what} at {slot.passed} of {len(slot.values)} values; at "
-            f"{says(slot.values[low])} in {slot.shares[low]:.2%} of its blocks (such as pixels), from "
+            f"{as_text(slot.values[low])} in {slot.shares[low]:.2%} of its blocks (such as pixels), from "
             f"{slot.anchors[low]} anchor{plural}"
         )
 
@@ -141,12 +143,12 @@ class RankTest:
 
     @property
     def table(self) -> Table:
-        """One row a slot and value: anchors, share of blocks that pass, smallest singular value, its inverse."""
+        """One row per slot and value: anchors, share of blocks that pass, smallest singular value, its inverse."""
         columns: dict[str, list[object]] = {}
         for slot in self.slots:
             parts = {
                 "slot": [slot.slot] * len(slot.values),
-                "value": [says(value) for value in slot.values],
+                "value": [as_text(value) for value in slot.values],
                 "anchors": slot.anchors.tolist(),
                 "share": slot.shares.tolist(),
                 "smallest": slot.smallest.tolist(),

@@ -18,7 +18,7 @@ from recombine.checks import call, callable_or_refuse, reals, whole
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition, as_composition
 from recombine.theory.compositions.jacobians import Function
-from recombine.theory.supports.latents import SAME, as_latents, as_value, says, slot_number
+from recombine.theory.supports.latents import SAME, as_latents, as_text, as_value, slot_number
 from recombine.theory.supports.planes import Planes
 
 #: Observations: latents (P, K, D) -> (P, N).
@@ -35,14 +35,14 @@ class Reconstruction:
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
-    >>> from recombine.theory.supports.planes import planes
+    >>> from recombine.theory.compositions import add
+    >>> from recombine.theory.supports import planes
     >>> corner = planes({0: [[0.0]], 1: [[0.0]]})
     >>> found = reconstruct_components(lambda z: z.sum(axis=1) ** 2, add(), corner, [[0.0], [0.0]], [[0.0], [0.0]])
     >>> found.component(0, [[0.5]]).round(9).tolist()
     [[0.25]]
     >>> print(found)
-    components of 2 slots under add, rebuilt from 2 planes and the start (0, 0) in 200 steps a path
+    components of 2 slots under add, rebuilt from 2 planes and the start (0, 0) in 200 steps per path
     """
 
     observed: Observed
@@ -58,7 +58,7 @@ class Reconstruction:
         ends = np.stack([as_value(value, self.support.dimensions) for value in np.atleast_1d(np.asarray(values))])
         if not self.support.has_value(slot, ends).all():
             lost = ends[~self.support.has_value(slot, ends)][0]
-            raise InputError(f"slot {slot} never takes the value {says(lost)} in the support; no path leads there")
+            raise InputError(f"slot {slot} never takes the value {as_text(lost)} in the support; no path leads there")
         distinct, place = np.unique(ends, axis=0, return_inverse=True)
         return self._integrated(slot, distinct)[place.reshape(-1)]
 
@@ -72,7 +72,7 @@ class Reconstruction:
         """What it is, in one line."""
         return (
             f"components of {self.support.slots} slots under {self.composition.name}, rebuilt from "
-            f"{len(self.support.free)} planes and the start {says(self.start)} in {self.steps} steps a path"
+            f"{len(self.support.free)} planes and the start {as_text(self.start)} in {self.steps} steps per path"
         )
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ class Reconstruction:
         usable = [plane for plane in held if self._reachable(slot, plane)]
         if not usable:
             raise InputError(
-                f"no plane on which slot {slot} is free can be reached from the start {says(self.start)}; "
+                f"no plane on which slot {slot} is free can be reached from the start {as_text(self.start)}; "
                 "start at a point where planes of different slots cross"
             )
         planes = np.stack(usable)
@@ -182,9 +182,9 @@ class _Path:
         full = (values > TOLERANCE * values.max(initial=0.0)).sum(axis=-1) == columns
         if not full.all():
             raise InputError(
-                f"slot {self.slot} on the way to {says(self.ends[~full][0])}: the Jacobians at its {len(self.planes)} "
-                f"known anchors do not have full rank ({columns} unknowns), so the data do not fix the component "
-                "there; hold the others at more values"
+                f"slot {self.slot} on the way to {as_text(self.ends[~full][0])}: the Jacobians at its "
+                f"{len(self.planes)} known anchors do not have full rank ({columns} unknowns), so the data do not fix "
+                "the component there; hold the others at more values"
             )
 
 
@@ -238,8 +238,8 @@ def reconstruct_components(
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import product
-    >>> from recombine.theory.supports.planes import planes
+    >>> from recombine.theory.compositions import product
+    >>> from recombine.theory.supports import planes
     >>> def truth(z):
     ...     return np.exp(z[:, 0]) * (2 + np.sin(z[:, 1]))
     >>> corner = planes({0: [[0.0]], 1: [[0.0]]})
@@ -254,7 +254,7 @@ def reconstruct_components(
     whole(steps, "steps", STENCIL // 2)
     begin = as_latents(reals(start, "coordinates of the start")[None], support.slots, support.dimensions)
     if not support.contains(begin)[0]:
-        raise InputError(f"the start {says(begin[0])} is not on any of the planes; start at a point of the support")
+        raise InputError(f"the start {as_text(begin[0])} is not on any of the planes; start at a point of the support")
     if not isinstance(start_components, (Sequence, np.ndarray)):
         raise InputError(f"start components are {start_components!r}; give a list with one array (M,) for each slot")
     if len(start_components) != support.slots:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import FloatArray, IntArray, brief_repr
 from recombine.cells.conjunctions import every_cell
 from recombine.checks import generator, real
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
-from recombine.theory.sufficiency.component_grid import Grid, checked_cells
+from recombine.theory.sufficiency.component_grid import ComponentGrid, as_level_cells
 
 #: Least-squares steps, and the seen error at which they stop.
 STEPS, FITTED = 60, 1e-13
@@ -26,7 +26,7 @@ class Refit:
     Attributes
     ----------
     components : tuple of K arrays (n_k, ..., M_k)
-    seen_error, error : float
+    residual, error : float
         Largest difference of an observation on the seen cells and on the whole grid.
 
     Examples
@@ -38,8 +38,10 @@ class Refit:
     """
 
     components: tuple[FloatArray, ...]
-    seen_error: float
+    residual: float
     error: float
+
+    __repr__ = brief_repr
 
     @property
     def generalises(self) -> bool:
@@ -49,15 +51,15 @@ class Refit:
     @property
     def converged(self) -> bool:
         """True if the seen cells are fitted."""
-        return self.seen_error < 1e-9
+        return self.residual < 1e-9
 
     @property
     def summary(self) -> str:
         """The result in one line."""
         if not self.converged:
-            return f"no answer: the seen cells were only fitted to {self.seen_error:.2g}; make a smaller move"
+            return f"no answer: the seen cells were only fitted to {self.residual:.2g}; make a smaller move"
         what = "the other cells follow" if self.generalises else "other cells do not follow"
-        return f"{what}: refitted to {self.seen_error:.2g} on the seen cells, off by {self.error:.2g} on the whole grid"
+        return f"{what}: refitted to {self.residual:.2g} on the seen cells, off by {self.error:.2g} on the whole grid"
 
     def __str__(self) -> str:
         return self.summary
@@ -69,7 +71,7 @@ def refit(
     components: Sequence[npt.ArrayLike],
     *,
     move: float = 0.1,
-    seed: int = 0,
+    seed: int | np.random.Generator = 0,
 ) -> Refit:
     """Move all components at random, then fit them to the observations of the seen cells (Gauss-Newton).
 
@@ -81,11 +83,11 @@ def refit(
         The truth.
     move : float
         Standard deviation of the move. Criteria that are exact to first order need it small.
-    seed : int
+    seed : int or Generator
 
     Examples
     --------
-    >>> from recombine.theory.compositions.known import add
+    >>> from recombine.theory.compositions import add
     >>> values = [np.arange(3.0)[:, None]] * 2
     >>> refit([[0, 0], [0, 1], [0, 2], [1, 0], [2, 0]], add(), values).generalises
     True
@@ -93,11 +95,11 @@ def refit(
     False
     """
     real(move, "move", above=0)
-    truth = Grid.of(composition, components)
-    cells = checked_cells(seen, truth.sizes, "seen")
+    truth = ComponentGrid.of(composition, components)
+    cells = as_level_cells(seen, truth.sizes, "seen")
     rng = generator(seed)
     moved = tuple(part + move * rng.standard_normal(part.shape) for part in truth.components)
-    fitted = _fitted(Grid(truth.composition, moved), cells, truth.outputs(cells))
+    fitted = _fitted(ComponentGrid(truth.composition, moved), cells, truth.outputs(cells))
     everything = every_cell(truth.sizes)
     return Refit(
         fitted.components,
@@ -106,7 +108,7 @@ def refit(
     )
 
 
-def _fitted(grid: Grid, cells: IntArray, wanted: FloatArray) -> Grid:
+def _fitted(grid: ComponentGrid, cells: IntArray, wanted: FloatArray) -> ComponentGrid:
     for _ in range(STEPS):
         miss = wanted - grid.outputs(cells)
         if np.abs(miss).max() < FITTED:
@@ -115,7 +117,7 @@ def _fitted(grid: Grid, cells: IntArray, wanted: FloatArray) -> Grid:
     return grid
 
 
-def _stepped(grid: Grid, cells: IntArray, miss: FloatArray) -> Grid:
+def _stepped(grid: ComponentGrid, cells: IntArray, miss: FloatArray) -> ComponentGrid:
     """Take the shortest full step, halved until the error falls."""
     blocks = miss.reshape(len(miss), -1, miss.shape[-1]).swapaxes(0, 1)
     right = blocks.reshape(len(blocks), -1)
@@ -123,13 +125,13 @@ def _stepped(grid: Grid, cells: IntArray, miss: FloatArray) -> Grid:
     # Directions that the data hardly show would be stepped along for ever.
     step = np.stack([np.linalg.lstsq(jacobian, side, rcond=1e-9)[0] for jacobian, side in pairs])
     for halvings in range(20):
-        tried = Grid(grid.composition, _moved(grid, 0.5**halvings * step))
+        tried = ComponentGrid(grid.composition, _moved(grid, 0.5**halvings * step))
         if np.linalg.norm(tried.outputs(cells) - grid.outputs(cells) - miss) < np.linalg.norm(miss):
             return tried
     return grid
 
 
-def _moved(grid: Grid, step: FloatArray) -> tuple[FloatArray, ...]:
+def _moved(grid: ComponentGrid, step: FloatArray) -> tuple[FloatArray, ...]:
     moved = []
     for part, columns in zip(grid.components, grid.columns, strict=True):
         change = np.moveaxis(step[:, columns], 0, 1)

@@ -19,7 +19,7 @@ LARGEST = 2**27
 
 
 @dataclass(frozen=True, eq=False)
-class Stacked:
+class JacobianStack:
     """Jacobians stacked block by block.
 
     Attributes
@@ -33,7 +33,7 @@ class Stacked:
 
     Examples
     --------
-    >>> both = Stacked.of(np.array([[[1.0, 0.0]], [[0.0, 2.0]]]))
+    >>> both = JacobianStack.of(np.array([[[1.0, 0.0]], [[0.0, 2.0]]]))
     >>> both.ranks().tolist(), both.smallest
     (2, 1.0)
     """
@@ -43,28 +43,28 @@ class Stacked:
     columns: int
 
     @classmethod
-    def empty(cls, blocks: tuple[int, ...], columns: int) -> Stacked:
+    def empty(cls, blocks: tuple[int, ...], columns: int) -> JacobianStack:
         """Return the stack of nothing."""
         require_small(blocks, columns)
         return cls(np.zeros((*blocks, 0, columns)), 0, columns)
 
     @classmethod
-    def of(cls, jacobians: FloatArray) -> Stacked:
+    def of(cls, jacobians: FloatArray) -> JacobianStack:
         """Stack Jacobians (points, *blocks, N, M)."""
         return cls.empty(jacobians.shape[1:-2], jacobians.shape[-1]).plus(jacobians)
 
-    def plus(self, jacobians: FloatArray) -> Stacked:
+    def plus(self, jacobians: FloatArray) -> JacobianStack:
         """Return the stack with further Jacobians (points, *blocks, N, M) below."""
         blocks, (height, columns) = jacobians.shape[1:-2], jacobians.shape[-2:]
         rows = np.moveaxis(jacobians, 0, -3).reshape(*blocks, len(jacobians) * height, columns)
         return self._absorbing(rows, len(jacobians) * height)
 
-    def _absorbing(self, rows: FloatArray, count: int) -> Stacked:
+    def _absorbing(self, rows: FloatArray, count: int) -> JacobianStack:
         joined = np.concatenate([self.factor, rows], axis=-2)
         factor = np.asarray(np.linalg.qr(joined, mode="r")) if joined.shape[-2] > self.columns else joined
-        return Stacked(factor, self.rows + count, self.columns)
+        return JacobianStack(factor, self.rows + count, self.columns)
 
-    def joined(self, other: Stacked) -> Stacked:
+    def joined(self, other: JacobianStack) -> JacobianStack:
         """Return both stacks as one."""
         return self._absorbing(other.factor, other.rows)
 

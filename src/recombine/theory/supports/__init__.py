@@ -1,4 +1,4 @@
-"""Supports: the sets of latents that were trained on. The known ones, and your own."""
+"""Supports: the sets of latents that a model was trained on, the known ones and your own."""
 
 from __future__ import annotations
 

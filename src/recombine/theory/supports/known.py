@@ -1,4 +1,4 @@
-"""Supports of latents, to be reached as ``rc.theory.supports``: box, planes, band, gap and finite.
+"""A band along the diagonal, a support with a gap, and a list of points.
 
 All answer ``sample``, ``contains``, ``has_value`` and ``conditional`` (see `recombine.theory.supports.sets`).
 """
@@ -10,19 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
+from recombine.cells.arrays import BoolArray, FloatArray, as_numbers, brief_repr
 from recombine.checks import generator, real, whole
 from recombine.errors import InputError
-from recombine.theory.supports.latents import SAME, as_latents, as_value, as_values, drawn, slot_number, within
-from recombine.theory.supports.planes import Planes as Planes
-from recombine.theory.supports.planes import planes as planes
-from recombine.theory.supports.sets import ANCHORS as ANCHORS
-from recombine.theory.supports.sets import Box as Box
-from recombine.theory.supports.sets import Recombined as Recombined
-from recombine.theory.supports.sets import Seed as Seed
-from recombine.theory.supports.sets import Support as Support
-from recombine.theory.supports.sets import box as box
-from recombine.theory.supports.sets import require_support
+from recombine.theory.supports.latents import SAME, as_latents, as_value, as_values, between, draw_until, slot_number
+from recombine.theory.supports.sets import ANCHORS, Derived, Recombined, Seed, Support, box, require_support
 
 #: Anchors that are drawn before a value counts as one that occurs only in a gap.
 MOST_ASKED = 2**14
@@ -42,7 +34,7 @@ class Band(Support):
         """Draw a place on the diagonal and a step away from it, for each coordinate on its own."""
         rng = generator(seed)
         whole(count, "count", 0)
-        flat = drawn(lambda number: self._proposed(number, rng), self._inside, count * self.dimensions, "the band")
+        flat = draw_until(lambda number: self._proposed(number, rng), self._inside, count * self.dimensions, "the band")
         return flat.reshape(count, self.dimensions, self.slots).swapaxes(1, 2)
 
     def _proposed(self, count: int, rng: np.random.Generator) -> FloatArray:
@@ -56,7 +48,7 @@ class Band(Support):
     def _inside(self, rows: FloatArray) -> BoolArray:
         """Which rows (N, K) of one coordinate are near the diagonal and in range."""
         far = np.linalg.norm(rows - rows.mean(axis=-1, keepdims=True), axis=-1)
-        return np.asarray((far <= self.width + SAME) & within(rows, self.low, self.high))
+        return np.asarray((far <= self.width + SAME) & between(rows, self.low, self.high))
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points are within ``width`` of the diagonal in every coordinate."""
@@ -67,7 +59,7 @@ class Band(Support):
         """Say which values are in range: the diagonal itself has them all."""
         slot_number(slot, self.slots)
         points = as_values(values, self.dimensions)
-        return within(points, self.low, self.high)
+        return between(points, self.low, self.high)
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw the other slots uniformly among those near enough."""
@@ -90,7 +82,7 @@ class Band(Support):
             rows[:, slot] = number
             return rows
 
-        return drawn(propose, self._inside, count, f"the band at slot {slot} = {number:g}")
+        return draw_until(propose, self._inside, count, f"the band at slot {slot} = {number:g}")
 
     def has_slices(self, slot: int) -> bool:
         """Every slot moves on its own, unless the band is the diagonal itself: there all move together."""
@@ -110,24 +102,13 @@ class Band(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class Gap(Support):
+class Gap(Derived):
     """Another support without the points where one coordinate of one slot is in a range; see `gap`."""
 
-    of: Support
     slot: int
     coordinate: int
     low: float
     high: float
-
-    @property
-    def slots(self) -> int:  # type: ignore[override]
-        """Number of slots, K."""
-        return self.of.slots
-
-    @property
-    def dimensions(self) -> int:  # type: ignore[override]
-        """Coordinates of a slot, D."""
-        return self.of.dimensions
 
     def _kept(self, points: FloatArray) -> BoolArray:
         number = points[:, self.slot, self.coordinate]
@@ -138,7 +119,7 @@ class Gap(Support):
         """Draw from the other support and reject what lies in the gap."""
         whole(count, "count", 0)
         rng = generator(seed)
-        return drawn(lambda number: self.of.sample(number, rng), self._kept, count, "the support outside the gap")
+        return draw_until(lambda number: self.of.sample(number, rng), self._kept, count, "the support outside the gap")
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points of the other support lie outside the gap."""
@@ -235,6 +216,8 @@ class Finite(Support):
     points: FloatArray
     neighbours: int
 
+    __repr__ = brief_repr
+
     @property
     def slots(self) -> int:  # type: ignore[override]
         """Number of slots, K."""
@@ -260,7 +243,7 @@ class Finite(Support):
         points = as_values(values, self.dimensions)
         own = self.points[:, slot_number(slot, self.slots)]
         if self.neighbours:
-            return within(points, own.min(axis=0), own.max(axis=0))
+            return between(points, own.min(axis=0), own.max(axis=0))
         return np.array([bool((np.abs(own - point) <= SAME).all(axis=1).any()) for point in points])
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
@@ -331,6 +314,7 @@ def gap(support: Support, slot: int, coordinate: int, low: float, high: float) -
 
     Examples
     --------
+    >>> from recombine.theory.supports import planes
     >>> holed = gap(planes({0: [[1.0]], 1: [[0.0]]}), slot=0, coordinate=0, low=0.4, high=0.6)
     >>> holed.has_value(0, [[0.5], [0.7]]).tolist()
     [False, True]

@@ -48,7 +48,7 @@ def as_value(value: npt.ArrayLike, dimensions: int) -> FloatArray:
     """
     chosen = np.atleast_1d(reals(value, "coordinates of a value"))
     if chosen.shape != (dimensions,):
-        raise InputError(f"value {says(chosen)} has shape {chosen.shape}; give {dimensions} coordinates")
+        raise InputError(f"value {as_text(chosen)} has shape {chosen.shape}; give {dimensions} coordinates")
     return chosen
 
 
@@ -62,7 +62,7 @@ def as_values(values: npt.ArrayLike, dimensions: int) -> FloatArray:
     """
     rows = np.atleast_2d(np.asarray(as_numbers(values, "values"), dtype=float))
     if rows.ndim != 2 or rows.shape[1] != dimensions:
-        raise InputError(f"values have shape {np.shape(values)}; give (N, {dimensions}), one row a value")
+        raise InputError(f"values have shape {np.shape(values)}; give (N, {dimensions}), one row per value")
     return rows
 
 
@@ -80,24 +80,24 @@ def slot_number(slot: int, slots: int) -> int:
     return int(slot)
 
 
-def says(value: FloatArray) -> str:
+def as_text(value: FloatArray) -> str:
     """Return a value as a message writes it.
 
     Examples
     --------
-    >>> says(np.array([0.25])), says(np.array([0.25, 1 / 3]))
+    >>> as_text(np.array([0.25])), as_text(np.array([0.25, 1 / 3]))
     ('0.25', '(0.25, 0.333333)')
     """
     texts = [f"{number:.6g}" for number in np.ravel(value).tolist()]
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
 
 
-def bounds(low: npt.ArrayLike, high: npt.ArrayLike, dimensions: int) -> tuple[FloatArray, FloatArray]:
+def as_bounds(low: npt.ArrayLike, high: npt.ArrayLike, dimensions: int) -> tuple[FloatArray, FloatArray]:
     """Return both bounds with shape (D,).
 
     Examples
     --------
-    >>> [bound.tolist() for bound in bounds(0, [1, 2], 2)]
+    >>> [bound.tolist() for bound in as_bounds(0, [1, 2], 2)]
     [[0.0, 0.0], [1.0, 2.0]]
     """
     try:
@@ -107,22 +107,22 @@ def bounds(low: npt.ArrayLike, high: npt.ArrayLike, dimensions: int) -> tuple[Fl
     except ValueError:
         raise InputError(f"bounds {low!r} and {high!r} do not fit {dimensions} coordinates; give one or all") from None
     if not (lower < upper).all():
-        raise InputError(f"low {says(lower)} is not below high {says(upper)}; give a range that is not empty")
+        raise InputError(f"low {as_text(lower)} is not below high {as_text(upper)}; give a range that is not empty")
     return lower, upper
 
 
-def within(values: FloatArray, low: npt.ArrayLike, high: npt.ArrayLike) -> BoolArray:
+def between(values: FloatArray, low: npt.ArrayLike, high: npt.ArrayLike) -> BoolArray:
     """Say which values (..., D) lie between two bounds (D,) in every coordinate, shape (...).
 
     Examples
     --------
-    >>> within(np.array([[0.5, 0.5], [0.5, 2.0]]), 0.0, 1.0).tolist()
+    >>> between(np.array([[0.5, 0.5], [0.5, 2.0]]), 0.0, 1.0).tolist()
     [True, False]
     """
     return np.asarray(((values >= np.asarray(low)) & (values <= np.asarray(high))).all(axis=-1))
 
 
-def drawn(
+def draw_until(
     propose: Callable[[int], FloatArray], accept: Callable[[FloatArray], BoolArray], count: int, where: str
 ) -> FloatArray:
     """Draw ``count`` points by rejection.
@@ -139,7 +139,7 @@ def drawn(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> bool((drawn(lambda n: rng.uniform(size=(n, 1)), lambda x: x[:, 0] > 0.9, 5, "the top") > 0.9).all())
+    >>> bool((draw_until(lambda n: rng.uniform(size=(n, 1)), lambda x: x[:, 0] > 0.9, 5, "the top") > 0.9).all())
     True
     """
     kept: list[FloatArray] = []

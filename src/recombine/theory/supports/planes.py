@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.checks import generator, real, reals, whole
 from recombine.errors import InputError
-from recombine.theory.supports.latents import SAME, as_latents, as_value, as_values, bounds, slot_number, within
+from recombine.theory.supports.latents import SAME, as_bounds, as_latents, as_value, as_values, between, slot_number
 from recombine.theory.supports.sets import ANCHORS, Box, Recombined, Seed, Support
 
 
@@ -35,6 +35,8 @@ class Planes(Support):
     high: FloatArray
     spread: float | None
 
+    __repr__ = brief_repr
+
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw a plane for each point in equal parts, then its free slot."""
         rng = generator(seed)
@@ -56,7 +58,7 @@ class Planes(Support):
         return np.clip(middle + self.spread * ndtri(chance), self.low, self.high)
 
     def _inside(self, values: FloatArray) -> BoolArray:
-        return within(values, self.low, self.high)
+        return between(values, self.low, self.high)
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points lie on one of the planes."""
@@ -201,4 +203,4 @@ def planes(
     for place, (slot, value) in enumerate(listed):
         points[place, np.delete(np.arange(slots), slot_number(slot, slots))] = value
     free = np.array([slot for slot, _ in listed], dtype=np.int64)
-    return Planes(slots, dimensions, free, points, *bounds(low, high, dimensions), spread)
+    return Planes(slots, dimensions, free, points, *as_bounds(low, high, dimensions), spread)

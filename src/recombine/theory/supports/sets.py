@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
 from recombine.checks import generator, whole
 from recombine.errors import InputError
-from recombine.theory.supports.latents import as_latents, as_value, as_values, bounds, says, slot_number, within
+from recombine.theory.supports.latents import as_bounds, as_latents, as_text, as_value, as_values, between, slot_number
 
 #: What randomness comes from.
 Seed = int | np.random.Generator
@@ -92,7 +92,7 @@ class Support(ABC):
 
     def _no_anchor(self, slot: int, value: FloatArray) -> InputError:
         return InputError(
-            f"slot {slot} never takes the value {says(value)} in this support, so it has no anchors there; "
+            f"slot {slot} never takes the value {as_text(value)} in this support, so it has no anchors there; "
             "ask for a value that .has_value, or add a training point with it"
         )
 
@@ -105,11 +105,11 @@ def require_support(support: object, name: str) -> None:
     >>> require_support([[0, 0]], "train")
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: train is a list, not a support; make one with recombine.supports, such as finite(...)
+    recombine.errors.InputError: train is a list, not a support; make one with theory.supports, such as finite(...)
     """
     if not isinstance(support, Support):
         kind = type(support).__name__
-        raise InputError(f"{name} is a {kind}, not a support; make one with recombine.supports, such as finite(...)")
+        raise InputError(f"{name} is a {kind}, not a support; make one with theory.supports, such as finite(...)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +121,8 @@ class Box(Support):
     low: FloatArray
     high: FloatArray
 
+    __repr__ = brief_repr
+
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw uniformly."""
         whole(count, "count", 0)
@@ -129,13 +131,13 @@ class Box(Support):
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points lie between the bounds."""
         points = as_latents(latents, self.slots, self.dimensions)
-        return np.asarray(within(points, self.low, self.high).all(axis=1))
+        return np.asarray(between(points, self.low, self.high).all(axis=1))
 
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values lie between the bounds."""
         slot_number(slot, self.slots)
         points = as_values(values, self.dimensions)
-        return within(points, self.low, self.high)
+        return between(points, self.low, self.high)
 
     def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw the other slots uniformly."""
@@ -159,8 +161,8 @@ class Box(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class Recombined(Support):
-    """Every combination of the values that the slots of another support take."""
+class Derived(Support):
+    """A support that is made from another one, with its slots and coordinates."""
 
     of: Support
 
@@ -173,6 +175,10 @@ class Recombined(Support):
     def dimensions(self) -> int:  # type: ignore[override]
         """Coordinates of a slot, D."""
         return self.of.dimensions
+
+
+class Recombined(Derived):
+    """Every combination of the values that the slots of another support take."""
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw each slot from a point of its own."""
@@ -227,4 +233,4 @@ def box(slots: int, dimensions: int = 1, *, low: npt.ArrayLike = 0.0, high: npt.
     """
     whole(slots, "slots")
     whole(dimensions, "dimensions")
-    return Box(slots, dimensions, *bounds(low, high, dimensions))
+    return Box(slots, dimensions, *as_bounds(low, high, dimensions))

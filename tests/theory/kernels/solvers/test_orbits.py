@@ -1,4 +1,4 @@
-"""Batched sweeps over kernels: equal to one exact fit a kernel, and to the closed forms."""
+"""Batched sweeps over kernels: equal to one exact fit per kernel, and to the closed forms."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from recombine import tasks
 from recombine.errors import InputError
 from recombine.papers.kernel_theory.experiments.context import kappa, simplex
 from recombine.tasks import Task
-from recombine.theory.kernels.shortcut import context_dependence_phase
-from recombine.theory.kernels.solvers.orbits import Quotient, sweep
+from recombine.theory.kernels.shortcut import context_dependence_margin
+from recombine.theory.kernels.solvers.orbits import Quotient, solve_kernels
 
 TASKS = [
     *(tasks.context_dependence(left_out) for left_out in (1, 2, 3)),
@@ -41,7 +41,7 @@ def dense_margins(task: Task, values: np.ndarray, loss: str) -> np.ndarray:
 def test_merged_fits_equal_full_ones(task: Task, loss: str, weights: tuple[float, float, float]) -> None:
     values = kappa(np.array([weights]))
     quotient = Quotient.of(task)
-    found = sweep(quotient, values, loss)  # type: ignore[arg-type]
+    found = solve_kernels(quotient, values, loss)  # type: ignore[arg-type]
     groups = quotient.groups[task.test] - len(quotient.sizes)
     np.testing.assert_allclose(found.unseen[0][groups], dense_margins(task, values[0], loss), atol=1e-8)
 
@@ -49,8 +49,8 @@ def test_merged_fits_equal_full_ones(task: Task, loss: str, weights: tuple[float
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 def test_the_whole_lattice_agrees_with_the_closed_form(loss: str) -> None:
     points = simplex(30)
-    found = sweep(tasks.context_dependence(3), kappa(points), loss).margin  # type: ignore[arg-type]
-    closed = context_dependence_phase(*points.T, loss=loss)  # type: ignore[arg-type]
+    found = solve_kernels(tasks.context_dependence(3), kappa(points), loss).margin  # type: ignore[arg-type]
+    closed = context_dependence_margin(*points.T, loss=loss).value  # type: ignore[arg-type]
     inner = points[:, 2] > 0
     np.testing.assert_allclose(found[inner], closed[inner], atol=1e-11)
     np.testing.assert_allclose(found[~inner], closed[~inner], atol=1e-7)
@@ -71,7 +71,7 @@ def test_context_dependence_is_three_groups_whatever_its_size() -> None:
 
 def test_seen_margins_are_kept_and_support_is_told_apart() -> None:
     points = simplex(20)[simplex(20)[:, 2] > 0]
-    found = sweep(tasks.context_dependence(2), kappa(points))
+    found = solve_kernels(tasks.context_dependence(2), kappa(points))
     assert found.seen.min() > 1 - 1e-9
     assert np.abs(found.seen[found.support] - 1).max() < 1e-8
     assert not found.support.all()
@@ -79,13 +79,13 @@ def test_seen_margins_are_kept_and_support_is_told_apart() -> None:
 
 def test_what_cannot_be_separated_is_not_a_number() -> None:
     # Single levels alone cannot answer by context; CD-2 keeps cells that need the pairs.
-    single = sweep(tasks.context_dependence(2), kappa(np.array([[1 / 3, 0.0, 0.0]])))
+    single = solve_kernels(tasks.context_dependence(2), kappa(np.array([[1 / 3, 0.0, 0.0]])))
     assert np.isnan(single.margin).all()
     assert np.isnan(single.accuracy).all()
 
 
 def test_ties_count_one_half() -> None:
-    memorized = sweep(tasks.context_dependence(3), kappa(np.array([[0.0, 0.0, 1.0]])))
+    memorized = solve_kernels(tasks.context_dependence(3), kappa(np.array([[0.0, 0.0, 1.0]])))
     assert memorized.accuracy.tolist() == [0.5]
 
 
@@ -93,6 +93,6 @@ def test_other_targets_and_shapes_are_refused() -> None:
     with pytest.raises(InputError, match="targets other than -1 and"):
         Quotient.of(tasks.symbolic_addition())
     with pytest.raises(InputError, match="one for each overlap"):
-        sweep(tasks.context_dependence(), [[0.0, 1.0]])
+        solve_kernels(tasks.context_dependence(), [[0.0, 1.0]])
     with pytest.raises(InputError, match="loss is 'logistic'"):
-        sweep(tasks.context_dependence(), [[0.0, 0.1, 0.4, 1.0]], "logistic")  # type: ignore[arg-type]
+        solve_kernels(tasks.context_dependence(), [[0.0, 0.1, 0.4, 1.0]], "logistic")  # type: ignore[arg-type]

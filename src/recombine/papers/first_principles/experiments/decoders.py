@@ -25,7 +25,7 @@ from recombine.measures.outputs.images import (
 from recombine.papers.first_principles.experiments.supports import GAP, support
 from recombine.papers.first_principles.experiments.worlds import WORLDS, SlotWorld
 from recombine.runs.experiment import Unit
-from recombine.theory.supports.known import Support
+from recombine.theory.supports import Support
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,9 +10,9 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.papers.first_principles.experiments.supports import support as support_named
 from recombine.runs.experiment import Unit
-from recombine.theory.compositions.known import Composition, occlude, rgba
+from recombine.theory.compositions import Composition, occlude, rgba
 from recombine.theory.sufficiency.conditions import compositional_support, gauge_aware_support, sufficient_support
-from recombine.theory.supports.known import box
+from recombine.theory.supports import box
 from recombine.worlds.rendered import sprites
 
 Rows = list[dict[str, Any]]

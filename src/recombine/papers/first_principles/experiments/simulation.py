@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.runs.experiment import Unit
-from recombine.theory.supports.known import Support, band, box, planes
+from recombine.theory.supports import Support, band, box, planes
 
 Rows = list[dict[str, Any]]
 SLOTS, LATENTS, HIDDEN, OUTPUTS = 4, 2, 50, 10

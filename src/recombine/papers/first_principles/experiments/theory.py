@@ -8,14 +8,14 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.runs.experiment import Unit
-from recombine.theory.compositions.known import Composition, add, bilinear, occlude
+from recombine.theory.compositions import Composition, add, bilinear, occlude
 from recombine.theory.identification.identify import identify
 from recombine.theory.sufficiency.finite import finite_identifiability
 from recombine.theory.sufficiency.peeling import peel
 from recombine.theory.sufficiency.reconstruction import reconstruct_components
 from recombine.theory.sufficiency.refit import refit
-from recombine.theory.sufficiency.stacked_rank import Stacked
-from recombine.theory.supports.known import planes
+from recombine.theory.sufficiency.stacked_rank import JacobianStack
+from recombine.theory.supports import planes
 
 Rows = list[dict[str, Any]]
 #: Grids of the fixed instance: unknowns M, outputs N, columns that are seen beside row 0.
@@ -51,10 +51,10 @@ def anchor_counts(unit: Unit) -> Rows:
     for outputs in unit.setting["outputs"]:
         for seed in unit.seeds:
             drawn = np.random.default_rng(seed).standard_normal((8, outputs, 6))
-            needed = next(count for count in range(1, 9) if Stacked.of(drawn[:count]).ranks() == 6)
+            needed = next(count for count in range(1, 9) if JacobianStack.of(drawn[:count]).ranks() == 6)
             opposite = np.concatenate([drawn[:needed], -drawn[:needed]])
             rows.append(
-                {"outputs": outputs, "seed": seed, "needed": needed, "stack": int(Stacked.of(opposite).ranks())}
+                {"outputs": outputs, "seed": seed, "needed": needed, "stack": int(JacobianStack.of(opposite).ranks())}
                 | {"sum": _rank_of_sum(drawn[:needed]), "opposite sum": _rank_of_sum(opposite)}
             )
     return rows
@@ -62,8 +62,8 @@ def anchor_counts(unit: Unit) -> Rows:
 
 def _rank_of_sum(jacobians: FloatArray) -> int:
     # Terms that cancel leave rounding errors of their own size, not of the sum's.
-    scale = float(Stacked.of(jacobians).singular_values().max())
-    return int(Stacked.of(jacobians.sum(axis=0, keepdims=True)).ranks(scale=scale))
+    scale = float(JacobianStack.of(jacobians).singular_values().max())
+    return int(JacobianStack.of(jacobians.sum(axis=0, keepdims=True)).ranks(scale=scale))
 
 
 # ---------------------------------------------------------------------------- finite grids
@@ -139,12 +139,12 @@ def finite_grids(unit: Unit) -> Rows:
         cells, rule, parts = random_grid(seed)
         found, fitted = finite_identifiability(cells, rule, parts), refit(cells, rule, parts, move=0.02, seed=seed)
         started = finite_identifiability(cells, rule, parts, known=cells[0])
-        graph = np.array_equal(found.codes_on_grid(), identify(cells, sizes=(6, 6)).grid())
+        graph = np.array_equal(found.verdicts_on_grid(), identify(cells, sizes=(6, 6)).verdicts_on_grid())
         rows.append(
             {"seed": seed, "rule": rule.name, "unknowns": parts[0].shape[1], "cells": len(cells)}
             | {"outputs": SHAPES[seed % len(SHAPES)][1], "rank": found.rank, "full": found.full_rank}
             | {"identifiable": found.identifiable, "generalises": fitted.generalises, "error": fitted.error}
-            | {"seen error": fitted.seen_error, "as graph": bool(graph)}
+            | {"seen error": fitted.residual, "as graph": bool(graph)}
             | {"covered": all(len(set(cells[:, slot].tolist())) == 6 for slot in (0, 1))}
             | {"peeled": peel(cells, rule, parts, cells[0]).complete, "identifiable with start": started.identifiable}
         )

@@ -52,7 +52,7 @@ def half_spaces(thresholds: str, units: int, bits: int, X: FloatArray, seed: int
     """Return half-spaces with thresholds at the "median" of all inputs, or "random" ones."""
     if thresholds == "median":
         return HalfSpaces.balanced(units, bits, X, seed)
-    return HalfSpaces.drawn(units, bits, X.shape[1], seed)
+    return HalfSpaces.random(units, bits, X.shape[1], seed)
 
 
 def gated_networks(unit: Unit) -> Rows:

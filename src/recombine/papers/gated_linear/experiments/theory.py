@@ -13,7 +13,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.runs.experiment import Unit
 from recombine.theory.gated import norms
 from recombine.theory.gated.conic import largest_margin_by_cones, least_effective_squares
-from recombine.theory.gated.contexts import joint
+from recombine.theory.gated.contexts import joint_contexts
 from recombine.theory.gated.flow import flow
 from recombine.theory.gated.margin import GatedMargin, largest_margin
 from recombine.worlds.gated_problems import GatedProblem, problem
@@ -147,7 +147,7 @@ def grouping(unit: Unit) -> Rows:
     draws = np.random.RandomState(unit.setting["state"]).randn(inputs, units, contexts)
     rows = draws.transpose(1, 2, 0).reshape(units * contexts, inputs)
     return [
-        {"order": word, "norm": norms.group_norm(rows, units, order=order)}
+        {"order": word, "norm": norms.mixed_norm(rows, units, order=order)}
         for word, order in (("by unit", "C"), ("as published", "F"))
     ]
 
@@ -229,7 +229,7 @@ def flows(unit: Unit) -> Rows:
     """
     setting = unit.setting
     given, sharing = problem(setting["problem"]), setting["sharing"]
-    ids = np.tile(joint(given.ids)[:, None], (1, 3)) if sharing else given.ids
+    ids = np.tile(joint_contexts(given.ids)[:, None], (1, 3)) if sharing else given.ids
     contexts = int(ids.max()) + 1
     best = _flow_limit(given, ids, contexts, sharing)
     goal = best.zeta.reshape(-1, contexts, given.X.shape[1])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.measures.dependence.information import counted, information_of
+from recombine.measures.dependence.information import information_of, tabulate
 from recombine.nets.by_hand.playground import Playground, train
 from recombine.runs.experiment import Unit
 from recombine.worlds import plane as world
@@ -101,7 +101,7 @@ def _processed(generator: np.random.Generator, function: bool) -> dict[str, Any]
 def _information(counts: IntArray) -> float:
     """Return the information in a table of counts (K, M), in bits."""
     row, column = np.nonzero(counts)
-    table, _ = counted(row, column, counts=counts[row, column])
+    table, _ = tabulate(row, column, counts=counts[row, column])
     return information_of(table, corrected=False)
 
 

@@ -11,7 +11,7 @@ from recombine.cells.arrays import FloatArray
 from recombine.measures.outputs.contributions import KINDS, by_kind
 from recombine.papers.kernel_theory.experiments.kernels import Rows, network_kernel
 from recombine.runs.experiment import Unit
-from recombine.theory.kernels.solvers.orbits import Quotient, sweep
+from recombine.theory.kernels.solvers.orbits import Quotient, solve_kernels
 
 LOSSES = ("hinge", "squared")
 
@@ -50,7 +50,7 @@ def phase(unit: Unit) -> Rows:
     setting = unit.setting
     points = simplex(setting["steps"])
     quotient = Quotient.of(tasks.context_dependence(setting["left out"]))
-    found = sweep(quotient, kappa(points), setting["loss"])
+    found = solve_kernels(quotient, kappa(points), setting["loss"])
     columns = {
         "s1": points[:, 0],
         "s2": points[:, 1],
@@ -73,7 +73,7 @@ def by_depth(unit: Unit) -> Rows:
     for left_out in (1, 2, 3):
         quotient = Quotient.of(tasks.context_dependence(left_out))
         for loss in LOSSES:
-            margins = sweep(quotient, kappa(points), loss).margin  # type: ignore[arg-type]
+            margins = solve_kernels(quotient, kappa(points), loss).margin  # type: ignore[arg-type]
             rows += [
                 {
                     "activation": setting["activation"],

@@ -53,12 +53,12 @@ def network_kernel(activation: str, depth: int, factors: int) -> OverlapKernel:
     return kernel
 
 
-def predict(task: Task, kernel: OverlapKernel, loss: str = "squared", **options: Any) -> FloatArray:
+def fitted_values(task: Task, kernel: OverlapKernel, loss: str = "squared", **options: Any) -> FloatArray:
     """Fit a kernel to the seen cells of a task and return its output on all of them, shape (N,).
 
     Examples
     --------
-    >>> predict(tasks.invariance(), OverlapKernel.from_values([0.0, 0.3, 1.0]))[1::2].round(6).tolist()
+    >>> fitted_values(tasks.invariance(), OverlapKernel.from_values([0.0, 0.3, 1.0]))[1::2].round(6).tolist()
     [-0.428571, 0.428571]
     """
     from recombine.theory.kernels.estimators import KernelClassifier, KernelRegressor
@@ -119,12 +119,12 @@ def _additivity_rows(seed: int) -> Rows:
         {(): constant, (0,): constant + s1, (1,): constant + s2, (0, 1): constant + s1 + s2 + pair}
     )
     answers = {
-        "minimum norm": predict(task, counts),
-        "ridge": predict(task, counts, ridge=float(rng.uniform(0.01, 1))),
-        "free intercept": predict(task, counts, intercept=True),
-        "by set of factors": predict(task, sets),
-        "hard margin": predict(signs, counts, "hinge"),
-        "soft margin": predict(signs, counts, "hinge", C=float(rng.uniform(0.5, 5))),
+        "minimum norm": fitted_values(task, counts),
+        "ridge": fitted_values(task, counts, ridge=float(rng.uniform(0.01, 1))),
+        "free intercept": fitted_values(task, counts, intercept=True),
+        "by set of factors": fitted_values(task, sets),
+        "hard margin": fitted_values(signs, counts, "hinge"),
+        "soft margin": fitted_values(signs, counts, "hinge", C=float(rng.uniform(0.5, 5))),
         CONTROL: _control(task, rng),
     }
     return [{"seed": seed, "model": name, "interaction": _interaction(task, f)} for name, f in answers.items()]
@@ -181,7 +181,7 @@ def _leak_rows(setting: Setting, shift: float, constant: float, intercept: bool)
     task = tasks.symbolic_addition(anchors=setting["anchors"], values=values)
     rows = []
     for amount in setting["salience"]:
-        answer = predict(task, two_factor(amount, constant), intercept=intercept)
+        answer = fitted_values(task, two_factor(amount, constant), intercept=intercept)
         slope, offset, bend = _line(task, answer)
         closed = anchor_addition(values, setting["anchors"], amount, constant=constant, intercept=intercept)
         rows.append(
@@ -216,7 +216,7 @@ def kernel_equivalence(unit: Unit) -> Rows:
     for loss in ("squared", "hinge"):
         for constant in (0.0, 0.5):
             for amount in setting["salience"]:
-                answer = predict(task, two_factor(amount, constant), loss)[task.test]
+                answer = fitted_values(task, two_factor(amount, constant), loss)[task.test]
                 place = {"variant": setting["variant"], "loss": loss, "constant": constant, "salience": amount}
                 rows.append({**place, "largest": float(np.abs(answer).max())})
     return rows
@@ -230,7 +230,7 @@ def ordering(unit: Unit) -> Rows:
     rows = []
     for loss in ("squared", "hinge"):
         for amount in setting["salience"]:
-            margin = predict(task, two_factor(amount), loss) * task.target
+            margin = fitted_values(task, two_factor(amount), loss) * task.target
             rows += [
                 {
                     "n": setting["n"],
@@ -253,7 +253,7 @@ def dispersed(unit: Unit) -> Rows:
     for seed in unit.seeds:
         task = tasks.dispersed_addition(seed=seed)
         for solver, tube in (("exact", None), ("tube 0.1", 0.1)):
-            miss = (predict(task, kernel, epsilon=tube) - task.target)[task.test]
+            miss = (fitted_values(task, kernel, epsilon=tube) - task.target)[task.test]
             rows.append(
                 {
                     "salience": setting["salience"],
@@ -275,7 +275,7 @@ def substitution(unit: Unit) -> Rows:
     kernel = network_kernel(setting["activation"], setting["depth"], 3)
     rows = []
     for loss in ("squared", "hinge"):
-        margin = (predict(task, kernel, loss) * task.target)[task.test]
+        margin = (fitted_values(task, kernel, loss) * task.target)[task.test]
         rows.append(
             {
                 **setting,

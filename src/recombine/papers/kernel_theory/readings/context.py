@@ -7,7 +7,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray
 from recombine.papers.measured import Measured
 from recombine.tables.table import Table
-from recombine.theory.kernels.shortcut import context_dependence_correct
+from recombine.theory.kernels.shortcut import context_dependence_margin
 
 #: Depth -> margin on CD-3 of a wide random ReLU network: hard margin and squared loss.
 RELU_CD3 = {
@@ -23,7 +23,7 @@ def phases(rows: Table) -> Measured:
     inner = rows.where((rows["s3"] > 0) & (rows["loss"] == "hinge"))
     decided = inner.where(np.abs(inner["margin"]) > TIE)
     block = decided.only(task="CD-3")
-    rule = context_dependence_correct(block["s1"], block["s2"], block["s3"])
+    rule = context_dependence_margin(block["s1"], block["s2"], block["s3"]).correct
     numbers = {
         "kernels that disagree": int((rule != (block["accuracy"] == 1)).sum()),
         "accuracies in between": int((~np.isin(decided["accuracy"], (0.0, 1.0))).sum()),

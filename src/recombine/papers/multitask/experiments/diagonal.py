@@ -13,7 +13,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.papers.multitask.experiments.theory import Rows, Start, nested_starts
 from recombine.runs.experiment import Unit
-from recombine.theory.diagonal.generalization import predict_generalization
+from recombine.theory.diagonal.generalization import predict
 from recombine.theory.diagonal.penalties import pretrained_weights
 from recombine.theory.diagonal.stiff_flow import FlowEnd, stiff_flow
 from recombine.worlds.teachers import LinearTeachers, linear_teachers, sphere_inputs
@@ -72,7 +72,7 @@ def nested_flow(unit: Unit) -> Rows:
             losses = np.sum((end.path - pair.main) ** 2, axis=1)
             rows.append(
                 {"n": n, "dimension": inputs, **about, "method": method, "seed": seed, "power": pair.power}
-                | {"train loss": float(np.mean((X @ (end.beta - pair.main)) ** 2)), "residual": end.residual}
+                | {"train loss": float(np.mean((X @ (end.value - pair.main)) ** 2)), "residual": end.residual}
                 | {"loss": float(losses[-1]), "theory": _theory(X, pair, method, start)}
                 | {"time": float(end.times[-1]), "settled": _settled(end, losses), "drift": end.drift}
                 | {"steps": len(end.times) - 1}
@@ -111,7 +111,7 @@ def _theory(X: FloatArray, pair: LinearTeachers, method: str, start: Start) -> f
     """Return the predicted test loss; NaN for cone programs of many samples, which take longer than the training."""
     if method == "mtl" and len(X) > LARGEST_CONES:
         return float("nan")
-    return predict_generalization(X, pair.main, method=method, auxiliary=pair.auxiliary, **start).test_loss
+    return predict(X, pair.main, method=method, auxiliary=pair.auxiliary, **start).test_loss
 
 
 def _run(unit: Unit, seed: int, X: FloatArray, cases: list[Case], joint: bool) -> TrainedDiagonal:

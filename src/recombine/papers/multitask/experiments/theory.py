@@ -14,15 +14,15 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.runs.experiment import Unit
 from recombine.theory.diagonal.flow import Weights, decayed_limit, gradient_descent, gradient_flow
-from recombine.theory.diagonal.generalization import predict_generalization
+from recombine.theory.diagonal.generalization import predict
 from recombine.theory.diagonal.interpolators import least_l1, least_potential, least_squares_from
-from recombine.theory.diagonal.penalties import Potential, group_norm, pretrained_weights, q
+from recombine.theory.diagonal.penalties import Potential, group_norm, hyperbolic_entropy, pretrained_weights
 from recombine.theory.diagonal.regimes import finetune_penalty, multitask_penalty
 from recombine.theory.diagonal.relu_penalties import rotation_cost
 from recombine.worlds.teachers import linear_teachers, sphere_inputs
 
 Rows = list[dict[str, Any]]
-#: Weights at the start: alpha, scaling and gamma of `predict_generalization`.
+#: Weights at the start: alpha, scaling and gamma of `predict`.
 Start = dict[str, Any]
 
 #: P1 and P2.
@@ -65,9 +65,9 @@ def penalties(unit: Unit) -> Rows:
 
 def q_limits(unit: Unit) -> Rows:
     """Q over its two limits: one row per size of its argument."""
+    sizes = {z: float(2 * hyperbolic_entropy(z / 2)) for z in unit.setting["sizes"]}
     return [
-        {"z": z, "over square": float(q(z)) / (z**2 / 4), "over z ln z": float(q(z) / (z * np.log(z)))}
-        for z in unit.setting["sizes"]
+        {"z": z, "over square": q / (z**2 / 4), "over z ln z": float(q / (z * np.log(z)))} for z, q in sizes.items()
     ]
 
 
@@ -84,8 +84,8 @@ def flow_ends(unit: Unit) -> Rows:
         symmetric = least_potential(INPUTS, TARGETS, other)
         rows.append(
             {"kind": kind, "start": ", ".join(f"{name} {value:g}" for name, value in about.items())}
-            | {"difference": float(np.abs(end.beta[:, 0] - found.beta).max())}
-            | {"symmetric difference": float(np.abs(end.beta[:, 0] - symmetric.beta).max())}
+            | {"difference": float(np.abs(end.beta[:, 0] - found.value).max())}
+            | {"symmetric difference": float(np.abs(end.beta[:, 0] - symmetric.value).max())}
             | {"drift": float(np.abs(end.conserved - start.conserved).max())}
         )
     return rows
@@ -123,13 +123,13 @@ def scaling_limits(unit: Unit) -> Rows:
         tuned = least_potential(INPUTS, TARGETS, Potential.finetuned(AUXILIARY, 1e-3, scaling, 1e-3))
         together = Potential.finetuned(AUXILIARY, 1e-3, scaling, 1e-3 * scaling)
         prices = np.log(1 / together.k)
-        cost = float(prices @ np.abs(least_potential(INPUTS, TARGETS, together).beta))
+        cost = float(prices @ np.abs(least_potential(INPUTS, TARGETS, together).value))
         # Prices are only positive where k is below one.
         least = least_l1(INPUTS, TARGETS, prices).objective if prices.min() > 0 else np.nan
         rows.append(
             {
                 "scaling": scaling,
-                "from probe": float(np.abs(tuned.beta - probe.beta).max()),
+                "from probe": float(np.abs(tuned.value - probe.value).max()),
                 "over l1": float(cost / least - 1),
             }
         )
@@ -140,8 +140,8 @@ def group_norms(unit: Unit) -> Rows:
     """Group norm of P2's solution: cone program, vanishing weight decay, flow from smaller and smaller weights."""
     from recombine.theory.diagonal.group_interpolators import least_group_norm
 
-    found = least_group_norm([FIRST, SECOND], [target for _, target in TASKS])
-    ends = [("cone program", 0.0, found.beta)]
+    found = least_group_norm(TASKS)
+    ends = [("cone program", 0.0, found.value)]
     ends += [("weight decay", float(seed), decayed_limit(TASKS, seed).beta) for seed in unit.seeds]
     ends += [
         ("gradient flow", alpha, gradient_flow(TASKS, Weights.alike(6, alpha, outputs=2)).beta)
@@ -173,7 +173,7 @@ def overlap(unit: Unit) -> Rows:
             for method, form in PREDICTIONS:
                 if method == "mtl" and not unit.setting["mtl"]:
                     continue
-                found = predict_generalization(X, pair.main, method=method, auxiliary=pair.auxiliary, form=form)
+                found = predict(X, pair.main, method=method, auxiliary=pair.auxiliary, form=form)
                 rows.append(
                     {"n": n, "overlap": shared, "method": method, "form": form, "seed": seed}
                     | {"loss": found.test_loss, "residual": found.interpolator.residual}
@@ -195,7 +195,7 @@ def nested(unit: Unit) -> Rows:
                     seed, main=active, shared=active if place == "inside" else 0, magnitude=1 / active
                 )
                 for method, scaling, start in nested_starts(unit.setting["scalings"], unit.setting["mtl"]):
-                    found = predict_generalization(X, pair.main, method=method, auxiliary=pair.auxiliary, **start)
+                    found = predict(X, pair.main, method=method, auxiliary=pair.auxiliary, **start)
                     rows.append(
                         {"n": n, "active": active, "place": place, "method": method, "scaling": scaling, "seed": seed}
                         | {"relative loss": found.test_loss / pair.power, "residual": found.interpolator.residual}

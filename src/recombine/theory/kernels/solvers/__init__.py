@@ -11,14 +11,13 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.solvers.gram import GridGram as GridGram
     from recombine.theory.kernels.solvers.gram import GroupGram as GroupGram
     from recombine.theory.kernels.solvers.gram import MaskedGram as MaskedGram
-    from recombine.theory.kernels.solvers.margin import Margin as Margin
     from recombine.theory.kernels.solvers.margin import margin_dual as margin_dual
     from recombine.theory.kernels.solvers.orbits import Quotient as Quotient
-    from recombine.theory.kernels.solvers.orbits import sweep as sweep
+    from recombine.theory.kernels.solvers.orbits import Solutions as Solutions
+    from recombine.theory.kernels.solvers.orbits import solve_kernels as solve_kernels
     from recombine.theory.kernels.solvers.solve import Solution as Solution
-    from recombine.theory.kernels.solvers.solve import evaluate as evaluate
+    from recombine.theory.kernels.solvers.solve import kernel_expansion as kernel_expansion
     from recombine.theory.kernels.solvers.solve import solve as solve
-    from recombine.theory.kernels.solvers.solve import solve_with_intercept as solve_with_intercept
     from recombine.theory.kernels.solvers.spectrum import FullGrid as FullGrid
     from recombine.theory.kernels.solvers.spectrum import Spectrum as Spectrum
 

@@ -29,6 +29,15 @@ LARGEST_TURN = 16
 Turn = tuple[tuple[int, int, int], FloatArray | None]
 
 
+def eigenvalues_from_weights(weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    """Return lambda_T from w_T, both of shape (2,)*C, one factor at a time."""
+    result = np.array(weights, dtype=float)
+    for axis, size in enumerate(sizes):
+        front = np.moveaxis(result, axis, 0)
+        front[0] = front[0] * size + front[1]
+    return result
+
+
 @dataclass(frozen=True, eq=False)
 class GridGram:
     """Gram operator on a full product.
@@ -83,10 +92,7 @@ class GridGram:
     @cached_property
     def _diagonal(self) -> FloatArray:
         """Eigenvalue of each reflected coordinate, shape ``sizes``: lambda_T of its non-zero positions T."""
-        values = np.array(self.weights, dtype=float)
-        for axis, size in enumerate(self.sizes):
-            front = np.moveaxis(values, axis, 0)
-            front[0] = front[0] * size + front[1]
+        values = eigenvalues_from_weights(self.weights, self.sizes)
         diagonal: FloatArray = values[np.ix_(*[np.minimum(np.arange(size), 1) for size in self.sizes])]
         return diagonal
 

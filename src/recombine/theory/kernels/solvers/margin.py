@@ -7,13 +7,13 @@ is the direction that logistic gradient descent on a readout ends in, which is w
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError, SolverError
+from recombine.theory.kernels.solvers.solve import Solution
 
 #: Added to the diagonal, relative to it, when the kernel gives full conjunctions no weight of their own.
 JITTER = 1e-9
@@ -29,19 +29,8 @@ NOT_SEPARABLE = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Margin:
-    """A maximum-margin classifier: signed dual weights y_i a_i (N,), intercept, how it was found and how exactly."""
-
-    dual: FloatArray
-    intercept: float
-    route: str
-    violation: float
-    steps: int
-
-
-def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercept: bool) -> Margin:
-    """Return the maximum-margin classifier of the rows of a Gram matrix.
+def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercept: bool) -> Solution:
+    """Return the maximum-margin classifier of the rows of a Gram matrix: signed dual weights y_i a_i, and an intercept.
 
     Parameters
     ----------
@@ -56,7 +45,7 @@ def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercep
 
     Examples
     --------
-    >>> margin_dual(np.eye(2), np.array([1.0, -1.0]), np.full(2, np.inf), intercept=False).dual.tolist()
+    >>> margin_dual(np.eye(2), np.array([1.0, -1.0]), np.full(2, np.inf), intercept=False).value.tolist()
     [1.0, -1.0]
     """
     signed = gram * np.outer(signs, signs)
@@ -73,7 +62,7 @@ def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercep
         raise SolverError(NOT_SEPARABLE)
     if violation > WORST:
         raise SolverError(f"the margin's optimality conditions are off by {violation:.1e}; lower C or merge labels")
-    return Margin(signs * dual, offset, route, violation, steps)
+    return Solution(signs * dual, violation, route, steps, offset)
 
 
 def _snapped(dual: FloatArray, upper: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ LARGEST_TABLE = 2**24
 
 
 @dataclass(frozen=True, eq=False)
-class SeenCells:
+class MergedCells:
     """Distinct seen cells in increasing order, and which rows they came from.
 
     Attributes
@@ -31,7 +31,7 @@ class SeenCells:
 
     Examples
     --------
-    >>> seen = SeenCells.of(np.array([[5, 1], [0, 0], [5, 1]]))
+    >>> seen = MergedCells.of(np.array([[5, 1], [0, 0], [5, 1]]))
     >>> seen.sizes, seen.cells.tolist(), seen.counts.tolist(), seen.where.tolist()
     ((2, 2), [[0, 0], [1, 1]], [1, 2], [1, 0, 1])
     """
@@ -43,7 +43,7 @@ class SeenCells:
     rows: IntArray | None
 
     @classmethod
-    def of(cls, cells: IntArray) -> SeenCells:
+    def of(cls, cells: IntArray) -> MergedCells:
         """Prepare ``cells`` (N, C) with integer levels from 0 up."""
         columns, sizes = zip(*[_renumber(column) for column in cells.T], strict=True)
         codes = np.stack(columns, axis=1)
@@ -53,7 +53,7 @@ class SeenCells:
         return cls(sizes, where, np.bincount(where), None, rows)
 
     @classmethod
-    def _by_table(cls, codes: IntArray, sizes: tuple[int, ...]) -> SeenCells:
+    def _by_table(cls, codes: IntArray, sizes: tuple[int, ...]) -> MergedCells:
         """Counting into the product beats sorting, and leaves the cells in increasing order."""
         ids = mixed_radix(codes, sizes)
         table = np.bincount(ids, minlength=product_size(sizes))

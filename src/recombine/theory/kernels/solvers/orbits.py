@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
 from recombine.errors import InputError
 from recombine.tasks import Task
 
@@ -53,6 +53,8 @@ class Quotient:
     between: FloatArray
     counts: IntArray
 
+    __repr__ = brief_repr
+
     @classmethod
     def of(cls, task: Task) -> Quotient:
         """Merge the cells of ``task``, whose targets must be -1 or +1."""
@@ -85,7 +87,7 @@ def _refined(levels: FloatArray, seen: int) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class Solutions:
     """What each of B kernels does on one task.
 
     Attributes
@@ -99,8 +101,8 @@ class Sweep:
 
     Examples
     --------
-    >>> sweep = Sweep(np.array([[0.5, -0.5]]), np.ones((1, 1)), np.ones((1, 1), bool), np.array([0.75, 0.25]))
-    >>> sweep.accuracy.tolist(), sweep.margin.tolist()
+    >>> found = Solutions(np.array([[0.5, -0.5]]), np.ones((1, 1)), np.ones((1, 1), bool), np.array([0.75, 0.25]))
+    >>> found.accuracy.tolist(), found.margin.tolist()
     ([0.75], [0.25])
     """
 
@@ -108,6 +110,8 @@ class Sweep:
     seen: FloatArray
     support: BoolArray
     weights: FloatArray
+
+    __repr__ = brief_repr
 
     @property
     def margin(self) -> FloatArray:
@@ -123,7 +127,9 @@ class Sweep:
         return np.where(np.isnan(self.margin), np.nan, right)
 
 
-def sweep(task: Task | Quotient, kappa: npt.ArrayLike, loss: Literal["hinge", "squared"] = "hinge") -> Sweep:
+def solve_kernels(
+    task: Task | Quotient, kappa: npt.ArrayLike, loss: Literal["hinge", "squared"] = "hinge"
+) -> Solutions:
     """Fit every kernel of a batch to a two-class task.
 
     Parameters
@@ -138,11 +144,11 @@ def sweep(task: Task | Quotient, kappa: npt.ArrayLike, loss: Literal["hinge", "s
     Examples
     --------
     >>> from recombine.tasks import context_dependence
-    >>> from recombine.theory.kernels.overlap import OverlapKernel
+    >>> from recombine.theory.kernels import OverlapKernel
     >>> kappa = [OverlapKernel.relu(depth, factors=3).values for depth in (1, 10)]
-    >>> sweep(context_dependence(left_out=3), kappa).margin.round(3).tolist()
+    >>> solve_kernels(context_dependence(left_out=3), kappa).margin.round(3).tolist()
     [-0.559, 0.048]
-    >>> sweep(context_dependence(left_out=3), kappa, "squared").margin.round(3).tolist()
+    >>> solve_kernels(context_dependence(left_out=3), kappa, "squared").margin.round(3).tolist()
     [0.795, 0.176]
     """
     if loss not in ("hinge", "squared"):
@@ -163,7 +169,7 @@ def sweep(task: Task | Quotient, kappa: npt.ArrayLike, loss: Literal["hinge", "s
     unseen = np.where(short[:, None], np.nan, margins[:, count:])
     largest = np.abs(dual).max(axis=1, keepdims=True)
     shares = quotient.counts[count:] / max(int(quotient.counts[count:].sum()), 1)
-    return Sweep(unseen, margins[:, :count], np.abs(dual) > 1e-9 * largest, shares)
+    return Solutions(unseen, margins[:, :count], np.abs(dual) > 1e-9 * largest, shares)
 
 
 def _least_norm(system: FloatArray, target: FloatArray, scale: FloatArray) -> FloatArray:

@@ -17,9 +17,16 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.errors import InputError, SolverError
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.solvers.gram import BlockGram, GridGram, GroupGram, MaskedGram, group_ids
-from recombine.theory.kernels.solvers.merged_cells import SeenCells
-from recombine.theory.kernels.solvers.spectrum import FullGrid, eigenvalues_from_weights, weights_from_eigenvalues
+from recombine.theory.kernels.solvers.gram import (
+    BlockGram,
+    GridGram,
+    GroupGram,
+    MaskedGram,
+    eigenvalues_from_weights,
+    group_ids,
+)
+from recombine.theory.kernels.solvers.merged_cells import MergedCells
+from recombine.theory.kernels.solvers.spectrum import FullGrid, weights_from_eigenvalues
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -45,14 +52,14 @@ class System:
     Parameters
     ----------
     kernel : OverlapKernel
-    seen : SeenCells
+    seen : MergedCells
     ridge : float
     centred : bool
         Project the constant out on both sides (a free intercept where M is singular).
     """
 
     kernel: OverlapKernel
-    seen: SeenCells
+    seen: MergedCells
     ridge: float = 0.0
     centred: bool = False
 
@@ -132,7 +139,7 @@ class System:
 Answer = tuple[FloatArray, int]
 
 
-def closed_form(system: System, columns: FloatArray, tolerance: float) -> Answer:
+def solve_closed(system: System, columns: FloatArray, tolerance: float) -> Answer:
     """Full balanced product: each analysis-of-variance part is divided by its eigenvalue."""
     seen = system.seen
     if not seen.balanced_product:
@@ -146,7 +153,7 @@ def closed_form(system: System, columns: FloatArray, tolerance: float) -> Answer
     return np.stack(parts, axis=1), 1
 
 
-def dense(system: System, columns: FloatArray, tolerance: float) -> Answer:
+def solve_dense(system: System, columns: FloatArray, tolerance: float) -> Answer:
     """Form the Gram matrix of at most 2000 cells; Cholesky, or eigenvectors where it is singular or indefinite."""
     from scipy.linalg import cho_factor, cho_solve
 
@@ -177,7 +184,7 @@ def _pseudo_solve(matrix: FloatArray, columns: FloatArray, power: int) -> FloatA
     return result
 
 
-def primal(system: System, columns: FloatArray, tolerance: float) -> Answer:
+def solve_primal(system: System, columns: FloatArray, tolerance: float) -> Answer:
     """Few conjunctions below whole cells: solve for their values instead (Woodbury), with one refinement."""
     if system.features > LARGEST_PRIMAL:
         raise InputError(
@@ -260,7 +267,7 @@ def _need_nonnegative(weights: FloatArray) -> None:
         )
 
 
-def iterative(system: System, columns: FloatArray, tolerance: float, precondition: bool | None = None) -> Answer:
+def solve_iterative(system: System, columns: FloatArray, tolerance: float, precondition: bool | None = None) -> Answer:
     """Everything else: conjugate gradients without the matrix; least squares on the features where M is singular."""
     from threadpoolctl import threadpool_limits
 

@@ -8,26 +8,26 @@ values; any other by conjugate gradients whose product with the Gram matrix cost
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, as_cells, sizes_of
+from recombine.cells.arrays import FloatArray, IntArray, as_cells, brief_repr, sizes_of
 from recombine.errors import InputError, SolverError, listing
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import LARGEST_BLOCK, BlockGram, group_ids
-from recombine.theory.kernels.solvers.merged_cells import SeenCells
+from recombine.theory.kernels.solvers.merged_cells import MergedCells
 from recombine.theory.kernels.solvers.routes import (
     LARGEST_DENSE,
     LARGEST_PRIMAL,
     MANY_FACTORS,
     Answer,
     System,
-    closed_form,
-    dense,
-    iterative,
-    primal,
+    solve_closed,
+    solve_dense,
+    solve_iterative,
+    solve_primal,
 )
 
 #: Dense below this many cells (measured: then faster than a hundred products).
@@ -38,7 +38,12 @@ PRIMAL_FIRST = 400
 ROUNDING = 1e-13
 
 Route = Callable[[System, FloatArray, float], Answer]
-ROUTES: dict[str, Route] = {"closed": closed_form, "dense": dense, "primal": primal, "iterative": iterative}
+ROUTES: dict[str, Route] = {
+    "closed": solve_closed,
+    "dense": solve_dense,
+    "primal": solve_primal,
+    "iterative": solve_iterative,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,20 +52,26 @@ class Solution:
 
     Attributes
     ----------
-    dual : ndarray (N,) or (N, outputs)
-        Weight a_i of each row; the model is f(z) = sum_i a_i K(z, z_i).
-    route : str
-        ``closed``, ``dense``, ``primal`` or ``iterative``.
+    value : ndarray (N,) or (N, outputs)
+        Weight a_i of each row; the model is f(z) = sum_i a_i K(z, z_i) + intercept.
     residual : float
-        Relative residual of the system; of its normal equations where the Gram matrix is singular.
+        Relative residual of the system, of its normal equations where the Gram matrix is singular; of a margin, the
+        largest breach of its optimality conditions.
+    route : str
+        ``closed``, ``dense``, ``primal`` or ``iterative``; margins have their own.
     steps : int
         Iterations, 1 for the direct routes.
+    intercept : float or ndarray (outputs,)
+        The free intercept, 0 without one.
     """
 
-    dual: FloatArray
-    route: str
+    value: FloatArray
     residual: float
+    route: str
     steps: int
+    intercept: float | FloatArray = 0.0
+
+    __repr__ = brief_repr
 
 
 def solve(
@@ -70,6 +81,8 @@ def solve(
     ridge: float = 0.0,
     tolerance: float = 1e-10,
     route: str | None = None,
+    *,
+    intercept: bool = False,
 ) -> Solution:
     """Solve (K + ridge) a = y on seen cells; the minimum-norm least-squares answer where K is singular.
 
@@ -89,6 +102,8 @@ def solve(
         Largest relative residual accepted of the iterative route; the direct ones go down to rounding.
     route : {"closed", "dense", "primal", "iterative"}, optional
         Force one way; by default the cheapest that fits.
+    intercept : bool
+        Solve (K + ridge) a + b = y with sum a = 0 instead: a free intercept b, which the norm does not see.
 
     Returns
     -------
@@ -105,50 +120,34 @@ def solve(
     >>> solution = solve(kernel, [[0, 0], [0, 1], [1, 0]], [0.0, 1.0, 1.0])
     >>> solution.route, solution.residual < 1e-12
     ('dense', True)
-    >>> evaluate(kernel, [[0, 0], [0, 1], [1, 0]], solution.dual, [[1, 1]]).round(6).tolist()
+    >>> kernel_expansion(kernel, [[0, 0], [0, 1], [1, 0]], solution.value, [[1, 1]]).round(6).tolist()
     [1.176471]
-    """
-    seen, rows, outcome = _prepared(kernel, cells, y, ridge)
-    dual, name, residual, steps = _solved(System(kernel, seen, ridge), outcome, tolerance, route)
-    return Solution(dual.reshape(rows), name, residual, steps)
-
-
-def solve_with_intercept(
-    kernel: OverlapKernel,
-    cells: npt.ArrayLike,
-    y: npt.ArrayLike,
-    ridge: float = 0.0,
-    tolerance: float = 1e-10,
-    route: str | None = None,
-) -> tuple[Solution, float | FloatArray]:
-    """Solve (K + ridge) a + b = y with sum a = 0: `solve` with a free intercept b, which the norm does not see.
-
-    Examples
-    --------
-    >>> kernel = OverlapKernel.from_salience([0.4, 0.2])
-    >>> solution, intercept = solve_with_intercept(kernel, [[0, 0], [0, 1], [1, 0]], [5.0, 6.0, 6.0])
-    >>> round(intercept, 6), bool(abs(solution.dual.sum()) < 1e-12)
+    >>> free = solve(kernel, [[0, 0], [0, 1], [1, 0]], [5.0, 6.0, 6.0], intercept=True)
+    >>> round(free.intercept, 6), bool(abs(free.value.sum()) < 1e-12)
     (5.857143, True)
     """
-    seen, rows, outcome = _prepared(kernel, cells, y, ridge)
+    seen, shape, outcome = _prepared(kernel, cells, y, ridge)
     system = System(kernel, seen, ridge)
-    if system.singular:
-        centred = System(kernel, seen, ridge, centred=True)
-        shifted = outcome - outcome.mean(axis=0)
-        dual, name, residual, steps = _solved(centred, shifted, tolerance, route)
-        intercept = (outcome - evaluate(kernel, as_cells(cells), dual, as_cells(cells))).mean(axis=0)
-    else:
-        columns = np.column_stack([outcome, np.ones(len(outcome))])
-        both, name, residual, steps = _solved(system, columns, tolerance, route)
-        intercept = both[:, :-1].sum(axis=0) / both[:, -1].sum()
-        dual = both[:, :-1] - intercept * both[:, -1:]
-    solution = Solution(dual.reshape(rows), name, residual, steps)
-    return solution, (float(intercept[0]) if len(rows) == 1 else intercept)
+    found = (_with_intercept if intercept else _solved)(system, outcome, tolerance, route)
+    offset = np.atleast_1d(found.intercept)
+    return replace(found, value=found.value.reshape(shape), intercept=float(offset[0]) if len(shape) == 1 else offset)
+
+
+def _with_intercept(system: System, outcome: FloatArray, tolerance: float, route: str | None) -> Solution:
+    """Solve for the outcome and a constant at once; where M is singular, with the constant projected out."""
+    if not system.singular:
+        both = _solved(system, np.column_stack([outcome, np.ones(len(outcome))]), tolerance, route)
+        intercept = both.value[:, :-1].sum(axis=0) / both.value[:, -1].sum()
+        return replace(both, value=both.value[:, :-1] - intercept * both.value[:, -1:], intercept=intercept)
+    found = _solved(replace(system, centred=True), outcome - outcome.mean(axis=0), tolerance, route)
+    rows = system.seen.cells[system.seen.where]
+    fitted = kernel_expansion(system.kernel, rows, found.value, rows)
+    return replace(found, intercept=(outcome - fitted).mean(axis=0))
 
 
 def _prepared(
     kernel: OverlapKernel, cells: npt.ArrayLike, y: npt.ArrayLike, ridge: float
-) -> tuple[SeenCells, tuple[int, ...], FloatArray]:
+) -> tuple[MergedCells, tuple[int, ...], FloatArray]:
     """Check the arguments; return the seen cells, the shape of y, and y as columns."""
     codes = as_cells(cells, factors=kernel.factors)
     outcome = np.asarray(y, dtype=float)
@@ -160,12 +159,10 @@ def _prepared(
         raise InputError("y has missing or infinite outcomes; drop those rows first")
     if not (ridge >= 0 and np.isfinite(ridge)):
         raise InputError(f"ridge is {ridge}; give a number from 0 up")
-    return SeenCells.of(codes), outcome.shape, outcome.reshape(len(codes), -1)
+    return MergedCells.of(codes), outcome.shape, outcome.reshape(len(codes), -1)
 
 
-def _solved(
-    system: System, outcome: FloatArray, tolerance: float, route: str | None
-) -> tuple[FloatArray, str, float, int]:
+def _solved(system: System, outcome: FloatArray, tolerance: float, route: str | None) -> Solution:
     """Solve on distinct cells by the route asked for or the first that succeeds; return weights per row."""
     seen = system.seen
     columns = system.root * seen.average(outcome)
@@ -178,7 +175,7 @@ def _solved(
         # A direct answer that is exact up to rounding is the best there is: its residual then says how ill-posed K is.
         exact = name != "iterative" and system.backward_error(columns, answer) <= ROUNDING
         if residual <= tolerance or exact:
-            return _per_row(system, outcome, columns, answer), name, residual, steps
+            return Solution(_per_row(system, outcome, columns, answer), residual, name, steps)
     raise SolverError(_advice(system, names[-1], residual, steps, tolerance))
 
 
@@ -212,7 +209,7 @@ def _advice(system: System, route: str, residual: float, steps: int, tolerance: 
     )
 
 
-def evaluate(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArray, cells: npt.ArrayLike) -> FloatArray:
+def kernel_expansion(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArray, cells: npt.ArrayLike) -> FloatArray:
     """Return f(z) = sum_i dual_i K(z, z_i) at each of ``cells``, without a large Gram block.
 
     Parameters
@@ -230,7 +227,8 @@ def evaluate(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArray, cells
 
     Examples
     --------
-    >>> evaluate(OverlapKernel.from_values([0.0, 0.5, 1.0]), [[0, 0]], np.array([2.0]), [[0, 0], [0, 1]]).tolist()
+    >>> kernel = OverlapKernel.from_values([0.0, 0.5, 1.0])
+    >>> kernel_expansion(kernel, [[0, 0]], np.array([2.0]), [[0, 0], [0, 1]]).tolist()
     [2.0, 1.0]
     """
     left = as_cells(seen, "seen", kernel.factors)

@@ -8,18 +8,18 @@ leave-one-out are one multiplication by a kernel whose weights follow from 2**C 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, product_size
+from recombine.cells.arrays import FloatArray, brief_repr, product_size
 from recombine.cells.conjunctions import Subset
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.solvers.gram import GridGram
+from recombine.theory.kernels.solvers.gram import GridGram, eigenvalues_from_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,8 @@ class Spectrum:
     eigenvalues: FloatArray
     multiplicities: FloatArray
 
+    __repr__ = brief_repr
+
     @classmethod
     def of(cls, kernel: OverlapKernel, sizes: Sequence[int]) -> Spectrum:
         """Return the spectrum of ``kernel`` on the product of ``sizes``."""
@@ -65,20 +67,6 @@ class Spectrum:
     def smallest(self) -> float:
         """Smallest eigenvalue that occurs (a factor with one level has no contrasts)."""
         return float(self.eigenvalues[self.multiplicities > 0].min())
-
-    def effective_rank(self, ridge: float) -> float:
-        """Return the trace of K (K + ridge)^-1: how many directions ridge regression really fits."""
-        kept = self.eigenvalues / (self.eigenvalues + ridge)
-        return float(np.sum(self.multiplicities * kept))
-
-
-def eigenvalues_from_weights(weights: FloatArray, sizes: Sequence[int]) -> FloatArray:
-    """Return lambda_T from w_T, both of shape (2,)*C, one factor at a time."""
-    result = np.array(weights, dtype=float)
-    for axis, size in enumerate(sizes):
-        front = np.moveaxis(result, axis, 0)
-        front[0] = front[0] * size + front[1]
-    return result
 
 
 def weights_from_eigenvalues(eigenvalues: FloatArray, sizes: Sequence[int]) -> FloatArray:
@@ -150,15 +138,15 @@ class FullGrid:
         """Return the Gram matrix times ``vector`` (shape ``sizes``)."""
         return GridGram(self.kernel.cube, self.sizes).apply(self._shaped(vector))
 
-    def solve(self, outcome: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
-        """Return the dual weights (K + ridge)^-1 outcome, or the pseudo-inverse's, shape ``sizes``."""
-        return self._filter(self._inverse(ridge), self._shaped(outcome))
+    def solve(self, y: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
+        """Return the dual weights (K + ridge)^-1 y, or the pseudo-inverse's, shape ``sizes``."""
+        return self._filter(self._inverse(ridge), self._shaped(y))
 
-    def fitted(self, outcome: npt.ArrayLike, ridge: float) -> FloatArray:
-        """Return the ridge prediction K (K + ridge)^-1 outcome on the product, shape ``sizes``."""
-        return self._filter(self.spectrum.eigenvalues * self._inverse(ridge), self._shaped(outcome))
+    def fitted(self, y: npt.ArrayLike, ridge: float) -> FloatArray:
+        """Return the ridge prediction K (K + ridge)^-1 y on the product, shape ``sizes``."""
+        return self._filter(self.spectrum.eigenvalues * self._inverse(ridge), self._shaped(y))
 
-    def leave_one_out(self, outcome: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
+    def leave_one_out(self, y: npt.ArrayLike, ridge: float = 0.0) -> FloatArray:
         """Return each cell's outcome minus its prediction from all the others, shape ``sizes``.
 
         All diagonal entries of a function of the Gram matrix are equal, so every residual is a dual weight divided by
@@ -166,26 +154,7 @@ class FullGrid:
         """
         inverse = self._residual_filter(ridge)
         diagonal = float(np.sum(self.spectrum.multiplicities * inverse)) / self.cells
-        return self._filter(inverse / diagonal, self._shaped(outcome))
-
-    def ridge_path(self, outcome: npt.ArrayLike, ridges: npt.ArrayLike) -> RidgePath:
-        """Return leave-one-out error and effective rank for each of ``ridges`` (R,), from one pass over the cells."""
-        values = np.atleast_1d(np.asarray(ridges, dtype=float))
-        energy = self.energy(outcome)
-        multiplicities, errors = self.spectrum.multiplicities, []
-        for ridge in values:
-            inverse = self._residual_filter(float(ridge))
-            diagonal = np.sum(multiplicities * inverse) / self.cells
-            errors.append(np.sum((inverse / diagonal) ** 2 * energy) / self.cells)
-        ranks = [self.spectrum.effective_rank(float(ridge)) if ridge > 0 else self._rank() for ridge in values]
-        return RidgePath(values, np.array(errors), np.array(ranks))
-
-    def energy(self, outcome: npt.ArrayLike) -> FloatArray:
-        """Return the sum of squares of each analysis-of-variance part of ``outcome``, shape (2,)*C."""
-        squares = np.zeros((2,) * len(self.sizes))
-        for corner, part in _parts(self._shaped(outcome), 0):
-            squares[corner] = np.vdot(part, part) * (self.cells // part.size)
-        return squares
+        return self._filter(inverse / diagonal, self._shaped(y))
 
     def _shaped(self, array: npt.ArrayLike) -> FloatArray:
         values = np.asarray(array, dtype=float)
@@ -212,31 +181,3 @@ class FullGrid:
         """1 / (lambda_T + ridge) up to scale; where that is infinite, only the infinite parts remain."""
         null = self._null(ridge) & (self.spectrum.multiplicities > 0)
         return null.astype(float) if null.any() else self._inverse(ridge)
-
-    def _rank(self) -> float:
-        return float(np.sum(self.spectrum.multiplicities[~self._null(0.0)]))
-
-
-@dataclass(frozen=True, eq=False)
-class RidgePath:
-    """Leave-one-out mean squared error and effective rank, one of each per ridge (R,)."""
-
-    ridges: FloatArray
-    errors: FloatArray
-    ranks: FloatArray
-
-    @property
-    def best(self) -> float:
-        """The ridge of smallest leave-one-out error."""
-        return float(self.ridges[np.argmin(self.errors)])
-
-
-def _parts(array: FloatArray, axis: int) -> Iterator[tuple[tuple[int, ...], FloatArray]]:
-    """Yield (corner, part) for every analysis-of-variance part of the axes from ``axis`` on; small where constant."""
-    if axis == array.ndim:
-        yield (), array
-        return
-    mean = array.mean(axis=axis, keepdims=True)
-    for bit, piece in ((0, mean), (1, array - mean)):
-        for rest, part in _parts(piece, axis + 1):
-            yield (bit, *rest), part
