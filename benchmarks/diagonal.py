@@ -24,8 +24,8 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from recombine.nets.by_hand.diagonal import Schedule, reduced, single_task
-from recombine.nets.by_hand.diagonal_training import train
+from recombine.nets.by_hand.diagonal import Schedule, reduce_weights, single_task
+from recombine.nets.by_hand.diagonal_training import train_diagonal
 from recombine.papers.multitask.experiments.theory import nested, overlap
 from recombine.runs.experiment import Unit
 from recombine.theory.diagonal.generalization import predict_generalization
@@ -52,14 +52,16 @@ def columns(networks: int, dtype: str = "float32") -> Any:
     pair = linear_teachers(0)
     plus, minus = (part[:, None] for part in pretrained_weights(pair.auxiliary, 1e-3))
     teachers = np.repeat(pair.main[:, None], networks, axis=1)
-    return single_task(sphere_inputs(0, "main inputs", N, D), teachers, reduced(plus, minus, 1e-3, 1e-3), dtype=dtype)
+    return single_task(
+        sphere_inputs(0, "main inputs", N, D), teachers, reduce_weights(plus, minus, 1e-3, 1e-3), dtype=dtype
+    )
 
 
 def theory_beside_training(steps: int) -> None:
     pair, X = linear_teachers(0), sphere_inputs(0, "main inputs", N, D)
     seconds, found = best_of(lambda: predict_generalization(X, pair.main, auxiliary=pair.auxiliary), 5)
     start = time.perf_counter()
-    trained = train(columns(1), Schedule(steps=steps))
+    trained = train_diagonal(columns(1), Schedule(steps=steps))
     spent = time.perf_counter() - start
     print(f"\n1. One finetuned network, D = {D}, n = {N}, 40 features, all shared\n")
     print(f"{'':24} {'seconds':>9} {'test loss':>10}")

@@ -202,7 +202,7 @@ def test_two_drivers_share_a_store_and_run_no_unit_twice(drive: Callable[..., Dr
     assert [sum(count) for count in counts] == [40, 40]
     assert sum(count[0] for count in counts) == 40
     assert set(Counter(started()).values()) == {1}
-    assert not Store(tmp_path / "s").claims.claimed()
+    assert not Store(tmp_path / "s").leases.units()
 
 
 def test_a_dask_worker_killed_in_mid_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,17 +117,17 @@ def test_tidying_removes_what_the_dead_left_and_nothing_else(store: Store) -> No
     written(store)
     code = (
         "import os; from recombine.runs.store import *; store = Store(os.sys.argv[1])\n"
-        "claim = store.claims.take('cd' * 16, 'd1'); store.claims.take(os.sys.argv[2], 'd1')\n"
-        "(store.folder / '.partial' / f\"{'cd' * 16}.{claim.token}\").mkdir(parents=True)"
+        "lease = store.leases.take('cd' * 16, 'd1'); store.leases.take(os.sys.argv[2], 'd1')\n"
+        "(store.folder / '.partial' / f\"{'cd' * 16}.{lease.token}\").mkdir(parents=True)"
     )
     subprocess.run([sys.executable, "-c", code, str(store.folder), UNIT.key], check=True)
-    mine = store.claims.take("ef" * 16, "d1")
+    mine = store.leases.take("ef" * 16, "d1")
     assert mine is not None
     living = store.folder / ".partial" / f"{'ef' * 16}.{mine.token}"
     living.mkdir(parents=True)
     store.tidy()
     assert list((store.folder / ".partial").iterdir()) == [living]
-    assert store.claims.claimed() == {"cd" * 16, "ef" * 16}
+    assert store.leases.units() == {"cd" * 16, "ef" * 16}
     assert store.has(UNIT.key)
 
 

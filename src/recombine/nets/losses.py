@@ -105,12 +105,12 @@ def _categorical_hinge_slope(outputs: Tensor, labels: Tensor) -> Tensor:
     return ((best - hot) * short.unsqueeze(-1)).to(outputs.dtype)
 
 
-def counted(symbols: Tensor) -> Tensor:
+def sequence_mask(symbols: Tensor) -> Tensor:
     """Return which places of padded sequences (..., T) count: all up to and including the first 0, which ends them.
 
     Examples
     --------
-    >>> counted(torch.tensor([[3, 1, 0, 0], [0, 0, 0, 0]])).tolist()
+    >>> sequence_mask(torch.tensor([[3, 1, 0, 0], [0, 0, 0, 0]])).tolist()
     [[True, True, True, False], [True, False, False, False]]
     """
     return functional.pad(symbols[..., :-1] > 0, (1, 0), value=True)
@@ -118,12 +118,12 @@ def counted(symbols: Tensor) -> Tensor:
 
 def _sequence_cross_entropy(outputs: Tensor, symbols: Tensor) -> Tensor:
     symbols = symbols[..., : outputs.shape[-2]]
-    return (_cross_entropy(outputs, symbols) * counted(symbols)).sum(-1)
+    return (_cross_entropy(outputs, symbols) * sequence_mask(symbols)).sum(-1)
 
 
 def _sequence_cross_entropy_slope(outputs: Tensor, symbols: Tensor) -> Tensor:
     symbols = symbols[..., : outputs.shape[-2]]
-    return _cross_entropy_slope(outputs, symbols) * counted(symbols).unsqueeze(-1)
+    return _cross_entropy_slope(outputs, symbols) * sequence_mask(symbols).unsqueeze(-1)
 
 
 LOSSES = {

@@ -19,7 +19,7 @@ class GatedProblem:
 
     Examples
     --------
-    >>> problem("toy").X.shape, problem("G1").ids.shape
+    >>> gated_problem("toy").X.shape, gated_problem("G1").ids.shape
     ((16, 3), (10, 3))
     """
 
@@ -34,7 +34,7 @@ class GatedProblem:
         return np.column_stack([self.ids, np.ones(len(self.ids), dtype=np.int64)])
 
 
-def problem(name: str) -> GatedProblem:
+def gated_problem(name: str) -> GatedProblem:
     """Return a problem by name.
 
     "toy" are the points of Fig. 1 of Lippl, Abbott & Chung 2022: a diamond around the origin, a constant third input,
@@ -43,7 +43,7 @@ def problem(name: str) -> GatedProblem:
 
     Examples
     --------
-    >>> problem("tooy")
+    >>> gated_problem("tooy")
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: no problem is called 'tooy'; did you mean 'toy'? Problems: toy, G1

@@ -21,12 +21,12 @@ from recombine.tasks.task import whole
 PURPOSES = ("teachers", "auxiliary inputs", "main inputs", "test inputs")
 
 
-def generator_for(seed: int, purpose: str) -> np.random.Generator:
+def _generator(seed: int, purpose: str) -> np.random.Generator:
     """Return the generator of one seed for one purpose.
 
     Examples
     --------
-    >>> draws = [generator_for(0, purpose).random() for purpose in PURPOSES[:2]]
+    >>> draws = [_generator(0, purpose).random() for purpose in PURPOSES[:2]]
     >>> draws[0] == draws[1]
     False
     """
@@ -45,7 +45,7 @@ def sphere_inputs(seed: int, purpose: str, samples: int, dimension: int) -> Floa
     (True, True)
     """
     shape = whole(samples, "samples", least=0), whole(dimension, "dimension", least=1)
-    drawn = generator_for(seed, purpose).standard_normal(shape)
+    drawn = _generator(seed, purpose).standard_normal(shape)
     return np.asarray(drawn / np.sqrt((drawn**2).mean(axis=1, keepdims=True)))
 
 
@@ -109,7 +109,7 @@ def linear_teachers(
         raise InputError(
             f"{active} and {main} coordinates with {shared} in common do not fit into {dimension}; lower one of them"
         )
-    draw = generator_for(seed, "teachers")
+    draw = _generator(seed, "teachers")
     places = draw.permutation(dimension)
     signs = draw.choice([-1.0, 1.0], dimension)
     auxiliary, wanted = np.zeros(dimension), np.zeros(dimension)
@@ -177,7 +177,7 @@ def relu_teachers(
             "are units, and a dimension to each unit of both teachers"
         )
     size = count**-0.5 if magnitude is None else real(magnitude, "magnitude")
-    draw = generator_for(seed, "teachers")
+    draw = _generator(seed, "teachers")
     rows = _orthogonal(draw, dimension)
     signs = draw.choice([-1.0, 1.0], (2, units))
     turned = cosines[:, None] * rows[:count] + np.sqrt(1 - cosines**2)[:, None] * rows[units : units + count]

@@ -10,7 +10,7 @@ import torch
 
 from recombine import tasks
 from recombine.errors import InputError
-from recombine.nets.architecture import stack
+from recombine.nets.architecture import stack_networks
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.rates import stable_rate, tangent_kernel
 from recombine.nets.layers.dense import MLP
@@ -46,7 +46,7 @@ def test_wide_random_networks_have_the_theory_s_kernel() -> None:
     """Mean activations of many units are the closed-form ReLU kernel of (o + r) / (C + r), r = 1/6 for the biases."""
     task = tasks.symbolic_addition(n=3, anchors=[1])
     network = MLP(6, (40_000,))
-    hidden = network.hidden_layers(stack([network.initial(0, 1.0)]), hot(task.cells, 3).unsqueeze(0))[0][0]
+    hidden = network.hidden_layers(stack_networks([network.initial(0, 1.0)]), hot(task.cells, 3).unsqueeze(0))[0][0]
     overlap = (task.cells[:, None] == task.cells[None]).sum(-1)
     kernel = (hidden @ hidden.t()).numpy()
     values = np.array([kernel[overlap == o].mean() for o in range(3)])
@@ -104,7 +104,7 @@ def test_the_loss_decides_the_shortcut_on_context_dependence() -> None:
 
 def test_closed_tangent_kernel_is_that_of_autograd() -> None:
     network = MLP(4, (30,))
-    parameters = stack([network.initial(seed, 1.0) for seed in (0, 1)])
+    parameters = stack_networks([network.initial(seed, 1.0) for seed in (0, 1)])
     x = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     leaves = [tensor.requires_grad_() for tensor in parameters.values()]
     outputs = network.forward(parameters, {}, x.expand(2, 6, 4), True)[..., 0]
@@ -118,7 +118,7 @@ def test_closed_tangent_kernel_is_that_of_autograd() -> None:
 def test_tangent_kernel_of_a_deep_network() -> None:
     """One layer more through autograd: a hidden layer that passes everything on changes the kernel as it should."""
     network = MLP(3, (20, 10))
-    parameters = stack([network.initial(0, 1.0)])
+    parameters = stack_networks([network.initial(0, 1.0)])
     x = torch.rand(5, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     kernel = tangent_kernel(network, parameters, x)[0]
     direction = {name: torch.randn_like(tensor) for name, tensor in parameters.items()}

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, chosen, stack
+from recombine.nets.architecture import Architecture, select_networks, stack_networks
 from recombine.nets.architectures.resnet import ResNet
 from recombine.nets.architectures.vit import Noise, ViT
 from recombine.nets.ensemble.ensemble import Ensemble
@@ -44,8 +44,8 @@ def test_training_lowers_the_loss(network: Architecture) -> None:
 
 def test_published_sizes() -> None:
     for network in (ResNet(shape=(6, 32, 32)), ViT(shape=(6, 32, 32))):
-        parameters = stack([network.initial(seed, 1.0) for seed in (0, 1)])
-        statistics = stack([network.statistics(seed) for seed in (0, 1)])
+        parameters = stack_networks([network.initial(seed, 1.0) for seed in (0, 1)])
+        statistics = stack_networks([network.statistics(seed) for seed in (0, 1)])
         images = torch.zeros(2, 1, 6, 32, 32, dtype=torch.float64)
         assert network.forward(parameters, statistics, images, False).shape == (2, 1, 1)
 
@@ -53,8 +53,8 @@ def test_published_sizes() -> None:
 def test_resnet_block_is_that_of_torch_s_layers() -> None:
     """Follow the second stage's first block, the one with a shortcut, by hand."""
     network = ResNet(shape=(2, 8, 8), widths=(4, 6), blocks=1, pool=4)
-    p = chosen(stack([network.initial(0, 1.0)]), slice(0, 1))
-    still = stack([network.statistics(0)])
+    p = select_networks(stack_networks([network.initial(0, 1.0)]), slice(0, 1))
+    still = stack_networks([network.statistics(0)])
 
     def layer(name: str, images: torch.Tensor, stride: int = 1, padding: int = 1) -> torch.Tensor:
         convolved = functional.conv2d(images, p[f"{name}.weight"][0], None, stride, padding)
@@ -69,7 +69,7 @@ def test_resnet_block_is_that_of_torch_s_layers() -> None:
 
 
 def test_vit_attention_is_that_of_torch() -> None:
-    p = stack([VIT.initial(0, 1.0)])
+    p = stack_networks([VIT.initial(0, 1.0)])
     values = torch.randn(1, 3, 5, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
     ours = VIT._attention(p, "block0", values, Noise(torch.zeros(1, dtype=torch.int32), 0.0))
     normed = functional.layer_norm(values[0], (8,))

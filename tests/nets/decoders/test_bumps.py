@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Tensors, stack
+from recombine.nets.architecture import Architecture, Tensors, stack_networks
 from recombine.nets.decoders.bumps import CNNDecoder, MLPDecoder
 from recombine.nets.decoders.encoder import ImageEncoder
 from recombine.nets.decoders.low_rank import LowRankDecoder, entropies
@@ -34,7 +34,9 @@ SMALL: dict[str, Architecture] = {
 
 
 def drawn(network: Architecture) -> tuple[Tensors, Tensors]:
-    return stack([network.initial(seed, 1.0) for seed in SEEDS]), stack([network.statistics(seed) for seed in SEEDS])
+    return stack_networks([network.initial(seed, 1.0) for seed in SEEDS]), stack_networks(
+        [network.statistics(seed) for seed in SEEDS]
+    )
 
 
 def load(module: nn.Module, tensors: Tensors) -> nn.Module:
@@ -114,7 +116,7 @@ def test_transformer_is_torch_encoder_layers() -> None:
     tokens = functional.linear(CODES[0], parameters["context.weight"], parameters["context.bias"])
     attended = layer(tokens.unsqueeze(1) + place_code(8, 8))
     expected = functional.linear(attended, parameters["last.weight"], parameters["last.bias"]).squeeze(-1)
-    found = network.forward(stack([parameters]), {}, CODES[:1], False)[0]
+    found = network.forward(stack_networks([parameters]), {}, CODES[:1], False)[0]
     torch.testing.assert_close(found, expected)
 
 
@@ -127,13 +129,13 @@ def test_pixel_mlp_is_a_function_of_place_and_code() -> None:
         values = functional.linear(values, parameters[f"layer{layer}.weight"], parameters[f"layer{layer}.bias"])
         values = functional.prelu(values, parameters[f"layer{layer}.slope"])
     expected = functional.linear(values, parameters["last.weight"], parameters["last.bias"]).squeeze(-1)
-    torch.testing.assert_close(network.forward(stack([parameters]), {}, CODES[:1], False)[0], expected)
+    torch.testing.assert_close(network.forward(stack_networks([parameters]), {}, CODES[:1], False)[0], expected)
 
 
 def test_low_rank_images_are_sums_of_outer_products() -> None:
     network = LowRankDecoder(side=8)
     parameters = network.initial(0, 1.0)
-    images = network.embedding(stack([parameters]), "x")[0].reshape(8, 8, 8)
+    images = network.embedding(stack_networks([parameters]), "x")[0].reshape(8, 8, 8)
     columns, rows = (functional.normalize(parameters[f"x.{part}"], dim=-1) for part in ("columns", "rows"))
     expected = torch.einsum("vj,vjr,vjc->vrc", parameters["x.weights"], columns, rows)
     torch.testing.assert_close(images, expected)
@@ -146,8 +148,8 @@ def test_a_stripe_has_rank_one_however_many_components_it_is_made_of() -> None:
     parameters = network.initial(0, 1.0)
     parameters |= {f"{factor}.columns": torch.ones(8, 8, 8, dtype=torch.float64) for factor in "xy"}
     parameters |= {f"{factor}.weights": torch.ones(8, 8, dtype=torch.float64) for factor in "xy"}
-    assert float(network.components(stack([parameters]))[0]) == pytest.approx(8)
-    images = network.embedding(stack([parameters]), "x")[0].reshape(8, 8, 8)
+    assert float(network.components(stack_networks([parameters]))[0]) == pytest.approx(8)
+    images = network.embedding(stack_networks([parameters]), "x")[0].reshape(8, 8, 8)
     assert torch.linalg.matrix_rank(images).tolist() == [1] * 8
 
 
@@ -177,8 +179,8 @@ def test_penalties_are_the_released_ones() -> None:
         total += 0.01 * sum(
             float(parameters[f"{factor}.{part}"].numpy().var(axis=-1, ddof=1).sum()) for part in ("columns", "rows")
         )
-    assert float(network.penalty(stack([parameters]))[0]) == pytest.approx(total)
-    assert LowRankDecoder(side=6).penalty(stack([parameters])) is None
+    assert float(network.penalty(stack_networks([parameters]))[0]) == pytest.approx(total)
+    assert LowRankDecoder(side=6).penalty(stack_networks([parameters])) is None
 
 
 def test_training_descends_the_penalty_where_the_loss_is_silent() -> None:
@@ -186,7 +188,7 @@ def test_training_descends_the_penalty_where_the_loss_is_silent() -> None:
     network = LowRankDecoder(side=6, variance=1.0)
     before = network.initial(0, 1.0)
     codes = torch.zeros(4, 12, dtype=torch.float64)
-    blank = network.forward(stack([before]), {}, codes[None], False)[0]
+    blank = network.forward(stack_networks([before]), {}, codes[None], False)[0]
     trained = Ensemble(network, [0], dtype="float64").train(codes, blank, rate=0.1, steps=1)
     vectors = before["x.columns"]
     # The slope of an unbiased variance of n numbers is 2 (u - mean) / (n - 1).
@@ -216,7 +218,7 @@ def test_encoder_is_torch_convolutions() -> None:
     ).double()  # fmt: skip
     load(plain, parameters)
     images = torch.rand(7, 81, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    found = network.forward(stack([parameters]), {}, images[None], False)[0]
+    found = network.forward(stack_networks([parameters]), {}, images[None], False)[0]
     torch.testing.assert_close(found, plain(images.view(7, 1, 9, 9)))
 
 

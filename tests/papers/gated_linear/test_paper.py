@@ -24,7 +24,7 @@ from recombine.theory.gated import features as gated_features
 from recombine.theory.gated.conic import least_effective_squares
 from recombine.theory.gated.flow import LARGEST_MARGIN
 from recombine.theory.gated.margin import largest_margin
-from recombine.worlds.gated_problems import problem
+from recombine.worlds.gated_problems import gated_problem
 
 PAPER = find("gated-linear")
 RESULTS = Path(__file__).parents[3] / "results"
@@ -152,7 +152,7 @@ def test_flows_on_the_toy_are_far_from_the_limit_only_while_a_support_vector_wai
 def test_the_toy_does_not_tell_norms_of_two_layers_apart_and_the_other_problem_does() -> None:
     apart = {}
     for name in ("toy", "G1"):
-        given = problem(name)
+        given = gated_problem(name)
         found = [largest_margin(given.X, given.y, given.ids, contexts=2, norm=norm) for norm in ("group", "zeta")]
         one, other = (best.decision(given.X, given.ids) for best in found)
         apart[name] = float(np.abs(one - other).max())

@@ -139,7 +139,7 @@ def test_every_figure_is_drawn_from_the_committed_results(results: dict[str, Evi
 
 def test_first_step_weighs_inputs_by_their_covariance_with_the_label() -> None:
     exact = np.array([float(value) for value in exact_covariances()])
-    samples = world.training("text", 5, 200_000)
+    samples = world.draw_training("text", 5, 200_000)
     drawn = [np.cov(samples.labels, samples.points[:, place])[0, 1] for place in (0, 1)]
     np.testing.assert_allclose(drawn, exact, atol=0.005)
     rows = as_table(first_step(Unit("first-step", 1, {"samples": 5000, "seeds": [1, 2]})))
@@ -181,7 +181,7 @@ def test_scan_looks_at_repeats_and_at_distinct_commands() -> None:
     torch = pytest.importorskip("torch")
     from recombine.nets.architectures.seq2seq import Seq2Seq
     from recombine.papers.gradient_resists.experiments.scan import Observer, scan
-    from recombine.worlds.scan import commands, reading
+    from recombine.worlds.scan import commands, scan_reading
 
     rows = scan(tiny())
     assert [(row["seed"], row["step"]) for row in rows] == [(0, 0), (0, 3), (1, 0), (1, 3)]
@@ -192,12 +192,14 @@ def test_scan_looks_at_repeats_and_at_distinct_commands() -> None:
         scan(tiny(record=[]))
     known = commands()
     network = Seq2Seq.for_symbols(known.words, known.actions)
-    observer = Observer.of(network, [reading("A")], [0], 400, 10, "cpu")
+    observer = Observer.of(network, [scan_reading("A")], [0], 400, 10, "cpu")
     jump = known.row("jump")
     shares = {part: float((rows[0] == jump).double().mean()) for part, rows in observer.shown.items()}
     assert shares["train"] == pytest.approx(0.1, abs=0.04)
     assert max(shares["distinct"], shares["test"]) < 0.01
-    assert torch.equal(observer.shown["test"], Observer.of(network, [reading("A")], [0], 400, 10, "cpu").shown["test"])
+    assert torch.equal(
+        observer.shown["test"], Observer.of(network, [scan_reading("A")], [0], 400, 10, "cpu").shown["test"]
+    )
 
 
 def test_scan_says_which_readings_there_are() -> None:

@@ -20,7 +20,7 @@ from recombine.nets.ensemble.ensemble import Ensemble, Trained
 from recombine.nets.ensemble.optimisers import SGD, Adam
 from recombine.nets.ensemble.samples import Gather
 from recombine.tasks import Task
-from recombine.worlds.images.pairs import Draws, ImagePairs, draw, stack
+from recombine.worlds.images.pairs import ImageDraws, ImagePairs, draw_images, stack_draws
 from recombine.worlds.images.sources import Images
 
 POOL, PER_CELL = 12, 7
@@ -38,11 +38,11 @@ def random_images(count: int = 300, channels: int = 1, side: tuple[int, int] = (
 IMAGES, COLOURS = random_images(), random_images(channels=3)
 
 
-def drawn(task: Task, seed: int = 0, images: Images = IMAGES, **changes: int) -> dict[str, Draws]:
-    return draw(task, images, seed, **{"pool": POOL, "total": 2000, "per_cell": PER_CELL, **changes})
+def drawn(task: Task, seed: int = 0, images: Images = IMAGES, **changes: int) -> dict[str, ImageDraws]:
+    return draw_images(task, images, seed, **{"pool": POOL, "total": 2000, "per_cell": PER_CELL, **changes})
 
 
-def classes_shown(task: Task, samples: Draws) -> Iterator[dict[int, set[int]]]:
+def classes_shown(task: Task, samples: ImageDraws) -> Iterator[dict[int, set[int]]]:
     """For each component the classes that its levels are shown by."""
     for component, size in enumerate(task.sizes):
         levels = task.cells[samples.cells, component]
@@ -135,13 +135,13 @@ def test_a_task_without_training_cells_is_refused() -> None:
 
 def test_stacking_keeps_networks_in_order_and_refuses_uneven_ones() -> None:
     draws = [drawn(ADDITION, seed)["train"] for seed in range(3)]
-    stacked = stack(draws)
+    stacked = stack_draws(draws)
     np.testing.assert_array_equal(stacked.index[1], draws[1].index)
     np.testing.assert_array_equal(stacked.cells[2], draws[2].cells)
     with pytest.raises(InputError, match="do not stack"):
-        stack([draws[0], drawn(CONTEXT)["train"]])
+        stack_draws([draws[0], drawn(CONTEXT)["train"]])
     with pytest.raises(InputError, match="there are no draws to stack"):
-        stack([])
+        stack_draws([])
 
 
 def normalised(images: Images, raw: np.ndarray) -> np.ndarray:
@@ -304,8 +304,8 @@ def striped_images() -> Images:
 def test_networks_learn_to_add_images() -> None:
     """Each knows its own classes: shown another network's samples of the same cells it is lost."""
     task, images, seeds = tasks.symbolic_addition(n=5, anchors=[0, 2, 4]), striped_images(), [0, 1, 2]
-    draws = [draw(task, images, seed, pool=15, total=500, per_cell=10) for seed in seeds]
-    train, fresh = (stack([one[split] for one in draws]) for split in ("train", "val_2"))
+    draws = [draw_images(task, images, seed, pool=15, total=500, per_cell=10) for seed in seeds]
+    train, fresh = (stack_draws([one[split] for one in draws]) for split in ("train", "val_2"))
     pairs = ImagePairs(images, train.index, distance=2)
     network = ConvNet(pairs.shape, (4,), kernel=3, dense=(32,), pools=(2,))
     settings: dict = {"rate": 0.01, "steps": 150, "batch": 50, "optimiser": Adam()}

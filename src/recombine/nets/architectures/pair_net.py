@@ -95,7 +95,7 @@ class PairNet(Architecture):
         """Map (c, B, channels, H, W) to (c, B, outputs)."""
         images = inputs.movedim(2, -1)
         for layer in range(len(self.channels)):
-            images = filtered(images, parameters[f"conv{layer}.weight"], parameters[f"conv{layer}.bias"])
+            images = _filtered(images, parameters[f"conv{layer}.weight"], parameters[f"conv{layer}.bias"])
             if layer < len(self.channels) - 1:
                 images = _pooled(images, self.pool)
             # The largest of rectified numbers is the largest number, rectified; after the pool there are fewer.
@@ -112,14 +112,14 @@ class PairNet(Architecture):
         return sum(out * math.prod(area) for out, area in images) + sum(self.dense)
 
 
-def filtered(images: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+def _filtered(images: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Apply each network's filters (c, out, in, k, k) and biases (c, out) to images with channels last, unpadded.
 
     One product of matrices for all networks; on a CPU several times faster than grouped convolutions of few filters.
 
     Examples
     --------
-    >>> filtered(torch.zeros(3, 5, 8, 16, 2), torch.zeros(3, 4, 2, 3, 3), torch.zeros(3, 4)).shape
+    >>> _filtered(torch.zeros(3, 5, 8, 16, 2), torch.zeros(3, 4, 2, 3, 3), torch.zeros(3, 4)).shape
     torch.Size([3, 5, 6, 14, 4])
     """
     side = weight.shape[-1]

@@ -138,7 +138,7 @@ class ResNet(Architecture):
 
     def _fused_stages(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Return the same from our own kernels, which do a whole layer of all networks at once."""
-        from recombine.nets.layers.residual_kernels import framed, normalised_convolution
+        from recombine.nets.layers.residual_kernels import add_frame, normalised_convolution
 
         def layer(name: str, images: Tensor, residual: Tensor | None = None, **how: Any) -> Tensor:
             weight, norm = parameters[f"{name}.weight"], f"{name}.norm"
@@ -149,7 +149,7 @@ class ResNet(Architecture):
                 remember(norm, statistics, mean, variance, result[0, :, 1:-1, 1:-1, 0].numel())
             return result
 
-        images = layer("stem", framed(inputs))
+        images = layer("stem", add_frame(inputs))
         for name, channels, width, stride in self._block_plan():
             inner = layer(f"{name}.first", images, stride=stride)
             if stride != 1 or channels != width:

@@ -20,7 +20,7 @@ from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
 from recombine.nets.layers.recurrent import Decode, Encode, attend, gates, step
-from recombine.nets.losses import counted
+from recombine.nets.losses import sequence_mask
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Seq2Seq(Architecture):
     are 0, of forget gates 1.
 
     One input is a row of whole numbers: the ``longest_in`` symbols to read, then the ``longest_out`` to write, each
-    with at least one 0 at the end (see ``rows``).
+    with at least one 0 at the end (see ``sequence_rows``).
 
     Parameters
     ----------
@@ -230,12 +230,12 @@ class _Packing:
         return found.view(*places.shape, -1)
 
 
-def rows(read: npt.ArrayLike, written: npt.ArrayLike) -> FloatArray:
+def sequence_rows(read: npt.ArrayLike, written: npt.ArrayLike) -> FloatArray:
     """Return sequences to read (N, longest_in) and to write (N, longest_out) as a network's inputs.
 
     Examples
     --------
-    >>> rows([[3, 1, 0]], [[2, 0]]).tolist()
+    >>> sequence_rows([[3, 1, 0]], [[2, 0]]).tolist()
     [[3.0, 1.0, 0.0, 2.0, 0.0]]
     """
     parts = [np.asarray(part) for part in (read, written)]
@@ -274,7 +274,7 @@ def sequences_right(logits: Tensor, written: Tensor) -> Tensor:
     (tensor([True]), tensor([False]))
     """
     written = written[..., : logits.shape[-2]]
-    wrong = (logits.argmax(-1) != written) & counted(written)
+    wrong = (logits.argmax(-1) != written) & sequence_mask(written)
     return ~wrong.any(-1)
 
 

@@ -182,7 +182,7 @@ def activities(kind: str, weights: Tensor, inputs: Tensor, ids: Tensor | None) -
     if kind != "relu" and ids is None:
         raise InputError(f"{kind} units need the contexts of their inputs; give ids (networks, samples, units)")
     if contexts > FEW_CONTEXTS and ids is not None:
-        return looked_up(weights.reshape(-1, width), inputs, row_numbers(ids, contexts)), None
+        return look_up(weights.reshape(-1, width), inputs, row_numbers(ids, contexts)), None
     # A product by a transposed second matrix is far slower on a CPU when matrices are small.
     products = torch.bmm(inputs, weights.reshape(networks, units * contexts, width).transpose(1, 2).contiguous())
     if kind == "relu" or ids is None:
@@ -193,12 +193,12 @@ def activities(kind: str, weights: Tensor, inputs: Tensor, ids: Tensor | None) -
     return chosen.squeeze(3), None
 
 
-def looked_up(table: Tensor, inputs: Tensor, rows: Tensor) -> Tensor:
+def look_up(table: Tensor, inputs: Tensor, rows: Tensor) -> Tensor:
     """Multiply inputs (E, B, d) by the rows (E, B, H) of a table (A, d) that they use, and by no others.
 
     Examples
     --------
-    >>> looked_up(torch.eye(3), torch.tensor([[[5.0, 6.0, 7.0]]]), torch.tensor([[[2, 0]]])).tolist()
+    >>> look_up(torch.eye(3), torch.tensor([[[5.0, 6.0, 7.0]]]), torch.tensor([[[2, 0]]])).tolist()
     [[[7.0, 5.0]]]
     """
     # Half the time of table[rows], and no second copy of what is looked up.

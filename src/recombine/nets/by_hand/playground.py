@@ -137,7 +137,7 @@ class Playground:
             part -= gradient
 
 
-def train(
+def train_playground(
     networks: Playground,
     points: FloatArray | Callable[[], FloatArray],
     labels: FloatArray,
@@ -171,9 +171,9 @@ def train(
 
     Examples
     --------
-    >>> from recombine.worlds.plane import stack, training
-    >>> samples = stack([training("code", seed) for seed in range(3)])
-    >>> kept = train(Playground.initial(range(3)), samples.points, samples.labels, record=[0, 16])
+    >>> from recombine.worlds.plane import draw_training, stack_samples
+    >>> samples = stack_samples([draw_training("code", seed) for seed in range(3)])
+    >>> kept = train_playground(Playground.initial(range(3)), samples.points, samples.labels, record=[0, 16])
     >>> right = np.sign(kept[16].outputs(samples.points)) == samples.labels
     >>> float(right[samples.labels != 0].mean()) > 0.99
     True

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.func import jacrev
 
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Tensors, chosen
+from recombine.nets.architecture import Architecture, Tensors, select_networks
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.samples import as_tensor
 from recombine.nets.layers.dense import MLP
@@ -38,9 +38,9 @@ def tangent_kernel(architecture: Architecture, parameters: Tensors, inputs: Tens
 
     Examples
     --------
-    >>> from recombine.nets.architecture import stack
+    >>> from recombine.nets.architecture import stack_networks
     >>> network = MLP(inputs=3, hidden=(200,))
-    >>> one = stack([network.initial(seed=0, scale=1.0)])
+    >>> one = stack_networks([network.initial(seed=0, scale=1.0)])
     >>> tangent_kernel(network, one, torch.eye(3).double()).shape
     torch.Size([1, 3, 3])
     """
@@ -50,7 +50,7 @@ def tangent_kernel(architecture: Architecture, parameters: Tensors, inputs: Tens
         return _one_hidden(architecture, parameters, inputs)
     networks = len(next(iter(parameters.values())))
     return torch.stack(
-        [_by_autograd(architecture, chosen(parameters, slice(i, i + 1)), inputs) for i in range(networks)]
+        [_by_autograd(architecture, select_networks(parameters, slice(i, i + 1)), inputs) for i in range(networks)]
     )
 
 

@@ -152,7 +152,7 @@ def _check_shape(found: Sequence[int], architecture: Architecture) -> None:
         )
 
 
-def prepare(
+def prepare_samples(
     inputs: Inputs,
     targets: npt.ArrayLike | Tensor,
     weights: npt.ArrayLike | Tensor | None,
@@ -168,7 +168,7 @@ def prepare(
     >>> from recombine.nets.losses import loss_named
     >>> from recombine.nets.layers.dense import MLP
     >>> losses, cpu = [loss_named("mse")] * 4, torch.device("cpu")
-    >>> prepare(np.eye(3), np.ones(3), None, MLP(3), losses, torch.float32, cpu).targets.shape
+    >>> prepare_samples(np.eye(3), np.ones(3), None, MLP(3), losses, torch.float32, cpu).targets.shape
     torch.Size([1, 3, 1])
     """
     networks = len(losses)

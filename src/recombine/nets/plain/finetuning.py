@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from recombine.checks import of_kind
 from recombine.errors import InputError, listing, near_miss
 from recombine.measures.activations.dimensionality import Reuse, feature_reuse
-from recombine.nets.plain.activations import batch_norms, evaluating, layer_activations, pieces
+from recombine.nets.plain.activations import batch_norms, evaluating, evaluation_batches, layer_activations
 from recombine.nets.plain.samples import Samples
 from recombine.nets.plain.training import Recipe, train
 
@@ -28,13 +28,13 @@ from recombine.nets.plain.training import Recipe, train
 STATISTICS = ("all", "rescaled", "none")
 
 
-def rescaled(model: nn.Module, factor: float) -> nn.Module:
+def rescale(model: nn.Module, factor: float) -> nn.Module:
     """Return a copy of a model with every parameter multiplied by ``factor``, gains, readout and frozen ones included.
 
     Examples
     --------
     >>> model = nn.Linear(2, 1)
-    >>> bool((rescaled(model, 0.5).weight == model.weight / 2).all())
+    >>> bool((rescale(model, 0.5).weight == model.weight / 2).all())
     True
     """
     if isinstance(factor, str) or not isinstance(factor, numbers.Real) or not 0 < factor < math.inf:
@@ -60,7 +60,7 @@ def recalibrate(model: nn.Module, inputs: Tensor) -> None:
     >>> model[0].running_mean.tolist(), model[0].momentum
     ([2.0], 0.1)
     """
-    batches, norms = pieces(model, inputs), batch_norms(model)
+    batches, norms = evaluation_batches(model, inputs), batch_norms(model)
     momenta = [norm.momentum for norm in norms]
     for norm in norms:
         norm.reset_running_stats()
@@ -161,12 +161,12 @@ def rescale_and_finetune(
         )
     recipe = Recipe() if recipe is None else recipe
     of_kind(recipe, "recipe", Recipe)
-    inputs, labels = recipe.fitting(model, samples)
+    inputs, labels = recipe.check_samples(model, samples)
     if len(inputs) < 2:
         raise InputError("there is one sample; give at least two")
     found = []
     for factor in factors:
-        scaled = rescaled(model, factor)
+        scaled = rescale(model, factor)
         if statistics == "all" or (statistics == "rescaled" and factor != 1):
             recalibrate(scaled, inputs)
         before = layer_activations(scaled, inputs, layers)

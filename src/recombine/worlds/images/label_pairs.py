@@ -97,8 +97,8 @@ def draw_pairs(images: Images, rule: FloatArray, count: int, seed: int, purpose:
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load
-    >>> draws = draw_pairs(load("digits"), relation(OFFSETS["A"]), 1000, seed=0)
+    >>> from recombine.worlds.images.sources import load_images
+    >>> draws = draw_pairs(load_images("digits"), relation(OFFSETS["A"]), 1000, seed=0)
     >>> sorted(set(((draws.labels[:, 1] - draws.labels[:, 0]) % 10).tolist()))
     [0, 1]
     """
@@ -123,8 +123,8 @@ def draw_grid(images: Images, firsts: int, seconds: int, seed: int, classes: int
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load
-    >>> grid = draw_grid(load("digits"), 3, 4, seed=0)
+    >>> from recombine.worlds.images.sources import load_images
+    >>> grid = draw_grid(load_images("digits"), 3, 4, seed=0)
     >>> [len(set(part.tolist())) for part in grid.index[:, 0].reshape(3, 4)]
     [1, 1, 1]
     """
@@ -137,13 +137,13 @@ def draw_grid(images: Images, firsts: int, seconds: int, seed: int, classes: int
     return PairDraws(index, labels)
 
 
-def halves(images: Images, train: int, seed: int = 0) -> tuple[Images, Images]:
+def split_images(images: Images, train: int, seed: int = 0) -> tuple[Images, Images]:
     """Split a set that has no test images at random: ``train`` to train on, and the others.
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load
-    >>> [len(part) for part in halves(load("digits"), 1300)]
+    >>> from recombine.worlds.images.sources import load_images
+    >>> [len(part) for part in split_images(load_images("digits"), 1300)]
     [1300, 497]
     """
     if not 0 < train < len(images):
@@ -156,13 +156,13 @@ def halves(images: Images, train: int, seed: int = 0) -> tuple[Images, Images]:
     return first, second
 
 
-def join(draws: Sequence[PairDraws]) -> PairDraws:
+def stack_pairs(draws: Sequence[PairDraws]) -> PairDraws:
     """Put the draws of E networks together: index and labels (E, N, 2).
 
     Examples
     --------
     >>> one = PairDraws(np.zeros((5, 2), int), np.zeros((5, 2), int))
-    >>> join([one, one, one]).labels.shape
+    >>> stack_pairs([one, one, one]).labels.shape
     (3, 5, 2)
     """
     counts = {len(one.index) for one in draws}
@@ -189,8 +189,8 @@ class LabelPairs:
     Examples
     --------
     >>> import torch
-    >>> from recombine.worlds.images.sources import load
-    >>> pairs = LabelPairs(load("digits"), np.array([[[0, 1], [2, 3], [4, 5]]]))
+    >>> from recombine.worlds.images.sources import load_images
+    >>> pairs = LabelPairs(load_images("digits"), np.array([[[0, 1], [2, 3], [4, 5]]]))
     >>> len(pairs), pairs.shape, pairs.take(torch.tensor([0]), torch.tensor([[2, 0]])).shape
     (3, (1, 8, 16), torch.Size([1, 2, 1, 8, 16]))
     """

@@ -1,7 +1,7 @@
-"""Cells shown as images, one a component, side by side in channels: the image world of Lippl & Stachenfeld 2025.
+"""Cells shown as images, one per component, side by side in channels: the image world of Lippl & Stachenfeld 2025.
 
-``draw`` decides, in NumPy, which image shows each component of each sample; ``ImagePairs`` puts the samples together
-on the device when a network asks for them, so that no sample is ever stored.
+``draw_images`` decides, in NumPy, which image shows each component of each sample; ``ImagePairs``, which needs torch,
+puts the samples together on the device when a network asks for them, so that no sample is ever stored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BORDER = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class ImageDraws:
     """Which images show the samples of one split.
 
     Attributes
@@ -45,7 +45,9 @@ class Draws:
     cells: IntArray
 
 
-def draw(task: Task, images: Images, seed: int, *, pool: int, total: int, per_cell: int = 100) -> dict[str, Draws]:
+def draw_images(
+    task: Task, images: Images, seed: int, *, pool: int, total: int, per_cell: int = 100
+) -> dict[str, ImageDraws]:
     """Draw one network's samples of every split.
 
     Each component shows its levels by the first classes of the image set, in a random order of its own. A random
@@ -66,7 +68,7 @@ def draw(task: Task, images: Images, seed: int, *, pool: int, total: int, per_ce
 
     Returns
     -------
-    dict of Draws
+    dict of ImageDraws
         "train", "val_1" and "val_2".
 
     Examples
@@ -74,7 +76,7 @@ def draw(task: Task, images: Images, seed: int, *, pool: int, total: int, per_ce
     >>> from recombine.tasks import symbolic_addition
     >>> from recombine.worlds.images.sources import Images
     >>> digits = Images("blank", np.zeros((100, 1, 8, 8), np.uint8), np.arange(100) % 10, (0.5,), (0.5,))
-    >>> draws = draw(symbolic_addition(n=9, anchors=[4]), digits, seed=0, pool=7, total=1000, per_cell=3)
+    >>> draws = draw_images(symbolic_addition(n=9, anchors=[4]), digits, seed=0, pool=7, total=1000, per_cell=3)
     >>> {split: samples.index.shape for split, samples in draws.items()}
     {'train': (986, 2), 'val_1': (243, 2), 'val_2': (243, 2)}
     """
@@ -93,18 +95,18 @@ def draw(task: Task, images: Images, seed: int, *, pool: int, total: int, per_ce
     samples = {"train": np.repeat(seen, each)}
     samples |= dict.fromkeys(("val_1", "val_2"), np.repeat(np.arange(len(task.cells)), per_cell))
     return {
-        split: Draws(stock.pick(shown[cells], _generator(split, seed), unused=split == "val_2"), cells)
+        split: ImageDraws(stock.pick(shown[cells], _generator(split, seed), unused=split == "val_2"), cells)
         for split, cells in samples.items()
     }
 
 
-def stack(draws: Sequence[Draws]) -> Draws:
+def stack_draws(draws: Sequence[ImageDraws]) -> ImageDraws:
     """Put the draws of E networks together: index (E, N, C) and cells (E, N).
 
     Examples
     --------
-    >>> one, other = (Draws(np.full((5, 2), row), np.arange(5)) for row in (3, 8))
-    >>> stack([one, other]).index.shape
+    >>> one, other = (ImageDraws(np.full((5, 2), row), np.arange(5)) for row in (3, 8))
+    >>> stack_draws([one, other]).index.shape
     (2, 5, 2)
     """
     if not draws:
@@ -115,7 +117,7 @@ def stack(draws: Sequence[Draws]) -> Draws:
             f"draws of shapes {', '.join(map(str, sorted(shapes)))} do not stack; give every network equally many "
             "samples and components (tasks with equally many cells, and one total)"
         )
-    return Draws(np.stack([samples.index for samples in draws]), np.stack([samples.cells for samples in draws]))
+    return ImageDraws(np.stack([samples.index for samples in draws]), np.stack([samples.cells for samples in draws]))
 
 
 def _generator(purpose: str, seed: int, part: int = 0) -> np.random.Generator:

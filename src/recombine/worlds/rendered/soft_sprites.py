@@ -15,7 +15,7 @@ from recombine.worlds.rendered.sprites import (
     hue_colours,
     like,
     namespace,
-    radius,
+    polygon_radius,
 )
 
 
@@ -63,7 +63,7 @@ def soft_layers(units: Array, softness: float = 1.0, side: int = SIDE) -> Array:
 
 def _inside(right: Array, up: Array, scale: Array, corners: int, start: float) -> Array:
     """Return how far points lie inside a regular polygon of area scale squared (negative: outside)."""
-    apothem = radius(corners) * np.cos(np.pi / corners)
+    apothem = polygon_radius(corners) * np.cos(np.pi / corners)
     middles = np.deg2rad(start) + (2 * np.arange(corners) + 1) * np.pi / corners
     space = namespace(right)
     reach = [np.cos(angle) * right + np.sin(angle) * up for angle in middles]

@@ -32,7 +32,7 @@ CHUNK = 512
 Array = Any
 
 
-def mapped(units: Array) -> Array:
+def sprite_latents(units: Array) -> Array:
     """Map latents from the unit cube to their ranges; the shape becomes 0, 1 or 2.
 
     Parameters
@@ -47,7 +47,7 @@ def mapped(units: Array) -> Array:
 
     Examples
     --------
-    >>> mapped([0.5, 0.5, 0.25, 0.0, 1.0]).round(6).tolist()
+    >>> sprite_latents([0.5, 0.5, 0.25, 0.0, 1.0]).round(6).tolist()
     [0.5, 0.5, 0.0, 0.09, 0.95]
     """
     units = checked(units)
@@ -57,7 +57,7 @@ def mapped(units: Array) -> Array:
     return values
 
 
-def masks(units: Array) -> Array:
+def sprite_masks(units: Array) -> Array:
     """Return which pixels each sprite covers.
 
     Parameters
@@ -71,11 +71,11 @@ def masks(units: Array) -> Array:
 
     Examples
     --------
-    >>> int(masks([0.5, 0.5, 0.5, 0.0, 0.5]).sum())
+    >>> int(sprite_masks([0.5, 0.5, 0.5, 0.0, 0.5]).sum())
     36
     """
     # Corners are cut to whole pixels, so single precision would move some of them.
-    values = mapped(cast(checked(units), "float64"))
+    values = sprite_latents(cast(checked(units), "float64"))
     flat = values.reshape(-1, 5)
     space = namespace(flat)
     first, last = (cast(flat[:, :1] * like(np.zeros(SIDE), flat), "float32") for _ in range(2))
@@ -91,7 +91,7 @@ def masks(units: Array) -> Array:
     return filled.reshape(*values.shape[:-1], SIDE, SIDE)
 
 
-def colours(units: Array) -> Array:
+def sprite_colours(units: Array) -> Array:
     """Return the colour of each sprite, full and bright, from 0 to 255.
 
     Parameters
@@ -104,10 +104,10 @@ def colours(units: Array) -> Array:
 
     Examples
     --------
-    >>> colours([0.62, 0.31, 1, 0.8, 0.15]).tolist()
+    >>> sprite_colours([0.62, 0.31, 1, 0.8, 0.15]).tolist()
     [226, 255, 0]
     """
-    bright = hue_colours(mapped(cast(checked(units), "float64"))[..., 4])
+    bright = hue_colours(sprite_latents(cast(checked(units), "float64"))[..., 4])
     return cast(namespace(bright).floor(255 * bright), "uint8")
 
 
@@ -134,7 +134,7 @@ def hue_colours(hue: Array) -> Array:
     return colour
 
 
-def layers(units: Array, *, alpha: bool = False) -> Array:
+def sprite_layers(units: Array, *, alpha: bool = False) -> Array:
     """Return each sprite alone on black: the components of the true generator.
 
     Parameters
@@ -150,16 +150,16 @@ def layers(units: Array, *, alpha: bool = False) -> Array:
 
     Examples
     --------
-    >>> layers([[0.5] * 5, [0.1] * 5], alpha=True).shape
+    >>> sprite_layers([[0.5] * 5, [0.1] * 5], alpha=True).shape
     (2, 4, 64, 64)
     """
-    covered = cast(masks(units), "float32")[..., None, :, :]
-    colour = cast(colours(units), "float32")[..., None, None] / 255
+    covered = cast(sprite_masks(units), "float32")[..., None, :, :]
+    colour = cast(sprite_colours(units), "float32")[..., None, None] / 255
     space = namespace(covered)
     return space.concatenate([covered * colour, covered], -3) if alpha else covered * colour
 
 
-def composed(images: Array, rule: str = "hard") -> Array:
+def compose_layers(images: Array, rule: str = "hard") -> Array:
     """Compose layers, the first in front, into images.
 
     Parameters
@@ -176,8 +176,8 @@ def composed(images: Array, rule: str = "hard") -> Array:
 
     Examples
     --------
-    >>> front, back = np.zeros((3, 1, 1)), np.ones((3, 1, 1))
-    >>> composed(np.stack([front, back])).ravel().tolist(), composed(np.stack([front, back]), "soft").ravel().tolist()
+    >>> both = np.stack([np.zeros((3, 1, 1)), np.ones((3, 1, 1))])
+    >>> compose_layers(both).ravel().tolist(), compose_layers(both, "soft").ravel().tolist()
     ([1.0, 1.0, 1.0], [0.5, 0.5, 0.5])
     """
     channels = _rule_channels(rule)
@@ -213,7 +213,7 @@ def soft_addition(front: Array, behind: Array, gain: float = 1.0) -> Array:
     return front * share + behind * (1 - share)
 
 
-def render(units: Array, rule: str = "hard") -> Array:
+def render_sprites(units: Array, rule: str = "hard") -> Array:
     """Draw images of several sprites each, the first in front.
 
     Parameters
@@ -221,7 +221,7 @@ def render(units: Array, rule: str = "hard") -> Array:
     units : array or Tensor, shape (N, K, 5)
         A tensor is drawn on its device at once; an array in chunks.
     rule : {"hard", "soft", "rgba"}
-        As in ``composed``; ``rgba`` gives the same image as ``hard``, since sprites are opaque.
+        As in ``compose_layers``; ``rgba`` gives the same image as ``hard``, since sprites are opaque.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def render(units: Array, rule: str = "hard") -> Array:
 
     Examples
     --------
-    >>> images = render([[[0.5, 0.5, 0, 1, 0.1], [0.55, 0.55, 1, 1, 0.6]]])
+    >>> images = render_sprites([[[0.5, 0.5, 0, 1, 0.1], [0.55, 0.55, 1, 1, 0.6]]])
     >>> images.shape, round(float(images.sum() / 255), 4)
     ((1, 3, 64, 64), 500.3373)
     """
@@ -249,7 +249,7 @@ def render(units: Array, rule: str = "hard") -> Array:
     return images
 
 
-def regions(units: npt.ArrayLike) -> dict[str, npt.NDArray[np.bool_]]:
+def sprite_regions(units: npt.ArrayLike) -> dict[str, npt.NDArray[np.bool_]]:
     """Return the pixels of each kind in images of two sprites: front, visible back, overlap and empty.
 
     Parameters
@@ -264,21 +264,21 @@ def regions(units: npt.ArrayLike) -> dict[str, npt.NDArray[np.bool_]]:
 
     Examples
     --------
-    >>> found = regions([[[0.5, 0.5, 0, 1, 0.1], [0.55, 0.55, 1, 1, 0.6]]])
+    >>> found = sprite_regions([[[0.5, 0.5, 0, 1, 0.1], [0.55, 0.55, 1, 1, 0.6]]])
     >>> {name: int(pixels.sum()) for name, pixels in found.items()}
     {'front': 230, 'back': 53, 'empty': 3813, 'hidden': 161}
     """
-    both = np.asarray(masks(units))
+    both = np.asarray(sprite_masks(units))
     front, back = both[:, 0], both[:, 1]
     return {"front": front, "back": back & ~front, "empty": ~front & ~back, "hidden": back & front}
 
 
-def radius(corners: int) -> float:
+def polygon_radius(corners: int) -> float:
     """Distance from the centre to a corner of the regular polygon of area 1.
 
     Examples
     --------
-    >>> round(radius(4), 6)
+    >>> round(polygon_radius(4), 6)
     0.707107
     """
     return float(np.sqrt(2 / (corners * np.sin(2 * np.pi / corners))))
@@ -287,7 +287,7 @@ def radius(corners: int) -> float:
 def _corners(values: Array, corners: int, start: float) -> Array:
     """Return the corners (S, n, 2) in whole pixels, y pointing up."""
     angles = np.deg2rad(start) + 2 * np.pi * np.arange(corners) / corners
-    outline = like(radius(corners) * np.stack([np.cos(angles), np.sin(angles)], 1), values)
+    outline = like(polygon_radius(corners) * np.stack([np.cos(angles), np.sin(angles)], 1), values)
     exact = SIDE * (values[:, None, :2] + values[:, None, 3:4] * outline)
     return cast(namespace(values).trunc(exact), "float32")
 
@@ -317,8 +317,8 @@ def _spans(vertices: Array) -> tuple[Array, Array]:
 
 def _drawn(units: Array, rule: str) -> Array:
     if rule == "soft":
-        return composed(layers(units), "soft")
-    covered, colour = masks(units)[:, :, None], colours(units)[..., None, None]
+        return compose_layers(sprite_layers(units), "soft")
+    covered, colour = sprite_masks(units)[:, :, None], sprite_colours(units)[..., None, None]
     space = namespace(units)
     image = colour[:, -1] * covered[:, -1]
     for slot in reversed(range(units.shape[1] - 1)):

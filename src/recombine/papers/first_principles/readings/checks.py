@@ -117,9 +117,9 @@ def _band(rows: Table) -> Outcome:
 
 def _hidden(rows: Table) -> Outcome:
     """Compare the pixels that fail with those of the front anchor O."""
-    from recombine.worlds.rendered.sprites import masks
+    from recombine.worlds.rendered.sprites import sprite_masks
 
-    anchored = masks(anchor(0.0)).ravel()[rows["pixel"]]
+    anchored = sprite_masks(anchor(0.0)).ravel()[rows["pixel"]]
     one, two = (rows[f"back, {word}"] < 1 for word in ("one anchor", "two anchors"))
     wrong = int((one != anchored).sum())
     detail = f"{int(one.sum())} of {len(rows)} pixels fail with one anchor, {int(two.sum())} with two"
