@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
-from recombine.runs.collect import collect, load_record, load_table, write_table
+from recombine.runs.collect import collect, load_table, save_table
 from recombine.runs.experiment import Experiment, Result, Unit, grid
 from recombine.runs.provenance import driver_record, worker_record
 from recombine.runs.store import Store, StoreWarning
@@ -177,19 +178,16 @@ def test_the_table_has_the_settings_and_says_what_is_missing(store: Store) -> No
 
 
 def test_parquet_gives_the_table_back_with_its_record(store: Store, tmp_path: Path) -> None:
-    experiment, table = sample_table(store)
+    _, table = sample_table(store)
     path = tmp_path / "tables" / "it's.parquet"
-    write_table(store, experiment, "quick", path)
+    record = {"scale": "quick", "command": "it's this one"}
+    save_table(table, path, record)
     back = load_table(path)
     assert back.columns == table.columns
     for name in table.columns:
         np.testing.assert_array_equal(back[name], table[name], err_msg=name)
-    record = load_record(path)
-    assert (record["experiment"], record["scale"], record["units"]) == ("sample", "quick", 3)
-    assert record["libraries"][0]["numpy"] == np.__version__
-    path.unlink()
-    write_table(store, experiment, "quick", path)
-    assert path.exists()
+    kept = duckdb.execute("SELECT decode(key), decode(value) FROM parquet_kv_metadata(?)", [str(path)]).fetchall()
+    assert json.loads(dict(kept)["recombine"]) == record
 
 
 def test_parquet_needs_neither_pandas_nor_pyarrow(store: Store, tmp_path: Path) -> None:
@@ -203,10 +201,7 @@ def test_parquet_needs_neither_pandas_nor_pyarrow(store: Store, tmp_path: Path) 
     assert done.stdout.strip() == "['x', 'y']"
 
 
-def test_an_empty_table_is_not_written(store: Store, tmp_path: Path) -> None:
-    experiment = Experiment("sample", lambda unit: ROWS, quick=grid(x=[1]), full=[])
-    with pytest.raises(InputError, match="run it first"):
-        write_table(store, experiment, "quick", tmp_path / "t.parquet")
+def test_a_table_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no table at"):
         load_table(tmp_path / "t.parquet")
 

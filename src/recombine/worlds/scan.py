@@ -132,8 +132,6 @@ class Commands:
     >>> row = scan.row("turn left and jump")
     >>> scan.words[row, :5].tolist(), scan.actions[row, :3].tolist()
     ([5, 6, 12, 4, 0], [5, 4, 0])
-    >>> scan.performed(row)
-    ('I_TURN_LEFT', 'I_JUMP')
     """
 
     texts: tuple[str, ...]
@@ -153,10 +151,6 @@ class Commands:
     @cached_property
     def _rows(self) -> dict[str, int]:
         return {text: row for row, text in enumerate(self.texts)}
-
-    def performed(self, row: int) -> tuple[str, ...]:
-        """Return the names of the actions of one row."""
-        return tuple(ACTIONS[code] for code in self.actions[row, : self.action_counts[row]])
 
     def containing(self, phrase: str) -> BoolArray:
         """Return which commands (N,) have these words, one directly after the other."""

@@ -161,7 +161,7 @@ def test_cosine_equals_torch_and_ends_at_its_floor():
 
 def test_annealed_steps_shrink_as_the_schedule_says():
     inputs, targets = np.eye(2), np.array([1.0, -1.0])
-    from recombine.nets.layers.dense import MLP
+    from recombine.nets.architectures.mlp import MLP
 
     ensemble = Ensemble(MLP(2, (8,)), [0], dtype="float64")
     first = ensemble.initial()[0]["weight1"]

@@ -8,9 +8,9 @@ import torch
 
 from recombine.errors import InputError
 from recombine.nets.architecture import Tensors
+from recombine.nets.architectures.mlp import MLP
 from recombine.nets.ensemble.ensemble import Ensemble, Trained
 from recombine.nets.ensemble.optimisers import SGD, Adam
-from recombine.nets.layers.dense import MLP
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((14, 4))

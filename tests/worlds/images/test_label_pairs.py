@@ -23,7 +23,6 @@ from recombine.worlds.images.label_pairs import (
     draw_grid,
     draw_pairs,
     relation,
-    shared_information,
     split_images,
     stack_pairs,
 )
@@ -35,6 +34,14 @@ RULES = {name: relation(offsets) for name, offsets in OFFSETS.items()}
 def coloured(count: int = 60) -> Images:
     pixels = np.random.default_rng(0).integers(0, 256, (count, 3, 5, 4), dtype=np.uint8)
     return Images("coloured", pixels, np.arange(count) % 4, (0.3, 0.4, 0.5), (0.2, 0.2, 0.3))
+
+
+def shared_information(rule: FloatArray) -> float:
+    """I(Y_1; Y_2) in bits under P(Y_2 | Y_1) with Y_1 uniform."""
+    joint = rule / len(rule)
+    apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+    there = joint > 0
+    return float((joint[there] * np.log2(joint[there] / apart[there])).sum())
 
 
 def test_the_right_image_tells_all_but_one_bit_in_setting_a_and_nothing_in_b() -> None:

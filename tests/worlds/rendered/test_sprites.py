@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from recombine.errors import InputError
-from recombine.worlds.rendered import soft_sprites, sprites
+from recombine.worlds.rendered import sprites
 
 #: Latents, pixels, rows, columns and colour of sprites drawn by the authors' renderer.
 KNOWN = [
@@ -92,27 +92,6 @@ def test_chunks_do_not_matter(monkeypatch):
     assert sprites.render_sprites(units[:0]).shape == (0, 3, 64, 64)
 
 
-def test_soft_sprites_have_derivatives_in_every_latent():
-    torch = pytest.importorskip("torch")
-    unit = torch.tensor([0.42, 0.31, 0.3, 0.8, 0.15], dtype=torch.float64, requires_grad=True)
-    total = lambda at: (soft_sprites.soft_layers(at, softness=2.0) * weights).sum()  # noqa: E731
-    weights = torch.linspace(0, 1, 4 * 64 * 64, dtype=torch.float64).reshape(4, 64, 64) ** 2
-    (slope,) = torch.autograd.grad(total(unit), unit)
-    for place in range(5):
-        step = torch.zeros(5, dtype=torch.float64)
-        step[place] = 1e-6
-        measured = (total(unit.detach() + step) - total(unit.detach() - step)) / 2e-6
-        assert slope[place].item() == pytest.approx(measured.item(), rel=1e-4)
-        assert abs(measured.item()) > 1e-3
-
-
-def test_soft_sprites_approach_the_sharp_polygon():
-    unit = np.array([0.5, 0.5, 0.5, 1.0, 0.5])
-    covered = soft_sprites.soft_layers(unit, softness=1e-3)[3].sum()
-    # A square of side 64 * 0.22 pixels whose sides pass between pixel centres.
-    assert covered == pytest.approx((64 * 0.22) ** 2, rel=0.02)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -123,7 +102,6 @@ def test_soft_sprites_approach_the_sharp_polygon():
         (lambda: sprites.render_sprites([[[0.5] * 5]], "sofft"), "did you mean 'soft'"),
         (lambda: sprites.compose_layers(np.zeros((2, 3, 4, 4)), "rgba"), "needs .* 4 channels"),
         (lambda: sprites.sprite_masks("circle"), "not numbers in rows"),
-        (lambda: soft_sprites.soft_layers([0.5] * 5, softness=0), "above 0"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -8,6 +8,7 @@ from recombine._rooms import open_room
 
 if TYPE_CHECKING:
     from recombine.nets.architectures.convnet import ConvNet as ConvNet
+    from recombine.nets.architectures.mlp import MLP as MLP
     from recombine.nets.architectures.pair_net import PairNet as PairNet
     from recombine.nets.architectures.resnet import ResNet as ResNet
     from recombine.nets.architectures.seq2seq import Seq2Seq as Seq2Seq

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.layers.dense import MLP, linear
+from recombine.nets.architectures.mlp import MLP
+from recombine.nets.layers.dense import linear
 from recombine.nets.layers.side_by_side import apart, convolve_transposed, side_by_side, uniform
 
 

@@ -106,7 +106,7 @@ class Ensemble:
     Examples
     --------
     >>> import numpy as np
-    >>> from recombine.nets.layers.dense import MLP
+    >>> from recombine.nets.architectures.mlp import MLP
     >>> ensemble = Ensemble(MLP(inputs=2, hidden=(50,)), seeds=range(4))
     >>> trained = ensemble.train(np.eye(2), [1.0, -1.0], rate=0.05, steps=500, stop=1e-4)
     >>> bool(trained.stopped.all()), trained.outputs(np.eye(2)).shape

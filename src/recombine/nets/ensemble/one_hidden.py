@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from recombine.nets.architecture import Tensors
+from recombine.nets.architectures.mlp import MLP
 from recombine.nets.ensemble.steps import Chunk, Setting, TrainingState
-from recombine.nets.layers.dense import MLP
 
 #: Below this width a product and a sum beat one small matrix product per network.
 NARROW = 200

@@ -62,20 +62,6 @@ def relation(offsets: Sequence[int], classes: int = 10) -> FloatArray:
     return np.stack([np.roll(row, label) for label in range(classes)])
 
 
-def shared_information(rule: FloatArray) -> float:
-    """Return I(Y_1; Y_2) in bits under P(Y_2 | Y_1) of shape (K, K) with Y_1 uniform.
-
-    Examples
-    --------
-    >>> [round(shared_information(relation(OFFSETS[setting])), 3) for setting in ("A", "B")]
-    [2.322, 0.0]
-    """
-    joint = _checked(rule) / len(rule)
-    apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
-    there = joint > 0
-    return float((joint[there] * np.log2(joint[there] / apart[there])).sum())
-
-
 def draw_pairs(images: Images, rule: FloatArray, count: int, seed: int, purpose: str = "stream") -> PairDraws:
     """Draw one network's samples: Y_1 uniform, Y_2 by the rule, and for each an image of that label.
 

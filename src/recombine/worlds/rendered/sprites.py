@@ -2,7 +2,7 @@
 
 A sprite is a regular polygon without anti-aliasing whose corners are cut to whole pixels, so every row of it is one
 span of columns. That makes the drawing a few array operations, the same in NumPy and in torch: hand over a tensor and
-everything happens on its device. The true sprites have no derivatives; ``soft_sprites`` has smooth ones.
+everything happens on its device. Sprites have no derivatives; ``blobs`` do.
 """
 
 from __future__ import annotations
