@@ -57,9 +57,11 @@ class MLP(Architecture):
         generator = generator_for(seed, purpose=0)
         parameters: Tensors = {}
         for layer, (fan_in, fan_out) in enumerate(pairwise(self.widths)):
-            weight, bias = dense(fan_in, fan_out, scale, generator)
-            parameters |= {f"weight{layer}": weight, f"bias{layer}": bias}
+            parameters[f"weight{layer}"], parameters[f"bias{layer}"] = self._draw(fan_in, fan_out, scale, generator)
         return parameters
+
+    def _draw(self, fan_in: int, fan_out: int, scale: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        return dense(fan_in, fan_out, scale, generator)
 
     def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Map (c, B, inputs) to (c, B, outputs)."""

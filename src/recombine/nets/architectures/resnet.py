@@ -13,17 +13,8 @@ from torch.nn import functional
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
 from recombine.nets.layers.dense import readout
-from recombine.nets.layers.side_by_side import (
-    apart,
-    convolve,
-    fits_kernels,
-    norm_parameters,
-    norm_statistics,
-    normalise,
-    remember,
-    side_by_side,
-    uniform,
-)
+from recombine.nets.layers.first_weights import default_layers, norm_parameters, norm_statistics
+from recombine.nets.layers.side_by_side import apart, convolve, fits_kernels, normalise, remember, side_by_side
 
 #: Name, channels in, channels out, kernel and stride of one convolution and its normalisation.
 Convolution = tuple[str, int, int, int, int]
@@ -98,12 +89,9 @@ class ResNet(Architecture):
         generator = generator_for(seed, purpose=0)
         parameters: Tensors = {}
         for name, channels, out, kernel, _ in self._plan():
-            shape = (out, channels, kernel, kernel)
-            parameters[f"{name}.weight"] = uniform(channels * kernel**2, shape, generator) * scale
+            parameters |= default_layers({name: (out, channels, kernel, kernel)}, scale, generator, bias=False)
             parameters |= norm_parameters(f"{name}.norm", out)
-        parameters["readout.weight"] = uniform(self.flat, (self.outputs, self.flat), generator) * scale
-        parameters["readout.bias"] = uniform(self.flat, (self.outputs,), generator) * scale
-        return parameters
+        return parameters | default_layers({"readout": (self.outputs, self.flat)}, scale, generator)
 
     def statistics(self, seed: int) -> Tensors:
         """Return one network's running means and variances at the start."""

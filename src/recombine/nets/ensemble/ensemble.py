@@ -166,9 +166,8 @@ class Ensemble:
         ready = prepare_inputs(inputs, self.architecture, len(self), self.master, torch.device(self.device))
         size = self._size(1, _shape(ready), parameters)
         places = torch.arange(len(self), device=self.device)
-        none = torch.zeros(0, device=self.device)
-        ledger = Ledger(none, none, none, none, none, parameters, statistics)
-        return final_outputs(self.architecture, ledger, ready, places.tensor_split(-(-len(self) // size)), self.compute)
+        pieces = places.tensor_split(-(-len(self) // size))
+        return final_outputs(self.architecture, parameters, statistics, ready, pieces, self.compute)
 
     def train(
         self,
@@ -327,23 +326,14 @@ class Ensemble:
         history = torch.where(ended, ledger.loss, ledger.history)
         watched = None
         if plan.watch is not None and plan.record:
-            final = final_outputs(self.architecture, ledger, plan.watch, groups, self.compute, observed=True)
+            weights, states = ledger.parameters, ledger.statistics
+            final = final_outputs(self.architecture, weights, states, plan.watch, groups, self.compute, observed=True)
             watched = final.expand(len(recorded), *final.shape).clone()
             for row, pieces in zip(watched, ledger.watched, strict=True):
                 for places, outputs in pieces:
                     row[places] = outputs
-        return Trained(
-            self,
-            ledger.parameters,
-            ledger.statistics,
-            ledger.loss,
-            ledger.steps,
-            ledger.stopped,
-            ledger.diverged,
-            plan.record,
-            history,
-            watched,
-        )
+        how = (ledger.loss, ledger.steps, ledger.stopped, ledger.diverged)
+        return Trained(self, ledger.parameters, ledger.statistics, *how, plan.record, history, watched)
 
 
 def _per_network(value: float | npt.ArrayLike, networks: int, name: str) -> list[float]:

@@ -271,23 +271,16 @@ def evaluate(
 
 def final_outputs(
     architecture: Architecture,
-    ledger: Ledger,
+    parameters: Tensors,
+    statistics: Tensors,
     watch: Watch,
     pieces: Sequence[Tensor],
     compute: torch.dtype,
     observed: bool = False,
 ) -> Tensor:
-    """Return outputs (E, M, K) of all networks as they ended, evaluated in the given groups of networks."""
-    outputs = [
-        _seen(
-            architecture,
-            select_networks(ledger.parameters, piece),
-            select_networks(ledger.statistics, piece),
-            watch,
-            piece,
-            compute,
-            observed,
-        )
-        for piece in pieces
-    ]
+    """Return outputs (E, M, K) of all networks with these parameters, evaluated in the given groups of networks."""
+    outputs = []
+    for piece in pieces:
+        weights, states = select_networks(parameters, piece), select_networks(statistics, piece)
+        outputs.append(_seen(architecture, weights, states, watch, piece, compute, observed))
     return torch.cat(outputs)[torch.argsort(torch.cat(list(pieces)))]

@@ -7,6 +7,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
+
+from recombine.nets.architecture import Tensors
+
+#: First slope of a PReLU on negative values, torch's default.
+PRELU_SLOPE = 0.25
 
 
 def dense(fan_in: int, fan_out: int, scale: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -50,8 +56,60 @@ def readout(values: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return linear(values, weight, bias)
 
 
+def apply_layer(values: Tensor, parameters: Tensors, name: str) -> Tensor:
+    """Apply each network's own layer ``name`` to (c, B, ..., i): (c, B, ..., o); some layers have no bias.
+
+    Examples
+    --------
+    >>> weights = {"up.weight": torch.ones(2, 5, 4), "up.bias": torch.zeros(2, 5)}
+    >>> apply_layer(torch.ones(2, 3, 7, 4), weights, "up").shape
+    torch.Size([2, 3, 7, 5])
+    """
+    flat, weight, bias = values.flatten(1, -2), parameters[f"{name}.weight"], parameters.get(f"{name}.bias")
+    result = flat @ weight.transpose(1, 2) if bias is None else linear(flat, weight, bias)
+    return result.view(*values.shape[:-1], -1)
+
+
+def perceptron(values: Tensor, parameters: Tensors, hidden: int) -> Tensor:
+    """Apply the ReLU layers "dense0", "dense1", ... to (c, B, i), as many as are hidden, and the one after as readout.
+
+    Examples
+    --------
+    >>> weights = {"dense0.weight": torch.ones(2, 5, 4), "dense0.bias": torch.zeros(2, 5)}
+    >>> perceptron(torch.ones(2, 3, 4), weights, hidden=0).shape
+    torch.Size([2, 3, 5])
+    """
+    for layer in range(hidden):
+        values = torch.relu(apply_layer(values, parameters, f"dense{layer}"))
+    return readout(values, parameters[f"dense{hidden}.weight"], parameters[f"dense{hidden}.bias"])
+
+
+def layer_norm(values: Tensor, parameters: Tensors, name: str) -> Tensor:
+    """Normalise each token of (c, B, T, width) with each network's own gain and shift ``name``.
+
+    Examples
+    --------
+    >>> gain = {"norm.gain": torch.ones(2, 4), "norm.shift": torch.zeros(2, 4)}
+    >>> bool(layer_norm(torch.randn(2, 3, 5, 4), gain, "norm").mean(-1).abs().max() < 1e-6)
+    True
+    """
+    gain, shift = (parameters[f"{name}.{part}"][:, None, None] for part in ("gain", "shift"))
+    return functional.layer_norm(values, values.shape[-1:]) * gain + shift
+
+
+def prelu(values: Tensor, slope: Tensor) -> Tensor:
+    """Multiply what is negative in (c, ...) by each network's own slope (c, 1).
+
+    Examples
+    --------
+    >>> prelu(torch.tensor([[-2.0, 2.0]]), torch.tensor([[0.25]])).tolist()
+    [[-0.5, 2.0]]
+    """
+    return values.clamp_min(0) + slope.view(-1, *[1] * (values.ndim - 1)) * values.clamp_max(0)
+
+
 class _LinearOnCPU(torch.autograd.Function):
-    """The same without a product by a transposed second matrix, which OpenBLAS does three times slower when small."""
+    """`linear` without a product by a transposed second matrix, which OpenBLAS does three times slower when small."""
 
     generate_vmap_rule = True
 
