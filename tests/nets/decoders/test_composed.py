@@ -14,7 +14,7 @@ from recombine.nets.decoders.components import Decoder, FourierNet, upsampled_co
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.optimisers import AdamW
 from recombine.nets.ensemble.schedules import Cosine
-from recombine.worlds.rendered import sprites
+from recombine.worlds.rendered import canvas, sprites
 
 #: A decoder small enough for a test: 16 pixels a side.
 SMALL = Decoder(hidden=12, features=8, start=2, doublings=3)
@@ -61,7 +61,7 @@ def test_rgba_model_shares_its_decoder_and_composes_over_black():
     image = model.forward(single(model, 2), {}, inputs[None], False)[0]
     torch.testing.assert_close(image, expected.flatten(1), atol=1e-6, rtol=0)
     layers = [torch.cat([part[:, :3], own], 1) for part, own in zip((a, b), cover, strict=True)]
-    rendered = sprites.compose_layers(torch.stack(layers, 1), "rgba")
+    rendered = canvas.compose_layers(torch.stack(layers, 1), "rgba")
     torch.testing.assert_close(image, rendered.flatten(1), atol=1e-6, rtol=0)
 
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from recombine.errors import InputError
-from recombine.worlds.rendered import sprites
+from recombine.worlds.rendered import canvas, sprites
 
 #: Latents, pixels, rows, columns and colour of sprites drawn by the authors' renderer.
 KNOWN = [
@@ -73,9 +73,9 @@ def test_torch_draws_the_same():
 def test_three_routes_to_a_hard_image():
     units = np.random.default_rng(3).random((20, 3, 5))
     drawn = sprites.render_sprites(units) / 255
-    np.testing.assert_allclose(sprites.compose_layers(sprites.sprite_layers(units)), drawn, atol=1e-6)
+    np.testing.assert_allclose(canvas.compose_layers(sprites.sprite_layers(units)), drawn, atol=1e-6)
     np.testing.assert_allclose(
-        sprites.compose_layers(sprites.sprite_layers(units, alpha=True), "rgba"), drawn, atol=1e-6
+        canvas.compose_layers(sprites.sprite_layers(units, alpha=True), "rgba"), drawn, atol=1e-6
     )
 
 
@@ -100,7 +100,7 @@ def test_chunks_do_not_matter(monkeypatch):
         (lambda: sprites.render_sprites([[[1.5] * 5]]), "outside 0 to 1"),
         (lambda: sprites.render_sprites([[[np.nan] * 5]]), "not numbers"),
         (lambda: sprites.render_sprites([[[0.5] * 5]], "sofft"), "did you mean 'soft'"),
-        (lambda: sprites.compose_layers(np.zeros((2, 3, 4, 4)), "rgba"), "needs .* 4 channels"),
+        (lambda: canvas.compose_layers(np.zeros((2, 3, 4, 4)), "rgba"), "needs .* 4 channels"),
         (lambda: sprites.sprite_masks("circle"), "not numbers in rows"),
     ],
 )

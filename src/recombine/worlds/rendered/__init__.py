@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from recombine.worlds.rendered.bumps import BumpSamples as BumpSamples
     from recombine.worlds.rendered.bumps import BumpWorld as BumpWorld
     from recombine.worlds.rendered.bumps import Hole as Hole
+    from recombine.worlds.rendered.canvas import compose_layers as compose_layers
+    from recombine.worlds.rendered.canvas import hue_colours as hue_colours
+    from recombine.worlds.rendered.canvas import soft_addition as soft_addition
     from recombine.worlds.rendered.rotations import RotationWorld as RotationWorld
-    from recombine.worlds.rendered.sprites import compose_layers as compose_layers
-    from recombine.worlds.rendered.sprites import hue_colours as hue_colours
     from recombine.worlds.rendered.sprites import render_sprites as render_sprites
-    from recombine.worlds.rendered.sprites import soft_addition as soft_addition
     from recombine.worlds.rendered.sprites import sprite_colours as sprite_colours
     from recombine.worlds.rendered.sprites import sprite_latents as sprite_latents
     from recombine.worlds.rendered.sprites import sprite_layers as sprite_layers

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.errors import InputError, listing, near_miss
-from recombine.worlds.rendered.sprites import compose_layers, hue_colours, soft_addition
+from recombine.worlds.rendered.canvas import compose_layers, hue_colours, refuse_unknown, soft_addition, unit_latents
 
 SIDE = 12
 LATENTS = ("x", "y", "hue")
@@ -58,12 +57,8 @@ def blob_latents(units: npt.ArrayLike) -> FloatArray:
     >>> blob_latents([0, 1, 1]).round(2).tolist()
     [0.15, 0.85, 0.65]
     """
-    values = np.asarray(units, dtype=np.float64)
-    if values.ndim < 1 or values.shape[-1] != len(LATENTS):
-        raise InputError(f"latents have shape {values.shape}; the last axis must hold {', '.join(LATENTS)}")
-    if not ((values >= -1e-9) & (values <= 1 + 1e-9)).all():
-        raise InputError("some latents lie outside 0 to 1 or are not numbers; give them in the unit cube")
-    return LOWEST + WIDTHS * values
+    values: FloatArray = LOWEST + WIDTHS * unit_latents(np.asarray(units), LATENTS)
+    return values
 
 
 def blob_layers(units: npt.ArrayLike, *, alpha: bool = False) -> FloatArray:
@@ -107,8 +102,7 @@ def render_blobs(units: npt.ArrayLike, rule: str = "soft") -> FloatArray:
     >>> bool(np.allclose(render_blobs(units, "add"), blob_layers(units).sum(1)))
     True
     """
-    if rule not in RULES:
-        raise InputError(f"{rule!r} is not a way to compose;{near_miss(rule, RULES)} Rules: {listing(RULES)}")
+    refuse_unknown(rule, RULES)
     if rule == "rgba":
         over: FloatArray = compose_layers(blob_layers(units, alpha=True), "rgba")
         return over

@@ -30,7 +30,7 @@ def targets(unit: Unit) -> Rows:
     units = support(unit.setting["support"]).sample(unit.setting["images"], 0)
     rows = []
     for rule in ("hard", "soft"):
-        images = sprites.cast(sprites.render_sprites(units, rule), "float32") / (255 if rule == "hard" else 1)
+        images = sprites.render_sprites(units, rule).astype(np.float32) / (255 if rule == "hard" else 1)
         row = {"support": unit.setting["support"], "targets": rule, "variance": mean_variance(images)}
         rows.append(row | {"black mse": mean_squared_error(0 * images, images)})
     return rows
