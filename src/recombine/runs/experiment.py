@@ -46,6 +46,9 @@ class Result:
     rows: Sequence[Mapping[str, Any]] | Table
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"Result({len(self.rows)} rows, {len(self.arrays)} arrays)"
+
 
 Rows = Sequence[Mapping[str, Any]] | Table | Result
 
@@ -225,6 +228,8 @@ class Experiment:
     >>> def double(unit):
     ...     return [{"value": 2 * unit.setting["x"]}]
     >>> experiment = Experiment("double", double, quick=grid(x=[1, 2]), full=grid(x=range(100)))
+    >>> experiment
+    Experiment('double', 2 quick and 100 full settings)
     >>> [unit.setting for unit in experiment.units("quick")]
     [{'x': 1}, {'x': 2}]
     >>> len(experiment.units("full"))
@@ -239,6 +244,9 @@ class Experiment:
     seeds: int = 1
     setting_type: type | None = None
     needs: Callable[[Sequence[Unit]], None] | None = None
+
+    def __repr__(self) -> str:
+        return f"Experiment({self.name!r}, {len(self.quick)} quick and {len(self.full)} full settings)"
 
     def settings(self, scale: str) -> list[dict[str, Any]]:
         """Return the settings of a scale as plain dictionaries."""

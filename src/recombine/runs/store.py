@@ -55,6 +55,9 @@ class Run:
     record: dict[str, Any]
     folder: Path
 
+    def __repr__(self) -> str:
+        return f"Run({self.key!r} of {self.spec['experiment']!r}, {len(self.rows)} rows)"
+
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The arrays kept next to the rows; read from disk at each call."""

@@ -88,8 +88,8 @@ def run(
     ...     return [{"square": unit.setting["x"] ** 2}]
     >>> experiment = Experiment("squares", square, quick=grid(x=range(3)), full=grid(x=range(9)))
     >>> store = Store(tempfile.mkdtemp())
-    >>> run(experiment, "quick", store, "inline", progress=False).ran
-    3
+    >>> run(experiment, "quick", store, "inline", progress=False)
+    Sweep('squares', quick: 3 run, 0 found, 0 failed, 0 left)
     >>> run(experiment, "full", store, "inline", progress=False).ran  # three of the nine are there
     6
     >>> collect(store, experiment, "quick")["square"]

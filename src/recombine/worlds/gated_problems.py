@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, listing, near_miss
 
 _X1 = (0.2, 0.4, 0.8, 0.6, -0.3, -0.5, -0.8, -0.6, 0.3, 0.3, 0.9, 0.8, -0.2, -0.1, -0.6, -0.95)
@@ -27,6 +28,8 @@ class GatedProblem:
     X: FloatArray
     y: FloatArray
     ids: IntArray
+
+    __repr__ = brief_repr
 
     @property
     def gates(self) -> IntArray:

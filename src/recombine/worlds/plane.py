@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, listing, near_miss
 from recombine.tasks.task import whole
 
@@ -75,6 +76,8 @@ class PlaneSamples:
 
     points: FloatArray
     labels: FloatArray
+
+    __repr__ = brief_repr
 
 
 def draw_training(reading: str, seed: int, count: int | None = None) -> PlaneSamples:

@@ -16,6 +16,7 @@ from itertools import chain
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, listing, near_miss
 
 VERBS = ("walk", "look", "run", "jump")
@@ -140,6 +141,8 @@ class Commands:
     word_counts: IntArray
     action_counts: IntArray
 
+    __repr__ = brief_repr
+
     def __len__(self) -> int:
         return len(self.texts)
 
@@ -206,6 +209,8 @@ class ScanSplit:
     name: str
     train: IntArray
     test: IntArray
+
+    __repr__ = brief_repr
 
 
 def scan_split(name: str, *, seed: int = 0, without_repeats: bool = False) -> ScanSplit:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.checks import real, reals
 from recombine.errors import InputError
 from recombine.tasks.task import whole
@@ -62,6 +63,8 @@ class LinearTeachers:
 
     auxiliary: FloatArray
     main: FloatArray
+
+    __repr__ = brief_repr
 
     @property
     def power(self) -> float:
@@ -132,6 +135,8 @@ class ReluTeacher:
 
     weights: FloatArray
     readouts: FloatArray
+
+    __repr__ = brief_repr
 
     def __call__(self, inputs: npt.ArrayLike) -> FloatArray:
         """Return targets (N,) of inputs (N, D)."""

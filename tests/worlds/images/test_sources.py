@@ -101,6 +101,7 @@ def test_images_leave_the_arrays_they_are_given_alone() -> None:
         (np.zeros((2, 1, 3, 3)), np.arange(2), (0.0,), "pixels float64"),
         (np.zeros((2, 1, 3, 3), np.uint8), np.arange(3), (0.0,), "labels (3,)"),
         (np.zeros((2, 3, 3, 3), np.uint8), np.arange(2), (0.0,), "have 3 channels; give a mean and a std for each"),
+        (np.zeros((2, 1, 3, 3), np.uint8), np.arange(2) - 1, (0.0,), "number the classes from 0 up"),
     ],
 )
 def test_images_of_the_wrong_shape_are_refused(

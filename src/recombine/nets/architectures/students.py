@@ -10,6 +10,7 @@ from numbers import Integral
 import torch
 from torch import Tensor
 
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
 from recombine.nets.layers.dense import linear
@@ -101,6 +102,8 @@ class Continued(Architecture):
     architecture: Architecture
     seeds: tuple[int, ...]
     parameters: Tensors = field(repr=False)
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         if len(set(self.seeds)) != len(self.seeds) or any(len(t) != len(self.seeds) for t in self.parameters.values()):

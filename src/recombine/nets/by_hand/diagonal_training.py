@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from recombine.cells.brief import brief_repr
 from recombine.errors import SolverError
 from recombine.nets.by_hand.diagonal import DiagonalNetworks, Schedule
 from recombine.nets.replay import ReplayedStep
@@ -48,6 +49,8 @@ class TrainedDiagonal:
     steps: npt.NDArray[np.int64]
     stopped: npt.NDArray[np.bool_]
     rate: npt.NDArray[np.float64]
+
+    __repr__ = brief_repr
 
 
 def train_diagonal(columns: DiagonalNetworks, schedule: Schedule) -> TrainedDiagonal:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from recombine.cells.array_files import read_arrays, write_arrays
 from recombine.cells.arrays import FloatArray, as_count, as_counts, as_numbers
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, listing, near_miss
 from recombine.theory.gated.contexts import HalfSpaces, as_points
 
@@ -57,6 +58,8 @@ class GatedNetworks:
     readout: Tensor
     bias: Tensor
     contexts: tuple[HalfSpaces, ...] = ()
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         shapes = [tuple(tensor.shape) for tensor in (self.weights, self.readout, self.bias)]

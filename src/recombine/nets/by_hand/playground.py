@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 
 #: First bias of every unit.
@@ -46,6 +47,8 @@ class Playground:
 
     weights: tuple[FloatArray, ...]
     biases: tuple[FloatArray, ...]
+
+    __repr__ = brief_repr
 
     @classmethod
     def initial(cls, seeds: Sequence[int], hidden: Sequence[int] = (8, 8, 8), inputs: int = 2) -> Playground:

@@ -73,6 +73,9 @@ class Trained:
     history: Tensor
     watched: Tensor | None
 
+    def __repr__(self) -> str:
+        return f"Trained({len(self.ensemble)} networks of {self.ensemble.architecture}, {len(self.recorded)} records)"
+
     def outputs(self, inputs: Inputs) -> Tensor:
         """Return the networks' outputs (E, M, K) on inputs (M, ...) or (E, M, ...)."""
         return self.ensemble.outputs(self.parameters, self.statistics, inputs)
@@ -108,6 +111,8 @@ class Ensemble:
     >>> import numpy as np
     >>> from recombine.nets.architectures.mlp import MLP
     >>> ensemble = Ensemble(MLP(inputs=2, hidden=(50,)), seeds=range(4))
+    >>> ensemble
+    Ensemble(4 networks of MLP(inputs=2, hidden=(50,), outputs=1), float32 on cpu)
     >>> trained = ensemble.train(np.eye(2), [1.0, -1.0], rate=0.05, steps=500, stop=1e-4)
     >>> bool(trained.stopped.all()), trained.outputs(np.eye(2)).shape
     (True, torch.Size([4, 2, 1]))
@@ -136,6 +141,9 @@ class Ensemble:
 
     def __len__(self) -> int:
         return len(self.seeds)
+
+    def __repr__(self) -> str:
+        return f"Ensemble({len(self)} networks of {self.architecture}, {self.dtype} on {self.device})"
 
     @property
     def compute(self) -> torch.dtype:

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from recombine.cells.brief import brief_repr
 from recombine.checks import of_kind
 from recombine.errors import InputError, listing, near_miss
 from recombine.measures.activations.dimensionality import Reuse, feature_reuse
@@ -99,6 +100,8 @@ class Finetuned:
     losses: list[float]
     accuracies: list[float]
     reuse: dict[str, Reuse]
+
+    __repr__ = brief_repr
 
 
 def rescale_and_finetune(

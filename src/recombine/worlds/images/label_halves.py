@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray, as_count, as_counts
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 from recombine.worlds.images.sources import Images
 
@@ -29,6 +30,8 @@ class Halves:
     X: FloatArray
     y: FloatArray
     validation: IntArray
+
+    __repr__ = brief_repr
 
     def rows(self, size: int) -> IntArray:
         """Return the rows of a training set of ``size`` samples; smaller sets lie within larger ones."""

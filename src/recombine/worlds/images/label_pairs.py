@@ -16,6 +16,7 @@ import numpy as np
 from torch import Tensor
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 from recombine.tasks.task import whole
 from recombine.worlds.images.pairs import ImagePairs
@@ -43,6 +44,8 @@ class PairDraws:
 
     index: IntArray
     labels: IntArray
+
+    __repr__ = brief_repr
 
 
 def relation(offsets: Sequence[int], classes: int = 10) -> FloatArray:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from recombine.cells.arrays import IntArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 from recombine.tasks.task import Task, whole
 from recombine.worlds.images.noise import noise_bits
@@ -43,6 +44,8 @@ class ImageDraws:
 
     index: IntArray
     cells: IntArray
+
+    __repr__ = brief_repr
 
 
 def draw_images(

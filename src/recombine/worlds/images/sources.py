@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
@@ -51,6 +51,8 @@ class Images:
     labels: IntArray
     mean: tuple[float, ...]
     std: tuple[float, ...]
+    #: Number of images of each class, shape (classes,).
+    counts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:
         if self.pixels.dtype != np.uint8 or self.pixels.ndim != 4 or self.labels.shape != self.pixels.shape[:1]:
@@ -60,10 +62,13 @@ class Images:
             )
         if not len(self.mean) == len(self.std) == self.channels:
             raise InputError(f"images {self.name!r} have {self.channels} channels; give a mean and a std for each")
-        for field in ("pixels", "labels"):
-            view = getattr(self, field).view()
+        if self.labels.dtype.kind not in "iu" or self.labels.min(initial=0) < 0:
+            raise InputError(f"images {self.name!r} have labels that are not classes; number the classes from 0 up")
+        object.__setattr__(self, "counts", np.bincount(self.labels))
+        for name in ("pixels", "labels"):
+            view = getattr(self, name).view()
             view.flags.writeable = False
-            object.__setattr__(self, field, view)
+            object.__setattr__(self, name, view)
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -91,11 +96,6 @@ class Images:
     def classes(self) -> int:
         """Number of classes."""
         return len(self.counts)
-
-    @property
-    def counts(self) -> IntArray:
-        """Number of images of each class, shape (classes,)."""
-        return np.bincount(self.labels)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, listing, near_miss
 from recombine.tasks.task import whole
 
@@ -113,6 +114,8 @@ class BumpSamples:
     centres: FloatArray
     codes: FloatArray
     images: FloatArray
+
+    __repr__ = brief_repr
 
     def __len__(self) -> int:
         return len(self.centres)
