@@ -75,7 +75,7 @@ def theory_beside_training(steps: int) -> None:
 
 
 def paced(step: Callable[[], None], steps: int) -> float:
-    """Return seconds a step in the best of some pieces, after a few steps to get going."""
+    """Return seconds per step in the best of some pieces, after a few steps to get going."""
     for _ in range(20):
         step()
     size = steps // PIECES
@@ -83,7 +83,7 @@ def paced(step: Callable[[], None], steps: int) -> float:
 
 
 def autograd(steps: int) -> tuple[float, float]:
-    """Return seconds a step and the loss after all steps of one network written with autograd."""
+    """Return seconds per step and the loss after all steps of one network written with autograd."""
     pair, X = linear_teachers(0), torch.tensor(sphere_inputs(0, "main inputs", N, D), dtype=torch.float32)
     y = X @ torch.tensor(pair.main, dtype=torch.float32)
     parts = [*pretrained_weights(pair.auxiliary, 1e-3), np.full(D, 1e-3), np.full(D, 1e-3)]
@@ -102,7 +102,7 @@ def autograd(steps: int) -> tuple[float, float]:
 
 
 def batched(networks: int, steps: int) -> tuple[float, float]:
-    """Return seconds a network and step, and the loss after all steps."""
+    """Return seconds per network and step, and the loss after all steps."""
     group, pace = columns(networks), torch.full((networks,), 0.1)
     with torch.no_grad():
         return paced(lambda: group.step(pace), steps) / networks, float(group.loss()[0])

@@ -111,8 +111,8 @@ def lookups(count: int, bits: int, width: int, steps: int) -> None:
     theirs, weights = masked_seconds(start, X, y, schedule_of(rows, [0], steps, 128)[0], 0.04)
     apart = float((trained.weights[0, 0] - weights).abs().max())
     print(f"\none-layer training: s = {bits} ({2**bits} contexts), n = {count}, d = {width}, {steps} steps, {source}")
-    print(f"  looked up  {1e3 * ours / steps:8.3f} ms a step (contexts and schedule included)")
-    print(f"  masked     {1e3 * theirs / steps:8.3f} ms a step")
+    print(f"  looked up  {1e3 * ours / steps:8.3f} ms per step (contexts and schedule included)")
+    print(f"  masked     {1e3 * theirs / steps:8.3f} ms per step")
     print(f"  {theirs / ours:.0f} times faster; weights differ by {apart:.0e}")
 
 

@@ -70,3 +70,8 @@ def test_logistic_survives_large_margins() -> None:
 def test_an_unknown_loss_is_refused_with_a_near_miss() -> None:
     with pytest.raises(InputError, match="did you mean 'logistic'"):
         loss_named("logistics")
+
+
+def test_squared_absolute_loss_adds_a_tenth_of_the_absolute_error() -> None:
+    outputs, targets = torch.tensor([[[1.0, 3.0]]]), torch.tensor([[[0.0, 1.0]]])
+    assert float(loss_named("squared-absolute").value(outputs, targets)) == pytest.approx(2.5 + 0.1 * 1.5)

@@ -216,7 +216,7 @@ def test_a_dask_worker_killed_in_mid_run(tmp_path: Path, monkeypatch: pytest.Mon
         sweep = run(sample_units.experiment(count), "quick", store, executor, progress=False)
         killer.join(60)
     assert (sweep.ran, sweep.failures) == (count, ())
-    # One unit a worker was at work; only that one may have run twice.
+    # One unit per worker was at work; only that one may have run twice.
     assert len(started()) <= count + 1
     table = list(collect(store, sample_units.experiment(count)).rows())
     assert table == undisturbed(tmp_path, count, monkeypatch)

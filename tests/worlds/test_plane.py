@@ -119,5 +119,5 @@ def test_bad_input_says_what_to_do() -> None:
         stack_samples([])
     with pytest.raises(InputError, match="seed is -1"):
         draw_training("text", seed=-1)
-    with pytest.raises(InputError, match="one network a seed"):
+    with pytest.raises(InputError, match="one network per seed"):
         Redraw("text", stack_samples([draw_training("text", 0)]), seeds=[0, 1])

@@ -1,4 +1,4 @@
-"""Networks that are trained: many at once, by hand where that is faster, or plain torch modules. Needs torch."""
+"""Networks that are trained: many at once, by hand where that is faster, or plain torch modules. Most need torch."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Result:
     Parameters
     ----------
     rows : list of dict, or Table
-        One dictionary of plain values a row.
+        One dictionary of plain values per row.
     arrays : dict of str to array
         Kept next to the rows in ``arrays.npz``; they never enter the table.
 
@@ -221,7 +221,7 @@ class Experiment:
         A frozen dataclass that the function gets its setting as.
     needs : callable, optional
         Called by the driver, on its own host, with the units that are about to run; raises an `InputError` if what they
-        all need (a data set, say) is missing, so that there is one message instead of one a unit.
+        all need (a data set, say) is missing, so that there is one message instead of one per unit.
 
     Examples
     --------

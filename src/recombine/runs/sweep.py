@@ -96,9 +96,9 @@ def run(
     array([0, 1, 4])
     """
     if retries < 0:
-        raise InputError(f"retries={retries} is negative; 0 means one attempt a unit")
+        raise InputError(f"retries={retries} is negative; 0 means one attempt per unit")
     if timeout is not None and timeout <= 0:
-        raise InputError(f"timeout={timeout} leaves no time; give seconds a unit, or None for no limit")
+        raise InputError(f"timeout={timeout} leaves no time; give seconds per unit, or None for no limit")
     store = store if isinstance(store, Store) else Store(store)
     store.tidy()
     units = experiment.units(scale, device)
@@ -251,7 +251,7 @@ class _Driver:
     def _recover(self) -> None:
         """Take back the units that are finished, or whose worker is gone, and for which no answer has come."""
         now = time.monotonic()
-        # Each look costs a few file operations a unit: with many units, look less often.
+        # Each look costs a few file operations per unit: with many units, look less often.
         if now - self._listened < max(SILENCE, 0.1 * len(self._running)):
             return
         self._listened = now

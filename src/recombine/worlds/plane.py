@@ -152,7 +152,9 @@ class Redraw:
 
     def __init__(self, reading: str, samples: PlaneSamples, seeds: Sequence[int]) -> None:
         if samples.points.ndim != 3 or len(samples.points) != len(seeds):
-            raise InputError(f"{len(seeds)} seeds for points of shape {samples.points.shape}; stack one network a seed")
+            raise InputError(
+                f"{len(seeds)} seeds for points of shape {samples.points.shape}; give one network per seed"
+            )
         self.kind, self.points = plane_reading(reading), samples.points
         self.sizes = (samples.labels != 0).sum(axis=1)
         self.generators = [_generator("redraw", seed) for seed in seeds]

@@ -142,7 +142,7 @@ class ReluTeacher:
         """Return targets (N,) of inputs (N, D)."""
         X = reals(inputs, "inputs")
         if X.ndim != 2 or X.shape[1] != self.weights.shape[1]:
-            raise InputError(f"inputs have shape {X.shape}; give (N, {self.weights.shape[1]}), a row a sample")
+            raise InputError(f"inputs have shape {X.shape}; give (N, {self.weights.shape[1]}), a row per sample")
         return np.asarray(np.maximum(X @ self.weights.T, 0) @ self.readouts)
 
 
@@ -160,7 +160,7 @@ def relu_teachers(
     ----------
     seed : int
     correlations : sequence of float
-        One a unit of the main teacher: its cosine with the auxiliary teacher's unit of the same number.
+        One per unit of the main teacher: its cosine with the auxiliary teacher's unit of the same number.
     dimension, units : int
         Inputs, and units of the auxiliary teacher.
     magnitude : float, optional
@@ -174,7 +174,7 @@ def relu_teachers(
     """
     cosines = reals(correlations, "correlations")
     if cosines.ndim != 1 or np.any(np.abs(cosines) > 1):
-        raise InputError(f"correlations are {correlations!r}; give a list, one a unit, each from -1 to 1")
+        raise InputError(f"correlations are {correlations!r}; give a list, one per unit, each from -1 to 1")
     count = len(cosines)
     if not 1 <= count <= whole(units, "units", least=1) or units + count > whole(dimension, "dimension", least=1):
         raise InputError(

@@ -24,6 +24,16 @@ def test_outputs_are_the_formula_and_each_sample_has_its_task() -> None:
     assert found.numpy() == pytest.approx(wanted)
 
 
+def test_tasks_that_share_a_batch_are_learnt_together() -> None:
+    student, marks = ReluStudent(inputs=4, hidden=50, tasks=2), np.repeat(np.eye(2), 3, axis=0)
+    X = np.hstack([np.random.default_rng(0).standard_normal((6, 4)), marks])
+    y = np.array([1.0, -1.0, 0.5, 2.0, 0.0, -0.5])
+    trained = Ensemble(student, [0, 1]).train(X, y, rate=0.05, steps=2000, stop=1e-3)
+    assert bool(trained.stopped.all())
+    with pytest.raises(InputError, match=r"built for \(6,\)"):
+        Ensemble(student, [0]).train(X[:, :4], y, rate=0.05, steps=1)
+
+
 def test_first_weights_have_the_stated_spread() -> None:
     weights = ReluStudent(inputs=15, hidden=2000).initial(seed=0, scale=1e-3)
     assert float(weights["hidden"].std()) == pytest.approx(1e-3 * (2 / 15) ** 0.5, rel=0.05)

@@ -145,7 +145,7 @@ def test_short_floats_agree_until_their_floor(world: tuple[np.ndarray, list]) ->
 
 
 def test_bad_input_is_named() -> None:
-    with pytest.raises(InputError, match="a column a network"):
+    with pytest.raises(InputError, match="a column per network"):
         single_task(np.eye(3), np.ones(3), (1.0, 1.0))
     with pytest.raises(InputError, match="dtype 'half'"):
         single_task(np.eye(3), np.ones((3, 1)), (1.0, 1.0), dtype="half")

@@ -16,7 +16,7 @@ from recombine.nets.ensemble.optimisers import AdamW
 from recombine.nets.ensemble.schedules import Cosine
 from recombine.worlds.rendered import canvas, sprites
 
-#: A decoder small enough for a test: 16 pixels a side.
+#: A decoder small enough for a test: 16 pixels per side.
 SMALL = Decoder(hidden=12, features=8, start=2, doublings=3)
 
 

@@ -207,7 +207,7 @@ def test_inputs_that_do_not_fit_are_refused(shape: tuple[int, ...]) -> None:
 
 
 def test_targets_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="one row a sample"):
+    with pytest.raises(InputError, match="one row per sample"):
         Ensemble(MLP(4, (8,)), SEEDS).train(X, Y[:-1], rate=0.1, steps=1)
 
 

@@ -228,7 +228,7 @@ def test_pngs_of_another_size_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"[.]png is not of CIFAR: expected 32 x 32 pixels, found 30 x 28"):
         load_images("cifar10", tmp_path)
     Image.fromarray(np.zeros((4, 100, 3), np.uint8)).save(tmp_path / "data_batch_1.png")
-    with pytest.raises(InputError, match=r"is not a sprite: expected 1,024 pixels a row, found 100"):
+    with pytest.raises(InputError, match=r"is not a sprite: expected 1,024 pixels per row, found 100"):
         load_images("cifar10", tmp_path)
 
 

@@ -25,7 +25,7 @@ from recombine.nets.losses import sequence_mask
 
 @dataclass(frozen=True)
 class Seq2Seq(Architecture):
-    """Bidirectional LSTM encoder, LSTM decoder with attention: 32 units a direction and 64 units.
+    """Bidirectional LSTM encoder, LSTM decoder with attention: 32 units per direction and 64 units.
 
     With memory M = H W_m of the encoder's states H, hidden and cell state h and c, attention vector a and embedding o
     of the symbol before, a decoder step is (h, c) <- LSTM([o, a], h, c), w = softmax(M h), a <- W_a [h; M' w], and
@@ -249,7 +249,7 @@ def sequence_rows(read: npt.ArrayLike, written: npt.ArrayLike) -> FloatArray:
         ):
             raise InputError(
                 f"sequences to be {name} have shape {part.shape} and dtype {part.dtype}; give whole numbers from 0 up, "
-                "one padded sequence a row, each with at least one 0 at its end"
+                "one padded sequence per row, each with at least one 0 at its end"
             )
     if len(parts[0]) != len(parts[1]):
         raise InputError(f"{len(parts[0])} sequences to read do not fit {len(parts[1])} to write; give one for each")

@@ -1,4 +1,4 @@
-"""One-hidden-layer ReLU students without biases: one readout a task on shared units, and starts from given weights."""
+"""One-hidden-layer ReLU students without biases: a readout per task on shared units, and starts from given weights."""
 
 from __future__ import annotations
 
@@ -49,6 +49,11 @@ class ReluStudent(Architecture):
         if not all(isinstance(size, Integral) and size >= 1 for size in sizes):
             raise InputError(f"{self} has an empty layer; give whole numbers from 1 up")
 
+    @property
+    def shape(self) -> tuple[int]:
+        """Shape of one input, the task included where there are several."""
+        return (self.inputs + (self.tasks if self.tasks > 1 else 0),)
+
     def initial(self, seed: int, scale: float) -> Tensors:
         """Draw one network's weights."""
         generator = generator_for(seed, purpose=0)
@@ -86,7 +91,7 @@ class Continued(Architecture):
     ----------
     architecture : Architecture
     seeds : tuple of int
-        One a network, all different: the seeds that the ensemble is given.
+        One per network, all different: the seeds that the ensemble is given.
     parameters : dict of Tensor
         Stacked on a leading axis in the order of the seeds.
 

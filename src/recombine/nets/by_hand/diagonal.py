@@ -255,7 +255,7 @@ def single_task(
     for part in parts:
         if tuple(part.shape) not in {(len(truth), 1), tuple(truth.shape)}:
             raise InputError(
-                f"start has shape {tuple(part.shape)}; give {tuple(truth.shape)}, a column a network, or one for all"
+                f"start has shape {tuple(part.shape)}; give {tuple(truth.shape)}, a column per network, or one for all"
             )
     up, down = (part.expand(truth.shape).clone() for part in parts)
     return SingleTask.start(X, truth, up, down)
@@ -305,7 +305,7 @@ def _check(inputs: Tensor, teachers: Tensor) -> None:
     if inputs.ndim != 2 or teachers.ndim != 2 or len(teachers) != inputs.shape[1] or not inputs.numel():
         raise InputError(
             f"inputs are {tuple(inputs.shape)} and teachers {tuple(teachers.shape)}; give (n, D), at least one, and "
-            "(D, E), a column a network"
+            "(D, E), a column per network"
         )
 
 

@@ -241,7 +241,7 @@ def _check(kind: str, networks: int, contexts: Sequence[HalfSpaces]) -> None:
 
 
 def _rows(kind: str, contexts: Sequence[HalfSpaces], units: int, inputs: int) -> tuple[int, int, int]:
-    """Return units, rows of weights a unit and inputs; contexts, where there are some, say how many."""
+    """Return units, rows of weights per unit and inputs; contexts, where there are some, say how many."""
     if contexts:
         units, _, inputs = contexts[0].normals.shape
     return units, contexts[0].contexts if kind in ("one-layer", "contexts") else 1, inputs

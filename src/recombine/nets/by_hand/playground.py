@@ -52,7 +52,7 @@ class Playground:
 
     @classmethod
     def initial(cls, seeds: Sequence[int], hidden: Sequence[int] = (8, 8, 8), inputs: int = 2) -> Playground:
-        """Draw weights uniform on [-0.5, 0.5), one network a seed; biases are 0.1."""
+        """Draw weights uniform on [-0.5, 0.5), one network per seed; biases are 0.1."""
         if not len(seeds):
             raise InputError("no seeds were given; give one for each network")
         sizes = [inputs, *hidden, 1]
@@ -157,7 +157,7 @@ def train_playground(
     networks : Playground
         Left as they are.
     points : float array of shape (E, N, inputs), or a function that returns it
-        The function is called once an epoch, for samples that change from visit to visit.
+        The function is called once per epoch, for samples that change from visit to visit.
     labels : float array of shape (E, N)
         -1 or 1, in the order of visits; 0 at the end of a row fills up a network with fewer samples.
     record : sequence of int

@@ -31,7 +31,7 @@ class CNNDecoder(ImageDecoder):
     inputs : int
         Length of a code.
     side : int
-        Pixels a side of the image, a multiple of 4.
+        Pixels per side of the image, a multiple of 4.
     hidden : int
         Channels of every hidden layer.
     depth : int
@@ -98,7 +98,7 @@ class CNNDecoder(ImageDecoder):
 
 @dataclass(frozen=True)
 class MLPDecoder(MLP):
-    """Dense ReLU layers and a linear layer of one unit a pixel, drawn as torch draws linear layers.
+    """Dense ReLU layers and a linear layer of one unit per pixel, drawn as torch draws linear layers.
 
     Examples
     --------
@@ -117,5 +117,5 @@ class MLPDecoder(MLP):
 
     @property
     def side(self) -> int:
-        """Pixels a side of the image."""
+        """Pixels per side of the image."""
         return math.isqrt(self.outputs)

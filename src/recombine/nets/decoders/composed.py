@@ -1,4 +1,4 @@
-"""Decoders of images from latents that compose one layer a slot, as the generator does, or see all latents at once.
+"""Decoders of images from latents that compose one layer per slot, as the generator does, or see all latents at once.
 
 Models of Wiedemer et al. 2023. A compositional model has a component for each slot and the true way to compose; an
 RGBa model shares one component among slots; a monolithic model is the same with a single slot that holds all latents.
@@ -27,7 +27,7 @@ OPACITIES = ("clamp", "sigmoid")
 
 @dataclass(frozen=True)
 class ComposedDecoder(Architecture):
-    """One component a slot, composed into an image; the first slot is in front.
+    """One component per slot, composed into an image; the first slot is in front.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def opaque_at_start(model: ComposedDecoder, seed: int, latents: npt.ArrayLike) -
 
 
 def small_decoder(model: str, side: int = 12) -> ComposedDecoder:
-    """Return a small model for images of 12 x 12 pixels and three latents a slot, to be trained on a CPU.
+    """Return a small model for images of 12 x 12 pixels and three latents per slot, to be trained on a CPU.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class ImageEncoder(Architecture):
     Parameters
     ----------
     side : int
-        Pixels a side of the image, which enters as (side * side,).
+        Pixels per side of the image, which enters as (side * side,).
     outputs : int
         Length of a code.
     channels : tuple of int

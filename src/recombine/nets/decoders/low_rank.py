@@ -2,7 +2,7 @@
 
 The image of a value is a sum of outer products, E = sum_j lambda_j u_j v_j^T, and two such images, one for x and one
 for y, are combined by a few small filters. Two penalties push the images towards something simple: the entropy of
-lambda_j^2 towards one product a value, and the variance of the vectors along their pixels towards vectors that are
+lambda_j^2 towards one product per value, and the variance of the vectors along their pixels towards vectors that are
 constant, so that a value is painted as a stripe.
 """
 
@@ -32,7 +32,7 @@ class LowRankDecoder(ImageDecoder):
     Parameters
     ----------
     side : int
-        Pixels a side of the image, and levels of either factor; codes are one-hot, (2 * side,).
+        Pixels per side of the image, and levels of either factor; codes are one-hot, (2 * side,).
     depth : int
         Layers of two channels between the embedding and the last layer.
     entropy, variance : float

@@ -48,14 +48,14 @@ def _places(side: int, width: int, device: torch.device, dtype: torch.dtype) -> 
 
 @dataclass(frozen=True)
 class PixelMLP(ImageDecoder):
-    """Token-wise linear layers with PReLU, then one output a token: a function of a pixel's place and the code.
+    """Token-wise linear layers with PReLU, then one output per token: a function of a pixel's place and the code.
 
     Parameters
     ----------
     inputs : int
         Length of a code.
     side : int
-        Pixels a side of the image.
+        Pixels per side of the image.
     width : int
         Length of a token, a multiple of 4.
     depth : int
@@ -111,14 +111,14 @@ class PixelMLP(ImageDecoder):
 
 @dataclass(frozen=True)
 class TransformerDecoder(ImageDecoder):
-    """Post-norm transformer layers over pixel tokens, without dropout, then one output a token.
+    """Post-norm transformer layers over pixel tokens, without dropout, then one output per token.
 
     Parameters
     ----------
     inputs : int
         Length of a code.
     side : int
-        Pixels a side of the image.
+        Pixels per side of the image.
     width, heads, hidden, depth : int
         Length of a token (a multiple of 4), attention heads, units of a layer's hidden layer, and layers.
 

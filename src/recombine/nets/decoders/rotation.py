@@ -27,9 +27,9 @@ class RotationDecoder(Architecture):
     inputs : int
         Length of a code: 2 for the cosine and sine of an angle.
     side : int
-        Pixels a side, a multiple of 4.
+        Pixels per side, a multiple of 4.
     channels : tuple of int
-        Of the seed image, which is side/4 pixels a side, of the first and of the second doubling.
+        Of the seed image, which is side/4 pixels per side, of the first and of the second doubling.
 
     Examples
     --------

@@ -191,7 +191,7 @@ def prepare_samples(
     if tuple(goal.shape[1:]) != (inputs_count(ready), *tail):
         raise InputError(
             f"targets of shape {tuple(_as_tensor(targets).shape)} do not fit {inputs_count(ready)} samples and "
-            f"{architecture.outputs} outputs; give one row a sample"
+            f"{architecture.outputs} outputs; give one row per sample"
         )
     counts = _normalised(weights, ready, networks, dtype, device)
     _check_signs(goal, counts, losses)
@@ -228,7 +228,7 @@ def _normalised(
         return None
     values = _per_network(_as_tensor(weights).to(device, dtype), 1, networks, "weights")
     if values.shape[1] != inputs_count(inputs) or bool((values < 0).any()) or not bool((values.sum(1) > 0).all()):
-        raise InputError("weights must be one number from 0 up a sample, and every network needs a positive one")
+        raise InputError("weights must be one number from 0 up per sample, and every network needs a positive one")
     return values / values.sum(1, keepdim=True)
 
 
@@ -238,7 +238,7 @@ def _per_network(values: Tensor, axes: int, networks: int, name: str) -> Tensor:
         return values.unsqueeze(0)
     if values.ndim == axes + 1 and len(values) in (1, networks):
         return values
-    raise InputError(f"{name} of shape {tuple(values.shape)} do not fit {networks} networks; give one row a network")
+    raise InputError(f"{name} of shape {tuple(values.shape)} do not fit {networks} networks; give one row per network")
 
 
 def _as_tensor(values: Any) -> Tensor:

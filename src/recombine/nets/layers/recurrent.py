@@ -1,6 +1,6 @@
 """Recurrent layers of many networks at once, with their own backward passes.
 
-All gates of all networks are one batched product a step, and one logistic function: the candidate's tanh(x) is
+All gates of all networks are one batched product per step, and one logistic function: the candidate's tanh(x) is
 2 sigmoid(2x) - 1, three times faster than tanh on many CPUs. Symbols enter as one-hot codes next to the state, so that
 embedding, input weights and bias are rows of one matrix. Batches may shrink from step to step (rows sorted, longest
 sequence first): a sequence that has ended costs nothing.
@@ -182,7 +182,7 @@ def attend(cell: Cell, memory: Tensor, blocked: Tensor, mixing: Tensor) -> tuple
 class Decode(torch.autograd.Function):
     """An LSTM decoder with dot-product attention whose attention vector is fed back, on sequences sorted by length.
 
-    Arguments: hot codes of the symbols that enter each step, one (c, n_t, V) a step; matrix (c, V + 2 h, 4 h) whose
+    Arguments: hot codes of the symbols that enter each step, one (c, n_t, V) per step; matrix (c, V + 2 h, 4 h) whose
     rows are for symbols, attention vector and hidden state; mixing (c, 2 h, h); memory (c, B, L, h); what is blocked
     (c, B, L); first hidden and cell state (c, B, h). Result: attention vectors (c, sum of n_t, h), step after step.
 

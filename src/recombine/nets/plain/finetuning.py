@@ -144,7 +144,7 @@ def rescale_and_finetune(
     Returns
     -------
     list of Finetuned
-        One a factor. ``reuse[layer].regime`` is "nested" where finetuning kept few of the pretrained dimensions.
+        One per factor. ``reuse[layer].regime`` is "nested" where finetuning kept few of the pretrained dimensions.
 
     Examples
     --------

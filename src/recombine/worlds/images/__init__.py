@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.worlds.images.draws import ImageDraws as ImageDraws
+    from recombine.worlds.images.draws import draw_images as draw_images
+    from recombine.worlds.images.draws import stack_draws as stack_draws
     from recombine.worlds.images.label_halves import Halves as Halves
     from recombine.worlds.images.label_halves import label_halves as label_halves
     from recombine.worlds.images.label_pairs import OFFSETS as OFFSETS
@@ -17,10 +20,7 @@ if TYPE_CHECKING:
     from recombine.worlds.images.label_pairs import relation as relation
     from recombine.worlds.images.label_pairs import split_images as split_images
     from recombine.worlds.images.label_pairs import stack_pairs as stack_pairs
-    from recombine.worlds.images.pairs import ImageDraws as ImageDraws
     from recombine.worlds.images.pairs import ImagePairs as ImagePairs
-    from recombine.worlds.images.pairs import draw_images as draw_images
-    from recombine.worlds.images.pairs import stack_draws as stack_draws
     from recombine.worlds.images.sources import Images as Images
     from recombine.worlds.images.sources import data_folder as data_folder
     from recombine.worlds.images.sources import load_images as load_images

@@ -2,7 +2,7 @@
 
 The label Y_1 of the left image is to be learnt. A relation says how the label Y_2 of the right one is drawn given Y_1:
 with ``OFFSETS["A"]`` the right image tells most of the answer in training, with ``OFFSETS["B"]`` nothing.
-Samples are drawn as numbers of images, in NumPy, and put together on the device when a network asks for them. One
+Samples are drawn as numbers of images, in NumPy, and put together by torch when a network asks for them. One
 epoch over a stream of steps * batch draws is training on fresh samples at every step.
 """
 
@@ -13,16 +13,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 from recombine.tasks.task import whole
-from recombine.worlds.images.pairs import ImagePairs
+from recombine.worlds.images.sources import Images
 
 if TYPE_CHECKING:
-    from recombine.worlds.images.sources import Images
+    from torch import Tensor
 
 #: Y_2 - Y_1 (mod 10), equally likely: in training in settings A and B, when tested in both, and when probed.
 OFFSETS = {"A": (0, 1), "B": tuple(range(10)), "test": tuple(range(2, 10)), "probe": tuple(range(10))}
@@ -187,6 +186,8 @@ class LabelPairs:
     shape: tuple[int, ...]
 
     def __init__(self, images: Images, index: IntArray, *, device: str = "cpu") -> None:
+        from recombine.worlds.images.pairs import ImagePairs
+
         plain = replace(images, mean=(0.0,) * images.channels, std=(1.0,) * images.channels)
         self.apart = ImagePairs(plain, index, device=device)
         self.channels, height, width = images.shape

@@ -37,7 +37,7 @@ class Images:
     labels
         Classes from 0, shape (N,).
     mean, std
-        One number a channel: ``(pixels / 255 - mean) / std`` is what networks see.
+        One number per channel: ``(pixels / 255 - mean) / std`` is what networks see.
 
     Examples
     --------

@@ -133,7 +133,7 @@ class BumpWorld:
     Parameters
     ----------
     side : int
-        Pixels a side (N); pixel centres are the integers 0..side-1, and so are the levels of both factors.
+        Pixels per side (N); pixel centres are the integers 0..side-1, and so are the levels of both factors.
     width : float
         Standard deviation of a bump in pixels (sigma).
     hole : Hole
@@ -301,7 +301,7 @@ def places(side: int) -> FloatArray:
 def _points(centres: npt.ArrayLike) -> FloatArray:
     points = as_numbers(centres, "centres").astype(np.float64, copy=False)
     if points.ndim != 2 or points.shape[1] != 2:
-        raise InputError(f"centres have shape {points.shape}; give one row (x, y) a sample")
+        raise InputError(f"centres have shape {points.shape}; give one row (x, y) per sample")
     return points
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from recombine.nets.architecture import Architecture, Tensors
     from recombine.nets.architectures.convnet import ConvNet
     from recombine.nets.ensemble.ensemble import Ensemble
-    from recombine.worlds.images.pairs import ImageDraws, ImagePairs
+    from recombine.worlds.images.draws import ImageDraws
+    from recombine.worlds.images.pairs import ImagePairs
 
 #: Sizes of each architecture that a setting may change; the paper's are the defaults.
 SIZES = {
@@ -102,7 +103,8 @@ class World:
     def of(cls, task: Task, unit: Unit) -> World:
         """Draw the unit's samples and put its images on the device."""
         from recombine.nets.ensemble.ensemble import Ensemble
-        from recombine.worlds.images.pairs import ImagePairs, draw_images, stack_draws
+        from recombine.worlds.images.draws import draw_images, stack_draws
+        from recombine.worlds.images.pairs import ImagePairs
 
         setting = unit.setting
         images = load_images(setting["images"])
