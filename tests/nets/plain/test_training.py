@@ -12,7 +12,7 @@ from torch import nn
 
 from recombine.errors import InputError, SolverError
 from recombine.nets.plain.image_models import ResNet18, SmallViT
-from recombine.nets.plain.samples import Samples
+from recombine.nets.plain.samples import LabelledSamples
 from recombine.nets.plain.training import Optimisers, Recipe, Training, sgd, train
 
 
@@ -30,7 +30,7 @@ CASES: dict[str, tuple[Callable[[], nn.Module], Optimisers]] = {
 }
 
 
-def drawn(count: int, device: str = "cpu") -> Samples:
+def drawn(count: int, device: str = "cpu") -> LabelledSamples:
     generator = torch.Generator().manual_seed(1)
     labels = torch.arange(count) % 2
     inputs = torch.randn(count, 1, 8, 8, generator=generator) + labels.view(-1, 1, 1, 1)
@@ -115,7 +115,7 @@ def test_a_replayed_batch_of_one_is_a_batch() -> None:
 
 
 @pytest.mark.parametrize("test", [None, drawn(6)])
-def test_a_trained_model_is_ready_to_predict(test: Samples | None) -> None:
+def test_a_trained_model_is_ready_to_predict(test: LabelledSamples | None) -> None:
     model = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), nn.Linear(64, 2))
     train(model, drawn(8), Recipe(epochs=1), test)
     assert not any(module.training for module in model.modules())

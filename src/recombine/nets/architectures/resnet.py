@@ -14,7 +14,7 @@ from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
 from recombine.nets.layers.dense import readout
 from recombine.nets.layers.first_weights import default_layers, norm_parameters, norm_statistics
-from recombine.nets.layers.side_by_side import apart, convolve, fits_kernels, normalise, remember, side_by_side
+from recombine.nets.layers.side_by_side import apart, convolve, fits_kernels, normalise, side_by_side, update_statistics
 
 #: Name, channels in, channels out, kernel and stride of one convolution and its normalisation.
 Convolution = tuple[str, int, int, int, int]
@@ -134,7 +134,7 @@ class ResNet(Architecture):
             known = None if training else (statistics[f"{norm}.mean"], statistics[f"{norm}.variance"])
             result, mean, variance = normalised_convolution(images, weight, gain, shift, residual, known=known, **how)
             if training:
-                remember(norm, statistics, mean, variance, result[0, :, 1:-1, 1:-1, 0].numel())
+                update_statistics(norm, statistics, mean, variance, result[0, :, 1:-1, 1:-1, 0].numel())
             return result
 
         images = layer("stem", add_frame(inputs))

@@ -19,7 +19,7 @@ from torch.nn import functional
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.layers.recurrent import Decode, Encode, attend, gates, step
+from recombine.nets.layers.recurrent import Decode, Encode, attend, gates, lstm_step
 from recombine.nets.losses import sequence_mask
 
 
@@ -155,7 +155,7 @@ class Seq2Seq(Architecture):
         written: list[Tensor] = []
         for _ in range(self.longest_out):
             entered = torch.cat([_hot(symbol, self.symbols_out, dtype), vector, hidden], dim=-1)
-            cell = step(entered, matrix, state)
+            cell = lstm_step(entered, matrix, state)
             _, vector = attend(cell, memory, blocked, parameters["attention"])
             hidden, state = cell.hidden, cell.state
             logits = torch.baddbmm(parameters["readout.bias"].unsqueeze(1), vector, parameters["readout.weight"])

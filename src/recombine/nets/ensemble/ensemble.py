@@ -23,7 +23,7 @@ from recombine.nets.ensemble.one_hidden import OneHiddenChunk, fits_one_hidden
 from recombine.nets.ensemble.optimisers import SGD, Optimiser
 from recombine.nets.ensemble.samples import Gather, Inputs, Samples, prepare_inputs, prepare_samples
 from recombine.nets.ensemble.schedules import Cosine
-from recombine.nets.ensemble.steps import AutogradChunk, Chunk, Setting, TrainingState
+from recombine.nets.ensemble.steps import AutogradChunk, Chunk, ChunkSetting, TrainingState
 from recombine.nets.losses import Loss, loss_named
 from recombine.tasks.task import whole
 
@@ -275,7 +275,7 @@ class Ensemble:
 
         def train_group(places: Tensor) -> None:
             one = losses[int(places[0])]
-            setting = Setting(
+            setting = ChunkSetting(
                 self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self.stacked, anneal
             )
             progress = TrainingState.start(places, rates[places], stops[places], fixed)
@@ -371,7 +371,7 @@ def _groups(losses: Sequence[Loss], size: int, device: torch.device) -> list[Ten
     return groups
 
 
-def _chunk(setting: Setting, progress: TrainingState, ledger: Ledger, plan: TrainingPlan) -> Chunk:
+def _chunk(setting: ChunkSetting, progress: TrainingState, ledger: Ledger, plan: TrainingPlan) -> Chunk:
     parameters = select_networks(ledger.parameters, progress.networks)
     if fits_one_hidden(setting, plan.batch is not None, ledger.loss.dtype):
         return OneHiddenChunk(setting, progress, parameters)

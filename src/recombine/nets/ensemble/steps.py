@@ -21,7 +21,7 @@ from recombine.nets.losses import Loss
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class ChunkSetting:
     """What the networks of a chunk have in common; ``forward`` is the architecture's, or a compiled one."""
 
     architecture: Architecture
@@ -102,7 +102,7 @@ class TrainingState:
 class Chunk(ABC):
     """Some networks in training. ``step`` notes the loss of the present parameters and then updates them in place."""
 
-    def __init__(self, setting: Setting, progress: TrainingState) -> None:
+    def __init__(self, setting: ChunkSetting, progress: TrainingState) -> None:
         self.setting = setting
         self.progress = progress
         self.blocks: list[Tensor] = []
@@ -159,7 +159,7 @@ class AutogradChunk(Chunk):
 
     def __init__(
         self,
-        setting: Setting,
+        setting: ChunkSetting,
         progress: TrainingState,
         parameters: Tensors,
         statistics: Tensors,

@@ -102,7 +102,7 @@ def normaliser(
     if training:
         batch_mean = sums / count
         batch_variance = (squares / count - batch_mean.square()).clamp_min(0)
-        remember(name, statistics, batch_mean, batch_variance, count)
+        update_statistics(name, statistics, batch_mean, batch_variance, count)
         mean, variance = batch_mean, batch_variance
     gain, shift = (parameters[f"{name}.{part}"].to(mean.dtype) for part in ("gain", "shift"))
     scale = gain * torch.rsqrt(variance + EPSILON)
@@ -110,14 +110,14 @@ def normaliser(
 
 
 @torch.no_grad()
-def remember(name: str, statistics: Tensors, mean: Tensor, variance: Tensor, count: int) -> None:
+def update_statistics(name: str, statistics: Tensors, mean: Tensor, variance: Tensor, count: int) -> None:
     """Move the running statistics ``name`` towards a batch's mean and variance (c, channels) over ``count`` pixels.
 
     Examples
     --------
     >>> from recombine.nets.layers.first_weights import norm_statistics
     >>> still = {name: tensor[None] for name, tensor in norm_statistics("norm", 1).items()}
-    >>> remember("norm", still, torch.tensor([[2.0]]), torch.tensor([[1.0]]), count=2)
+    >>> update_statistics("norm", still, torch.tensor([[2.0]]), torch.tensor([[1.0]]), count=2)
     >>> float(still["norm.mean"]), float(still["norm.variance"])
     (0.2, 1.1)
     """

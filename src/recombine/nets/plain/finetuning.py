@@ -22,7 +22,7 @@ from recombine.checks import of_kind
 from recombine.errors import InputError, listing, near_miss
 from recombine.measures.activations.dimensionality import Reuse, feature_reuse
 from recombine.nets.plain.activations import batch_norms, evaluating, evaluation_batches, layer_activations
-from recombine.nets.plain.samples import Samples
+from recombine.nets.plain.samples import LabelledSamples
 from recombine.nets.plain.training import Recipe, train
 
 #: Factors for which running statistics are set anew before finetuning.
@@ -106,11 +106,11 @@ class Finetuned:
 
 def rescale_and_finetune(
     model: nn.Module,
-    samples: Samples,
+    samples: LabelledSamples,
     *,
     factors: Sequence[float] = (1.0, 0.5, 0.25, 0.125),
     layers: Sequence[str] = (),
-    test: Samples | None = None,
+    test: LabelledSamples | None = None,
     recipe: Recipe | None = None,
     centred: bool = True,
     statistics: str = "all",

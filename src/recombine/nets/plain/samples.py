@@ -12,7 +12,7 @@ from recombine.errors import InputError
 from recombine.nets.plain.activations import evaluating
 
 #: Inputs (N, ...) and labels (N,).
-Samples = tuple[Tensor, Tensor]
+LabelledSamples = tuple[Tensor, Tensor]
 
 
 def trainable_parameters(model: nn.Module) -> list[nn.Parameter]:
@@ -38,7 +38,7 @@ def check_samples(
     *,
     outputs: tuple[int, int] | None = None,
     half: bool = False,
-) -> Samples:
+) -> LabelledSamples:
     """Return samples as tensors of the model's device and precision, or say why the model cannot be trained on them.
 
     Two of the inputs pass through the model, which stays as it is.
@@ -81,7 +81,7 @@ def check_samples(
     return inputs, labels
 
 
-def _as_samples(samples: Any, name: str, parameter: Tensor) -> Samples:
+def _as_samples(samples: Any, name: str, parameter: Tensor) -> LabelledSamples:
     """Return a pair of tensors where a parameter is; inputs that are whole numbers stay so."""
     if isinstance(samples, DataLoader | Dataset):
         kind = "DataLoader" if isinstance(samples, DataLoader) else "Dataset"

@@ -15,7 +15,7 @@ from torch.nn import functional
 from recombine.checks import of_kind
 from recombine.errors import InputError, SolverError
 from recombine.nets.plain.activations import EVALUATED, batch_norms, evaluating
-from recombine.nets.plain.samples import Samples, check_samples, trainable_parameters
+from recombine.nets.plain.samples import LabelledSamples, check_samples, trainable_parameters
 from recombine.nets.replay import ReplayedStep
 
 Optimisers = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
@@ -78,7 +78,7 @@ class Recipe:
         if self.outputs is not None and not 0 <= self.outputs[0] < self.outputs[1]:
             raise InputError(f"outputs are {self.outputs}; give the first, from 0 up, and one past the last")
 
-    def check_samples(self, model: nn.Module, samples: object, name: str = "samples") -> Samples:
+    def check_samples(self, model: nn.Module, samples: object, name: str = "samples") -> LabelledSamples:
         """Return samples as tensors where the model is, or say why it cannot be trained on them."""
         return check_samples(model, samples, name, outputs=self.outputs, half=self.half)
 
@@ -120,12 +120,12 @@ class Training:
         self,
         model: nn.Module,
         optimiser: torch.optim.Optimizer,
-        samples: Samples,
+        samples: LabelledSamples,
         recipe: Recipe,
         generator: torch.Generator,
         *,
         weight: float = 1.0,
-        test: Samples | None = None,
+        test: LabelledSamples | None = None,
     ) -> None:
         of_kind(optimiser, "the optimiser", torch.optim.Optimizer)
         self.model, self.optimiser, self.samples = model, optimiser, recipe.check_samples(model, samples)
@@ -182,7 +182,7 @@ class Training:
 
 
 def train(
-    model: nn.Module, samples: Samples, recipe: Recipe, test: Samples | None = None
+    model: nn.Module, samples: LabelledSamples, recipe: Recipe, test: LabelledSamples | None = None
 ) -> tuple[list[float], list[float]]:
     """Train a model in place; return the loss of each epoch and, if there are test samples, the accuracy after it.
 
