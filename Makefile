@@ -51,7 +51,7 @@ $(BIN)/python:
 		|| { echo "Recombine needs Python 3.11 or newer; name one with PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# One stamp an extra: installed once, and again when pyproject.toml changes.
+# One stamp per extra: installed once, and again when pyproject.toml changes.
 $(STAMP)-%: pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[$*]'
 	@touch $@

@@ -12,6 +12,7 @@ NEED_TORCH = [
     "tests/nets/*",
     "src/recombine/papers/*/experiments/*",
     "tests/papers/first_principles/test_decoders.py",
+    "docs/networks.md",
     "docs/papers/first-principles.md",
     "src/recombine/measures/outputs/sensitivity.py",
     "src/recombine/worlds/images/label_pairs.py",

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from recombine.nets.architecture import stack
+from recombine.nets.architecture import stack_networks
 from recombine.nets.decoders.components import Decoder, InterpolatedDecoder
-from recombine.nets.decoders.composed import ComposedDecoder, compositional
+from recombine.nets.decoders.composed import ComposedDecoder, compositional_decoder
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.optimisers import AdamW
 from recombine.worlds.rendered import sprites
@@ -25,12 +25,12 @@ from recombine.worlds.rendered import sprites
 def difference(device: str) -> float:
     """Return the largest difference between the outputs of both decoders in float32."""
     inputs = torch.rand(1, 16, 10, generator=torch.Generator().manual_seed(0)).to(device)
-    parameters = stack([compositional().initial(0, 1.0)])
+    parameters = stack_networks([compositional_decoder().initial(0, 1.0)])
     placed = {name: tensor.float().to(device) for name, tensor in parameters.items()}
     # Convolutions of a GPU round to ten bits unless told otherwise, which would be all the difference there is.
     with torch.no_grad(), torch.backends.cudnn.flags(allow_tf32=False):
         ours, theirs = (
-            compositional(kind()).forward(placed, {}, inputs, False) for kind in (Decoder, InterpolatedDecoder)
+            compositional_decoder(kind()).forward(placed, {}, inputs, False) for kind in (Decoder, InterpolatedDecoder)
         )
     return float((ours - theirs).abs().max())
 
@@ -38,8 +38,8 @@ def difference(device: str) -> float:
 def seconds(model: ComposedDecoder, seeds: Sequence[int], options: argparse.Namespace, chunk: int) -> float:
     """Return the seconds of one step of all seeds, ``chunk`` of them at a time."""
     units = np.random.default_rng(0).random((4 * options.batch, 2, 5))
-    inputs = sprites.mapped(units).reshape(len(units), -1)
-    images = torch.tensor(sprites.render(units), device=options.device).flatten(1).float() / 255
+    inputs = sprites.sprite_latents(units).reshape(len(units), -1)
+    images = torch.tensor(sprites.render_sprites(units), device=options.device).flatten(1).float() / 255
     dtype = "bfloat16" if options.device.startswith("cuda") else "float32"
     ensemble = Ensemble(model, list(seeds), dtype=dtype, device=options.device, chunk=chunk)
 
@@ -62,7 +62,7 @@ def rendering(device: str, images: int = 100_000) -> float:
     elapsed = 0.0
     for _ in range(2 if device.startswith("cuda") else 1):
         start = time.perf_counter()
-        sprites.render(placed)
+        sprites.render_sprites(placed)
         if device.startswith("cuda"):
             torch.cuda.synchronize()
         elapsed = time.perf_counter() - start
@@ -83,10 +83,10 @@ def main() -> None:
     seeds = range(options.seeds)
     print(f"100,000 images of two sprites: {rendering(options.device):.2f} s")
     print(f"outputs differ by {difference(options.device):.1e}")
-    ours = seconds(compositional(Decoder()), seeds[:1], options, 1)
-    theirs = seconds(compositional(InterpolatedDecoder()), seeds[:1], options, 1)
-    batched = seconds(compositional(Decoder()), seeds, options, len(seeds))
-    alone = seconds(compositional(Decoder()), seeds, options, 1)
+    ours = seconds(compositional_decoder(Decoder()), seeds[:1], options, 1)
+    theirs = seconds(compositional_decoder(InterpolatedDecoder()), seeds[:1], options, 1)
+    batched = seconds(compositional_decoder(Decoder()), seeds, options, len(seeds))
+    alone = seconds(compositional_decoder(Decoder()), seeds, options, 1)
     print(f"step of {options.batch}, one network: ours {1e3 * ours:.2f} ms, built-in upsampling {1e3 * theirs:.2f} ms")
     print(f"ratio {theirs / ours:.2f}")
     print(f"{len(seeds)} networks: batched {1e3 * batched:.2f} ms, one by one {1e3 * alone:.2f} ms")

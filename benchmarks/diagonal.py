@@ -24,8 +24,8 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from recombine.nets.by_hand.diagonal import Schedule, reduced, single_task
-from recombine.nets.by_hand.diagonal_training import train
+from recombine.nets.by_hand.diagonal import Schedule, reduce_weights, single_task
+from recombine.nets.by_hand.diagonal_training import train_diagonal
 from recombine.papers.multitask.experiments.theory import nested, overlap
 from recombine.runs.experiment import Unit
 from recombine.theory.diagonal.generalization import predict
@@ -52,14 +52,16 @@ def columns(networks: int, dtype: str = "float32") -> Any:
     pair = linear_teachers(0)
     plus, minus = (part[:, None] for part in pretrained_weights(pair.auxiliary, 1e-3))
     teachers = np.repeat(pair.main[:, None], networks, axis=1)
-    return single_task(sphere_inputs(0, "main inputs", N, D), teachers, reduced(plus, minus, 1e-3, 1e-3), dtype=dtype)
+    return single_task(
+        sphere_inputs(0, "main inputs", N, D), teachers, reduce_weights(plus, minus, 1e-3, 1e-3), dtype=dtype
+    )
 
 
 def theory_beside_training(steps: int) -> None:
     pair, X = linear_teachers(0), sphere_inputs(0, "main inputs", N, D)
     seconds, found = best_of(lambda: predict(X, pair.main, auxiliary=pair.auxiliary), 5)
     start = time.perf_counter()
-    trained = train(columns(1), Schedule(steps=steps))
+    trained = train_diagonal(columns(1), Schedule(steps=steps))
     spent = time.perf_counter() - start
     print(f"\n1. One finetuned network, D = {D}, n = {N}, 40 features, all shared\n")
     print(f"{'':24} {'seconds':>9} {'test loss':>10}")
@@ -73,7 +75,7 @@ def theory_beside_training(steps: int) -> None:
 
 
 def paced(step: Callable[[], None], steps: int) -> float:
-    """Return seconds a step in the best of some pieces, after a few steps to get going."""
+    """Return seconds per step in the best of some pieces, after a few steps to get going."""
     for _ in range(20):
         step()
     size = steps // PIECES
@@ -81,7 +83,7 @@ def paced(step: Callable[[], None], steps: int) -> float:
 
 
 def autograd(steps: int) -> tuple[float, float]:
-    """Return seconds a step and the loss after all steps of one network written with autograd."""
+    """Return seconds per step and the loss after all steps of one network written with autograd."""
     pair, X = linear_teachers(0), torch.tensor(sphere_inputs(0, "main inputs", N, D), dtype=torch.float32)
     y = X @ torch.tensor(pair.main, dtype=torch.float32)
     parts = [*pretrained_weights(pair.auxiliary, 1e-3), np.full(D, 1e-3), np.full(D, 1e-3)]
@@ -100,7 +102,7 @@ def autograd(steps: int) -> tuple[float, float]:
 
 
 def batched(networks: int, steps: int) -> tuple[float, float]:
-    """Return seconds a network and step, and the loss after all steps."""
+    """Return seconds per network and step, and the loss after all steps."""
     group, pace = columns(networks), torch.full((networks,), 0.1)
     with torch.no_grad():
         return paced(lambda: group.step(pace), steps) / networks, float(group.loss()[0])

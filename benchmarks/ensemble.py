@@ -26,9 +26,9 @@ from torch.nn import functional
 
 from recombine.nets.architecture import Architecture
 from recombine.nets.architectures.convnet import ConvNet
+from recombine.nets.architectures.mlp import MLP
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.optimisers import SGD, Adam
-from recombine.nets.layers.dense import MLP
 
 #: Networks and steps on which losses are compared.
 COMPARED = (4, 20)

@@ -16,12 +16,12 @@ from threadpoolctl import threadpool_limits
 
 from recombine.errors import InputError
 from recombine.nets.by_hand.gated import GatedNetworks
-from recombine.nets.by_hand.gated_training import schedule_of, train
+from recombine.nets.by_hand.gated_training import schedule_of, train_gated
 from recombine.theory.gated.contexts import HalfSpaces
 from recombine.theory.gated.features import context_indicators
 from recombine.theory.gated.margin import largest_margin
 from recombine.worlds.images.label_halves import label_halves
-from recombine.worlds.images.sources import load
+from recombine.worlds.images.sources import load_images
 
 Array = np.ndarray[Any, Any]
 
@@ -30,7 +30,7 @@ def samples(count: int, width: int) -> tuple[Array, Array, str]:
     """Return MNIST, lower digits against upper, or random numbers of the same shape where it is missing."""
     if width == 785:
         try:
-            halves = label_halves(load("mnist"), [count], 100)
+            halves = label_halves(load_images("mnist"), [count], 100)
             return halves.X[:count], halves.y[:count], "MNIST"
         except InputError:
             pass
@@ -104,9 +104,9 @@ def lookups(count: int, bits: int, width: int, steps: int) -> None:
     X, y, source = samples(count, width)
     start = GatedNetworks.initial("one-layer", [0], width, contexts=[HalfSpaces.balanced(1, bits, X, seed=1)])
     rows = [np.arange(count)]
-    train(start, X, y, rows=rows, seeds=[0], steps=2)
+    train_gated(start, X, y, rows=rows, seeds=[0], steps=2)
     begin = time.perf_counter()
-    trained = train(start, X, y, rows=rows, seeds=[0], steps=steps)
+    trained = train_gated(start, X, y, rows=rows, seeds=[0], steps=steps)
     ours = time.perf_counter() - begin
     theirs, weights = masked_seconds(start, X, y, schedule_of(rows, [0], steps, 128)[0], 0.04)
     apart = float((trained.weights[0, 0] - weights).abs().max())

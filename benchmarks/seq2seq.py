@@ -19,11 +19,11 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from recombine.nets.architecture import Tensors
-from recombine.nets.architectures.seq2seq import Seq2Seq, rows
+from recombine.nets.architectures.seq2seq import Seq2Seq, sequence_rows
 from recombine.nets.ensemble.ensemble import Ensemble
-from recombine.nets.ensemble.loop import Draws
+from recombine.nets.ensemble.loop import DrawnRows
 from recombine.nets.ensemble.optimisers import Adam
-from recombine.worlds.scan import commands, reading
+from recombine.worlds.scan import commands, scan_reading
 
 RATE, DECAY, CLIP = 0.01, (0.96, 100), 1.0
 
@@ -100,7 +100,7 @@ def reference_losses(network: Seq2Seq, inputs: Tensor, seed: int, pool: Tensor, 
     learned = [parameter for parameter in module.parameters() if parameter.requires_grad]
     optimiser = torch.optim.Adam(learned, lr=RATE)
     schedule = torch.optim.lr_scheduler.StepLR(optimiser, DECAY[1], DECAY[0])
-    draws = Draws([seed], [pool], batch, torch.device("cpu"))
+    draws = DrawnRows([seed], [pool], batch, torch.device("cpu"))
     losses = []
     for number in range(steps):
         rows_now = inputs[draws.rows(number)[0]]
@@ -146,8 +146,8 @@ def main() -> None:
     options = parser.parse_args()
     scan = commands()
     network = Seq2Seq.for_symbols(scan.words, scan.actions)
-    inputs = torch.from_numpy(rows(scan.words, scan.actions)).float()
-    pool = torch.from_numpy(reading(options.setting).train)
+    inputs = torch.from_numpy(sequence_rows(scan.words, scan.actions)).float()
+    pool = torch.from_numpy(scan_reading(options.setting).train)
     seeds = list(range(options.seeds))
     share = float((scan.action_counts[pool] + 1).mean()) / scan.actions.shape[1]
     print(f"{len(seeds)} seeds, batches of {options.batch}, {torch.get_num_threads()} threads")

@@ -10,11 +10,11 @@ import torch
 
 from recombine.nets.architecture import Architecture
 from recombine.nets.architectures.convnet import ConvNet
+from recombine.nets.architectures.mlp import MLP
 from recombine.nets.architectures.resnet import ResNet
 from recombine.nets.architectures.vit import ViT
 from recombine.nets.ensemble.ensemble import Ensemble, Trained
 from recombine.nets.ensemble.optimisers import SGD, Adam, Optimiser
-from recombine.nets.layers.dense import MLP
 
 RNG = np.random.default_rng(0)
 VECTORS, IMAGES = RNG.standard_normal((13, 6)), RNG.standard_normal((13, 1, 8, 8))

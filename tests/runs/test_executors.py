@@ -70,7 +70,7 @@ class ExecutorContract:
         done = sweep(tmp_path / "s", make, 2, {0: "hang"}, retries=0, timeout=1.0, grace=30)
         assert done.ran == 1
         assert [failure.error for failure in done.failures] == ["ran past its limit of 1 s"]
-        assert not Store(tmp_path / "s").claims.claimed()
+        assert not Store(tmp_path / "s").leases.units()
 
 
 class ProcessContract(ExecutorContract):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
-from recombine.runs.experiment import Experiment, Unit, derived_seeds, grid, plain_setting
+from recombine.runs.experiment import Experiment, Unit, derive_seeds, grid, plain_setting
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=4),
@@ -72,7 +72,7 @@ def test_seeds_are_named_counted_or_derived() -> None:
     assert Unit("e", 1, {"seeds": [5, 6]}).seeds == (5, 6)
     assert len(Unit("e", 1, {"seeds": 4}).seeds) == 4
     assert len(Unit("e", 1, {}, count=3).seeds) == 3
-    many = derived_seeds("ab", 1000)
+    many = derive_seeds("ab", 1000)
     assert len(set(many)) == 1000
     assert max(many) < 2**32
 

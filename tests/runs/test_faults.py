@@ -202,7 +202,7 @@ def test_two_drivers_share_a_store_and_run_no_unit_twice(drive: Callable[..., Dr
     assert [sum(count) for count in counts] == [40, 40]
     assert sum(count[0] for count in counts) == 40
     assert set(Counter(started()).values()) == {1}
-    assert not Store(tmp_path / "s").claims.claimed()
+    assert not Store(tmp_path / "s").leases.units()
 
 
 def test_a_dask_worker_killed_in_mid_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_a_dask_worker_killed_in_mid_run(tmp_path: Path, monkeypatch: pytest.Mon
         sweep = run(sample_units.experiment(count), "quick", store, executor, progress=False)
         killer.join(60)
     assert (sweep.ran, sweep.failures) == (count, ())
-    # One unit a worker was at work; only that one may have run twice.
+    # One unit per worker was at work; only that one may have run twice.
     assert len(started()) <= count + 1
     table = list(collect(store, sample_units.experiment(count)).rows())
     assert table == undisturbed(tmp_path, count, monkeypatch)

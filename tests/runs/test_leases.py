@@ -1,4 +1,4 @@
-"""Claims: one holder at a time, taken over only from the dead."""
+"""Leases: one holder at a time, taken over only from the dead."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from recombine.runs.leases import Claims, heartbeat, process_identity, process_started
+from recombine.runs.leases import Leases, heartbeat, process_identity, process_started
 
 KEY = "ab" * 16
 
 
-def foreign_claim(claims: Claims, age: float, generation: int = 0, driver: str = "d9") -> Path:
-    """A claim of another machine whose heart last beat ``age`` seconds ago."""
-    claims.folder.mkdir(parents=True, exist_ok=True)
-    path = claims.folder / f"{KEY}.{generation}"
+def foreign_lease(leases: Leases, age: float, generation: int = 0, driver: str = "d9") -> Path:
+    """A lease of another machine whose heart last beat ``age`` seconds ago."""
+    leases.folder.mkdir(parents=True, exist_ok=True)
+    path = leases.folder / f"{KEY}.{generation}"
     process = {"machine": "elsewhere", "host": "elsewhere", "pid": os.getpid(), "started": "0"}
     path.write_text(json.dumps({"token": "t", "driver": driver, "losses": 0, "process": process}))
     os.utime(path, (time.time() - age, time.time() - age))
@@ -28,31 +28,31 @@ def foreign_claim(claims: Claims, age: float, generation: int = 0, driver: str =
 
 
 @pytest.fixture
-def claims(tmp_path: Path) -> Claims:
-    return Claims(tmp_path / "claims", stale_after=5)
+def leases(tmp_path: Path) -> Leases:
+    return Leases(tmp_path / "leases", stale_after=5)
 
 
-def test_a_living_holder_on_another_machine_is_left_alone(claims: Claims) -> None:
-    foreign_claim(claims, age=1)
-    assert claims.held(KEY)
-    assert claims.take(KEY, "d1") is None
+def test_a_living_holder_on_another_machine_is_left_alone(leases: Leases) -> None:
+    foreign_lease(leases, age=1)
+    assert leases.held(KEY)
+    assert leases.take(KEY, "d1") is None
 
 
-def test_a_silent_holder_is_taken_over(claims: Claims) -> None:
-    foreign_claim(claims, age=10)
-    claim = claims.take(KEY, "d1")
-    assert claim is not None
-    assert (claim.generation, claim.losses) == (1, 0)
-    assert claims.take(KEY, "d2") is None
+def test_a_silent_holder_is_taken_over(leases: Leases) -> None:
+    foreign_lease(leases, age=10)
+    lease = leases.take(KEY, "d1")
+    assert lease is not None
+    assert (lease.generation, lease.losses) == (1, 0)
+    assert leases.take(KEY, "d2") is None
 
 
-def test_a_dead_process_of_this_machine_is_recognised_at_once(claims: Claims) -> None:
-    code = f"from recombine.runs.leases import *; Claims(Path({str(claims.folder)!r})).take({KEY!r}, 'd1')"
+def test_a_dead_process_of_this_machine_is_recognised_at_once(leases: Leases) -> None:
+    code = f"from recombine.runs.leases import *; Leases(Path({str(leases.folder)!r})).take({KEY!r}, 'd1')"
     subprocess.run([sys.executable, "-c", code], check=True)
-    assert not claims.held(KEY)
-    claim = claims.take(KEY, "d1")
-    assert claim is not None
-    assert claim.losses == 1
+    assert not leases.held(KEY)
+    lease = leases.take(KEY, "d1")
+    assert lease is not None
+    assert lease.losses == 1
 
 
 @pytest.mark.skipif(
@@ -62,7 +62,7 @@ def test_a_taker_killed_at_any_moment_leaves_nothing_to_wait_for(tmp_path: Path)
     """Killed before its first look at the file system, its second, and so on, until it gets through."""
     code = """
 import os, signal, sys
-from recombine.runs.leases import Claims, Path
+from recombine.runs.leases import Leases, Path
 folder, moments = Path(sys.argv[1]), int(sys.argv[2])
 for moment in range(moments):
     if os.fork():
@@ -75,31 +75,31 @@ for moment in range(moments):
         if count > moment:
             os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(hook)
-    claim = Claims(folder / str(moment)).take("ab", "d1")
-    os._exit(claim is None)
+    lease = Leases(folder / str(moment)).take("ab", "d1")
+    os._exit(lease is None)
 """
     moments = 24
     subprocess.run([sys.executable, "-c", code, str(tmp_path), str(moments)], check=True)
-    held = [Claims(tmp_path / str(moment)).last_words("ab") is not None for moment in range(moments)]
-    # Some were killed before there was a claim and some after it.
+    held = [Leases(tmp_path / str(moment)).last_words("ab") is not None for moment in range(moments)]
+    # Some were killed before there was a lease and some after it.
     assert held == sorted(held)
     assert {False, True} == set(held)
     for moment in range(moments):
-        assert Claims(tmp_path / str(moment)).take("ab", "d1") is not None
+        assert Leases(tmp_path / str(moment)).take("ab", "d1") is not None
 
 
-def test_without_links_a_claim_is_still_exclusive(claims: Claims, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_links_a_lease_is_still_exclusive(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*paths: object) -> None:
         raise OSError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
-    assert claims.take(KEY, "d1") is not None
-    assert claims.take(KEY, "d2") is None
-    assert (claims.last_words(KEY) or {})["driver"] == "d1"
-    assert [path.name for path in claims.folder.iterdir()] == [f"{KEY}.0"]
+    assert leases.take(KEY, "d1") is not None
+    assert leases.take(KEY, "d2") is None
+    assert (leases.last_words(KEY) or {})["driver"] == "d1"
+    assert [path.name for path in leases.folder.iterdir()] == [f"{KEY}.0"]
 
 
-def test_a_link_whose_answer_was_lost_on_the_way_is_ones_own(claims: Claims, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_whose_answer_was_lost_on_the_way_is_ones_own(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
     link = os.link
 
     def twice(source: Path, target: Path) -> None:
@@ -107,67 +107,67 @@ def test_a_link_whose_answer_was_lost_on_the_way_is_ones_own(claims: Claims, mon
         link(source, target)
 
     monkeypatch.setattr(os, "link", twice)
-    assert claims.take(KEY, "d1") is not None
-    assert claims.take(KEY, "d2") is None
+    assert leases.take(KEY, "d1") is not None
+    assert leases.take(KEY, "d2") is None
 
 
-def test_losses_and_last_words_count_under_one_driver_only(claims: Claims) -> None:
-    path = foreign_claim(claims, age=10, driver="d1")
+def test_losses_and_last_words_count_under_one_driver_only(leases: Leases) -> None:
+    path = foreign_lease(leases, age=10, driver="d1")
     path.write_text(json.dumps({**json.loads(path.read_text()), "losses": 2, "reason": "out of time"}))
     os.utime(path, (0, 0))
-    mine = claims.take(KEY, "d1")
+    mine = leases.take(KEY, "d1")
     assert mine is not None
     assert (mine.losses, mine.reason) == (3, "out of time")
-    claims.release(mine)
-    foreign_claim(claims, age=10, driver="d1")
-    other = claims.take(KEY, "d2")
+    leases.release(mine)
+    foreign_lease(leases, age=10, driver="d1")
+    other = leases.take(KEY, "d2")
     assert other is not None
     assert (other.losses, other.reason) == (0, "")
 
 
-def test_a_heartbeat_keeps_a_claim(claims: Claims) -> None:
-    claim = claims.take(KEY, "d1")
-    assert claim is not None
-    os.utime(claim.path, (0, 0))
-    with heartbeat(claim, every=0.02):
+def test_a_heartbeat_keeps_a_lease(leases: Leases) -> None:
+    lease = leases.take(KEY, "d1")
+    assert lease is not None
+    os.utime(lease.path, (0, 0))
+    with heartbeat(lease, every=0.02):
         time.sleep(0.2)
-    assert time.time() - claim.path.stat().st_mtime < 2
+    assert time.time() - lease.path.stat().st_mtime < 2
 
 
-def test_of_many_takers_of_an_abandoned_claim_one_succeeds(claims: Claims) -> None:
+def test_of_many_takers_of_an_abandoned_lease_one_succeeds(leases: Leases) -> None:
     for _ in range(15):
-        foreign_claim(claims, age=10)
+        foreign_lease(leases, age=10)
         start, taken = threading.Barrier(8), []
 
         def take(start: threading.Barrier = start, taken: list[object] = taken) -> None:
             start.wait()
-            taken.append(claims.take(KEY, "d1"))
+            taken.append(leases.take(KEY, "d1"))
 
         threads = [threading.Thread(target=take) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert sum(claim is not None for claim in taken) == 1
-        claims.clear(KEY)
+        assert sum(lease is not None for lease in taken) == 1
+        leases.clear(KEY)
 
 
-def test_a_holder_that_was_taken_over_cannot_release_its_heir(claims: Claims) -> None:
-    foreign_claim(claims, age=10)
-    first = claims.take(KEY, "d1")
+def test_a_holder_that_was_taken_over_cannot_release_its_heir(leases: Leases) -> None:
+    foreign_lease(leases, age=10)
+    first = leases.take(KEY, "d1")
     assert first is not None
-    second = claims._create(type(first)(claims.folder / f"{KEY}.2", 2, "t2", 0), "d2")
+    second = leases._create(type(first)(leases.folder / f"{KEY}.2", 2, "t2", 0), "d2")
     assert second
-    claims.release(first)
-    assert [path.name for path in claims.folder.glob(f"{KEY}.*")] == [f"{KEY}.2"]
+    leases.release(first)
+    assert [path.name for path in leases.folder.glob(f"{KEY}.*")] == [f"{KEY}.2"]
 
 
-def test_a_half_written_claim_counts_until_it_is_stale(claims: Claims) -> None:
-    path = foreign_claim(claims, age=0)
+def test_a_half_written_lease_counts_until_it_is_stale(leases: Leases) -> None:
+    path = foreign_lease(leases, age=0)
     path.write_text("")
-    assert claims.held(KEY)
+    assert leases.held(KEY)
     os.utime(path, (0, 0))
-    assert claims.take(KEY, "d1") is not None
+    assert leases.take(KEY, "d1") is not None
 
 
 def test_a_process_number_in_new_hands_is_not_the_old_process() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import subprocess
 import sys
@@ -16,12 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
-from recombine.runs.collect import collect, load_record, load_table, write_table
+from recombine.runs.collect import collect
 from recombine.runs.experiment import Experiment, Result, Unit, grid
 from recombine.runs.provenance import driver_record, worker_record
 from recombine.runs.store import Store, StoreWarning
 from recombine.runs.sweep import run
-from recombine.tables.table import Table
 
 UNIT = Unit("sample", 1, {"x": 1})
 ROWS = [{"loss": 0.25, "name": "é", "steps": 3}]
@@ -117,17 +115,17 @@ def test_tidying_removes_what_the_dead_left_and_nothing_else(store: Store) -> No
     written(store)
     code = (
         "import os; from recombine.runs.store import *; store = Store(os.sys.argv[1])\n"
-        "claim = store.claims.take('cd' * 16, 'd1'); store.claims.take(os.sys.argv[2], 'd1')\n"
-        "(store.folder / '.partial' / f\"{'cd' * 16}.{claim.token}\").mkdir(parents=True)"
+        "lease = store.leases.take('cd' * 16, 'd1'); store.leases.take(os.sys.argv[2], 'd1')\n"
+        "(store.folder / '.partial' / f\"{'cd' * 16}.{lease.token}\").mkdir(parents=True)"
     )
     subprocess.run([sys.executable, "-c", code, str(store.folder), UNIT.key], check=True)
-    mine = store.claims.take("ef" * 16, "d1")
+    mine = store.leases.take("ef" * 16, "d1")
     assert mine is not None
     living = store.folder / ".partial" / f"{'ef' * 16}.{mine.token}"
     living.mkdir(parents=True)
     store.tidy()
     assert list((store.folder / ".partial").iterdir()) == [living]
-    assert store.claims.claimed() == {"cd" * 16, "ef" * 16}
+    assert store.leases.units() == {"cd" * 16, "ef" * 16}
     assert store.has(UNIT.key)
 
 
@@ -152,63 +150,6 @@ def test_stores_merge_by_copying(tmp_path: Path) -> None:
         run(part, "quick", tmp_path / name, "inline", progress=False)
     shutil.copytree(tmp_path / "b" / "runs", tmp_path / "a" / "runs", dirs_exist_ok=True)
     assert collect(Store(tmp_path / "a"), experiment)["y"].tolist() == [0, 1, 2, 3]
-
-
-def sample_table(store: Store) -> tuple[Experiment, Table]:
-    def rows(unit: Unit) -> list[dict[str, object]]:
-        x = unit.setting["x"]
-        row = {"loss": [math.inf, math.nan, 0.5][x], "flag": x == 1, "steps": x, "label": ["é'\"", "", "c"][x]}
-        return [row, {"loss": 1, "only": 2, "parts": [1, 2]}] if x == 2 else [row]
-
-    experiment = Experiment("sample", rows, quick=grid(x=range(3), widths=[[20, 20]]), full=[])
-    assert run(experiment, "quick", store, "inline", progress=False).complete
-    return experiment, collect(store, experiment)
-
-
-def test_the_table_has_the_settings_and_says_what_is_missing(store: Store) -> None:
-    _, table = sample_table(store)
-    assert table.columns == ["key", "x", "widths", "loss", "flag", "steps", "label", "only", "parts"]
-    assert table["x"].tolist() == [0, 1, 2, 2]
-    assert table["widths"].tolist() == ["[20, 20]"] * 4
-    np.testing.assert_array_equal(table["loss"], [np.inf, np.nan, 0.5, 1.0])
-    np.testing.assert_array_equal(table["only"], [np.nan, np.nan, np.nan, 2])
-    assert table["flag"].tolist() == [False, True, False, None]
-    assert table["parts"].tolist() == [None, None, None, "[1, 2]"]
-
-
-def test_parquet_gives_the_table_back_with_its_record(store: Store, tmp_path: Path) -> None:
-    experiment, table = sample_table(store)
-    path = tmp_path / "tables" / "it's.parquet"
-    write_table(store, experiment, "quick", path)
-    back = load_table(path)
-    assert back.columns == table.columns
-    for name in table.columns:
-        np.testing.assert_array_equal(back[name], table[name], err_msg=name)
-    record = load_record(path)
-    assert (record["experiment"], record["scale"], record["units"]) == ("sample", "quick", 3)
-    assert record["libraries"][0]["numpy"] == np.__version__
-    path.unlink()
-    write_table(store, experiment, "quick", path)
-    assert path.exists()
-
-
-def test_parquet_needs_neither_pandas_nor_pyarrow(store: Store, tmp_path: Path) -> None:
-    code = (
-        "import sys; sys.modules['pandas'] = sys.modules['pyarrow'] = sys.modules['polars'] = None\n"
-        "from recombine.runs.collect import *; path = sys.argv[1]\n"
-        "save_table(Table({'a': [1.5, 2.5], 'b': ['x', 'y']}), path, {}); print(load_table(path)['b'].tolist())"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "t.parquet")]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "['x', 'y']"
-
-
-def test_an_empty_table_is_not_written(store: Store, tmp_path: Path) -> None:
-    experiment = Experiment("sample", lambda unit: ROWS, quick=grid(x=[1]), full=[])
-    with pytest.raises(InputError, match="run it first"):
-        write_table(store, experiment, "quick", tmp_path / "t.parquet")
-    with pytest.raises(InputError, match="no table at"):
-        load_table(tmp_path / "t.parquet")
 
 
 def test_every_result_says_where_it_comes_from(store: Store) -> None:

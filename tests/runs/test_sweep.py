@@ -23,15 +23,15 @@ from recombine.runs.experiment import Experiment, Unit, grid
 from recombine.runs.progress import Progress
 from recombine.runs.store import Store
 from recombine.runs.sweep import ExecutorError, run
-from recombine.runs.worker import Task, execute
+from recombine.runs.worker import Errand, execute
 
 
 def test_a_unit_that_somebody_holds_is_waited_for(tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
     held = experiment(3).units("quick")[1]
-    claim = store.claims.take(held.key, "another")
-    assert claim is not None
-    timer = threading.Timer(0.5, store.claims.release, [claim])
+    lease = store.leases.take(held.key, "another")
+    assert lease is not None
+    timer = threading.Timer(0.5, store.leases.release, [lease])
     timer.start()
     begin = time.monotonic()
     done = run(experiment(3), "quick", store, "inline", progress=False)
@@ -44,8 +44,8 @@ def test_a_unit_that_somebody_holds_is_waited_for(tmp_path: Path) -> None:
 def test_a_unit_that_another_driver_finishes_meanwhile_is_found(tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
     held = experiment(2).units("quick")[0]
-    claim = store.claims.take(held.key, "another")
-    assert claim is not None
+    lease = store.leases.take(held.key, "another")
+    assert lease is not None
     timer = threading.Timer(0.4, store.write, [held, [{"value": 1.0}], {}])
     timer.start()
     done = run(experiment(2), "quick", store, "inline", progress=False)
@@ -111,7 +111,7 @@ def test_an_interrupt_in_this_process_frees_the_unit(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(Experiment("e", interrupt, grid(x=range(3)), []), "quick", store, "inline", progress=False)
     assert len(list(store.finished())) == 1
-    assert not store.claims.claimed()
+    assert not store.leases.units()
 
 
 class Silent(Executor):
@@ -136,8 +136,8 @@ def test_answers_on_the_way_when_the_time_is_up_count(tmp_path: Path) -> None:
 class Overtaken(Executor):
     """Another driver finishes each unit while it waits for its turn."""
 
-    def submit(self, fn: Any, /, task: Any) -> Future[Any]:
-        execute(replace(task, driver="another"))
+    def submit(self, fn: Any, /, errand: Any) -> Future[Any]:
+        execute(replace(errand, driver="another"))
         return Future()
 
 
@@ -175,9 +175,9 @@ def test_a_unit_that_exits_has_failed(tmp_path: Path) -> None:
     assert [(failure.error, failure.attempts) for failure in done.failures] == [("SystemExit: 3", 2)]
 
 
-def claim_and_die(store: Store, unit: Unit, driver: str) -> None:
+def lease_and_die(store: Store, unit: Unit, driver: str) -> None:
     """Begin a unit in a process that ends at once."""
-    code = "import sys; from recombine.runs.store import Store; Store(sys.argv[1]).claims.take(*sys.argv[2:])"
+    code = "import sys; from recombine.runs.store import Store; Store(sys.argv[1]).leases.take(*sys.argv[2:])"
     subprocess.run([sys.executable, "-c", code, str(store.folder), unit.key, driver], check=True, timeout=60)
 
 
@@ -187,13 +187,13 @@ class Deserter(Executor):
     def __init__(self) -> None:
         self.dead = 0
 
-    def submit(self, fn: Any, /, task: Any) -> Future[Any]:
+    def submit(self, fn: Any, /, errand: Any) -> Future[Any]:
         future: Future[Any] = Future()
         if self.dead:
-            future.set_result(fn(task))
+            future.set_result(fn(errand))
             return future
         self.dead += 1
-        claim_and_die(task.store, task.unit, task.driver)
+        lease_and_die(errand.store, errand.unit, errand.driver)
         return future
 
 
@@ -216,8 +216,8 @@ class Crowded(ThreadPoolExecutor):
         if self.dead:
             return super().submit(fn, *args, **kwargs)
         self.dead = True
-        (task,) = args
-        claim_and_die(task.store, task.unit, task.driver)
+        (errand,) = args
+        lease_and_die(errand.store, errand.unit, errand.driver)
         super().submit(time.sleep, 0.8)
         future: Future[Any] = Future()
         future.set_exception(BrokenExecutor("killed"))
@@ -235,11 +235,11 @@ def test_a_unit_that_waits_in_a_queue_is_not_taken_for_lost(tmp_path: Path, monk
     monkeypatch.setattr(sweep_module, "SILENCE", 0.05)
     store = Store(tmp_path / "s")
     for unit in experiment(3).units("quick"):
-        claim = store.claims.take(unit.key, "another")
-        assert claim is not None
+        lease = store.leases.take(unit.key, "another")
+        assert lease is not None
         # As if its holder, of another driver, had died: no news of this driver's attempt.
-        record = json.loads(claim.path.read_text())
-        claim.path.write_text(json.dumps({**record, "process": {**record["process"], "started": "0"}}))
+        record = json.loads(lease.path.read_text())
+        lease.path.write_text(json.dumps({**record, "process": {**record["process"], "started": "0"}}))
     with ThreadPoolExecutor(1) as pool:
         pool.submit(time.sleep, 0.8)
         done = run(experiment(3), "quick", store, pool, progress=False, retries=0)
@@ -250,15 +250,15 @@ def test_a_unit_that_was_given_up_stays_so_when_it_is_asked_for_again(tmp_path: 
     work, store = experiment(1), Store(tmp_path / "s")
     unit = work.units("quick")[0]
     for _ in range(2):
-        claim_and_die(store, unit, "d1")
-    answers = [execute(Task(work, unit, store, "d1", losses=1)) for _ in range(2)]
+        lease_and_die(store, unit, "d1")
+    answers = [execute(Errand(work, unit, store, "d1", losses=1)) for _ in range(2)]
     assert [(answer.status, answer.final, answer.error) for answer in answers] == [
         ("failed", True, "its worker died (2 in a row)")
     ] * 2
     assert not started()
     # Another driver knows nothing of it, and tidies up.
-    assert execute(Task(work, unit, store, "d2", losses=1)).status == "done"
-    assert not store.claims.claimed()
+    assert execute(Errand(work, unit, store, "d2", losses=1)).status == "done"
+    assert not store.leases.units()
 
 
 class Broken(Executor):

@@ -17,14 +17,14 @@ from sample_units import experiment
 
 from recombine.runs import worker
 from recombine.runs.experiment import Rows, Unit
-from recombine.runs.leases import Claim
+from recombine.runs.leases import Lease
 from recombine.runs.store import Store
-from recombine.runs.worker import Task, TimeIsUpError, execute
+from recombine.runs.worker import Errand, TimeIsUpError, execute
 
 
-def task(store: Store, **options: Any) -> Task:
+def errand(store: Store, **options: Any) -> Errand:
     work = experiment(1)
-    return Task(work, work.units("quick")[0], store, "d1", **options)
+    return Errand(work, work.units("quick")[0], store, "d1", **options)
 
 
 class Interruption:
@@ -56,14 +56,14 @@ class Interruption:
 def test_an_interruption_at_any_moment_ends_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Inside of the standard library's locks too."""
     store = Store(tmp_path / "s")
-    unit = task(store, timeout=0.001, grace=60)
-    claim = store.claims.take("ab", "d1")
+    unit = errand(store, timeout=0.001, grace=60)
+    lease = store.leases.take("ab", "d1")
 
     def attempt(interruption: Interruption) -> None:
         monkeypatch.setattr(worker, "_raise_in", lambda thread, error: interruption.sent.set())
         sys.settrace(interruption)
         try:
-            with worker._deadline(unit, claim):
+            with worker._deadline(unit, lease):
                 while not interruption.sent.is_set():
                     time.sleep(0.001)
         except TimeIsUpError:
@@ -93,7 +93,7 @@ def test_nothing_is_left_of_an_interruption(tmp_path: Path, swallow: bool) -> No
 import sys, time
 from recombine.runs.experiment import Experiment
 from recombine.runs.store import Store
-from recombine.runs.worker import Task, TimeIsUpError, execute
+from recombine.runs.worker import Errand, TimeIsUpError, execute
 def work(unit):
     try:
         while True:
@@ -103,8 +103,8 @@ def work(unit):
             raise
     return [{{"x": 1}}]
 experiment = Experiment("e", work, quick=[{{"x": 1}}], full=[])
-task = Task(experiment, experiment.units("quick")[0], Store(sys.argv[1]), "d1", timeout=0.05)
-print(execute(task).status)
+errand = Errand(experiment, experiment.units("quick")[0], Store(sys.argv[1]), "d1", timeout=0.05)
+print(execute(errand).status)
 sys.settrace(lambda *_: None)
 print((lambda: 7)())
 """
@@ -114,25 +114,25 @@ print((lambda: 7)())
 
 
 class SlowStore(Store):
-    def write(self, unit: Unit, rows: Rows, record: Mapping[str, Any], claim: Claim | None = None) -> bool:
-        assert claim is not None
-        before = claim.path.stat().st_mtime_ns
+    def write(self, unit: Unit, rows: Rows, record: Mapping[str, Any], lease: Lease | None = None) -> bool:
+        assert lease is not None
+        before = lease.path.stat().st_mtime_ns
         time.sleep(0.3)
-        assert claim.path.stat().st_mtime_ns > before, "the claim looks abandoned to other hosts"
-        return super().write(unit, rows, record, claim)
+        assert lease.path.stat().st_mtime_ns > before, "the lease looks abandoned to other hosts"
+        return super().write(unit, rows, record, lease)
 
 
 def test_the_heart_beats_while_a_result_is_written(tmp_path: Path) -> None:
-    assert execute(task(SlowStore(tmp_path / "s", stale_after=0.2))).error == ""
+    assert execute(errand(SlowStore(tmp_path / "s", stale_after=0.2))).error == ""
 
 
 def test_a_frozen_unit_is_killed_though_nothing_can_be_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     killed: list[int] = []
     monkeypatch.setattr(worker.os, "kill", lambda pid, sign: killed.append(sign))
-    claim = Claim(tmp_path / "no such folder" / "ab.0", 0, "t", 0)
+    lease = Lease(tmp_path / "no such folder" / "ab.0", 0, "t", 0)
     over = threading.Lock()
     over.acquire()
-    unit = task(Store(tmp_path / "s"), timeout=0.01, grace=0.0, home={})
+    unit = errand(Store(tmp_path / "s"), timeout=0.01, grace=0.0, home={})
     monkeypatch.setattr(worker, "_raise_in", lambda thread, error: None)
-    worker._watch(unit, claim, over, threading.Event(), threading.get_ident())
+    worker._watch(unit, lease, over, threading.Event(), threading.get_ident())
     assert killed == [worker.signal.SIGKILL]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -154,22 +153,3 @@ def product_size(sizes: Sequence[int]) -> int:
     for size in sizes:
         total *= int(size)
     return total
-
-
-def brief_repr(result: Any) -> str:
-    """Return the repr of a dataclass with arrays shown by their shapes alone: looking at a result is free.
-
-    Examples
-    --------
-    >>> from dataclasses import make_dataclass
-    >>> make_dataclass("Fit", ["table", "rank"], namespace={"__repr__": brief_repr})(np.zeros((2, 3)), 1)
-    Fit(table=array(2, 3), rank=1)
-    """
-    parts = [f"{part.name}={_brief(getattr(result, part.name))}" for part in fields(result) if part.repr]
-    return f"{type(result).__name__}({', '.join(parts)})"
-
-
-def _brief(value: Any) -> str:
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_brief, value))})"
-    return f"array{value.shape}" if isinstance(value, np.ndarray) else repr(value)

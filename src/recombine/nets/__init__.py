@@ -1,4 +1,4 @@
-"""Networks that are trained: many at once, by hand where that is faster, or plain torch modules."""
+"""Networks that are trained: many at once, by hand where that is faster, or plain torch modules. Most need torch."""
 
 from __future__ import annotations
 
@@ -14,5 +14,9 @@ if TYPE_CHECKING:
     from recombine.nets import layers as layers
     from recombine.nets import plain as plain
     from recombine.nets.architecture import Architecture as Architecture
+    from recombine.nets.architecture import select_networks as select_networks
+    from recombine.nets.architecture import stack_networks as stack_networks
+    from recombine.nets.losses import Loss as Loss
+    from recombine.nets.losses import loss_named as loss_named
 
 open_room(__name__)

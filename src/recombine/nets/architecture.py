@@ -84,25 +84,25 @@ def generator_for(seed: int, purpose: int) -> torch.Generator:
     return torch.Generator().manual_seed(int(state >> np.uint64(1)))
 
 
-def stack(networks: Sequence[Tensors]) -> Tensors:
+def stack_networks(networks: Sequence[Tensors]) -> Tensors:
     """Stack equal sets of tensors on a new leading axis.
 
     Examples
     --------
     >>> import torch
-    >>> stack([{"w": torch.zeros(3)}, {"w": torch.ones(3)}])["w"].shape
+    >>> stack_networks([{"w": torch.zeros(3)}, {"w": torch.ones(3)}])["w"].shape
     torch.Size([2, 3])
     """
     return {name: torch.stack([network[name] for network in networks]) for name in networks[0]}
 
 
-def chosen(tensors: Tensors, networks: Tensor | slice) -> Tensors:
+def select_networks(tensors: Tensors, networks: Tensor | slice) -> Tensors:
     """Return the parameters of some of the networks.
 
     Examples
     --------
     >>> import torch
-    >>> chosen({"w": torch.arange(6).reshape(3, 2)}, torch.tensor([2]))
+    >>> select_networks({"w": torch.arange(6).reshape(3, 2)}, torch.tensor([2]))
     {'w': tensor([[4, 5]])}
     """
     return {name: tensor[networks] for name, tensor in tensors.items()}

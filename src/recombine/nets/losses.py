@@ -30,8 +30,6 @@ class Loss:
         Outputs (c, B, K) and targets (c, B, K), or labels (c, B) where ``labels``, to costs (c, B).
     slope : callable
         The same arguments to derivatives (c, B, K).
-    curvature : float
-        Largest second derivative of a cost along the outputs; bounds the stable step size.
     labels : bool
         Whether targets are integer labels.
     sequences : bool
@@ -41,7 +39,6 @@ class Loss:
     name: str
     value: Callable[[Tensor, Tensor], Tensor]
     slope: Callable[[Tensor, Tensor], Tensor]
-    curvature: float
     labels: bool = False
     sequences: bool = False
 
@@ -105,12 +102,12 @@ def _categorical_hinge_slope(outputs: Tensor, labels: Tensor) -> Tensor:
     return ((best - hot) * short.unsqueeze(-1)).to(outputs.dtype)
 
 
-def counted(symbols: Tensor) -> Tensor:
+def sequence_mask(symbols: Tensor) -> Tensor:
     """Return which places of padded sequences (..., T) count: all up to and including the first 0, which ends them.
 
     Examples
     --------
-    >>> counted(torch.tensor([[3, 1, 0, 0], [0, 0, 0, 0]])).tolist()
+    >>> sequence_mask(torch.tensor([[3, 1, 0, 0], [0, 0, 0, 0]])).tolist()
     [[True, True, True, False], [True, False, False, False]]
     """
     return functional.pad(symbols[..., :-1] > 0, (1, 0), value=True)
@@ -118,32 +115,24 @@ def counted(symbols: Tensor) -> Tensor:
 
 def _sequence_cross_entropy(outputs: Tensor, symbols: Tensor) -> Tensor:
     symbols = symbols[..., : outputs.shape[-2]]
-    return (_cross_entropy(outputs, symbols) * counted(symbols)).sum(-1)
+    return (_cross_entropy(outputs, symbols) * sequence_mask(symbols)).sum(-1)
 
 
 def _sequence_cross_entropy_slope(outputs: Tensor, symbols: Tensor) -> Tensor:
     symbols = symbols[..., : outputs.shape[-2]]
-    return _cross_entropy_slope(outputs, symbols) * counted(symbols).unsqueeze(-1)
+    return _cross_entropy_slope(outputs, symbols) * sequence_mask(symbols).unsqueeze(-1)
 
 
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("mse", _squared, _squared_slope, curvature=2.0),
-        Loss("squared-absolute", _squared_absolute, _squared_absolute_slope, curvature=2.0),
-        Loss("logistic", _logistic, _logistic_slope, curvature=0.25),
-        # The hinge is flat or straight; the squared loss stands in for a scale.
-        Loss("hinge", _hinge, _hinge_slope, curvature=2.0),
-        Loss("categorical-hinge", _categorical_hinge, _categorical_hinge_slope, curvature=2.0, labels=True),
-        Loss("cross-entropy", _cross_entropy, _cross_entropy_slope, curvature=0.5, labels=True),
-        Loss(
-            "sequence-cross-entropy",
-            _sequence_cross_entropy,
-            _sequence_cross_entropy_slope,
-            curvature=0.5,
-            labels=True,
-            sequences=True,
-        ),
+        Loss("mse", _squared, _squared_slope),
+        Loss("squared-absolute", _squared_absolute, _squared_absolute_slope),
+        Loss("logistic", _logistic, _logistic_slope),
+        Loss("hinge", _hinge, _hinge_slope),
+        Loss("categorical-hinge", _categorical_hinge, _categorical_hinge_slope, labels=True),
+        Loss("cross-entropy", _cross_entropy, _cross_entropy_slope, labels=True),
+        Loss("sequence-cross-entropy", _sequence_cross_entropy, _sequence_cross_entropy_slope, True, True),
     )
 }
 
@@ -153,8 +142,8 @@ def loss_named(name: str) -> Loss:
 
     Examples
     --------
-    >>> loss_named("logistic").curvature
-    0.25
+    >>> loss_named("logistic").labels, loss_named("cross-entropy").labels
+    (False, True)
     >>> loss_named("mes")
     Traceback (most recent call last):
         ...

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from recombine.runs.outcome import Sweep as Sweep
     from recombine.runs.store import Run as Run
     from recombine.runs.store import Store as Store
+    from recombine.runs.store import StoreWarning as StoreWarning
+    from recombine.runs.sweep import ExecutorError as ExecutorError
     from recombine.runs.sweep import run as run
 
 open_room(__name__)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ ENTRY = "recombine"
 def collect(store: Store, experiment: Experiment, scale: str = "quick") -> Table:
     """Return the rows of every finished unit of a scale, in the order of the grid.
 
-    Each row carries its unit's ``key`` and setting; where a row has a value of the same name, that one counts.
+    Each row carries its unit's ``key`` and setting; where a row has a value of the same name, that one counts. What it
+    does not have is missing (NaN or None).
 
     Examples
     --------
@@ -35,20 +35,16 @@ def collect(store: Store, experiment: Experiment, scale: str = "quick") -> Table
     >>> collect(store, experiment)["square"]
     array([1, 4])
     """
-    return table_of(read_all(store, experiment, scale))
+    runs = read_all(store, experiment, scale)
+    rows = [{"key": run.key, **run.spec["setting"], **row} for run in runs for row in run.rows]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Table({name: _column([row.get(name) for row in rows]) for name in names})
 
 
 def read_all(store: Store, experiment: Experiment, scale: str = "quick") -> list[Run]:
     """Return the finished runs of a scale, checked, in the order of the grid."""
     runs = (store.read(unit.key) for unit in experiment.units(scale))
     return [run for run in runs if run is not None]
-
-
-def table_of(runs: Iterable[Run]) -> Table:
-    """Return one table of the rows of many runs; what a run does not have is missing (NaN or None)."""
-    rows = [{"key": run.key, **run.spec["setting"], **row} for run in runs for row in run.rows]
-    names = dict.fromkeys(name for row in rows for name in row)
-    return Table({name: _column([row.get(name) for row in rows]) for name in names})
 
 
 def _column(values: list[Any]) -> Column:
@@ -63,33 +59,6 @@ def _column(values: list[Any]) -> Column:
     return np.array([value if isinstance(value, plain) else json.dumps(value) for value in values], dtype=object)
 
 
-def write_table(store: Store, experiment: Experiment, scale: str, path: str | Path) -> Table:
-    """Write the collected table as Parquet, with what produced it in the file's metadata, and return it."""
-    runs = read_all(store, experiment, scale)
-    table = table_of(runs)
-    if not len(table):
-        raise InputError(f"{experiment.name!r} has no finished unit at scale {scale!r} in {store.folder}; run it first")
-    save_table(table, path, _summary(experiment, scale, runs))
-    return table
-
-
-def _summary(experiment: Experiment, scale: str, runs: Sequence[Run]) -> dict[str, Any]:
-    def distinct(name: str) -> list[Any]:
-        texts = dict.fromkeys(json.dumps(run.record.get(name), sort_keys=True) for run in runs)
-        return [json.loads(text) for text in sorted(texts)]
-
-    names = ("recombine", "commit", "command", "device", "libraries", "python", "host")
-    return {
-        "experiment": experiment.name,
-        "schema": experiment.schema,
-        "scale": scale,
-        "units": len(runs),
-        "units_of_scale": len(experiment.units(scale)),
-        "wall_seconds": round(sum(run.record.get("wall_seconds", 0.0) for run in runs), 3),
-        **{name: distinct(name) for name in names},
-    }
-
-
 def save_table(table: Table, path: str | Path, record: dict[str, Any]) -> None:
     """Write a table as Parquet through DuckDB, with a record in its metadata.
 
@@ -102,8 +71,6 @@ def save_table(table: Table, path: str | Path, record: dict[str, Any]) -> None:
     slope  loss
     0.5    hinge
     nan    squared
-    >>> load_record(path)
-    {'scale': 'quick'}
     """
     import duckdb
 
@@ -133,7 +100,8 @@ def load_table(path: str | Path) -> Table:
     """Return a table written by `save_table`; missing numbers come back as NaN, other missing values as None."""
     import duckdb
 
-    _require(path)
+    if not Path(path).is_file():
+        raise InputError(f"there is no table at {path}; run the experiment and collect it first")
     with duckdb.connect() as connection:
         columns = connection.execute(f"SELECT * FROM read_parquet({_quoted(str(path))})").fetchnumpy()
     return Table({name: _filled(values) for name, values in columns.items()})
@@ -146,20 +114,3 @@ def _filled(values: Any) -> Column:
     filled = np.array(values.data, dtype=kind)
     filled[np.ma.getmaskarray(values)] = missing
     return filled
-
-
-def load_record(path: str | Path) -> dict[str, Any]:
-    """Return what produced a table written by `save_table`."""
-    import duckdb
-
-    _require(path)
-    with duckdb.connect() as connection:
-        query = f"SELECT decode(value) FROM parquet_kv_metadata({_quoted(str(path))}) WHERE decode(key) = '{ENTRY}'"
-        found = connection.execute(query).fetchone()
-    record: dict[str, Any] = json.loads(found[0]) if found else {}
-    return record
-
-
-def _require(path: str | Path) -> None:
-    if not Path(path).is_file():
-        raise InputError(f"there is no table at {path}; run the experiment and collect it first")

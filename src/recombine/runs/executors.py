@@ -41,8 +41,8 @@ def make_executor(
         ``inline`` runs in this process; ``local`` in a process pool; ``dask`` on the cluster at ``address``, or on one
         started here; ``slurm`` through submitit.
     workers : int, optional
-        Processes, Dask workers, or Slurm jobs at a time. Two for a local Dask cluster and one a core for a pool, unless
-        given.
+        Processes, Dask workers, or Slurm jobs at a time; if not given, two for a local Dask cluster, one per core for
+        a pool.
     address : str, optional
         A Dask scheduler, e.g. ``"tcp://10.0.0.5:8786"``.
     **options
@@ -229,7 +229,7 @@ def _fetched(inner: Any) -> tuple[Any, Exception | None]:
 
 
 class SlurmExecutor(Executor):
-    """One Slurm job a task, through submitit. Jobs outlive a driver that is killed; their results stand in the store.
+    """One Slurm job per task, through submitit. Jobs outlive a driver that is killed; their results stand in the store.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ class SlurmExecutor(Executor):
     folder : str or Path
         Submitit's logs and pickles.
     cluster : str, optional
-        Submitit's own word: ``"slurm"``, ``"local"`` (a subprocess a job) or ``"debug"``; found out unless given.
+        Submitit's own word: ``"slurm"``, ``"local"`` (a subprocess per job) or ``"debug"``; found out unless given.
     poll : float
         Seconds between two looks at the jobs.
     **parameters

@@ -33,7 +33,7 @@ class Result:
     Parameters
     ----------
     rows : list of dict, or Table
-        One dictionary of plain values a row.
+        One dictionary of plain values per row.
     arrays : dict of str to array
         Kept next to the rows in ``arrays.npz``; they never enter the table.
 
@@ -45,6 +45,9 @@ class Result:
 
     rows: Sequence[Mapping[str, Any]] | Table
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Result({len(self.rows)} rows, {len(self.arrays)} arrays)"
 
 
 Rows = Sequence[Mapping[str, Any]] | Table | Result
@@ -100,15 +103,15 @@ class Unit:
     def seeds(self) -> tuple[int, ...]:
         """The seeds the setting names, or as many as it asks for, derived from the key."""
         named = plain_setting(self.setting).get(SEEDS, self.count)
-        return derived_seeds(self.key, named) if isinstance(named, int) else tuple(named)
+        return derive_seeds(self.key, named) if isinstance(named, int) else tuple(named)
 
 
-def canonical(value: object) -> str:
+def _canonical(value: object) -> str:
     """Return the one JSON text of a value: sorted keys, no spaces, only numbers that JSON knows.
 
     Examples
     --------
-    >>> canonical({"b": 1, "a": [1.5, None]})
+    >>> _canonical({"b": 1, "a": [1.5, None]})
     '{"a":[1.5,null],"b":1}'
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -122,15 +125,15 @@ def key_of(spec: Mapping[str, Any]) -> str:
     >>> key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
     True
     """
-    return hashlib.blake2b(canonical(spec).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(_canonical(spec).encode(), digest_size=16).hexdigest()
 
 
-def derived_seeds(key: str, count: int) -> tuple[int, ...]:
+def derive_seeds(key: str, count: int) -> tuple[int, ...]:
     """Return ``count`` seeds below 2**32 that depend on the key alone.
 
     Examples
     --------
-    >>> derived_seeds("ab", 3)[:2] == derived_seeds("ab", 2)
+    >>> derive_seeds("ab", 3)[:2] == derive_seeds("ab", 2)
     True
     """
     texts = [f"{key}/{index}".encode() for index in range(count)]
@@ -149,10 +152,10 @@ def plain_setting(setting: object) -> dict[str, Any]:
         setting = asdict(setting)
     if not isinstance(setting, Mapping):
         raise InputError(f"a setting must be a dictionary or a dataclass, not {type(setting).__name__}")
-    return {_name(name): plain(value, f"setting {name!r}") for name, value in setting.items()}
+    return {_name(name): plain_value(value, f"setting {name!r}") for name, value in setting.items()}
 
 
-def plain(value: object, where: str, *, finite: bool = True) -> Any:
+def plain_value(value: object, where: str, *, finite: bool = True) -> Any:
     """Return a value with NumPy scalars, arrays and tuples turned into plain numbers and lists.
 
     Parameters
@@ -170,9 +173,9 @@ def plain(value: object, where: str, *, finite: bool = True) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {_name(name): plain(item, where, finite=finite) for name, item in value.items()}
+        return {_name(name): plain_value(item, where, finite=finite) for name, item in value.items()}
     if isinstance(value, list | tuple | range):
-        return [plain(item, where, finite=finite) for item in value]
+        return [plain_value(item, where, finite=finite) for item in value]
     raise InputError(f"{where} is a {type(value).__name__}; use numbers, words, lists and dictionaries of them")
 
 
@@ -218,13 +221,15 @@ class Experiment:
         A frozen dataclass that the function gets its setting as.
     needs : callable, optional
         Called by the driver, on its own host, with the units that are about to run; raises an `InputError` if what they
-        all need (a data set, say) is missing, so that there is one message instead of one a unit.
+        all need (a data set, say) is missing, so that there is one message instead of one per unit.
 
     Examples
     --------
     >>> def double(unit):
     ...     return [{"value": 2 * unit.setting["x"]}]
     >>> experiment = Experiment("double", double, quick=grid(x=[1, 2]), full=grid(x=range(100)))
+    >>> experiment
+    Experiment('double', 2 quick and 100 full settings)
     >>> [unit.setting for unit in experiment.units("quick")]
     [{'x': 1}, {'x': 2}]
     >>> len(experiment.units("full"))
@@ -239,6 +244,9 @@ class Experiment:
     seeds: int = 1
     setting_type: type | None = None
     needs: Callable[[Sequence[Unit]], None] | None = None
+
+    def __repr__(self) -> str:
+        return f"Experiment({self.name!r}, {len(self.quick)} quick and {len(self.full)} full settings)"
 
     def settings(self, scale: str) -> list[dict[str, Any]]:
         """Return the settings of a scale as plain dictionaries."""

@@ -1,4 +1,4 @@
-"""Who works on what: claim files with a heartbeat, so that several drivers and hosts can share one store."""
+"""Who works on what: lease files with a heartbeat, so that several drivers and hosts can share one store."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-#: Seconds without a heartbeat after which a claim counts as abandoned.
+#: Seconds without a heartbeat after which a lease counts as abandoned.
 STALE_AFTER = 120.0
 
 
 @dataclass(frozen=True)
-class Claim:
+class Lease:
     """The right to run one unit, as long as its heart beats.
 
-    A claim is the file ``<key>.<generation>``. Taking over an abandoned claim creates the next generation, exclusively:
+    A lease is the file ``<key>.<generation>``. Taking over an abandoned lease creates the next generation, exclusively:
     two takers cannot both succeed, and nobody ever removes a file that another one has just made.
 
     Parameters
@@ -30,7 +30,7 @@ class Claim:
     path : Path
     generation : int
     token : str
-        Unique to this claim; names the hidden folder its holder writes to.
+        Unique to this lease; names the hidden folder its holder writes to.
     losses : int
         Holders before this one, under the same driver, that died at work.
     reason : str
@@ -55,102 +55,102 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Claims:
-    """The claim files of one store.
+class Leases:
+    """The lease files of one store.
 
     Parameters
     ----------
     folder : Path
     stale_after : float
-        Seconds without a heartbeat after which another host may take a claim over. A holder that died on this very
+        Seconds without a heartbeat after which another host may take a lease over. A holder that died on this very
         machine is recognised at once.
 
     Examples
     --------
     >>> import tempfile
-    >>> claims = Claims(Path(tempfile.mkdtemp()))
-    >>> claim = claims.take("ab12", driver="d1")
-    >>> claims.take("ab12", driver="d2") is None, claims.held("ab12")
+    >>> leases = Leases(Path(tempfile.mkdtemp()))
+    >>> lease = leases.take("ab12", driver="d1")
+    >>> leases.take("ab12", driver="d2") is None, leases.held("ab12")
     (True, True)
-    >>> claims.release(claim)
-    >>> claims.held("ab12")
+    >>> leases.release(lease)
+    >>> leases.held("ab12")
     False
     """
 
     folder: Path
     stale_after: float = STALE_AFTER
 
-    def take(self, key: str, driver: str) -> Claim | None:
-        """Return the claim on a unit, or None if somebody alive holds it."""
+    def take(self, key: str, driver: str) -> Lease | None:
+        """Return the lease on a unit, or None if somebody alive holds it."""
         token = secrets.token_hex(8)
         current = self._current(key)
         if current is None:
-            claim = Claim(self.folder / f"{key}.0", 0, token, 0)
-            return claim if self._create(claim, driver) else None
+            lease = Lease(self.folder / f"{key}.0", 0, token, 0)
+            return lease if self._create(lease, driver) else None
         before = _read(current)
         if self._alive(current, before):
             return None
         generation = _generation(current) + 1
         # What happened under an earlier driver, which may have been killed on purpose, says nothing about the unit.
         same: dict[str, Any] = before if before and before.get("driver") == driver else {"losses": -1}
-        claim = Claim(
+        lease = Lease(
             self.folder / f"{key}.{generation}", generation, token, same["losses"] + 1, same.get("reason", "")
         )
-        return claim if self._create(claim, driver) else None
+        return lease if self._create(lease, driver) else None
 
-    def _create(self, claim: Claim, driver: str) -> bool:
+    def _create(self, lease: Lease, driver: str) -> bool:
         self.folder.mkdir(parents=True, exist_ok=True)
-        record = {"token": claim.token, "driver": driver, "losses": claim.losses, "process": process_identity()}
-        draft = self.folder / f".draft-{claim.token}"
+        record = {"token": lease.token, "driver": driver, "losses": lease.losses, "process": process_identity()}
+        draft = self.folder / f".draft-{lease.token}"
         draft.write_text(json.dumps(record), encoding="utf-8")
-        # There at once and whole, and only if it is not there yet: a taker that dies in between leaves no claim that
+        # There at once and whole, and only if it is not there yet: a taker that dies in between leaves no lease that
         # says nothing about its holder, for which everybody would have to wait until it is stale.
         try:
-            os.link(draft, claim.path)
+            os.link(draft, lease.path)
             return True
         except FileExistsError:
             # A network file system may make the link, lose the answer, ask again and find what it has made itself.
             return draft.stat().st_nlink > 1
         except OSError:  # a file system without links
-            return _create_in_place(claim.path, record)
+            return _create_in_place(lease.path, record)
         finally:
             draft.unlink(missing_ok=True)
 
     def held(self, key: str) -> bool:
-        """Return whether somebody alive holds the claim on a unit."""
+        """Return whether somebody alive holds the lease on a unit."""
         current = self._current(key)
         return current is not None and self._alive(current, _read(current))
 
     def holds(self, key: str, token: str) -> bool:
-        """Return whether the claim with this token is the current one and alive."""
+        """Return whether the lease with this token is the current one and alive."""
         current = self._current(key)
         record = _read(current) if current is not None else None
         return current is not None and (record or {}).get("token") == token and self._alive(current, record)
 
     def last_words(self, key: str) -> dict[str, Any] | None:
-        """Return what the latest claim on a unit says, or None if there is no claim."""
+        """Return what the latest lease on a unit says, or None if there is no lease."""
         current = self._current(key)
         return _read(current) if current is not None else None
 
-    def release(self, claim: Claim) -> None:
-        """Give a claim back, with the abandoned ones before it; later generations belong to others."""
-        key = claim.path.name.partition(".")[0]
+    def release(self, lease: Lease) -> None:
+        """Give a lease back, with the abandoned ones before it; later generations belong to others."""
+        key = lease.path.name.partition(".")[0]
         # Oldest first: while any file is left, the newest one still speaks for the unit.
         for path in self._files(key):
-            if _generation(path) <= claim.generation:
+            if _generation(path) <= lease.generation:
                 path.unlink(missing_ok=True)
 
-    def withdraw(self, claim: Claim) -> None:
-        """Give a claim back and leave those of the dead before it: the next holder is to know of them."""
-        claim.path.unlink(missing_ok=True)
+    def withdraw(self, lease: Lease) -> None:
+        """Give a lease back and leave those of the dead before it: the next holder is to know of them."""
+        lease.path.unlink(missing_ok=True)
 
     def clear(self, key: str) -> None:
-        """Remove every claim on a finished unit."""
+        """Remove every lease on a finished unit."""
         for path in self._files(key):
             path.unlink(missing_ok=True)
 
-    def claimed(self) -> set[str]:
-        """Return the units with a claim, dead or alive."""
+    def units(self) -> set[str]:
+        """Return the keys of units with a lease, dead or alive."""
         names = (path.name for path in self.folder.glob("[!.]*.*")) if self.folder.exists() else ()
         return {name.partition(".")[0] for name in names}
 
@@ -183,22 +183,22 @@ class Claims:
 
 
 @contextlib.contextmanager
-def heartbeat(claim: Claim, every: float) -> Iterator[None]:
-    """Keep a claim alive from a background thread while the block runs.
+def heartbeat(lease: Lease, every: float) -> Iterator[None]:
+    """Keep a lease alive from a background thread while the block runs.
 
     Examples
     --------
     >>> import tempfile
-    >>> claims = Claims(Path(tempfile.mkdtemp()))
-    >>> with heartbeat(claims.take("ab12", driver="d1"), every=0.01):
-    ...     claims.held("ab12")
+    >>> leases = Leases(Path(tempfile.mkdtemp()))
+    >>> with heartbeat(leases.take("ab12", driver="d1"), every=0.01):
+    ...     leases.held("ab12")
     True
     """
     over = threading.Event()
 
     def beat() -> None:
         while not over.wait(every):
-            claim.beat()
+            lease.beat()
 
     thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
     thread.start()
@@ -277,7 +277,7 @@ def _generation(path: Path) -> int:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Return the record of a claim; None while it is being written, or after its holder died in the attempt."""
+    """Return the record of a lease; None while it is being written, or after its holder died in the attempt."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from recombine.runs.experiment import Unit
 from recombine.runs.progress import duration
@@ -24,7 +24,7 @@ class Failure:
 
     unit: Unit
     error: str
-    details: str
+    details: str = field(repr=False)
     attempts: int
 
     def __str__(self) -> str:
@@ -66,6 +66,10 @@ class Sweep:
     def complete(self) -> bool:
         """Whether every unit is finished."""
         return self.ran + self.found == self.total
+
+    def __repr__(self) -> str:
+        counts = f"{self.ran} run, {self.found} found, {len(self.failures)} failed, {self.left} left"
+        return f"Sweep({self.experiment!r}, {self.scale}: {counts})"
 
     def __str__(self) -> str:
         head = f"{self.experiment} ({self.scale}): {self.ran} of {self.total} units run in {duration(self.seconds)}"

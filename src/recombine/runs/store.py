@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError, RecombineError
-from recombine.runs.experiment import Result, Rows, Unit, key_of, plain
-from recombine.runs.leases import STALE_AFTER, Claim, Claims
+from recombine.runs.experiment import Result, Rows, Unit, key_of, plain_value
+from recombine.runs.leases import STALE_AFTER, Lease, Leases
 from recombine.tables.table import Table
 
 SPEC, RESULT, ARRAYS = "spec.json", "result.json", "arrays.npz"
@@ -55,6 +55,9 @@ class Run:
     record: dict[str, Any]
     folder: Path
 
+    def __repr__(self) -> str:
+        return f"Run({self.key!r} of {self.spec['experiment']!r}, {len(self.rows)} rows)"
+
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The arrays kept next to the rows; read from disk at each call."""
@@ -76,7 +79,7 @@ class Store:
     ----------
     root : str or Path
     stale_after : float
-        Seconds without a heartbeat after which a claim of another host counts as abandoned.
+        Seconds without a heartbeat after which a lease of another host counts as abandoned.
 
     Examples
     --------
@@ -98,9 +101,9 @@ class Store:
         return Path(self.root).expanduser().absolute()
 
     @cached_property
-    def claims(self) -> Claims:
+    def leases(self) -> Leases:
         """Who works on what."""
-        return Claims(self.folder / "claims", self.stale_after)
+        return Leases(self.folder / "leases", self.stale_after)
 
     def path(self, key: str) -> Path:
         """Return where the run with this key stands once it is finished."""
@@ -116,7 +119,7 @@ class Store:
             if path.is_dir() and not path.name.startswith("."):
                 yield path.name
 
-    def write(self, unit: Unit, rows: Rows, record: Mapping[str, Any], claim: Claim | None = None) -> bool:
+    def write(self, unit: Unit, rows: Rows, record: Mapping[str, Any], lease: Lease | None = None) -> bool:
         """Write a finished unit; return False if another worker's result already stands there.
 
         Parameters
@@ -125,11 +128,11 @@ class Store:
         rows : list of dict, Table or Result
         record : dict
             Kept beside the rows, never part of the key.
-        claim : Claim, optional
-            The claim the unit was run under; it protects the half-written folder from `tidy`.
+        lease : Lease, optional
+            The lease the unit was run under; it protects the half-written folder from `tidy`.
         """
         result = rows if isinstance(rows, Result) else Result(rows)
-        partial = self.folder / ".partial" / f"{unit.key}.{claim.token if claim else secrets.token_hex(8)}"
+        partial = self.folder / ".partial" / f"{unit.key}.{lease.token if lease else secrets.token_hex(8)}"
         partial.mkdir(parents=True)
         try:
             self._fill(partial, unit, result, record)
@@ -195,14 +198,14 @@ class Store:
         )
 
     def tidy(self) -> None:
-        """Remove what killed workers left behind: half-written folders and claims on finished units."""
+        """Remove what killed workers left behind: half-written folders and leases on finished units."""
         for folder in (self.folder / ".partial").glob("*.*"):
             key, _, token = folder.name.partition(".")
-            if not self.claims.holds(key, token):
+            if not self.leases.holds(key, token):
                 shutil.rmtree(folder, ignore_errors=True)
-        for key in self.claims.claimed():
+        for key in self.leases.units():
             if self.has(key):
-                self.claims.clear(key)
+                self.leases.clear(key)
 
     def write_failure(self, key: str, failure: Mapping[str, Any]) -> None:
         """Keep the story of a unit that was given up, until it succeeds."""
@@ -230,7 +233,7 @@ def plain_rows(rows: Sequence[Mapping[str, Any]] | Table) -> list[dict[str, Any]
         raise InputError(f"an experiment returned a {type(given).__name__}; return a list of rows, a Table or a Result")
     if not all(isinstance(row, Mapping) for row in given):
         raise InputError("an experiment returned a row that is not a dictionary; name every value")
-    return [plain(row, f"row {index}", finite=False) for index, row in enumerate(given)]
+    return [plain_value(row, f"row {index}", finite=False) for index, row in enumerate(given)]
 
 
 def _plain_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:

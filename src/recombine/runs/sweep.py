@@ -20,7 +20,7 @@ from recombine.runs.outcome import Failure, Sweep
 from recombine.runs.progress import Progress
 from recombine.runs.provenance import driver_record
 from recombine.runs.store import Store
-from recombine.runs.worker import Answer, Task, execute
+from recombine.runs.worker import Answer, Errand, execute
 
 #: Times in a row that an executor may break before any unit has begun.
 BARREN_BREAKS = 10
@@ -88,17 +88,17 @@ def run(
     ...     return [{"square": unit.setting["x"] ** 2}]
     >>> experiment = Experiment("squares", square, quick=grid(x=range(3)), full=grid(x=range(9)))
     >>> store = Store(tempfile.mkdtemp())
-    >>> run(experiment, "quick", store, "inline", progress=False).ran
-    3
+    >>> run(experiment, "quick", store, "inline", progress=False)
+    Sweep('squares', quick: 3 run, 0 found, 0 failed, 0 left)
     >>> run(experiment, "full", store, "inline", progress=False).ran  # three of the nine are there
     6
     >>> collect(store, experiment, "quick")["square"]
     array([0, 1, 4])
     """
     if retries < 0:
-        raise InputError(f"retries={retries} is negative; 0 means one attempt a unit")
+        raise InputError(f"retries={retries} is negative; 0 means one attempt per unit")
     if timeout is not None and timeout <= 0:
-        raise InputError(f"timeout={timeout} leaves no time; give seconds a unit, or None for no limit")
+        raise InputError(f"timeout={timeout} leaves no time; give seconds per unit, or None for no limit")
     store = store if isinstance(store, Store) else Store(store)
     store.tidy()
     units = experiment.units(scale, device)
@@ -113,10 +113,10 @@ def run(
         executor = partial(make_executor, executor, workers=workers, address=address)
     # A grid of thousands of settings need not travel with each of them.
     bare = replace(experiment, quick=(), full=(), needs=None)
-    task = Task(
+    errand = Errand(
         bare, unfinished[0], store, secrets.token_hex(8), driver_record(), timeout=timeout, grace=grace, losses=retries
     )
-    driver = _Driver(task, unfinished, _Source(executor), retries, line, seconds)
+    driver = _Driver(errand, unfinished, _Source(executor), retries, line, seconds)
     driver.work()
     took = time.monotonic() - start
     return Sweep(experiment.name, scale, len(units), driver.ran, found + driver.found, tuple(driver.failures), took)
@@ -133,7 +133,7 @@ class _Source:
 
     @property
     def in_flight(self) -> int:
-        """Tasks to keep submitted: enough to keep every worker busy, few enough to stop quickly."""
+        """Errands to keep submitted: enough to keep every worker busy, few enough to stop quickly."""
         workers = getattr(self._executor, "_max_workers", 8)
         return int(getattr(self._executor, "in_flight", 2 * workers))
 
@@ -141,8 +141,8 @@ class _Source:
     def inline(self) -> bool:
         return isinstance(self._executor, InlineExecutor)
 
-    def submit(self, task: Task) -> Future[Answer]:
-        return self._executor.submit(execute, task)
+    def submit(self, errand: Errand) -> Future[Answer]:
+        return self._executor.submit(execute, errand)
 
     def renew(self, error: Exception) -> None:
         if self._make is None:
@@ -163,7 +163,7 @@ class _Driver:
 
     def __init__(
         self,
-        task: Task,
+        errand: Errand,
         units: list[Unit],
         source: _Source,
         retries: int,
@@ -172,7 +172,7 @@ class _Driver:
     ) -> None:
         self.ran, self.found = 0, 0
         self.failures: list[Failure] = []
-        self._task, self._store, self._source = task, task.store, source
+        self._errand, self._store, self._source = errand, errand.store, source
         self._retries, self._progress = retries, progress
         self._pending = deque(units)
         self._running: dict[Future[Answer], Unit] = {}
@@ -188,7 +188,7 @@ class _Driver:
         """Run until every unit is finished or given up."""
         try:
             if not self._source.inline:
-                self._task.experiment.require_importable()
+                self._errand.experiment.require_importable()
             with interrupts_wait(not self._source.inline) as interrupted:
                 while self._pending or self._running or self._waiting:
                     if interrupted():
@@ -214,9 +214,9 @@ class _Driver:
         """Drop everything that is not running yet."""
         self._pending.clear()
         self._waiting.clear()
-        # Not every executor knows what it has begun; a claim does.
+        # Not every executor knows what it has begun; a lease does.
         for future, unit in list(self._running.items()):
-            if not self._store.claims.held(unit.key) and future.cancel():
+            if not self._store.leases.held(unit.key) and future.cancel():
                 del self._running[future]
                 if self._store.has(unit.key):
                     self._finish(unit)
@@ -225,7 +225,7 @@ class _Driver:
         limit = self._source.in_flight
         while self._pending and len(self._running) < limit:
             try:
-                future = self._source.submit(replace(self._task, unit=self._pending[0]))
+                future = self._source.submit(replace(self._errand, unit=self._pending[0]))
             except (BrokenExecutor, OSError) as error:
                 self._count_barren(error)
                 self._source.renew(error)
@@ -251,7 +251,7 @@ class _Driver:
     def _recover(self) -> None:
         """Take back the units that are finished, or whose worker is gone, and for which no answer has come."""
         now = time.monotonic()
-        # Each look costs a few file operations a unit: with many units, look less often.
+        # Each look costs a few file operations per unit: with many units, look less often.
         if now - self._listened < max(SILENCE, 0.1 * len(self._running)):
             return
         self._listened = now
@@ -264,12 +264,12 @@ class _Driver:
 
     def _ended(self, unit: Unit) -> bool:
         begun = self._begun(unit) is not None
-        return self._store.has(unit.key) or (begun and not self._store.claims.held(unit.key))
+        return self._store.has(unit.key) or (begun and not self._store.leases.held(unit.key))
 
     def _begun(self, unit: Unit) -> dict[str, Any] | None:
-        """Return the claim of the last worker of this driver, unless its death has been counted before."""
-        words = self._store.claims.last_words(unit.key) or {}
-        mine = words.get("driver") == self._task.driver and words.get("token") not in self._mourned
+        """Return the lease of the last worker of this driver, unless its death has been counted before."""
+        words = self._store.leases.last_words(unit.key) or {}
+        mine = words.get("driver") == self._errand.driver and words.get("token") not in self._mourned
         return words if mine else None
 
     def _judge(self, unit: Unit, answer: Answer) -> None:
@@ -282,7 +282,7 @@ class _Driver:
 
     def _finish(self, unit: Unit, *, ran: bool = False) -> None:
         # A unit found in the store is one of this driver's all the same if only its answer was lost.
-        ran = ran or self._store.record(unit.key).get("driver") == self._task.driver
+        ran = ran or self._store.record(unit.key).get("driver") == self._errand.driver
         self.ran += ran
         self.found += not ran
         self._store.clear_failure(unit.key)
@@ -311,7 +311,7 @@ class _Driver:
             return
         failure = Failure(unit, error, details, attempts)
         self.failures.append(failure)
-        story = {**unit.spec, "error": error, "details": details, "attempts": attempts, "record": self._task.record}
+        story = {**unit.spec, "error": error, "details": details, "attempts": attempts, "record": self._errand.record}
         self._store.write_failure(unit.key, story)
 
     def _count_barren(self, error: BaseException) -> None:
@@ -324,7 +324,7 @@ class _Driver:
             ) from error
 
     def _wake(self) -> None:
-        """Look after the units that somebody else had claimed."""
+        """Look after the units that somebody else holds."""
         now = time.monotonic()
         if now - self._looked < max(TICK, 0.01 * len(self._waiting)):
             return
@@ -333,7 +333,7 @@ class _Driver:
         for unit in waiting:
             if self._store.has(unit.key):
                 self._finish(unit)
-            elif self._store.claims.held(unit.key):
+            elif self._store.leases.held(unit.key):
                 self._waiting.append(unit)
             else:
                 self._pending.append(unit)

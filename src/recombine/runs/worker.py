@@ -1,4 +1,4 @@
-"""What a worker does with one unit: claim it, run it against the clock, store it. The same on every executor."""
+"""What a worker does with one unit: lease it, run it against the clock, store it. The same on every executor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from recombine.errors import InputError, missing_package
 from recombine.runs.experiment import Experiment, Unit
-from recombine.runs.leases import Claim, heartbeat, process_identity
+from recombine.runs.leases import Lease, heartbeat, process_identity
 from recombine.runs.provenance import worker_record
 from recombine.runs.store import Store
 
@@ -27,7 +27,7 @@ class TimeIsUpError(BaseException):
 
 
 @dataclass(frozen=True)
-class Task:
+class Errand:
     """All a worker needs to know, in any process on any host.
 
     Parameters
@@ -84,7 +84,7 @@ class Answer:
     final: bool = False
 
 
-def execute(task: Task) -> Answer:
+def execute(errand: Errand) -> Answer:
     """Run one unit and store its result.
 
     Examples
@@ -94,39 +94,39 @@ def execute(task: Task) -> Answer:
     ...     return [{"value": 2 * unit.setting["x"]}]
     >>> experiment = Experiment("double", double, quick=[{"x": 4}], full=[])
     >>> store, unit = Store(tempfile.mkdtemp()), experiment.units("quick")[0]
-    >>> [execute(Task(experiment, unit, store, driver="d1")).status for _ in range(2)]
+    >>> [execute(Errand(experiment, unit, store, driver="d1")).status for _ in range(2)]
     ['done', 'found']
     >>> store.read(unit.key).rows
     [{'value': 8}]
     """
-    store, key = task.store, task.unit.key
+    store, key = errand.store, errand.unit.key
     if store.has(key):
         return Answer("found")
-    claim = store.claims.take(key, task.driver)
-    if claim is None:
+    lease = store.leases.take(key, errand.driver)
+    if lease is None:
         return Answer("busy")
-    if claim.losses > task.losses and not store.has(key):
+    if lease.losses > errand.losses and not store.has(key):
         # An answer can be lost with its worker, and is then asked for again: it must be the same.
-        store.claims.withdraw(claim)
-        return Answer("failed", error=claim.reason or f"its worker died ({claim.losses} in a row)", final=True)
+        store.leases.withdraw(lease)
+        return Answer("failed", error=lease.reason or f"its worker died ({lease.losses} in a row)", final=True)
     try:
-        # Again, now that nobody else can start: it may have been finished between the look and the claim.
-        return Answer("found") if store.has(key) else _attempt(task, claim)
+        # Again, now that nobody else can start: it may have been finished between the look and the lease.
+        return Answer("found") if store.has(key) else _attempt(errand, lease)
     finally:
-        store.claims.release(claim)
+        store.leases.release(lease)
 
 
-def _attempt(task: Task, claim: Claim) -> Answer:
+def _attempt(errand: Errand, lease: Lease) -> Answer:
     start = time.perf_counter()
     try:
-        with heartbeat(claim, task.store.stale_after / 8):
-            with _deadline(task, claim):
-                rows = task.experiment.function(task.experiment.ready(task.unit))
+        with heartbeat(lease, errand.store.stale_after / 8):
+            with _deadline(errand, lease):
+                rows = errand.experiment.function(errand.experiment.ready(errand.unit))
             seconds = time.perf_counter() - start
-            fresh = task.store.write(task.unit, rows, _record(task, seconds), claim)
+            fresh = errand.store.write(errand.unit, rows, _record(errand, seconds), lease)
         return Answer("done" if fresh else "found", seconds)
     except TimeIsUpError:
-        return Answer("failed", task.timeout or 0.0, f"ran past its limit of {task.timeout:g} s")
+        return Answer("failed", errand.timeout or 0.0, f"ran past its limit of {errand.timeout:g} s")
     except ModuleNotFoundError as error:
         return Answer("failed", 0.0, str(missing_package(error)), traceback.format_exc(), final=True)
     except KeyboardInterrupt:
@@ -138,28 +138,28 @@ def _attempt(task: Task, claim: Claim) -> Answer:
         return Answer("failed", seconds, text, traceback.format_exc(), final=isinstance(error, InputError))
 
 
-def _record(task: Task, seconds: float) -> dict[str, Any]:
+def _record(errand: Errand, seconds: float) -> dict[str, Any]:
     return {
-        **task.record,
-        **worker_record(task.unit.device),
-        "driver": task.driver,
-        "setting": task.unit.setting,
-        "seeds": list(task.unit.seeds),
+        **errand.record,
+        **worker_record(errand.unit.device),
+        "driver": errand.driver,
+        "setting": errand.unit.setting,
+        "seeds": list(errand.unit.seeds),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "wall_seconds": round(seconds, 4),
     }
 
 
 @contextlib.contextmanager
-def _deadline(task: Task, claim: Claim) -> Iterator[None]:
+def _deadline(errand: Errand, lease: Lease) -> Iterator[None]:
     """Interrupt the block when the time is up; end the process if the block does not stop then."""
-    if task.timeout is None:
+    if errand.timeout is None:
         yield
         return
     # Freeing a lock is a single step. The exception may arrive in the middle of setting an event, and leave it locked.
     over, sent = threading.Lock(), threading.Event()
     over.acquire()
-    timer = threading.Thread(target=_watch, args=(task, claim, over, sent, threading.get_ident()), daemon=True)
+    timer = threading.Thread(target=_watch, args=(errand, lease, over, sent, threading.get_ident()), daemon=True)
     try:
         timer.start()
         yield
@@ -176,15 +176,15 @@ def _deadline(task: Task, claim: Claim) -> Iterator[None]:
                 _absorb()
 
 
-def _watch(task: Task, claim: Claim, over: threading.Lock, sent: threading.Event, thread: int) -> None:
-    if over.acquire(timeout=task.timeout or 0.0):
+def _watch(errand: Errand, lease: Lease, over: threading.Lock, sent: threading.Event, thread: int) -> None:
+    if over.acquire(timeout=errand.timeout or 0.0):
         return
     sent.set()
     _raise_in(thread, TimeIsUpError)
-    if over.acquire(timeout=max(task.grace, 0.0)) or process_identity() == task.home:
+    if over.acquire(timeout=max(errand.grace, 0.0)) or process_identity() == errand.home:
         return
     with contextlib.suppress(OSError):
-        claim.note(f"ran past its limit of {task.timeout:g} s and did not stop")
+        lease.note(f"ran past its limit of {errand.timeout:g} s and did not stop")
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -10,17 +10,22 @@ if TYPE_CHECKING:
     from recombine.worlds import images as images
     from recombine.worlds import rendered as rendered
     from recombine.worlds.gated_problems import GatedProblem as GatedProblem
-    from recombine.worlds.gated_problems import problem as problem
+    from recombine.worlds.gated_problems import gated_problem as gated_problem
     from recombine.worlds.onehot import one_hot as one_hot
+    from recombine.worlds.plane import PlaneReading as PlaneReading
     from recombine.worlds.plane import PlaneSamples as PlaneSamples
-    from recombine.worlds.plane import Reading as Reading
-    from recombine.worlds.plane import reading_named as reading_named
+    from recombine.worlds.plane import Redraw as Redraw
+    from recombine.worlds.plane import draw_held_out as draw_held_out
+    from recombine.worlds.plane import draw_training as draw_training
+    from recombine.worlds.plane import plane_reading as plane_reading
+    from recombine.worlds.plane import square_centres as square_centres
+    from recombine.worlds.plane import stack_samples as stack_samples
     from recombine.worlds.scan import Commands as Commands
-    from recombine.worlds.scan import Split as Split
+    from recombine.worlds.scan import ScanSplit as ScanSplit
     from recombine.worlds.scan import commands as commands
     from recombine.worlds.scan import interpret as interpret
-    from recombine.worlds.scan import reading as reading
-    from recombine.worlds.scan import split as split
+    from recombine.worlds.scan import scan_reading as scan_reading
+    from recombine.worlds.scan import scan_split as scan_split
     from recombine.worlds.teachers import LinearTeachers as LinearTeachers
     from recombine.worlds.teachers import ReluTeacher as ReluTeacher
     from recombine.worlds.teachers import linear_teachers as linear_teachers

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, listing, near_miss
 
 _X1 = (0.2, 0.4, 0.8, 0.6, -0.3, -0.5, -0.8, -0.6, 0.3, 0.3, 0.9, 0.8, -0.2, -0.1, -0.6, -0.95)
@@ -19,7 +20,7 @@ class GatedProblem:
 
     Examples
     --------
-    >>> problem("toy").X.shape, problem("G1").ids.shape
+    >>> gated_problem("toy").X.shape, gated_problem("G1").ids.shape
     ((16, 3), (10, 3))
     """
 
@@ -28,13 +29,15 @@ class GatedProblem:
     y: FloatArray
     ids: IntArray
 
+    __repr__ = brief_repr
+
     @property
     def gates(self) -> IntArray:
         """Contexts as gates of frozen ReLU units, with a last unit that is always on, shape (n, H + 1)."""
         return np.column_stack([self.ids, np.ones(len(self.ids), dtype=np.int64)])
 
 
-def problem(name: str) -> GatedProblem:
+def gated_problem(name: str) -> GatedProblem:
     """Return a problem by name.
 
     "toy" are the points of Fig. 1 of Lippl, Abbott & Chung 2022: a diamond around the origin, a constant third input,
@@ -43,7 +46,7 @@ def problem(name: str) -> GatedProblem:
 
     Examples
     --------
-    >>> problem("tooy")
+    >>> gated_problem("tooy")
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: no problem is called 'tooy'; did you mean 'toy'? Problems: toy, G1

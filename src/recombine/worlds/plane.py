@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.checks import whole
 from recombine.errors import InputError, listing, near_miss
 
@@ -24,7 +25,7 @@ PURPOSES = ("train", "held out", "redraw")
 
 
 @dataclass(frozen=True)
-class Reading:
+class PlaneReading:
     """One reading of the problem.
 
     Attributes
@@ -55,8 +56,8 @@ READINGS = {
     reading.name: reading
     for reading in (
         # The paper gives no number of samples: as many as its code has on average.
-        Reading("text", reach=1.0, gap=0.0, count=187, halved=False),
-        Reading("code", reach=5.0, gap=0.3, count=500, halved=True),
+        PlaneReading("text", reach=1.0, gap=0.0, count=187, halved=False),
+        PlaneReading("code", reach=5.0, gap=0.3, count=500, halved=True),
     )
 }
 
@@ -76,8 +77,10 @@ class PlaneSamples:
     points: FloatArray
     labels: FloatArray
 
+    __repr__ = brief_repr
 
-def training(reading: str, seed: int, count: int | None = None) -> PlaneSamples:
+
+def draw_training(reading: str, seed: int, count: int | None = None) -> PlaneSamples:
     """Draw one network's training samples.
 
     Parameters
@@ -89,13 +92,13 @@ def training(reading: str, seed: int, count: int | None = None) -> PlaneSamples:
 
     Examples
     --------
-    >>> samples = training("text", seed=0)
+    >>> samples = draw_training("text", seed=0)
     >>> samples.points.shape, bool((samples.points > 0).all(axis=1).any())
     ((187, 2), False)
     >>> bool((np.sign(samples.points[:, 0]) == samples.labels).all())
     True
     """
-    kind = reading_named(reading)
+    kind = plane_reading(reading)
     total = whole(kind.count if count is None else count, "count", least=1)
     generator = _generator("train", seed)
     if kind.halved:
@@ -108,12 +111,12 @@ def training(reading: str, seed: int, count: int | None = None) -> PlaneSamples:
     return PlaneSamples(points, np.where(points[:, 0] > 0, 1.0, -1.0))
 
 
-def stack(samples: Sequence[PlaneSamples]) -> PlaneSamples:
+def stack_samples(samples: Sequence[PlaneSamples]) -> PlaneSamples:
     """Put the samples of E networks together, filled up to the longest: points (E, N, 2) and labels (E, N).
 
     Examples
     --------
-    >>> both = stack([training("text", 0, count=3), training("text", 1, count=5)])
+    >>> both = stack_samples([draw_training("text", 0, count=3), draw_training("text", 1, count=5)])
     >>> both.points.shape, (both.labels != 0).sum(axis=1).tolist()
     ((2, 5, 2), [3, 5])
     """
@@ -140,7 +143,7 @@ class Redraw:
 
     Examples
     --------
-    >>> samples = stack([training("text", 0)])
+    >>> samples = stack_samples([draw_training("text", 0)])
     >>> redraw = Redraw("text", samples, seeds=[0])
     >>> first, second = redraw(), redraw()
     >>> bool((first[..., 0] == second[..., 0]).all()), bool((first[..., 1] == second[..., 1]).any())
@@ -149,8 +152,10 @@ class Redraw:
 
     def __init__(self, reading: str, samples: PlaneSamples, seeds: Sequence[int]) -> None:
         if samples.points.ndim != 3 or len(samples.points) != len(seeds):
-            raise InputError(f"{len(seeds)} seeds for points of shape {samples.points.shape}; stack one network a seed")
-        self.kind, self.points = reading_named(reading), samples.points
+            raise InputError(
+                f"{len(seeds)} seeds for points of shape {samples.points.shape}; give one network per seed"
+            )
+        self.kind, self.points = plane_reading(reading), samples.points
         self.sizes = (samples.labels != 0).sum(axis=1)
         self.generators = [_generator("redraw", seed) for seed in seeds]
 
@@ -163,40 +168,40 @@ class Redraw:
         return points
 
 
-def held_out(reading: str, count: int = 1000, seed: int = 0) -> FloatArray:
+def draw_held_out(reading: str, count: int = 1000, seed: int = 0) -> FloatArray:
     """Draw points (count, 2) of the held-out quadrant, where the right label is 1.
 
     Examples
     --------
-    >>> held_out("code", count=50).shape, bool(held_out("code", count=50).min() >= 0.3)
+    >>> draw_held_out("code", count=50).shape, bool(draw_held_out("code", count=50).min() >= 0.3)
     ((50, 2), True)
     """
-    kind = reading_named(reading)
+    kind = plane_reading(reading)
     # 1 - U[0, 1) leaves out zero, which belongs to another quadrant.
     drawn = 1 - _generator("held out", seed).random((whole(count, "count", least=1), 2))
     return drawn * kind.reach + kind.gap
 
 
-def grid(reading: str, side: int = 41) -> FloatArray:
+def square_centres(reading: str, side: int = 41) -> FloatArray:
     """Return the centres (side * side, 2) of equal squares that cover the plane, X_1 running fastest.
 
     Examples
     --------
-    >>> grid("text", side=2).tolist()
+    >>> square_centres("text", side=2).tolist()
     [[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5], [0.5, 0.5]]
     """
-    kind = reading_named(reading)
+    kind = plane_reading(reading)
     centres = (np.arange(whole(side, "side", least=1)) + 0.5) * (2 * kind.edge / side) - kind.edge
     second, first = np.meshgrid(centres, centres, indexing="ij")
     return np.stack([first.reshape(-1), second.reshape(-1)], axis=1)
 
 
-def reading_named(name: str) -> Reading:
+def plane_reading(name: str) -> PlaneReading:
     """Return a reading by its name.
 
     Examples
     --------
-    >>> reading_named("code").gap
+    >>> plane_reading("code").gap
     0.3
     """
     if name not in READINGS:
@@ -204,7 +209,7 @@ def reading_named(name: str) -> Reading:
     return READINGS[name]
 
 
-def _pushed(values: FloatArray, kind: Reading) -> FloatArray:
+def _pushed(values: FloatArray, kind: PlaneReading) -> FloatArray:
     return values + np.where(values > 0, kind.gap, -kind.gap)
 
 

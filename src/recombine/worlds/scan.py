@@ -2,8 +2,8 @@
 
 A command is a sentence, or two joined by "and" or "after"; a sentence is a phrase, done once, "twice" or "thrice"; a
 phrase is an action word ("jump"), perhaps with a direction ("jump around left"), or "turn" with a direction. That
-makes 34 phrases, 102 sentences and 20,910 commands. ``split`` gives the published splits that are rules, ``reading``
-the two settings of Li et al. 2020 and the three ways to read their setting B.
+makes 34 phrases, 102 sentences and 20,910 commands. ``scan_split`` gives the published splits that are rules,
+``scan_reading`` the two settings of Li et al. 2020 and the three ways to read their setting B.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from itertools import chain
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, listing, near_miss
 
 VERBS = ("walk", "look", "run", "jump")
@@ -132,8 +133,6 @@ class Commands:
     >>> row = scan.row("turn left and jump")
     >>> scan.words[row, :5].tolist(), scan.actions[row, :3].tolist()
     ([5, 6, 12, 4, 0], [5, 4, 0])
-    >>> scan.performed(row)
-    ('I_TURN_LEFT', 'I_JUMP')
     """
 
     texts: tuple[str, ...]
@@ -141,6 +140,8 @@ class Commands:
     actions: IntArray
     word_counts: IntArray
     action_counts: IntArray
+
+    __repr__ = brief_repr
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -153,10 +154,6 @@ class Commands:
     @cached_property
     def _rows(self) -> dict[str, int]:
         return {text: row for row, text in enumerate(self.texts)}
-
-    def performed(self, row: int) -> tuple[str, ...]:
-        """Return the names of the actions of one row."""
-        return tuple(ACTIONS[code] for code in self.actions[row, : self.action_counts[row]])
 
     def containing(self, phrase: str) -> BoolArray:
         """Return which commands (N,) have these words, one directly after the other."""
@@ -206,15 +203,17 @@ def _coded(sequences: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[In
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class ScanSplit:
     """Rows of ``commands()`` to train on and to test on; a row that is there twice counts twice."""
 
     name: str
     train: IntArray
     test: IntArray
 
+    __repr__ = brief_repr
 
-def split(name: str, *, seed: int = 0, without_repeats: bool = False) -> Split:
+
+def scan_split(name: str, *, seed: int = 0, without_repeats: bool = False) -> ScanSplit:
     """Return a published split.
 
     Parameters
@@ -238,14 +237,14 @@ def split(name: str, *, seed: int = 0, without_repeats: bool = False) -> Split:
 
     Returns
     -------
-    Split
+    ScanSplit
 
     Examples
     --------
-    >>> jump = split("addprim_jump")
+    >>> jump = scan_split("addprim_jump")
     >>> len(jump.train), len(jump.test)
     (14670, 7706)
-    >>> len(split("addprim_jump", without_repeats=True).train)
+    >>> len(scan_split("addprim_jump", without_repeats=True).train)
     13204
     """
     if name not in SPLITS:
@@ -253,43 +252,43 @@ def split(name: str, *, seed: int = 0, without_repeats: bool = False) -> Split:
     return SPLITS[name](name, seed, without_repeats)
 
 
-def _simple(name: str, seed: int, without_repeats: bool) -> Split:
+def _simple(name: str, seed: int, without_repeats: bool) -> ScanSplit:
     order = np.random.default_rng(seed).permutation(len(commands()))
-    return Split(name, np.sort(order[: 4 * len(order) // 5]), np.sort(order[4 * len(order) // 5 :]))
+    return ScanSplit(name, np.sort(order[: 4 * len(order) // 5]), np.sort(order[4 * len(order) // 5 :]))
 
 
-def _length(name: str, seed: int, without_repeats: bool) -> Split:
+def _length(name: str, seed: int, without_repeats: bool) -> ScanSplit:
     long = commands().action_counts > LONGEST_TRAINED
-    return Split(name, np.flatnonzero(~long), np.flatnonzero(long))
+    return ScanSplit(name, np.flatnonzero(~long), np.flatnonzero(long))
 
 
-def _primitive(name: str, seed: int, without_repeats: bool) -> Split:
+def _primitive(name: str, seed: int, without_repeats: bool) -> ScanSplit:
     primitive = name.removeprefix("addprim_").replace("_", " ")
     held = commands().containing(primitive)
     alone = commands().row(primitive)
     others = np.flatnonzero(~held)
     times = 1 if without_repeats else round(len(others) * PRIMITIVE_SHARE / (1 - PRIMITIVE_SHARE))
     held[alone] = False
-    return Split(name, np.concatenate([others, np.full(times, alone)]), np.flatnonzero(held))
+    return ScanSplit(name, np.concatenate([others, np.full(times, alone)]), np.flatnonzero(held))
 
 
-def _template(name: str, seed: int, without_repeats: bool) -> Split:
+def _template(name: str, seed: int, without_repeats: bool) -> ScanSplit:
     template = name.removeprefix("template_").replace("_", " ")
     way = template.removeprefix("jump ")
     verbs = VERBS if way == template else ["jump"]
     held = np.any([commands().containing(f"{verb} {way}") for verb in verbs], axis=0)
     turns = commands().containing(f"turn {way}")
-    return Split(name, np.flatnonzero(~held & ~turns), np.flatnonzero(held & ~turns))
+    return ScanSplit(name, np.flatnonzero(~held & ~turns), np.flatnonzero(held & ~turns))
 
 
-def _filler(name: str, seed: int, without_repeats: bool) -> Split:
+def _filler(name: str, seed: int, without_repeats: bool) -> ScanSplit:
     fillers = FILLERS[: int(name[-1])]
     unseen = [verb for verb in (*VERBS, "turn") if verb not in fillers]
     held = np.any([commands().containing(f"{verb} around right") for verb in unseen], axis=0)
-    return Split(name, np.flatnonzero(~held), _template("template_jump_around_right", seed, without_repeats).test)
+    return ScanSplit(name, np.flatnonzero(~held), _template("template_jump_around_right", seed, without_repeats).test)
 
 
-_Rule = Callable[[str, int, bool], Split]
+_Rule = Callable[[str, int, bool], ScanSplit]
 SPLITS: dict[str, _Rule] = {"simple": _simple, "length": _length}
 SPLITS |= dict.fromkeys(("addprim_jump", "addprim_turn_left"), _primitive)
 SPLITS |= {f"template_{way}": _template for way in ("jump_around_right", "around_right", "opposite_right", "right")}
@@ -298,7 +297,7 @@ SPLITS |= {f"filler_num{count}": _filler for count in range(len(FILLERS) + 1)}
 READINGS = ("A", "B1", "B2", "B3")
 
 
-def reading(name: str, *, seed: int = 0, without_repeats: bool = False) -> Split:
+def scan_reading(name: str, *, seed: int = 0, without_repeats: bool = False) -> ScanSplit:
     """Return setting A of Li et al. 2020, or setting B in one of the three readings of the paper and its code.
 
     Parameters
@@ -316,18 +315,18 @@ def reading(name: str, *, seed: int = 0, without_repeats: bool = False) -> Split
 
     Returns
     -------
-    Split
+    ScanSplit
 
     Examples
     --------
-    >>> {name: (len(one.train), len(one.test)) for name in READINGS for one in [reading(name)]}
+    >>> {name: (len(one.train), len(one.test)) for name in READINGS for one in [scan_reading(name)]}
     {'A': (14670, 7706), 'B1': (20910, 7706), 'B2': (14670, 7706), 'B3': (14670, 7706)}
-    >>> bool(commands().containing("jump")[reading("B2").test].any())
+    >>> bool(commands().containing("jump")[scan_reading("B2").test].any())
     False
     """
     if name not in READINGS:
         raise InputError(f"reading {name!r} is unknown; give one of {listing(READINGS)}")
-    start = split("addprim_jump", without_repeats=without_repeats)
+    start = scan_split("addprim_jump", without_repeats=without_repeats)
     train, test = start.train, start.test
     generator = np.random.default_rng(seed)
     if name == "B1":
@@ -337,7 +336,7 @@ def reading(name: str, *, seed: int = 0, without_repeats: bool = False) -> Split
         train, test = (_redrawn(rows, generator, verbs=[jump], by=jump) for rows in (train, test))
     elif name == "B3":
         train = _redrawn(train, generator, verbs=range(len(VERBS)), by=len(VERBS))
-    return Split(name, train, test)
+    return ScanSplit(name, train, test)
 
 
 def _redrawn(rows: IntArray, generator: np.random.Generator, verbs: Sequence[int], by: int) -> IntArray:

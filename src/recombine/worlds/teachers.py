@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.checks import real, reals, whole
 from recombine.errors import InputError
 
@@ -20,12 +21,12 @@ from recombine.errors import InputError
 PURPOSES = ("teachers", "auxiliary inputs", "main inputs", "test inputs")
 
 
-def generator_for(seed: int, purpose: str) -> np.random.Generator:
+def _generator(seed: int, purpose: str) -> np.random.Generator:
     """Return the generator of one seed for one purpose.
 
     Examples
     --------
-    >>> draws = [generator_for(0, purpose).random() for purpose in PURPOSES[:2]]
+    >>> draws = [_generator(0, purpose).random() for purpose in PURPOSES[:2]]
     >>> draws[0] == draws[1]
     False
     """
@@ -44,7 +45,7 @@ def sphere_inputs(seed: int, purpose: str, samples: int, dimension: int) -> Floa
     (True, True)
     """
     shape = whole(samples, "samples", least=0), whole(dimension, "dimension", least=1)
-    drawn = generator_for(seed, purpose).standard_normal(shape)
+    drawn = _generator(seed, purpose).standard_normal(shape)
     return np.asarray(drawn / np.sqrt((drawn**2).mean(axis=1, keepdims=True)))
 
 
@@ -61,6 +62,8 @@ class LinearTeachers:
 
     auxiliary: FloatArray
     main: FloatArray
+
+    __repr__ = brief_repr
 
     @property
     def power(self) -> float:
@@ -108,7 +111,7 @@ def linear_teachers(
         raise InputError(
             f"{active} and {main} coordinates with {shared} in common do not fit into {dimension}; lower one of them"
         )
-    draw = generator_for(seed, "teachers")
+    draw = _generator(seed, "teachers")
     places = draw.permutation(dimension)
     signs = draw.choice([-1.0, 1.0], dimension)
     auxiliary, wanted = np.zeros(dimension), np.zeros(dimension)
@@ -132,11 +135,13 @@ class ReluTeacher:
     weights: FloatArray
     readouts: FloatArray
 
+    __repr__ = brief_repr
+
     def __call__(self, inputs: npt.ArrayLike) -> FloatArray:
         """Return targets (N,) of inputs (N, D)."""
         X = reals(inputs, "inputs")
         if X.ndim != 2 or X.shape[1] != self.weights.shape[1]:
-            raise InputError(f"inputs have shape {X.shape}; give (N, {self.weights.shape[1]}), a row a sample")
+            raise InputError(f"inputs have shape {X.shape}; give (N, {self.weights.shape[1]}), a row per sample")
         return np.asarray(np.maximum(X @ self.weights.T, 0) @ self.readouts)
 
 
@@ -154,7 +159,7 @@ def relu_teachers(
     ----------
     seed : int
     correlations : sequence of float
-        One a unit of the main teacher: its cosine with the auxiliary teacher's unit of the same number.
+        One per unit of the main teacher: its cosine with the auxiliary teacher's unit of the same number.
     dimension, units : int
         Inputs, and units of the auxiliary teacher.
     magnitude : float, optional
@@ -168,7 +173,7 @@ def relu_teachers(
     """
     cosines = reals(correlations, "correlations")
     if cosines.ndim != 1 or np.any(np.abs(cosines) > 1):
-        raise InputError(f"correlations are {correlations!r}; give a list, one a unit, each from -1 to 1")
+        raise InputError(f"correlations are {correlations!r}; give a list, one per unit, each from -1 to 1")
     count = len(cosines)
     if not 1 <= count <= whole(units, "units", least=1) or units + count > whole(dimension, "dimension", least=1):
         raise InputError(
@@ -176,7 +181,7 @@ def relu_teachers(
             "are units, and a dimension to each unit of both teachers"
         )
     size = count**-0.5 if magnitude is None else real(magnitude, "magnitude")
-    draw = generator_for(seed, "teachers")
+    draw = _generator(seed, "teachers")
     rows = _orthogonal(draw, dimension)
     signs = draw.choice([-1.0, 1.0], (2, units))
     turned = cosines[:, None] * rows[:count] + np.sqrt(1 - cosines**2)[:, None] * rows[units : units + count]

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from recombine.errors import InputError
-from recombine.nets.architecture import stack
+from recombine.nets.architecture import stack_networks
 from recombine.nets.architectures.convnet import ConvNet
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.modules import Module
@@ -54,7 +54,10 @@ def train(stacked: bool = True, chunk: int | None = 3, **options):
 def test_sizes_of_the_published_network() -> None:
     network = ConvNet(shape=(2, 28, 28))
     outputs = network.forward(
-        stack([network.initial(0, 1.0)]), stack([network.statistics(0)]), torch.zeros(1, 2, 2, 28, 28).double(), False
+        stack_networks([network.initial(0, 1.0)]),
+        stack_networks([network.statistics(0)]),
+        torch.zeros(1, 2, 2, 28, 28).double(),
+        False,
     )
     assert network.flat == 2304
     assert outputs.shape == (1, 2, 1)

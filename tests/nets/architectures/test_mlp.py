@@ -10,10 +10,9 @@ import torch
 
 from recombine import tasks
 from recombine.errors import InputError
-from recombine.nets.architecture import stack
+from recombine.nets.architecture import stack_networks
+from recombine.nets.architectures.mlp import MLP
 from recombine.nets.ensemble.ensemble import Ensemble
-from recombine.nets.ensemble.rates import stable_rate, tangent_kernel
-from recombine.nets.layers.dense import MLP
 from recombine.theory.kernels.leak import slope
 from recombine.theory.kernels.overlap import OverlapKernel
 
@@ -46,7 +45,7 @@ def test_wide_random_networks_have_the_theory_s_kernel() -> None:
     """Mean activations of many units are the closed-form ReLU kernel of (o + r) / (C + r), r = 1/6 for the biases."""
     task = tasks.symbolic_addition(n=3, anchors=[1])
     network = MLP(6, (40_000,))
-    hidden = network.hidden_layers(stack([network.initial(0, 1.0)]), hot(task.cells, 3).unsqueeze(0))[0][0]
+    hidden = network.hidden_layers(stack_networks([network.initial(0, 1.0)]), hot(task.cells, 3).unsqueeze(0))[0][0]
     overlap = (task.cells[:, None] == task.cells[None]).sum(-1)
     kernel = (hidden @ hidden.t()).numpy()
     values = np.array([kernel[overlap == o].mean() for o in range(3)])
@@ -59,13 +58,12 @@ def hot(cells: np.ndarray, levels: int) -> torch.Tensor:
     return torch.cat([eye[torch.from_numpy(column.copy())] for column in cells.T], dim=1)
 
 
-def addition_slopes(hidden: int, scale: float, seeds: int) -> np.ndarray:
+def addition_slopes(hidden: int, scale: float, seeds: int, rate: float) -> np.ndarray:
     """Train on three sets of anchors at once; return the slopes on unseen pairs, (set, seed)."""
     sets = [tasks.symbolic_addition(n=9, anchors=anchors) for anchors in ANCHORS]
     x, y = hot(sets[0].cells, 9), sets[0].target
     seen = np.repeat(np.stack([task.train for task in sets]), seeds, axis=0)
     ensemble = Ensemble(MLP(18, (hidden,)), seeds=list(range(seeds)) * 3, scale=scale)
-    rate = stable_rate(ensemble, x, y, weights=seen)
     trained = ensemble.train(x, y, weights=seen, rate=rate, steps=2000, stop=1e-3)
     assert bool(trained.stopped.all())
     outputs = trained.outputs(x)[..., 0].double().numpy()
@@ -74,7 +72,7 @@ def addition_slopes(hidden: int, scale: float, seeds: int) -> np.ndarray:
 
 
 def test_lazy_networks_leak_as_the_kernel_theory_says() -> None:
-    measured = addition_slopes(hidden=1500, scale=1.0, seeds=3).mean(axis=1)
+    measured = addition_slopes(hidden=1500, scale=1.0, seeds=3, rate=0.005).mean(axis=1)
     kernel = OverlapKernel.relu(depth=1, factors=2)
     theory = slope(kernel.salience[0], [len(anchors) for anchors in ANCHORS])
     np.testing.assert_allclose(measured, theory, atol=0.03)
@@ -82,7 +80,7 @@ def test_lazy_networks_leak_as_the_kernel_theory_says() -> None:
 
 
 def test_rich_networks_interpolate_but_do_not_extrapolate() -> None:
-    extrapolation, interpolation, _ = addition_slopes(hidden=300, scale=1e-4, seeds=2)
+    extrapolation, interpolation, _ = addition_slopes(hidden=300, scale=1e-4, seeds=2, rate=0.014)
     assert interpolation.min() > 0.97
     assert extrapolation.max() < 0.85
 
@@ -94,64 +92,13 @@ def test_the_loss_decides_the_shortcut_on_context_dependence() -> None:
     x, losses = np.concatenate(eyes, axis=1), ["logistic", "mse"] * 2
     seen, unseen = x[task.train], x[~task.train]
     ensemble = Ensemble(MLP(14, (1000,)), seeds=[0, 0, 1, 1])
-    rate = stable_rate(ensemble, seen, task.target[task.train], loss=losses)
-    trained = ensemble.train(seen, task.target[task.train], loss=losses, rate=rate, steps=700)
+    # The logistic loss bends an eighth as much.
+    rates = [0.033, 0.0041] * 2
+    trained = ensemble.train(seen, task.target[task.train], loss=losses, rate=rates, steps=700)
     right = np.sign(trained.outputs(unseen)[..., 0].numpy()) == task.target[~task.train]
     logistic, squared = right.mean(axis=1)[::2], right.mean(axis=1)[1::2]
     assert logistic.max() <= 0.05
     assert squared.min() >= 0.95
-
-
-def test_closed_tangent_kernel_is_that_of_autograd() -> None:
-    network = MLP(4, (30,))
-    parameters = stack([network.initial(seed, 1.0) for seed in (0, 1)])
-    x = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    leaves = [tensor.requires_grad_() for tensor in parameters.values()]
-    outputs = network.forward(parameters, {}, x.expand(2, 6, 4), True)[..., 0]
-    for place in range(2):
-        rows = [torch.autograd.grad(outputs[place, n], leaves, retain_graph=True) for n in range(6)]
-        jacobian = torch.stack([torch.cat([part.flatten() for part in row]) for row in rows])
-        closed = tangent_kernel(network, parameters, x)[place]
-        torch.testing.assert_close(closed, jacobian @ jacobian.t(), rtol=1e-10, atol=1e-10)
-
-
-def test_tangent_kernel_of_a_deep_network() -> None:
-    """One layer more through autograd: a hidden layer that passes everything on changes the kernel as it should."""
-    network = MLP(3, (20, 10))
-    parameters = stack([network.initial(0, 1.0)])
-    x = torch.rand(5, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    kernel = tangent_kernel(network, parameters, x)[0]
-    direction = {name: torch.randn_like(tensor) for name, tensor in parameters.items()}
-    moved = {name: tensor + 1e-6 * direction[name] for name, tensor in parameters.items()}
-    change = (network.forward(moved, {}, x[None], False) - network.forward(parameters, {}, x[None], False)) / 1e-6
-    # A change of outputs along any direction lies in the kernel's range and is no longer than it allows.
-    length = sum(float(tensor.square().sum()) for tensor in direction.values())
-    change = change[0, :, 0]
-    assert float(change @ torch.linalg.pinv(kernel) @ change) <= length * (1 + 1e-3)
-    torch.testing.assert_close(kernel, kernel.t())
-
-
-@pytest.mark.parametrize("hidden", [(500,), (60, 60)])
-def test_the_stable_rate_is_stable_and_near_the_edge(hidden: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(2)
-    x, y = rng.standard_normal((10, 4)), rng.standard_normal(10)
-    ensemble = Ensemble(MLP(4, hidden), seeds=range(5), dtype="float64")
-    rate = np.array(stable_rate(ensemble, x, y))
-    near, far = (ensemble.train(x, y, rate=rate * factor, steps=60, record=[0]) for factor in (1.0, 20.0))
-    assert bool((near.loss < near.history[0] / 2).all())
-    assert bool((far.diverged | (far.loss > far.history[0])).all())
-
-
-def test_the_rate_follows_each_network_s_own_targets() -> None:
-    x = np.eye(4)
-    ensemble = Ensemble(MLP(4, (50,)), seeds=[0, 0], scale=1e-3)
-    small, large = stable_rate(ensemble, x, np.array([[1.0] * 4, [100.0] * 4]))
-    assert small == pytest.approx(100 * large, rel=1e-6)
-    seen = np.array([[1, 1, 1, 0], [1, 1, 0, 0]])
-    three, two = stable_rate(ensemble, x, [1.0, 1.0, 1.0, 50.0], weights=seen)
-    alone = stable_rate(Ensemble(MLP(4, (50,)), seeds=[0], scale=1e-3), x[:3], [1.0] * 3)
-    assert three == pytest.approx(alone[0], rel=1e-6)
-    assert two != three
 
 
 def test_empty_layers_are_refused() -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from recombine.errors import InputError
-from recombine.nets.architecture import Tensors, stack
+from recombine.nets.architecture import Tensors, stack_networks
 from recombine.nets.architectures.pair_net import PairNet
 from recombine.nets.ensemble.ensemble import Ensemble
 
@@ -50,7 +50,7 @@ def test_outputs_and_gradients_are_those_of_torch() -> None:
     networks = drawn()
     images = torch.randn(3, 9, 2, 11, 16, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     leaf = images.clone().requires_grad_()
-    parameters = {name: tensor.requires_grad_() for name, tensor in stack(networks).items()}
+    parameters = {name: tensor.requires_grad_() for name, tensor in stack_networks(networks).items()}
     found = NETWORK.forward(parameters, {}, leaf, True)
     slopes = torch.autograd.grad(found.square().sum(), [leaf, parameters["conv0.weight"], parameters["conv1.bias"]])
     for place, one in enumerate(networks):

@@ -13,19 +13,19 @@ import torch
 from torch.nn import functional
 
 from recombine.errors import InputError
-from recombine.nets.architecture import stack
-from recombine.nets.architectures.seq2seq import Seq2Seq, rows, sequences_right
+from recombine.nets.architecture import stack_networks
+from recombine.nets.architectures.mlp import MLP
+from recombine.nets.architectures.seq2seq import Seq2Seq, sequence_rows, sequences_right
 from recombine.nets.ensemble.ensemble import Ensemble, Trained
 from recombine.nets.ensemble.optimisers import Adam
-from recombine.nets.layers.dense import MLP
 from recombine.nets.losses import loss_named
-from recombine.worlds.scan import commands, reading
+from recombine.worlds.scan import commands, scan_reading
 
 BENCHMARK = runpy.run_path(str(Path(__file__).parents[3] / "benchmarks" / "seq2seq.py"), run_name="benchmark")
 CLOSE = {"rtol": 0, "atol": 1e-10}
 
 SCAN = commands()
-ROWS = torch.from_numpy(rows(SCAN.words, SCAN.actions))
+ROWS = torch.from_numpy(sequence_rows(SCAN.words, SCAN.actions))
 NETWORK = Seq2Seq.for_symbols(SCAN.words, SCAN.actions)
 SETTINGS = {"rate": 0.01, "decay": (0.96, 100), "clip": 1.0, "loss": "sequence-cross-entropy", "optimiser": Adam()}
 
@@ -46,7 +46,7 @@ def small_inputs(networks: int, batch: int) -> torch.Tensor:
 
 
 def drawn(network: Seq2Seq, networks: int) -> dict[str, torch.Tensor]:
-    return stack([network.initial(seed, 1.0) for seed in range(networks)])
+    return stack_networks([network.initial(seed, 1.0) for seed in range(networks)])
 
 
 @pytest.mark.parametrize(("encoder", "decoder"), [(3, 6), (2, 5)], ids=["fitting", "bridged"])
@@ -64,7 +64,7 @@ def test_hand_written_slopes_are_finite_differences(encoder: int, decoder: int) 
 
 def test_losses_are_those_of_torch_s_layers() -> None:
     """Four steps with clipping and Adam: forward pass, slopes, samples and updates all agree."""
-    pool = torch.from_numpy(reading("A").train)
+    pool = torch.from_numpy(scan_reading("A").train)
     together = BENCHMARK["ours"](NETWORK, ROWS, [3, 5], pool, 24, 4)
     for seed, losses in zip((3, 5), together, strict=True):
         expected = BENCHMARK["reference_losses"](NETWORK, ROWS, seed, pool, 24, 4)
@@ -121,7 +121,7 @@ def learn(pools: list[np.ndarray], seeds: list[int], chunk: int | None = None, *
 
 def test_a_network_learns_the_same_alone_and_in_any_chunk() -> None:
     """Each draws from its own rows, however many they are."""
-    pools = [reading("A").train, np.arange(102), reading("B3").train[:50]]
+    pools = [scan_reading("A").train, np.arange(102), scan_reading("B3").train[:50]]
     together = learn(pools, [4, 5, 6])
     assert float(together.history.std(1).min()) > 1e-3
     for chunk in (1, 2):
@@ -201,7 +201,7 @@ def test_the_rate_decays_in_stairs(hidden: tuple[int, ...]) -> None:
 
 
 def test_rows_are_drawn_with_replacement_as_often_as_they_are_listed() -> None:
-    draws = BENCHMARK["Draws"]([0, 1], [torch.tensor([7, 7, 7, 2]), torch.tensor([3])], 4000, torch.device("cpu"))
+    draws = BENCHMARK["DrawnRows"]([0, 1], [torch.tensor([7, 7, 7, 2]), torch.tensor([3])], 4000, torch.device("cpu"))
     first, second = draws.rows(0)
     assert set(first.tolist()) == {2, 7}
     assert float((first == 7).double().mean()) == pytest.approx(0.75, abs=0.03)
@@ -217,9 +217,9 @@ def test_rows_are_drawn_with_replacement_as_often_as_they_are_listed() -> None:
         (lambda: learn([np.array([0.5])], [0]), "must list rows"),
         (lambda: learn([], [0]), "at least one"),
         (lambda: learn([np.arange(3)], [0], batch=None), "say how large they are with batch"),
-        (lambda: rows([[1, 2]], [[1, 0]]), "to be read .* at least one 0 at its end"),
-        (lambda: rows([[1, 0]], [[0.5, 0.0]]), "to be written .* whole numbers"),
-        (lambda: rows([[1, 0], [2, 0]], [[1, 0]]), "2 sequences to read do not fit 1"),
+        (lambda: sequence_rows([[1, 2]], [[1, 0]]), "to be read .* at least one 0 at its end"),
+        (lambda: sequence_rows([[1, 0]], [[0.5, 0.0]]), "to be written .* whole numbers"),
+        (lambda: sequence_rows([[1, 0], [2, 0]], [[1, 0]]), "2 sequences to read do not fit 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, message: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from recombine.errors import InputError
-from recombine.nets.architecture import stack
+from recombine.nets.architecture import stack_networks
 from recombine.nets.architectures.students import Continued, ReluStudent
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.worlds.teachers import relu_teachers, sphere_inputs
@@ -18,10 +18,20 @@ def test_outputs_are_the_formula_and_each_sample_has_its_task() -> None:
     weights = student.initial(seed=3, scale=1.0)
     X = np.random.default_rng(0).standard_normal((5, 4))
     marks = np.eye(2)[[0, 1, 1, 0, 1]]
-    found = student.forward(stack([weights]), {}, torch.tensor(np.hstack([X, marks]))[None], False)[0, :, 0]
+    found = student.forward(stack_networks([weights]), {}, torch.tensor(np.hstack([X, marks]))[None], False)[0, :, 0]
     hidden = np.maximum(X @ weights["hidden"].numpy().T, 0)
     wanted = np.sum(hidden @ weights["readouts"].numpy().T * marks, axis=1)
     assert found.numpy() == pytest.approx(wanted)
+
+
+def test_tasks_that_share_a_batch_are_learnt_together() -> None:
+    student, marks = ReluStudent(inputs=4, hidden=50, tasks=2), np.repeat(np.eye(2), 3, axis=0)
+    X = np.hstack([np.random.default_rng(0).standard_normal((6, 4)), marks])
+    y = np.array([1.0, -1.0, 0.5, 2.0, 0.0, -0.5])
+    trained = Ensemble(student, [0, 1]).train(X, y, rate=0.05, steps=2000, stop=1e-3)
+    assert bool(trained.stopped.all())
+    with pytest.raises(InputError, match=r"built for \(6,\)"):
+        Ensemble(student, [0]).train(X[:, :4], y, rate=0.05, steps=1)
 
 
 def test_first_weights_have_the_stated_spread() -> None:
@@ -48,7 +58,7 @@ def test_training_in_two_parts_is_training_in_one() -> None:
 
 def test_what_was_continued_can_be_continued() -> None:
     plain = ReluStudent(3, hidden=2)
-    weights = stack([plain.initial(5, 1.0)])
+    weights = stack_networks([plain.initial(5, 1.0)])
     again = Continued(Continued(plain, (8,), weights), (9,), weights)
     assert torch.equal(again.initial(9, 1.0)["hidden"], weights["hidden"][0])
 
@@ -67,7 +77,7 @@ def test_continuing_takes_everything_over_from_the_architecture() -> None:
             return parameters["hidden"].square().sum((1, 2))
 
     plain = Rich(3, hidden=2)
-    weights = stack([plain.initial(0, 1.0)])
+    weights = stack_networks([plain.initial(0, 1.0)])
     again = Continued(plain, (4,), weights)
     assert again.exact_inputs
     assert again.observed(torch.ones(1, 3, 1), torch.ones(1, 3, 3)).item() == 3
@@ -77,7 +87,7 @@ def test_continuing_takes_everything_over_from_the_architecture() -> None:
 
 def test_bad_input_is_named() -> None:
     plain = ReluStudent(3, hidden=2)
-    weights = stack([plain.initial(0, 1.0), plain.initial(1, 1.0)])
+    weights = stack_networks([plain.initial(0, 1.0), plain.initial(1, 1.0)])
     with pytest.raises(InputError, match="every seed once"):
         Continued(plain, (0, 0), weights)
     with pytest.raises(InputError, match=r"shapes \{'hidden': \(2, 3\)\}; the architecture has .*'readouts'"):

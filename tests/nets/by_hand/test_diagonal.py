@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from recombine.errors import InputError, SolverError
-from recombine.nets.by_hand.diagonal import Schedule, multi_task, reduced, single_task
-from recombine.nets.by_hand.diagonal_training import train
+from recombine.nets.by_hand.diagonal import Schedule, multi_task, reduce_weights, single_task
+from recombine.nets.by_hand.diagonal_training import train_diagonal
 from recombine.theory.diagonal.flow import Weights, gradient_descent, gradient_flow
 from recombine.theory.diagonal.generalization import predict
 from recombine.theory.diagonal.penalties import pretrained_weights
@@ -42,7 +42,7 @@ def test_two_arrays_take_the_steps_of_four_weights() -> None:
     rng = np.random.default_rng(0)
     X, truth = rng.standard_normal((5, 8)), rng.standard_normal(8)
     parts = list(rng.standard_normal((4, 8)) / 2)
-    columns = single_task(X, truth[:, None], tuple(part[:, None] for part in reduced(*parts)))
+    columns = single_task(X, truth[:, None], tuple(part[:, None] for part in reduce_weights(*parts)))
     for _ in range(40):
         columns.step(torch.tensor([0.01], dtype=torch.float64))
     assert columns.beta[:, 0].numpy() == pytest.approx(autograd(X, X @ truth, parts, 0.01, 40), abs=1e-12)
@@ -69,13 +69,13 @@ def world() -> tuple[np.ndarray, list]:
 
 def starts(pair: object, gamma: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
     plus, minus = (part[:, None] for part in pretrained_weights(pair.auxiliary, 0.2))  # type: ignore[attr-defined]
-    return reduced(plus, minus, gamma, gamma)
+    return reduce_weights(plus, minus, gamma, gamma)
 
 
 def test_slow_training_ends_where_theory_says(world: tuple[np.ndarray, list]) -> None:
     X, pairs = world
     teachers = np.stack([pair.main for pair in pairs], axis=1)
-    found = train(single_task(X, teachers, starts(pairs[0])), Schedule(rate=0.05, stop=1e-14))
+    found = train_diagonal(single_task(X, teachers, starts(pairs[0])), Schedule(rate=0.05, stop=1e-14))
     assert found.stopped.all()
     for place, pair in enumerate(pairs):
         theory = predict(X, pair.main, auxiliary=pair.auxiliary, alpha=0.2, gamma=0.2)
@@ -88,7 +88,9 @@ def test_smaller_steps_come_closer_in_proportion(world: tuple[np.ndarray, list])
     theory = predict(X, pairs[1].main, auxiliary=pairs[1].auxiliary, alpha=0.2, gamma=0.2).beta
     miss = [
         np.abs(
-            train(single_task(X, pairs[1].main[:, None], starts(pairs[1])), Schedule(rate, stop=1e-14)).beta[:, 0]
+            train_diagonal(single_task(X, pairs[1].main[:, None], starts(pairs[1])), Schedule(rate, stop=1e-14)).beta[
+                :, 0
+            ]
             - theory
         )
         for rate in (0.1, 0.05)
@@ -100,10 +102,10 @@ def test_columns_do_not_meet_whoever_else_stops_or_diverges(world: tuple[np.ndar
     X, pairs = world
     teachers = np.stack([pairs[0].main, 50 * pairs[1].main, pairs[2].main], axis=1)
     schedule = Schedule(rate=0.1, steps=3000)
-    together = train(single_task(X, teachers, starts(pairs[0])), schedule)
+    together = train_diagonal(single_task(X, teachers, starts(pairs[0])), schedule)
     assert together.rate[1] < 0.1 == together.rate[0]
     for place in range(3):
-        alone = train(single_task(X, teachers[:, [place]], starts(pairs[0])), schedule)
+        alone = train_diagonal(single_task(X, teachers[:, [place]], starts(pairs[0])), schedule)
         assert alone.beta[:, 0] == pytest.approx(together.beta[:, place], abs=1e-9)
         assert alone.steps[0] == together.steps[place]
         assert alone.best[0] == pytest.approx(together.best[place])
@@ -113,16 +115,18 @@ def test_the_best_loss_on_the_way_can_be_lower_than_the_last() -> None:
     pair = linear_teachers(0, main=40, shared=0)
     plus, minus = (part[:, None] for part in pretrained_weights(pair.auxiliary, 1e-3))
     columns = single_task(
-        sphere_inputs(0, "main inputs", 16, 1000), pair.main[:, None], reduced(plus, minus, 1e-3, 1e-3)
+        sphere_inputs(0, "main inputs", 16, 1000), pair.main[:, None], reduce_weights(plus, minus, 1e-3, 1e-3)
     )
-    found = train(columns, Schedule(steps=2000, stop=1e-6))
+    found = train_diagonal(columns, Schedule(steps=2000, stop=1e-6))
     assert found.best[0] < 0.7 * found.test[0]
 
 
 def test_multi_task_training_follows_its_flow() -> None:
     pair = linear_teachers(0, dimension=12, active=3, main=3, shared=3)
     X, X1 = sphere_inputs(0, "main inputs", 4, 12), sphere_inputs(0, "auxiliary inputs", 24, 12)
-    found = train(multi_task(X, pair.main[:, None], X1, pair.auxiliary, alpha=0.2), Schedule(0.1, 20_000, 1e-13))
+    found = train_diagonal(
+        multi_task(X, pair.main[:, None], X1, pair.auxiliary, alpha=0.2), Schedule(0.1, 20_000, 1e-13)
+    )
     flow = gradient_flow(
         [(X, X @ pair.main), (X1, X1 @ pair.auxiliary)], Weights.alike(12, 0.2, outputs=2), tolerance=1e-9
     )
@@ -134,14 +138,14 @@ def test_short_floats_agree_until_their_floor(world: tuple[np.ndarray, list]) ->
     X, pairs = world
     teachers = np.stack([pair.main for pair in pairs], axis=1)
     found = [
-        train(single_task(X, teachers, starts(pairs[0]), dtype=dtype), Schedule(steps=2000, stop=1e-9))
+        train_diagonal(single_task(X, teachers, starts(pairs[0]), dtype=dtype), Schedule(steps=2000, stop=1e-9))
         for dtype in ("float32", "float64")
     ]
     assert found[0].beta == pytest.approx(found[1].beta, abs=1e-4)
 
 
 def test_bad_input_is_named() -> None:
-    with pytest.raises(InputError, match="a column a network"):
+    with pytest.raises(InputError, match="a column per network"):
         single_task(np.eye(3), np.ones(3), (1.0, 1.0))
     with pytest.raises(InputError, match="dtype 'half'"):
         single_task(np.eye(3), np.ones((3, 1)), (1.0, 1.0), dtype="half")
@@ -191,12 +195,12 @@ def test_networks_that_diverge_at_every_rate_end_in_an_error() -> None:
     up = np.array([[1.0, 0.0]] * 3)  # weights of 0 never move
     columns = single_task(np.eye(3), np.array([[1.0, 50.0]] * 3), (up, up))
     with pytest.raises(SolverError, match=r"1 of 2 networks still have a loss above 100 at a rate of 1e-0[89]"):
-        train(columns, Schedule(steps=500))
+        train_diagonal(columns, Schedule(steps=500))
 
 
 def test_steps_are_counted_in_whole_looks() -> None:
     columns = single_task(np.eye(3), np.ones((3, 1)), START)
-    assert train(columns, Schedule(rate=1e-6, steps=70)).steps.tolist() == [100]
+    assert train_diagonal(columns, Schedule(rate=1e-6, steps=70)).steps.tolist() == [100]
 
 
 def test_training_cut_short_is_scaled_up_to_all_its_steps(
@@ -206,7 +210,7 @@ def test_training_cut_short_is_scaled_up_to_all_its_steps(
         time.sleep(0.1)
         return SimpleNamespace(steps=[5000], stopped=[False], loss=[1e-6], test=[1e-4])
 
-    monkeypatch.setitem(BENCHMARK["main"].__globals__, "train", cut)
+    monkeypatch.setitem(BENCHMARK["main"].__globals__, "train_diagonal", cut)
     BENCHMARK["theory_beside_training"](5000)
     text = capsys.readouterr().out
     assert "time scaled up to the 62,800" in text

@@ -7,12 +7,12 @@ import torch
 from recombine.errors import InputError, SolverError
 from recombine.nets.by_hand import gated_training
 from recombine.nets.by_hand.gated import GatedNetworks, activities
-from recombine.nets.by_hand.gated_training import train
+from recombine.nets.by_hand.gated_training import train_gated
 from recombine.theory.gated.contexts import HalfSpaces, joint_contexts
 from recombine.theory.gated.features import context_indicators
 from recombine.theory.gated.flow import flow
 from recombine.theory.gated.margin import largest_margin
-from recombine.worlds.gated_problems import problem
+from recombine.worlds.gated_problems import gated_problem
 
 
 def samples(count=60, inputs=5, seed=0):
@@ -84,7 +84,7 @@ def test_training_follows_autograd(kind, bits, momentum):
     made = networks(kind, bits)
     X, y = samples()
     rows = [np.arange(50), np.arange(20)]
-    trained = train(made, X, y, rows=rows, seeds=[3, 4], steps=30, rate=0.1, momentum=momentum, batch=16)
+    trained = train_gated(made, X, y, rows=rows, seeds=[3, 4], steps=30, rate=0.1, momentum=momentum, batch=16)
     for place, parts in enumerate(by_autograd(made, X, y, rows, [3, 4], 30, 0.1, momentum, 16)):
         for ours, theirs in zip((trained.weights, trained.readout, trained.bias), parts, strict=True):
             torch.testing.assert_close(ours[place], theirs, rtol=1e-4, atol=1e-5)
@@ -93,7 +93,7 @@ def test_training_follows_autograd(kind, bits, momentum):
 def test_rows_that_no_sample_uses_stay_as_they_were():
     made = networks("one-layer", bits=6)
     X, y = samples()
-    trained = train(made, X, y, rows=[np.arange(10)] * 2, seeds=[0, 1], steps=20, momentum=0.9)
+    trained = train_gated(made, X, y, rows=[np.arange(10)] * 2, seeds=[0, 1], steps=20, momentum=0.9)
     used = {int(number) for number in made.contexts[0].ids(X[:10])[:, 0]}
     moved = (trained.weights[0, 0] != made.weights[0, 0]).any(1).nonzero()[:, 0].tolist()
     assert set(moved) == used
@@ -101,8 +101,10 @@ def test_rows_that_no_sample_uses_stay_as_they_were():
 
 def test_networks_of_a_batch_do_not_depend_on_each_other():
     X, y = samples()
-    both = train(networks("contexts"), X, y, rows=[np.arange(40)] * 2, seeds=[5, 6], steps=25, momentum=[0.0, 0.9])
-    alone = train(networks("contexts", seeds=(1,)), X, y, rows=[np.arange(40)], seeds=[6], steps=25, momentum=0.9)
+    both = train_gated(
+        networks("contexts"), X, y, rows=[np.arange(40)] * 2, seeds=[5, 6], steps=25, momentum=[0.0, 0.9]
+    )
+    alone = train_gated(networks("contexts", seeds=(1,)), X, y, rows=[np.arange(40)], seeds=[6], steps=25, momentum=0.9)
     torch.testing.assert_close(both.weights[1:], alone.weights)
 
 
@@ -152,7 +154,7 @@ def test_no_inputs_have_no_outputs():
 
 def test_divergence_is_said():
     with pytest.raises(SolverError, match="diverged in networks 1; lower the rate"):
-        train(networks("contexts"), *samples(), rows=[[0, 1]] * 2, seeds=[0, 1], steps=10, rate=1e30)
+        train_gated(networks("contexts"), *samples(), rows=[[0, 1]] * 2, seeds=[0, 1], steps=10, rate=1e30)
 
 
 def test_first_weights_are_orthogonal_as_published():
@@ -166,7 +168,7 @@ def test_first_weights_are_orthogonal_as_published():
 
 class TestFlow:
     def test_the_toy_ends_at_its_limit_and_conserves_what_it_should(self):
-        given = problem("toy")
+        given = gated_problem("toy")
         path = flow(given.X, given.y, given.ids, contexts=2, seed=3, times=(0.0, 40.0, 75.0))
         best = largest_margin(given.X, given.y, given.ids, contexts=2)
         assert path.ratio[-1] == pytest.approx(best.norm, abs=1e-4)
@@ -179,7 +181,7 @@ class TestFlow:
         assert found / path.margin[-1] == pytest.approx(given.y * best.decision(given.X, given.ids), abs=1e-3)
 
     def test_units_that_share_contexts_end_in_separate_machines(self):
-        given = problem("toy")
+        given = gated_problem("toy")
         shared = np.tile(joint_contexts(given.ids)[:, None], (1, 3))
         path = flow(given.X, given.y, shared, contexts=4, seed=1, scale=0.3, times=(0.0, 75.0))
         beta = path.zeta[-1].sum(axis=0)
@@ -190,7 +192,7 @@ class TestFlow:
         assert path.times[-1] < 75
 
     def test_times_must_rise(self):
-        given = problem("toy")
+        given = gated_problem("toy")
         with pytest.raises(InputError, match="must rise"):
             flow(given.X, given.y, given.ids, contexts=2, seed=0, times=(1.0, 0.5))
 
@@ -207,13 +209,13 @@ class TestFlow:
         ],
     )
     def test_bad_input_is_named(self, change, words):
-        given = problem("toy")
+        given = gated_problem("toy")
         with pytest.raises(InputError) as caught:
             flow(given.X, given.y, given.ids, **{"contexts": 2, "seed": 0} | change)
         assert words in str(caught.value)
 
     def test_the_start_alone_and_samples_on_the_wrong_side(self):
-        given = problem("toy")
+        given = gated_problem("toy")
         start = flow(given.X, given.y, given.ids, contexts=2, seed=1, scale=1.0, times=(0.0,))
         assert start.hidden.shape == (1, 2, 2, 3)
         assert start.margin[0] < 0
@@ -237,8 +239,8 @@ class TestFlow:
         (lambda: networks("contexts", seeds=()), "for 0 contexts networks"),
         (lambda: GatedNetworks.initial("one-layer", [0], 3, contexts=[HalfSpaces.random(2, 1, 3, 0)]), "one unit"),
         (lambda: networks("relu").outputs(np.ones((2, 9))), "9 columns"),
-        (lambda: train(networks("relu"), *samples(), rows=[[0]], seeds=[0]), "1 sets of rows"),
-        (lambda: train(networks("relu"), *samples(), rows=[[0], []], seeds=[0, 1]), "no rows to train on"),
+        (lambda: train_gated(networks("relu"), *samples(), rows=[[0]], seeds=[0]), "1 sets of rows"),
+        (lambda: train_gated(networks("relu"), *samples(), rows=[[0], []], seeds=[0, 1]), "no rows to train on"),
     ],
 )
 def test_bad_input_is_named(call, words):
@@ -267,5 +269,5 @@ def test_bad_input_is_named(call, words):
 )
 def test_bad_training_is_named(change, words):
     with pytest.raises(InputError) as caught:
-        train(networks("relu"), *samples(), **{"rows": [[0, 1]] * 2, "seeds": [0, 1], "steps": 2} | change)
+        train_gated(networks("relu"), *samples(), **{"rows": [[0, 1]] * 2, "seeds": [0, 1], "steps": 2} | change)
     assert words in str(caught.value)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
-from recombine.nets.by_hand.playground import Playground, train
-from recombine.worlds.plane import Redraw, stack, training
+from recombine.nets.by_hand.playground import Playground, train_playground
+from recombine.worlds.plane import Redraw, draw_training, stack_samples
 
 Nested = list[Any]
 
@@ -67,10 +67,12 @@ class SlowNetwork:
 def test_three_epochs_are_those_of_the_slow_network(redrawn: bool) -> None:
     # 47, 30 and 58 samples: with and without samples left over, and with fewer batches than another network.
     seeds = [0, 1, 2]
-    samples = stack([training("text", seed, count) for seed, count in zip(seeds, (47, 30, 58), strict=True)])
+    samples = stack_samples(
+        [draw_training("text", seed, count) for seed, count in zip(seeds, (47, 30, 58), strict=True)]
+    )
     first = Playground.initial(seeds)
     points = Redraw("text", samples, seeds) if redrawn else samples.points
-    trained = train(first, points, samples.labels, record=[3])[3]
+    trained = train_playground(first, points, samples.labels, record=[3])[3]
     again = Redraw("text", samples, seeds)
     passes = [again() if redrawn else samples.points for _ in range(3)]
     for place in range(3):
@@ -84,23 +86,25 @@ def test_three_epochs_are_those_of_the_slow_network(redrawn: bool) -> None:
 
 
 def test_samples_left_over_are_not_lost() -> None:
-    samples = stack([training("text", 0, count=19)])
+    samples = stack_samples([draw_training("text", 0, count=19)])
     first = Playground.initial([0])
-    whole = train(first, samples.points, samples.labels, record=[1, 2])
+    whole = train_playground(first, samples.points, samples.labels, record=[1, 2])
     labels = samples.labels.copy()
     labels[:, 10:] = 0
-    cut = train(first, samples.points, labels, record=[1, 2])
+    cut = train_playground(first, samples.points, labels, record=[1, 2])
     assert (whole[1].weights[0] == cut[1].weights[0]).all()
     assert (whole[2].weights[0] != cut[2].weights[0]).any()
 
 
 def test_a_network_trains_alone_as_in_a_stack() -> None:
     seeds = [3, 4, 5]
-    drawn = [training("code", seed) for seed in seeds]
-    together = stack(drawn)
+    drawn = [draw_training("code", seed) for seed in seeds]
+    together = stack_samples(drawn)
     record = [0, 1, 5]
-    several = train(Playground.initial(seeds), together.points, together.labels, record=record)
-    alone = train(Playground.initial([4]), drawn[1].points[np.newaxis], drawn[1].labels[np.newaxis], record=record)
+    several = train_playground(Playground.initial(seeds), together.points, together.labels, record=record)
+    alone = train_playground(
+        Playground.initial([4]), drawn[1].points[np.newaxis], drawn[1].labels[np.newaxis], record=record
+    )
     assert list(several) == record
     for epoch in record:
         assert several[epoch].weights[1][1] == pytest.approx(alone[epoch].weights[1][0], abs=1e-12)
@@ -127,9 +131,9 @@ def test_first_weights_are_uniform_and_fixed_by_the_seed() -> None:
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_a_first_linear_step_is_the_covariance_with_the_label(loss: str) -> None:
-    samples = training("text", 0, count=500)
+    samples = draw_training("text", 0, count=500)
     centred = samples.points - samples.points.mean(axis=0)
-    trained = train(
+    trained = train_playground(
         Playground.zero(1), centred[np.newaxis], samples.labels[np.newaxis], record=[1], batch=500, loss=loss
     )[1]
     covariance = [np.cov(samples.labels, centred[:, k], bias=True)[0, 1] for k in (0, 1)]
@@ -138,27 +142,27 @@ def test_a_first_linear_step_is_the_covariance_with_the_label(loss: str) -> None
 
 
 def test_training_leaves_the_first_networks_alone() -> None:
-    samples, first = stack([training("text", 0)]), Playground.initial([0])
+    samples, first = stack_samples([draw_training("text", 0)]), Playground.initial([0])
     before = first.copy()
-    kept = train(first, samples.points, samples.labels, record=[0, 2])
+    kept = train_playground(first, samples.points, samples.labels, record=[0, 2])
     assert all((one == other).all() for one, other in zip(first.weights, before.weights, strict=True))
     assert all((one == other).all() for one, other in zip(kept[0].weights, before.weights, strict=True))
     assert (kept[2].weights[0] != before.weights[0]).any()
 
 
 def test_bad_input_says_what_to_do() -> None:
-    samples, networks = stack([training("text", 0, count=20)]), Playground.initial([0])
+    samples, networks = stack_samples([draw_training("text", 0, count=20)]), Playground.initial([0])
     gap = samples.labels.copy()
     gap[0, 3] = 0
     with pytest.raises(InputError, match="loss 'hinge' is not one of"):
-        train(networks, samples.points, samples.labels, record=[1], loss="hinge")
+        train_playground(networks, samples.points, samples.labels, record=[1], loss="hinge")
     with pytest.raises(InputError, match="at least one epoch"):
-        train(networks, samples.points, samples.labels, record=[])
+        train_playground(networks, samples.points, samples.labels, record=[])
     with pytest.raises(InputError, match="20 samples for batches of 30"):
-        train(networks, samples.points, samples.labels, record=[1], batch=30)
+        train_playground(networks, samples.points, samples.labels, record=[1], batch=30)
     with pytest.raises(InputError, match="go to the end"):
-        train(networks, samples.points, gap, record=[1])
+        train_playground(networks, samples.points, gap, record=[1])
     with pytest.raises(InputError, match="one row each"):
-        train(Playground.initial([0, 1]), samples.points, samples.labels, record=[1])
+        train_playground(Playground.initial([0, 1]), samples.points, samples.labels, record=[1])
     with pytest.raises(InputError, match="no seeds"):
         Playground.initial([])

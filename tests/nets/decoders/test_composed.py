@@ -8,15 +8,15 @@ import torch
 from torch import nn
 
 from recombine.errors import InputError
-from recombine.nets.architecture import stack
+from recombine.nets.architecture import stack_networks
 from recombine.nets.decoders import composed as decoders
 from recombine.nets.decoders.components import Decoder, FourierNet, upsampled_convolution, upsampling_matrix
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.optimisers import AdamW
 from recombine.nets.ensemble.schedules import Cosine
-from recombine.worlds.rendered import sprites
+from recombine.worlds.rendered import canvas, sprites
 
-#: A decoder small enough for a test: 16 pixels a side.
+#: A decoder small enough for a test: 16 pixels per side.
 SMALL = Decoder(hidden=12, features=8, start=2, doublings=3)
 
 
@@ -35,13 +35,13 @@ def by_modules(inputs: int = 5, hidden: int = 256, features: int = 32, out: int 
 
 
 def single(model: decoders.ComposedDecoder, seed: int) -> dict[str, torch.Tensor]:
-    return {name: tensor.float() for name, tensor in stack([model.initial(seed, 1.0)]).items()}
+    return {name: tensor.float() for name, tensor in stack_networks([model.initial(seed, 1.0)]).items()}
 
 
 def test_compositional_model_equals_torch_modules():
     torch.manual_seed(3)
     front, back = by_modules(), by_modules()
-    model, inputs = decoders.compositional(), torch.rand(3, 10)
+    model, inputs = decoders.compositional_decoder(), torch.rand(3, 10)
     layers = model.layers(single(model, 3), inputs[None])[0]
     torch.testing.assert_close(layers[0], front(inputs[:, :5]), atol=1e-6, rtol=0)
     torch.testing.assert_close(layers[1], back(inputs[:, 5:]), atol=1e-6, rtol=0)
@@ -54,21 +54,21 @@ def test_compositional_model_equals_torch_modules():
 def test_rgba_model_shares_its_decoder_and_composes_over_black():
     torch.manual_seed(2)
     decoder = by_modules(out=4)
-    model, inputs = decoders.rgba(), torch.rand(2, 10)
+    model, inputs = decoders.rgba_decoder(), torch.rand(2, 10)
     a, b = (decoder(part) for part in inputs.split(5, 1))
     cover = [part[:, 3:].clamp(0, 1) for part in (a, b)]
     expected = cover[0] * a[:, :3] + (1 - cover[0]) * cover[1] * b[:, :3]
     image = model.forward(single(model, 2), {}, inputs[None], False)[0]
     torch.testing.assert_close(image, expected.flatten(1), atol=1e-6, rtol=0)
     layers = [torch.cat([part[:, :3], own], 1) for part, own in zip((a, b), cover, strict=True)]
-    rendered = sprites.composed(torch.stack(layers, 1), "rgba")
+    rendered = canvas.compose_layers(torch.stack(layers, 1), "rgba")
     torch.testing.assert_close(image, rendered.flatten(1), atol=1e-6, rtol=0)
 
 
 def test_monolithic_model_sees_all_latents():
     torch.manual_seed(0)
     decoder = by_modules(10, 320, 64)
-    model, inputs = decoders.monolithic(), torch.rand(2, 10)
+    model, inputs = decoders.monolithic_decoder(), torch.rand(2, 10)
     image = model.forward(single(model, 0), {}, inputs[None], False)[0]
     torch.testing.assert_close(image, decoder(inputs).flatten(1), atol=1e-6, rtol=0)
 
@@ -101,18 +101,18 @@ def test_rows_of_the_upsampling_matrix_add_up_to_one():
 
 
 def test_sizes_are_the_published_ones():
-    assert decoders.compositional().size == 554_950
-    assert decoders.rgba().size == 277_604
-    assert decoders.monolithic().size == 587_779
+    assert decoders.compositional_decoder().size == 554_950
+    assert decoders.rgba_decoder().size == 277_604
+    assert decoders.monolithic_decoder().size == 587_779
 
 
 @pytest.mark.slow
 def test_first_weights_foretell_which_seeds_stay_black():
     units = np.random.default_rng(0).random((40, 2, 5))
-    latents = sprites.mapped(units).reshape(40, 10)
-    shares = [decoders.opaque_at_start(decoders.rgba(), seed, latents) for seed in range(5)]
+    latents = sprites.sprite_latents(units).reshape(40, 10)
+    shares = [decoders.opaque_at_start(decoders.rgba_decoder(), seed, latents) for seed in range(5)]
     np.testing.assert_allclose(shares, [0.04, 0, 1, 1, 0], atol=0.005)
-    model = decoders.rgba()
+    model = decoders.rgba_decoder()
     for seed in (1, 2):
         leaves = {name: tensor.requires_grad_() for name, tensor in single(model, seed).items()}
         image = model.forward(leaves, {}, torch.tensor(latents[None, :4], dtype=torch.float32), True)
@@ -122,8 +122,8 @@ def test_first_weights_foretell_which_seeds_stay_black():
 
 def test_seeds_batched_or_alone_learn_the_same():
     units = np.random.default_rng(0).random((24, 2, 5))
-    inputs, images = sprites.mapped(units).reshape(24, 10), np.random.default_rng(1).random((24, 3 * 16 * 16))
-    model = decoders.compositional(SMALL)
+    inputs, images = sprites.sprite_latents(units).reshape(24, 10), np.random.default_rng(1).random((24, 3 * 16 * 16))
+    model = decoders.compositional_decoder(SMALL)
     train = {"rate": 1e-3, "steps": 4, "batch": 8, "optimiser": AdamW(weight_decay=1e-5), "decay": Cosine(4)}
     both = Ensemble(model, [0, 7], dtype="float64").train(inputs, images, **train)
     alone = Ensemble(model, [7], dtype="float64").train(inputs, images, **train)
@@ -139,8 +139,8 @@ def test_small_models_learn_blobs(name):
     units = np.random.default_rng(0).random((64, 2, 3))
     from recombine.worlds.rendered import blobs
 
-    images = blobs.render(units, {"rgba": "rgba", "additive": "add"}.get(name, "soft")).reshape(64, -1)
-    trained = Ensemble(decoders.small(name), [0]).train(
+    images = blobs.render_blobs(units, {"rgba": "rgba", "additive": "add"}.get(name, "soft")).reshape(64, -1)
+    trained = Ensemble(decoders.small_decoder(name), [0]).train(
         units.reshape(64, 6), images, rate=4e-3, steps=60, optimiser=AdamW(), record=[0]
     )
     assert trained.loss[0] < 0.35 * trained.history[0, 0]
@@ -161,7 +161,7 @@ def test_cosine_equals_torch_and_ends_at_its_floor():
 
 def test_annealed_steps_shrink_as_the_schedule_says():
     inputs, targets = np.eye(2), np.array([1.0, -1.0])
-    from recombine.nets.layers.dense import MLP
+    from recombine.nets.architectures.mlp import MLP
 
     ensemble = Ensemble(MLP(2, (8,)), [0], dtype="float64")
     first = ensemble.initial()[0]["weight1"]
@@ -180,13 +180,16 @@ def test_annealed_steps_shrink_as_the_schedule_says():
     [
         (lambda: decoders.ComposedDecoder(Decoder(), rule="rgba"), "give at least one slot and 4 channels"),
         (lambda: decoders.ComposedDecoder(Decoder(), rule="sof"), "did you mean 'soft'"),
-        (lambda: decoders.small("composed"), "Models: compositional"),
+        (lambda: decoders.small_decoder("composed"), "Models: compositional"),
         (lambda: Decoder(hidden=0), "sizes from 1 up"),
-        (lambda: decoders.opaque_at_start(decoders.compositional(), 0, np.zeros((2, 10))), "has no opacity"),
-        (lambda: decoders.opaque_at_start(decoders.rgba(), 0, np.zeros((2, 9))), "give rows of 10"),
-        (lambda: decoders.opaque_at_start(decoders.rgba(), 0, np.zeros((0, 10))), "give rows of 10"),
-        (lambda: decoders.opaque_at_start(decoders.rgba(), 0, [[0.5] * 9 + [np.nan]]), r"latents\[0, 9\] is nan"),
-        (lambda: decoders.opaque_at_start(decoders.rgba(), 0, [["a"] * 10]), "latents are not real numbers"),
+        (lambda: decoders.opaque_at_start(decoders.compositional_decoder(), 0, np.zeros((2, 10))), "has no opacity"),
+        (lambda: decoders.opaque_at_start(decoders.rgba_decoder(), 0, np.zeros((2, 9))), "give rows of 10"),
+        (lambda: decoders.opaque_at_start(decoders.rgba_decoder(), 0, np.zeros((0, 10))), "give rows of 10"),
+        (
+            lambda: decoders.opaque_at_start(decoders.rgba_decoder(), 0, [[0.5] * 9 + [np.nan]]),
+            r"latents\[0, 9\] is nan",
+        ),
+        (lambda: decoders.opaque_at_start(decoders.rgba_decoder(), 0, [["a"] * 10]), "latents are not real numbers"),
         (lambda: Cosine(0), "periods and every from 1 up"),
     ],
 )
@@ -210,10 +213,12 @@ def test_fourier_net_features():
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_replayed_steps_on_a_gpu_learn_what_a_cpu_learns():
     units = np.random.default_rng(0).random((20, 2, 5))
-    inputs, images = sprites.mapped(units).reshape(20, 10), np.random.default_rng(1).random((20, 3 * 16 * 16))
+    inputs, images = sprites.sprite_latents(units).reshape(20, 10), np.random.default_rng(1).random((20, 3 * 16 * 16))
     train = {"rate": 1e-3, "steps": 6, "batch": 8, "optimiser": AdamW(weight_decay=1e-5), "decay": Cosine(6)}
     found = [
-        Ensemble(decoders.compositional(SMALL), [0, 7], dtype="float64", device=device).train(inputs, images, **train)
+        Ensemble(decoders.compositional_decoder(SMALL), [0, 7], dtype="float64", device=device).train(
+            inputs, images, **train
+        )
         for device in ("cpu", "cuda")
     ]
     for name, tensor in found[0].parameters.items():
@@ -223,5 +228,5 @@ def test_replayed_steps_on_a_gpu_learn_what_a_cpu_learns():
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_gpu_draws_the_same_sprites():
     units = np.random.default_rng(0).random((300, 2, 5))
-    drawn = sprites.render(torch.tensor(units, device="cuda"))
-    np.testing.assert_array_equal(drawn.cpu().numpy(), sprites.render(units))
+    drawn = sprites.render_sprites(torch.tensor(units, device="cuda"))
+    np.testing.assert_array_equal(drawn.cpu().numpy(), sprites.render_sprites(units))

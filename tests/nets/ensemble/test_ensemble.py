@@ -8,9 +8,9 @@ import torch
 
 from recombine.errors import InputError
 from recombine.nets.architecture import Tensors
+from recombine.nets.architectures.mlp import MLP
 from recombine.nets.ensemble.ensemble import Ensemble, Trained
 from recombine.nets.ensemble.optimisers import SGD, Adam
-from recombine.nets.layers.dense import MLP
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((14, 4))
@@ -207,7 +207,7 @@ def test_inputs_that_do_not_fit_are_refused(shape: tuple[int, ...]) -> None:
 
 
 def test_targets_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="one row a sample"):
+    with pytest.raises(InputError, match="one row per sample"):
         Ensemble(MLP(4, (8,)), SEEDS).train(X, Y[:-1], rate=0.1, steps=1)
 
 

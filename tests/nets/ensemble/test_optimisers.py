@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import nn
 
+from recombine.nets.architectures.mlp import MLP
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.optimisers import SGD, Adam, AdamW, Optimiser
-from recombine.nets.layers.dense import MLP
 
 CASES: dict[str, tuple[Optimiser, Callable[..., torch.optim.Optimizer]]] = {
     "sgd": (SGD(), lambda p, lr: torch.optim.SGD(p, lr=lr)),

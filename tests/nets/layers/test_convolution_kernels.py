@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from recombine.nets.architecture import Tensors, stack
+from recombine.nets.architecture import Tensors, stack_networks
 from recombine.nets.architectures import convnet, resnet
 from recombine.nets.architectures.convnet import ConvNet
 from recombine.nets.architectures.resnet import ResNet
@@ -98,9 +98,9 @@ NETWORKS: dict[str, tuple[ConvNet | ResNet, Any]] = {
 
 def _passes(network: ConvNet | ResNet, inputs: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensors, list[Tensor]]:
     """Outputs, running statistics and slopes of one training pass."""
-    parameters = stack([network.initial(seed, 1.0) for seed in range(2)])
+    parameters = stack_networks([network.initial(seed, 1.0) for seed in range(2)])
     leaves = {name: tensor.float().to(DEVICE).requires_grad_() for name, tensor in parameters.items()}
-    still = {name: tensor.float().to(DEVICE) for name, tensor in stack([network.statistics(0)] * 2).items()}
+    still = {name: tensor.float().to(DEVICE) for name, tensor in stack_networks([network.statistics(0)] * 2).items()}
     short = {name: leaf.to(dtype) for name, leaf in leaves.items()}
     outputs = network.forward(short, still, inputs.to(dtype), True).float()
     pull = _random(*outputs.shape, seed=3)

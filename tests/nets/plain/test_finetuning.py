@@ -10,7 +10,7 @@ from torch import nn
 
 from recombine.errors import InputError
 from recombine.nets.plain.activations import batch_statistics, layer_activations
-from recombine.nets.plain.finetuning import recalibrate, rescale_and_finetune, rescaled
+from recombine.nets.plain.finetuning import recalibrate, rescale, rescale_and_finetune
 from recombine.nets.plain.image_models import EncoderBlock, ResNet18, SmallViT
 from recombine.nets.plain.training import Recipe, train
 
@@ -44,7 +44,7 @@ def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> boo
 
 
 def test_every_parameter_is_scaled_and_statistics_are_not(model: ResNet18) -> None:
-    scaled = rescaled(model, 0.25)
+    scaled = rescale(model, 0.25)
     for name, parameter in model.named_parameters():
         assert torch.equal(dict(scaled.named_parameters())[name], 0.25 * parameter)
     assert same(dict(model.named_buffers()), dict(scaled.named_buffers()))
@@ -59,7 +59,7 @@ def test_inputs_that_cannot_be_used_leave_the_statistics_alone(model: ResNet18) 
 
 
 def test_recalibrated_statistics_are_those_of_the_samples(model: ResNet18, samples: tuple) -> None:
-    scaled = rescaled(model, 0.125)
+    scaled = rescale(model, 0.125)
     recalibrate(scaled, samples[0])
     with torch.no_grad(), batch_statistics(scaled):
         wanted = scaled(samples[0])
@@ -158,9 +158,9 @@ def test_bad_input_is_named(model: ResNet18, samples: tuple) -> None:
     with pytest.raises(InputError, match="the optimiser is 3; give an Optimizer"):
         rescale_and_finetune(model, samples, recipe=Recipe(lambda _: 3))
     with pytest.raises(InputError, match="factor is 0"):
-        rescaled(model, 0.0)
+        rescale(model, 0.0)
     with pytest.raises(InputError, match="factor is inf"):
-        rescaled(model, float("inf"))
+        rescale(model, float("inf"))
     with pytest.raises(InputError, match="as many of both"):
         rescale_and_finetune(model, (samples[0], samples[1][:3]))
     with pytest.raises(InputError, match="at least two"):

@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from recombine.errors import InputError
-from recombine.nets.plain.samples import fitting, trainable
+from recombine.nets.plain.samples import check_samples, trainable_parameters
 
 X, LABELS = torch.randn(6, 4, generator=torch.Generator().manual_seed(0)), torch.arange(6) % 2
 
@@ -27,7 +27,7 @@ def test_arrays_and_other_precisions_become_the_models() -> None:
         (X.numpy(), LABELS.numpy().astype(np.uint8)),
         (X.tolist(), LABELS.bool()),
     ):
-        found, numbers = fitting(model, (inputs, labels))
+        found, numbers = check_samples(model, (inputs, labels))
         assert torch.allclose(found, X)
         assert found.dtype == torch.float32
         assert torch.equal(numbers, LABELS)
@@ -36,7 +36,7 @@ def test_arrays_and_other_precisions_become_the_models() -> None:
 def test_samples_that_fit_are_handed_through_untouched_and_so_is_the_model() -> None:
     model = nn.Sequential(nn.Linear(4, 2), nn.BatchNorm1d(2), nn.Dropout())
     state = torch.get_rng_state()
-    found = fitting(model, (X, LABELS))
+    found = check_samples(model, (X, LABELS))
     assert found[0] is X
     assert found[1] is LABELS
     assert int(model[1].num_batches_tracked) == 0
@@ -47,15 +47,15 @@ def test_samples_that_fit_are_handed_through_untouched_and_so_is_the_model() -> 
 def test_whole_numbers_stay_whole_for_models_that_look_them_up() -> None:
     model = nn.Sequential(nn.Embedding(9, 5), nn.Flatten(), nn.Linear(15, 2))
     tokens = torch.arange(18).reshape(6, 3) % 9
-    assert fitting(model, (tokens, LABELS))[0].dtype == torch.int64
+    assert check_samples(model, (tokens, LABELS))[0].dtype == torch.int64
 
 
 def test_frozen_parameters_are_left_out() -> None:
     model = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2))
     model[0].requires_grad_(False)
-    assert [parameter.shape for parameter in trainable(model)] == [(2, 3), (2,)]
+    assert [parameter.shape for parameter in trainable_parameters(model)] == [(2, 3), (2,)]
     with pytest.raises(InputError, match="requires a gradient"):
-        trainable(model.requires_grad_(False))
+        trainable_parameters(model.requires_grad_(False))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_frozen_parameters_are_left_out() -> None:
 )
 def test_samples_that_do_not_fit_are_named(samples: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        fitting(nn.Linear(4, 2), samples, "data")
+        check_samples(nn.Linear(4, 2), samples, "data")
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_samples_that_do_not_fit_are_named(samples: object, message: str) -> Non
 )
 def test_models_that_are_no_classifiers_are_named(model: nn.Module, outputs: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        fitting(model, (X, LABELS), outputs=outputs)
+        check_samples(model, (X, LABELS), outputs=outputs)

@@ -12,8 +12,8 @@ from torch import nn
 
 from recombine.errors import InputError, SolverError
 from recombine.nets.plain.image_models import ResNet18, SmallViT
-from recombine.nets.plain.samples import Samples
-from recombine.nets.plain.training import Optimisers, Recipe, Task, sgd, train
+from recombine.nets.plain.samples import LabelledSamples
+from recombine.nets.plain.training import Optimisers, Recipe, Training, sgd, train
 
 
 def adam(parameters: object) -> torch.optim.Optimizer:
@@ -30,7 +30,7 @@ CASES: dict[str, tuple[Callable[[], nn.Module], Optimisers]] = {
 }
 
 
-def drawn(count: int, device: str = "cpu") -> Samples:
+def drawn(count: int, device: str = "cpu") -> LabelledSamples:
     generator = torch.Generator().manual_seed(1)
     labels = torch.arange(count) % 2
     inputs = torch.randn(count, 1, 8, 8, generator=generator) + labels.view(-1, 1, 1, 1)
@@ -115,7 +115,7 @@ def test_a_replayed_batch_of_one_is_a_batch() -> None:
 
 
 @pytest.mark.parametrize("test", [None, drawn(6)])
-def test_a_trained_model_is_ready_to_predict(test: Samples | None) -> None:
+def test_a_trained_model_is_ready_to_predict(test: LabelledSamples | None) -> None:
     model = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), nn.Linear(64, 2))
     train(model, drawn(8), Recipe(epochs=1), test)
     assert not any(module.training for module in model.modules())
@@ -123,7 +123,7 @@ def test_a_trained_model_is_ready_to_predict(test: Samples | None) -> None:
 
 def test_judging_does_not_change_the_mode() -> None:
     model = nn.Sequential(nn.Flatten(), nn.Linear(64, 2))
-    task = Task(model, sgd(model.parameters()), drawn(8), Recipe(), torch.Generator(), test=drawn(6))
+    task = Training(model, sgd(model.parameters()), drawn(8), Recipe(), torch.Generator(), test=drawn(6))
     task.accuracy()
     assert model.training
     model.eval()
@@ -174,8 +174,8 @@ def test_tasks_take_turns_with_one_optimiser_and_a_weight_of_zero_teaches_nothin
     model = nn.Sequential(nn.Flatten(), nn.Linear(64, 4))
     before = [parameter.clone() for parameter in model.parameters()]
     optimiser, order = torch.optim.SGD(model.parameters(), lr=0.1), torch.Generator().manual_seed(0)
-    one = Task(model, optimiser, drawn(16), Recipe(outputs=(0, 2)), order, weight=0.0)
-    two = Task(model, optimiser, drawn(16), Recipe(outputs=(2, 4)), order, test=drawn(16))
+    one = Training(model, optimiser, drawn(16), Recipe(outputs=(0, 2)), order, weight=0.0)
+    two = Training(model, optimiser, drawn(16), Recipe(outputs=(2, 4)), order, test=drawn(16))
     one.epoch()
     for old, new in zip(before, model.parameters(), strict=True):
         assert torch.equal(old, new)

@@ -19,7 +19,7 @@ from recombine.papers.results import Evidence, Provenance
 from recombine.report.papers.figure import PaperFigure
 from recombine.runs.experiment import Unit
 from recombine.tables.table import Table
-from recombine.worlds.rendered.sprites import masks
+from recombine.worlds.rendered.sprites import sprite_masks
 
 PAPER = find("first-principles")
 Rows = list[dict[str, Any]]
@@ -226,7 +226,7 @@ def test_the_conditions_by_support():
 
 
 def test_the_hidden_pixels_are_the_anchors():
-    covered = masks(anchor(0.0)).ravel()
+    covered = sprite_masks(anchor(0.0)).ravel()
     rows = [
         {"pixel": place, "back, one anchor": 0.0 if hit else 1.0, "back, two anchors": 1.0}
         for place, hit in enumerate(covered)

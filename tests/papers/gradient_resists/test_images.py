@@ -14,7 +14,7 @@ import torch
 
 from recombine.errors import InputError
 from recombine.measures.outputs.sensitivity import gradient_share
-from recombine.nets.architecture import chosen
+from recombine.nets.architecture import select_networks
 from recombine.nets.architectures.pair_net import PairNet
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.papers.gradient_resists.experiments.images import (
@@ -74,7 +74,7 @@ def test_gradient_norms_are_those_of_autograd_one_network_at_a_time() -> None:
     assert found.shape == (2, 60 + 60 + 200 + 30 + 2)
     for place in range(2):
         inputs = observer.probe.take(torch.tensor([place]), torch.arange(30)[None]).double().requires_grad_()
-        outputs = architecture.forward(chosen(parameters, slice(place, place + 1)), {}, inputs, False)
+        outputs = architecture.forward(select_networks(parameters, slice(place, place + 1)), {}, inputs, False)
         own = samples.draws["probe"].labels[place, :30, 0]
         slopes = [torch.autograd.grad(outputs[0, row, own[row]], inputs, retain_graph=True)[0] for row in range(30)]
         gradients = torch.cat([slope[:, row] for row, slope in enumerate(slopes)]).numpy()

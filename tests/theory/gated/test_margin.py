@@ -13,7 +13,7 @@ from recombine.theory.gated.features import context_indicators
 from recombine.theory.gated.machine import NotSeparableError, UndecidedError, inseparability_certificate, machine_for
 from recombine.theory.gated.margin import largest_margin
 from recombine.theory.gated.norms import effective_squares, mixed_norm
-from recombine.worlds.gated_problems import problem
+from recombine.worlds.gated_problems import gated_problem
 
 KNOWN = {
     ("toy", "group"): 7.665719,
@@ -30,7 +30,7 @@ KNOWN = {
 
 
 def solved(name, norm, route=largest_margin, **options):
-    given = problem(name)
+    given = gated_problem(name)
     return route(given.X, given.y, given.gates if norm == "frozen" else given.ids, contexts=2, norm=norm, **options)
 
 
@@ -43,7 +43,7 @@ def test_known_values(name, norm):
 
 @pytest.mark.parametrize(("name", "value"), [("toy", 73.273028), ("G1", 317.385546)])
 def test_the_effective_norm_is_the_mean_over_joint_contexts(name, value):
-    found, given = solved(name, "effective"), problem(name)
+    found, given = solved(name, "effective"), gated_problem(name)
     contexts = 2 ** given.ids.shape[1]
     assert found.value * contexts == pytest.approx(value, abs=1e-6)
     # Weights by unit and context represent the same function, at the same cost by the closed form.
@@ -85,7 +85,7 @@ def test_separate_machines_of_the_toy():
         (1.538462, 2.307692, -2.0),
     ]
     assert found.zeta == pytest.approx(np.array(expected), abs=2e-6)
-    given = problem("toy")
+    given = gated_problem("toy")
     for unit, value in ((0, 577.947070), (1, 84.018851)):
         one = largest_margin(given.X, given.y, given.ids[:, [unit]], contexts=2, norm="one-layer")
         assert one.value == pytest.approx(value, abs=1e-5)
@@ -110,9 +110,9 @@ def test_g1_switches_a_unit_off():
 def test_the_published_grouping_solves_another_problem():
     for name, true_norm in (("toy", 7.756487), ("G1", 12.755238)):
         found = solved(name, "published group")
-        assert mixed_norm(found.zeta, problem(name).ids.shape[1], order="F") == pytest.approx(found.value)
+        assert mixed_norm(found.zeta, gated_problem(name).ids.shape[1], order="F") == pytest.approx(found.value)
         # The minimiser is hardly unique, so its true norm is known less well than its value.
-        assert mixed_norm(found.zeta, problem(name).ids.shape[1]) == pytest.approx(true_norm, abs=5e-4)
+        assert mixed_norm(found.zeta, gated_problem(name).ids.shape[1]) == pytest.approx(true_norm, abs=5e-4)
 
 
 @pytest.mark.parametrize("name", ["toy", "G1"])
@@ -120,7 +120,7 @@ def test_the_published_grouping_solves_another_problem():
 def test_the_conic_solver_agrees(name, norm):
     ours, theirs = solved(name, norm), solved(name, norm, largest_margin_by_cones)
     assert ours.norm == pytest.approx(theirs.norm, rel=1e-7)
-    given = problem(name)
+    given = gated_problem(name)
     ids = given.gates if norm == "frozen" else given.ids
     if norm not in ("frozen", "published group"):
         assert ours.decision(given.X, ids) == pytest.approx(theirs.decision(given.X, ids), abs=2e-3)
@@ -167,7 +167,7 @@ def test_a_finite_price_is_a_squared_hinge():
 
 
 def test_problems_without_a_hard_margin_say_so():
-    given = problem("toy")
+    given = gated_problem("toy")
     for route in (largest_margin, largest_margin_by_cones):
         with pytest.raises(NotSeparableError, match="no hard margin"):
             route(given.X, given.y, np.zeros((16, 1), int), contexts=2)
@@ -207,7 +207,7 @@ def test_not_separable_is_said_of_inseparable_samples_only(scale, norm):
 
 
 def test_a_certificate_against_a_margin():
-    given = problem("toy")
+    given = gated_problem("toy")
     signed = given.X * given.y[:, None]
     shares = inseparability_certificate(signed @ signed.T)
     assert shares.min() >= 0
@@ -268,7 +268,7 @@ def test_units_with_very_many_contexts():
     ],
 )
 def test_bad_input_is_named(change, words):
-    given = problem("toy")
+    given = gated_problem("toy")
     settings = {"X": given.X, "y": given.y, "ids": given.ids, "contexts": 2} | change
     with pytest.raises(InputError) as caught:
         largest_margin(settings.pop("X"), settings.pop("y"), settings.pop("ids"), **settings)
@@ -280,7 +280,7 @@ def test_bad_input_is_named(change, words):
     [({"norm": "forzen"}, "did you mean 'frozen'"), ({"ids": np.full((16, 2), 2)}, "context 2 of unit 0")],
 )
 def test_a_typo_in_norm_or_gates_is_not_hidden_by_labels(change, words):
-    given = problem("toy")
+    given = gated_problem("toy")
     settings = {"ids": given.ids, "norm": "frozen"} | change
     with pytest.raises(InputError, match=words):
         largest_margin(given.X, [7] * 16, settings["ids"], contexts=2, norm=settings["norm"])
@@ -288,7 +288,7 @@ def test_a_typo_in_norm_or_gates_is_not_hidden_by_labels(change, words):
 
 @pytest.mark.parametrize("kind", [bool, int, float])
 def test_labels_can_be_false_and_true(kind):
-    given = problem("toy")
+    given = gated_problem("toy")
     signs, truth = (
         largest_margin(given.X, y, given.ids, contexts=2) for y in (given.y, (np.asarray(given.y) > 0).astype(kind))
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from recombine.errors import InputError
 from recombine.theory.gated import norms
 from recombine.theory.gated.features import gating_for, published_transform
-from recombine.worlds.gated_problems import problem
+from recombine.worlds.gated_problems import gated_problem
 
 ZETA = np.cos(1 + np.arange(3)[:, None, None] + 2 * np.arange(2)[:, None] + 3 * np.arange(3))
 BETA = np.sin(1 + np.arange(2)[:, None] + 2 * np.arange(5))
@@ -31,7 +31,7 @@ def test_the_diamond_of_figure_1():
     """zeta_1 = (-+1, 0, -.5), zeta_2 = (0, -+1, -.5) is abs(x1) + abs(x2) - 1."""
     zeta = np.array([[[-1, 0, -0.5], [1, 0, -0.5]], [[0, -1, -0.5], [0, 1, -0.5]]])
     assert norms.group_cost(zeta) == pytest.approx(2 * np.sqrt(2.5), abs=1e-12)
-    given = problem("toy")
+    given = gated_problem("toy")
     values = gating_for("group", given.ids, 2).values(zeta.reshape(4, 3), given.X, given.ids)
     assert values == pytest.approx(np.abs(given.X[:, :2]).sum(axis=1) - 1)
     assert (np.sign(values) == given.y).all()

@@ -30,7 +30,7 @@ def waves(count: int, seed: int) -> Callable[[FloatArray], FloatArray]:
 
 def layers(alpha: bool) -> Callable[[FloatArray], FloatArray]:
     """Sprites as components: (P, 64 * 64, channels)."""
-    return lambda z: np.moveaxis(np.asarray(sprites.layers(z, alpha=alpha)), -3, -1).reshape(len(z), 64 * 64, -1)
+    return lambda z: np.moveaxis(np.asarray(sprites.sprite_layers(z, alpha=alpha)), -3, -1).reshape(len(z), 64 * 64, -1)
 
 
 @pytest.mark.parametrize(("outputs", "anchors"), [(1, 6), (2, 3), (3, 2), (4, 2), (6, 1), (8, 1)])
@@ -98,13 +98,13 @@ class TestSprites:
         parts = [layers(False)] * 2
         hidden = sufficient_support(self.one, occlude(), parts, probes=3).slots[1]
         assert (hidden.shares * 4096).round().tolist() == [4056] * 3
-        assert np.array_equal(~hidden.good[0], sprites.masks(ORIGIN).reshape(-1))
+        assert np.array_equal(~hidden.good[0], sprites.sprite_masks(ORIGIN).reshape(-1))
         shown = sufficient_support(self.two, occlude(), parts, probes=3)
         assert shown.slots[1].passed == 3
         assert shown.slots[0].passed == 0
         assert shown.verdict is Verdict.UNDECIDED
         # Where the front is transparent no support says anything about it: the share of full blocks is its mask.
-        covered = sprites.masks(shown.slots[0].values).reshape(3, -1)
+        covered = sprites.sprite_masks(shown.slots[0].values).reshape(3, -1)
         assert np.array_equal(shown.slots[0].good, covered)
 
     def test_gauge_aware_support_forgives_what_nothing_shows(self) -> None:

@@ -17,7 +17,7 @@ from PIL import Image
 from recombine.errors import InputError
 from recombine.worlds.images import sources
 from recombine.worlds.images.files import in_content_order, read_pickle
-from recombine.worlds.images.sources import load
+from recombine.worlds.images.sources import load_images
 
 Pixels = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int64]
@@ -93,7 +93,7 @@ def test_every_format_of_cifar_gives_the_same_arrays(
     pixels, labels = colour(classes, 2 * classes)
     passes_for(classes, pixels, labels)
     write(tmp_path, pixels, labels)
-    images = load(f"cifar{classes}", tmp_path)
+    images = load_images(f"cifar{classes}", tmp_path)
     expected_pixels, expected_labels, _ = in_content_order(pixels, labels)
     assert np.array_equal(images.pixels, expected_pixels)
     assert np.array_equal(images.labels, expected_labels)
@@ -118,7 +118,7 @@ def test_one_changed_image_or_label_is_found(
         place.mkdir()
         write(place, *wrong)
         with pytest.raises(InputError, match=rf"expected content checksum .*, found .* over {2 * classes} images; del"):
-            load(f"cifar{classes}", place)
+            load_images(f"cifar{classes}", place)
 
 
 def test_test_split_of_cifar_is_one_batch(tmp_path: Path, passes_for: Callable[..., None]) -> None:
@@ -128,14 +128,14 @@ def test_test_split_of_cifar_is_one_batch(tmp_path: Path, passes_for: Callable[.
     (tmp_path / "test_batch.bin").write_bytes(
         np.column_stack([labels.astype(np.uint8), pixels.reshape(20, -1)]).tobytes()
     )
-    assert len(load("cifar10", tmp_path, "test")) == 20
+    assert len(load_images("cifar10", tmp_path, "test")) == 20
 
 
 @pytest.mark.parametrize("name", ["train", "train.bin"])
 def test_a_file_that_only_shares_its_name_with_cifar100_is_not_opened(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"something else")
     with pytest.raises(InputError, match="no CIFAR-100"):
-        load("cifar100", tmp_path)
+        load_images("cifar100", tmp_path)
 
 
 def test_content_order_does_not_depend_on_the_order_given() -> None:
@@ -206,7 +206,7 @@ def test_a_bad_file_of_cifar_is_named(tmp_path: Path, write: Write, file: str, c
     write(tmp_path, *colour(10, 20))
     (tmp_path / file).write_bytes(content)
     with pytest.raises(InputError) as caught:
-        load("cifar10", tmp_path)
+        load_images("cifar10", tmp_path)
     text = str(caught.value)
     assert text.startswith(f"{tmp_path / file} ")
     assert message in text
@@ -219,17 +219,17 @@ def test_a_png_cut_short_is_named(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "data_batch_4.png"
     path.write_bytes(path.read_bytes()[:cut])
     with pytest.raises(InputError, match=re.escape(f"{path} cannot be read: expected a whole PNG")):
-        load("cifar10", tmp_path)
+        load_images("cifar10", tmp_path)
 
 
 def test_pngs_of_another_size_are_named(tmp_path: Path) -> None:
     pixels, labels = colour(10, 20)
     write_class_folders(tmp_path, pixels[:, :, :28, :30], labels)
     with pytest.raises(InputError, match=r"[.]png is not of CIFAR: expected 32 x 32 pixels, found 30 x 28"):
-        load("cifar10", tmp_path)
+        load_images("cifar10", tmp_path)
     Image.fromarray(np.zeros((4, 100, 3), np.uint8)).save(tmp_path / "data_batch_1.png")
-    with pytest.raises(InputError, match=r"is not a sprite: expected 1,024 pixels a row, found 100"):
-        load("cifar10", tmp_path)
+    with pytest.raises(InputError, match=r"is not a sprite: expected 1,024 pixels per row, found 100"):
+        load_images("cifar10", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -240,14 +240,14 @@ def test_a_batch_that_is_missing_is_named(tmp_path: Path, write: Write, file: st
     write(tmp_path, *colour(10, 20))
     (tmp_path / file).unlink()
     with pytest.raises(InputError, match=re.escape(f"{tmp_path / file} cannot be read")):
-        load("cifar10", tmp_path)
+        load_images("cifar10", tmp_path)
 
 
 def test_empty_class_folders_are_named(tmp_path: Path) -> None:
     for label in range(10):
         (tmp_path / "train" / str(label)).mkdir(parents=True)
     with pytest.raises(InputError, match=r"train holds no images: expected CLASS/\*.png, found 10 folders"):
-        load("cifar10", tmp_path)
+        load_images("cifar10", tmp_path)
 
 
 def test_grey_pngs_and_the_limit_of_pillow(tmp_path: Path, passes_for: Callable[..., None]) -> None:
@@ -260,5 +260,5 @@ def test_grey_pngs_and_the_limit_of_pillow(tmp_path: Path, passes_for: Callable[
         only = image.convert("L")
     only.save(first)
     before = Image.MAX_IMAGE_PIXELS
-    assert len(load("cifar10", tmp_path)) == 20
+    assert len(load_images("cifar10", tmp_path)) == 20
     assert before == Image.MAX_IMAGE_PIXELS

@@ -5,11 +5,11 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.worlds.images.label_halves import label_halves
-from recombine.worlds.images.sources import load
+from recombine.worlds.images.sources import load_images
 
 
 def test_smaller_training_sets_lie_within_larger_ones_and_apart_from_validation():
-    halves = label_halves(load("digits"), [50, 100], 200)
+    halves = label_halves(load_images("digits"), [50, 100], 200)
     assert set(halves.rows(50)) < set(halves.rows(100))
     assert not set(halves.rows(100)) & set(halves.validation)
     assert len(np.unique(halves.X, axis=0)) == 300
@@ -19,15 +19,15 @@ def test_smaller_training_sets_lie_within_larger_ones_and_apart_from_validation(
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: label_halves(load("digits"), ["a"], 10), "sizes[0] is 'a'"),
-        (lambda: label_halves(load("digits"), [10.5], 10), "sizes[0] is 10.5"),
-        (lambda: label_halves(load("digits"), 10, 10), "sizes is 10; give a sequence"),
-        (lambda: label_halves(load("digits"), [], 10), "the largest of sizes is 0"),
-        (lambda: label_halves(load("digits"), [10], 0), "validation is 0"),
-        (lambda: label_halves(load("digits"), [10], 10, seed=-1), "seed is -1"),
-        (lambda: label_halves(load("digits"), [10], 10**6), "ask for fewer"),
-        (lambda: label_halves(load("digits"), [10], 10).rows(11), "give 1 to 10"),
-        (lambda: label_halves(load("digits"), [10], 10).rows(2.5), "size is 2.5"),
+        (lambda: label_halves(load_images("digits"), ["a"], 10), "sizes[0] is 'a'"),
+        (lambda: label_halves(load_images("digits"), [10.5], 10), "sizes[0] is 10.5"),
+        (lambda: label_halves(load_images("digits"), 10, 10), "sizes is 10; give a sequence"),
+        (lambda: label_halves(load_images("digits"), [], 10), "the largest of sizes is 0"),
+        (lambda: label_halves(load_images("digits"), [10], 0), "validation is 0"),
+        (lambda: label_halves(load_images("digits"), [10], 10, seed=-1), "seed is -1"),
+        (lambda: label_halves(load_images("digits"), [10], 10**6), "ask for fewer"),
+        (lambda: label_halves(load_images("digits"), [10], 10).rows(11), "give 1 to 10"),
+        (lambda: label_halves(load_images("digits"), [10], 10).rows(2.5), "size is 2.5"),
     ],
 )
 def test_bad_input_is_named(call, words):

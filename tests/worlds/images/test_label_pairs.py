@@ -22,12 +22,11 @@ from recombine.worlds.images.label_pairs import (
     LabelPairs,
     draw_grid,
     draw_pairs,
-    halves,
-    join,
     relation,
-    shared_information,
+    split_images,
+    stack_pairs,
 )
-from recombine.worlds.images.sources import Images, load
+from recombine.worlds.images.sources import Images, load_images
 
 RULES = {name: relation(offsets) for name, offsets in OFFSETS.items()}
 
@@ -35,6 +34,14 @@ RULES = {name: relation(offsets) for name, offsets in OFFSETS.items()}
 def coloured(count: int = 60) -> Images:
     pixels = np.random.default_rng(0).integers(0, 256, (count, 3, 5, 4), dtype=np.uint8)
     return Images("coloured", pixels, np.arange(count) % 4, (0.3, 0.4, 0.5), (0.2, 0.2, 0.3))
+
+
+def shared_information(rule: FloatArray) -> float:
+    """I(Y_1; Y_2) in bits under P(Y_2 | Y_1) with Y_1 uniform."""
+    joint = rule / len(rule)
+    apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+    there = joint > 0
+    return float((joint[there] * np.log2(joint[there] / apart[there])).sum())
 
 
 def test_the_right_image_tells_all_but_one_bit_in_setting_a_and_nothing_in_b() -> None:
@@ -52,7 +59,7 @@ def test_what_is_tested_is_never_trained_in_setting_a_and_together_they_are_all_
 
 @pytest.mark.parametrize("name", OFFSETS)
 def test_labels_follow_the_rule_and_images_their_labels(name: str) -> None:
-    images = load("digits")
+    images = load_images("digits")
     draws = draw_pairs(images, RULES[name], 20_000, seed=3)
     np.testing.assert_array_equal(images.labels[draws.index], draws.labels)
     counts = np.zeros((10, 10))
@@ -66,7 +73,7 @@ def test_labels_follow_the_rule_and_images_their_labels(name: str) -> None:
 
 def test_any_relation_is_followed_even_an_uneven_one() -> None:
     rule: FloatArray = np.array([[0.0, 0.25, 0.75], [1.0, 0.0, 0.0], [0.1, 0.1, 0.8]])
-    draws = draw_pairs(load("digits"), rule, 30_000, seed=0)
+    draws = draw_pairs(load_images("digits"), rule, 30_000, seed=0)
     for label in range(3):
         others = draws.labels[draws.labels[:, 0] == label, 1]
         np.testing.assert_allclose(np.bincount(others, minlength=3) / len(others), rule[label], atol=0.02)
@@ -74,7 +81,7 @@ def test_any_relation_is_followed_even_an_uneven_one() -> None:
 
 
 def test_every_image_of_a_label_is_equally_likely_on_both_sides() -> None:
-    images = load("digits")
+    images = load_images("digits")
     draws = draw_pairs(images, RULES["A"], 100_000, seed=1)
     for side in range(2):
         counts = np.bincount(draws.index[:, side], minlength=len(images))
@@ -83,18 +90,18 @@ def test_every_image_of_a_label_is_equally_likely_on_both_sides() -> None:
 
 
 def test_halves_share_no_image_and_keep_them_all() -> None:
-    images = load("digits")
-    train, test = halves(images, 1300)
+    images = load_images("digits")
+    train, test = split_images(images, 1300)
     assert (len(train), len(test)) == (1300, 497)
     rows = np.concatenate([train.pixels, test.pixels]).reshape(len(images), -1)
     labelled = np.column_stack([rows, np.concatenate([train.labels, test.labels])])
     whole = np.column_stack([images.pixels.reshape(len(images), -1), images.labels])
     np.testing.assert_array_equal(*(part[np.lexsort(part.T)] for part in (labelled, whole)))
-    assert not np.array_equal(halves(images, 1300, seed=1)[0].labels, train.labels)
+    assert not np.array_equal(split_images(images, 1300, seed=1)[0].labels, train.labels)
 
 
 def test_draws_depend_on_the_seed_and_on_what_they_are_for() -> None:
-    images = load("digits")
+    images = load_images("digits")
     one, same, seed, purpose = (
         draw_pairs(images, RULES["probe"], 100, seed=number, purpose=what).index
         for number, what in ((0, "probe"), (0, "probe"), (1, "probe"), (0, "train"))
@@ -105,7 +112,7 @@ def test_draws_depend_on_the_seed_and_on_what_they_are_for() -> None:
 
 
 def test_a_grid_holds_the_left_image_and_changes_the_right_one() -> None:
-    images = load("digits")
+    images = load_images("digits")
     grid = draw_grid(images, 20, 50, seed=0)
     np.testing.assert_array_equal(images.labels[grid.index], grid.labels)
     first, second = (grid.index[:, side].reshape(20, 50) for side in range(2))
@@ -130,10 +137,10 @@ def test_pictures_are_left_and_right_pixels_over_255() -> None:
 
 
 def test_a_network_meets_the_same_samples_alone_and_in_a_batch() -> None:
-    images = load("digits")
+    images = load_images("digits")
 
     def trained(*seeds: int) -> torch.Tensor:
-        stream = join([draw_pairs(images, RULES["A"], 3 * 16, seed=seed) for seed in seeds])
+        stream = stack_pairs([draw_pairs(images, RULES["A"], 3 * 16, seed=seed) for seed in seeds])
         pictures = LabelPairs(images, stream.index)
         ensemble = Ensemble(PairNet((1, 8, 16), channels=(3, 4), dense=(6,)), seeds, dtype="float64")
         options = {"rate": 0.01, "steps": 3, "batch": 16, "optimiser": Adam()}
@@ -155,16 +162,16 @@ def test_a_network_meets_the_same_samples_alone_and_in_a_batch() -> None:
 )
 def test_a_relation_that_is_none_is_refused(rule: FloatArray, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        draw_pairs(load("digits"), rule, 5, seed=0)
+        draw_pairs(load_images("digits"), rule, 5, seed=0)
 
 
 def test_other_bad_input_is_refused() -> None:
-    images = load("digits")
+    images = load_images("digits")
     with pytest.raises(InputError, match="needs an offset"):
         relation(())
     with pytest.raises(InputError, match="purpose 'tests' is unknown"):
         draw_pairs(images, RULES["A"], 5, seed=0, purpose="tests")
     with pytest.raises(InputError, match="at least one on either side"):
-        halves(images, 1797)
+        split_images(images, 1797)
     with pytest.raises(InputError, match="do not stack"):
-        join([draw_pairs(images, RULES["A"], count, seed=0) for count in (3, 4)])
+        stack_pairs([draw_pairs(images, RULES["A"], count, seed=0) for count in (3, 4)])

@@ -16,7 +16,7 @@ from sklearn.datasets import load_digits
 
 from recombine.errors import InputError
 from recombine.worlds.images import sources
-from recombine.worlds.images.sources import Images, data_folder, load
+from recombine.worlds.images.sources import Images, data_folder, load_images
 
 Pixels = npt.NDArray[np.uint8]
 Labels = npt.NDArray[np.int64]
@@ -61,7 +61,7 @@ def fashion(monkeypatch: pytest.MonkeyPatch) -> tuple[bytes, bytes]:
 
 
 def test_digits_are_those_of_scikit_learn_in_bytes() -> None:
-    images, original = load("digits"), load_digits()
+    images, original = load_images("digits"), load_digits()
     assert images.pixels.shape == (1797, 1, 8, 8)
     assert images.labels.tolist() == original.target.tolist()
     # Sixteen steps of 255 / 16 are over a byte apart, so rounding back gives every value exactly.
@@ -72,15 +72,15 @@ def test_digits_are_those_of_scikit_learn_in_bytes() -> None:
 
 
 def test_digits_are_normalised_by_their_own_mean_and_std() -> None:
-    images = load("digits", split="all")
+    images = load_images("digits", split="all")
     scaled = images.pixels / 255
     assert images.mean == (round(float(scaled.mean()), 4),)
     assert images.std == (round(float(scaled.std()), 4),)
 
 
 def test_images_are_shared_and_read_only() -> None:
-    images = load()
-    assert load("digits") is images
+    images = load_images()
+    assert load_images("digits") is images
     with pytest.raises(ValueError, match="read-only"):
         images.pixels[0] = 0
     with pytest.raises(ValueError, match="read-only"):
@@ -101,6 +101,7 @@ def test_images_leave_the_arrays_they_are_given_alone() -> None:
         (np.zeros((2, 1, 3, 3)), np.arange(2), (0.0,), "pixels float64"),
         (np.zeros((2, 1, 3, 3), np.uint8), np.arange(3), (0.0,), "labels (3,)"),
         (np.zeros((2, 3, 3, 3), np.uint8), np.arange(2), (0.0,), "have 3 channels; give a mean and a std for each"),
+        (np.zeros((2, 1, 3, 3), np.uint8), np.arange(2) - 1, (0.0,), "number the classes from 0 up"),
     ],
 )
 def test_images_of_the_wrong_shape_are_refused(
@@ -124,7 +125,7 @@ def test_idx_files_raw_or_gz_hold_the_same_at_any_depth(
     tmp_path: Path, mnist: tuple[bytes, bytes], names: str, below: str
 ) -> None:
     write_idx(tmp_path / below, mnist, names)
-    images = load("mnist", tmp_path)
+    images = load_images("mnist", tmp_path)
     assert images.pixels.shape == (7, 1, 28, 28)
     assert images.pixels.tobytes() == mnist[0][16:]
     assert images.labels.tolist() == list(mnist[1][8:])
@@ -136,8 +137,8 @@ def test_test_split_is_called_t10k(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sources.CHECKSUMS, ("mnist", "test"), (md5(other[0]), md5(other[1])))
     write_idx(tmp_path, mnist)
     write_idx(tmp_path, other, "t10k-{}-idx{}-ubyte")
-    assert load("mnist", tmp_path, "test").pixels.tobytes() == other[0][16:]
-    assert load("mnist", tmp_path, "train").pixels.tobytes() == mnist[0][16:]
+    assert load_images("mnist", tmp_path, "test").pixels.tobytes() == other[0][16:]
+    assert load_images("mnist", tmp_path, "train").pixels.tobytes() == mnist[0][16:]
 
 
 @pytest.mark.parametrize("folders", [("a", "b"), ("b", "a"), ("fashion", "plain"), ("plain", "fashion")])
@@ -146,8 +147,8 @@ def test_sets_with_the_same_file_names_are_told_apart_by_checksum(
 ) -> None:
     write_idx(tmp_path / folders[0], mnist)
     write_idx(tmp_path / folders[1], fashion)
-    assert load("mnist", tmp_path).pixels.tobytes() == mnist[0][16:]
-    assert load("fashion", tmp_path).pixels.tobytes() == fashion[0][16:]
+    assert load_images("mnist", tmp_path).pixels.tobytes() == mnist[0][16:]
+    assert load_images("fashion", tmp_path).pixels.tobytes() == fashion[0][16:]
 
 
 def test_a_set_whose_names_another_set_uses_is_missing_not_damaged(
@@ -155,13 +156,13 @@ def test_a_set_whose_names_another_set_uses_is_missing_not_damaged(
 ) -> None:
     write_idx(tmp_path, mnist)
     with pytest.raises(InputError, match="no Fashion-MNIST"):
-        load("fashion", tmp_path)
+        load_images("fashion", tmp_path)
 
 
 def test_a_good_copy_is_used_although_a_bad_one_lies_before_it(tmp_path: Path, mnist: tuple[bytes, bytes]) -> None:
     write_idx(tmp_path / "a", (mnist[0][:-1], mnist[1]))
     write_idx(tmp_path / "b", mnist)
-    assert load("mnist", tmp_path).pixels.tobytes() == mnist[0][16:]
+    assert load_images("mnist", tmp_path).pixels.tobytes() == mnist[0][16:]
 
 
 def test_links_are_followed_once(tmp_path: Path, mnist: tuple[bytes, bytes]) -> None:
@@ -169,7 +170,7 @@ def test_links_are_followed_once(tmp_path: Path, mnist: tuple[bytes, bytes]) -> 
     (tmp_path / "data").mkdir()
     os.symlink(tmp_path / "elsewhere", tmp_path / "data" / "mnist")
     os.symlink(tmp_path / "data", tmp_path / "elsewhere" / "back")
-    assert len(load("mnist", tmp_path / "data")) == 7
+    assert len(load_images("mnist", tmp_path / "data")) == 7
 
 
 def spoil(path: Path, change: Callable[[bytes], bytes]) -> None:
@@ -198,7 +199,7 @@ def test_a_bad_file_is_named_with_what_was_expected_and_found(
     path, _ = write_idx(tmp_path, mnist, names)
     spoil(path, change)
     with pytest.raises(InputError) as caught:
-        load("mnist", tmp_path)
+        load_images("mnist", tmp_path)
     text = str(caught.value)
     assert text.startswith(f"{path} ")
     assert message.format(known=md5(mnist[0]), found=md5(path.read_bytes())) in text
@@ -210,7 +211,7 @@ def test_labels_are_checked_too(tmp_path: Path, mnist: tuple[bytes, bytes]) -> N
     _, path = write_idx(tmp_path, mnist)
     spoil(path, flip)
     with pytest.raises(InputError, match=re.escape(f"{path} is damaged")):
-        load("mnist", tmp_path)
+        load_images("mnist", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -225,10 +226,10 @@ def test_labels_are_checked_too(tmp_path: Path, mnist: tuple[bytes, bytes]) -> N
 def test_a_missing_set_says_what_where_and_how(tmp_path: Path, name: str, looked_for: str, command: str) -> None:
     folder = tmp_path / "my data"
     with pytest.raises(InputError, match="which is not a folder"):
-        load(name, folder)
+        load_images(name, folder)
     folder.mkdir()
     with pytest.raises(InputError) as caught:
-        load(name, folder, "test")
+        load_images(name, folder, "test")
     text = str(caught.value)
     assert f"(test) below {folder}: looked for " in text
     assert looked_for in text
@@ -239,10 +240,10 @@ def test_a_missing_set_says_what_where_and_how(tmp_path: Path, name: str, looked
 
 def test_a_set_that_was_missing_is_found_once_it_is_there(tmp_path: Path, mnist: tuple[bytes, bytes]) -> None:
     with pytest.raises(InputError, match="no MNIST"):
-        load("mnist", tmp_path)
+        load_images("mnist", tmp_path)
     write_idx(tmp_path, mnist)
-    images = load("mnist", tmp_path)
-    assert load("mnist", str(tmp_path)) is images
+    images = load_images("mnist", tmp_path)
+    assert load_images("mnist", str(tmp_path)) is images
 
 
 @pytest.mark.parametrize(
@@ -250,7 +251,7 @@ def test_a_set_that_was_missing_is_found_once_it_is_there(tmp_path: Path, mnist:
 )
 def test_an_unknown_set_gets_a_suggestion(name: str, meant: str) -> None:
     with pytest.raises(InputError, match=f"no image set is called '{name}'; did you mean '{meant}'[?] Sets: digits, "):
-        load(name)
+        load_images(name)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +263,7 @@ def test_an_unknown_set_gets_a_suggestion(name: str, meant: str) -> None:
 )
 def test_an_unknown_split_is_refused(name: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        load(name, split="valid")
+        load_images(name, split="valid")
 
 
 def test_the_folder_comes_from_the_environment(
@@ -274,7 +275,7 @@ def test_the_folder_comes_from_the_environment(
     monkeypatch.setenv("RECOMBINE_DATA", "~/sets")
     assert data_folder() == tmp_path / "sets"
     write_idx(tmp_path / "sets", mnist)
-    assert len(load("mnist")) == 7
+    assert len(load_images("mnist")) == 7
 
 
 def test_every_set_has_what_loading_and_fetching_need() -> None:

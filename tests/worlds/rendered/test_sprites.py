@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from recombine.errors import InputError
-from recombine.worlds.rendered import soft_sprites, sprites
+from recombine.worlds.rendered import canvas, sprites
 
 #: Latents, pixels, rows, columns and colour of sprites drawn by the authors' renderer.
 KNOWN = [
@@ -26,7 +26,7 @@ def by_pillow(units: np.ndarray) -> np.ndarray:
     """Draw the sprites of one image as the authors do: polygons from back to front, then flipped."""
     canvas = Image.new("RGB", (64, 64))
     for unit in units[::-1]:
-        x, y, shape, scale, hue = sprites.mapped(unit)
+        x, y, shape, scale, hue = sprites.sprite_latents(unit)
         corners, start = list(sprites.SHAPES.values())[int(shape)]
         angles = np.deg2rad(start) + 2 * np.pi * np.arange(corners) / corners
         outline = scale * np.sqrt(2 / (corners * np.sin(2 * np.pi / corners)))
@@ -38,18 +38,18 @@ def by_pillow(units: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(("unit", "pixels", "rows", "columns", "colour"), KNOWN)
 def test_published_sprites(unit, pixels, rows, columns, colour):
-    mask = sprites.masks(unit)
+    mask = sprites.sprite_masks(unit)
     down, across = np.nonzero(mask)
     assert mask.sum() == pixels
     assert (down.min(), down.max()) == rows
     assert (across.min(), across.max()) == columns
-    assert tuple(sprites.colours(unit)) == colour
+    assert tuple(sprites.sprite_colours(unit)) == colour
 
 
 def test_published_composites():
-    assert sprites.regions(PAIR)["hidden"].sum() == 161
-    assert sprites.render(PAIR).sum() / 255 == pytest.approx(500.3373, abs=1e-4)
-    assert sprites.render(PAIR, "soft").sum(dtype=np.float64) == pytest.approx(435.8749, abs=1e-4)
+    assert sprites.sprite_regions(PAIR)["hidden"].sum() == 161
+    assert sprites.render_sprites(PAIR).sum() / 255 == pytest.approx(500.3373, abs=1e-4)
+    assert sprites.render_sprites(PAIR, "soft").sum(dtype=np.float64) == pytest.approx(435.8749, abs=1e-4)
 
 
 def test_equals_pillow_pixel_for_pixel():
@@ -57,71 +57,51 @@ def test_equals_pillow_pixel_for_pixel():
     # The corners of the cube reach the canvas's edges.
     units[:32] = np.random.default_rng(1).integers(0, 2, (32, 2, 5))
     expected = np.stack([by_pillow(unit) for unit in units])
-    np.testing.assert_array_equal(sprites.render(units), expected)
+    np.testing.assert_array_equal(sprites.render_sprites(units), expected)
 
 
 def test_torch_draws_the_same():
     torch = pytest.importorskip("torch")
     units = np.random.default_rng(2).random((200, 2, 5))
-    drawn = sprites.render(torch.tensor(units))
+    drawn = sprites.render_sprites(torch.tensor(units))
     assert drawn.dtype == torch.uint8
-    np.testing.assert_array_equal(drawn.numpy(), sprites.render(units))
-    soft = sprites.render(torch.tensor(units), "soft")
-    np.testing.assert_allclose(soft.numpy(), sprites.render(units, "soft"), atol=1e-6)
+    np.testing.assert_array_equal(drawn.numpy(), sprites.render_sprites(units))
+    soft = sprites.render_sprites(torch.tensor(units), "soft")
+    np.testing.assert_allclose(soft.numpy(), sprites.render_sprites(units, "soft"), atol=1e-6)
 
 
 def test_three_routes_to_a_hard_image():
     units = np.random.default_rng(3).random((20, 3, 5))
-    drawn = sprites.render(units) / 255
-    np.testing.assert_allclose(sprites.composed(sprites.layers(units)), drawn, atol=1e-6)
-    np.testing.assert_allclose(sprites.composed(sprites.layers(units, alpha=True), "rgba"), drawn, atol=1e-6)
+    drawn = sprites.render_sprites(units) / 255
+    np.testing.assert_allclose(canvas.compose_layers(sprites.sprite_layers(units)), drawn, atol=1e-6)
+    np.testing.assert_allclose(
+        canvas.compose_layers(sprites.sprite_layers(units, alpha=True), "rgba"), drawn, atol=1e-6
+    )
 
 
 def test_shapes_are_shared_out_one_two_one():
-    shapes = sprites.mapped(np.random.default_rng(4).random((40_000, 5)))[:, 2]
+    shapes = sprites.sprite_latents(np.random.default_rng(4).random((40_000, 5)))[:, 2]
     np.testing.assert_allclose(np.bincount(shapes.astype(int)) / 40_000, [0.25, 0.5, 0.25], atol=0.01)
 
 
 def test_chunks_do_not_matter(monkeypatch):
     units = np.random.default_rng(5).random((7, 2, 5))
-    whole = sprites.render(units)
+    whole = sprites.render_sprites(units)
     monkeypatch.setattr(sprites, "CHUNK", 3)
-    np.testing.assert_array_equal(sprites.render(units), whole)
-    assert sprites.render(units[:0]).shape == (0, 3, 64, 64)
-
-
-def test_soft_sprites_have_derivatives_in_every_latent():
-    torch = pytest.importorskip("torch")
-    unit = torch.tensor([0.42, 0.31, 0.3, 0.8, 0.15], dtype=torch.float64, requires_grad=True)
-    total = lambda at: (soft_sprites.soft_layers(at, softness=2.0) * weights).sum()  # noqa: E731
-    weights = torch.linspace(0, 1, 4 * 64 * 64, dtype=torch.float64).reshape(4, 64, 64) ** 2
-    (slope,) = torch.autograd.grad(total(unit), unit)
-    for place in range(5):
-        step = torch.zeros(5, dtype=torch.float64)
-        step[place] = 1e-6
-        measured = (total(unit.detach() + step) - total(unit.detach() - step)) / 2e-6
-        assert slope[place].item() == pytest.approx(measured.item(), rel=1e-4)
-        assert abs(measured.item()) > 1e-3
-
-
-def test_soft_sprites_approach_the_sharp_polygon():
-    unit = np.array([0.5, 0.5, 0.5, 1.0, 0.5])
-    covered = soft_sprites.soft_layers(unit, softness=1e-3)[3].sum()
-    # A square of side 64 * 0.22 pixels whose sides pass between pixel centres.
-    assert covered == pytest.approx((64 * 0.22) ** 2, rel=0.02)
+    np.testing.assert_array_equal(sprites.render_sprites(units), whole)
+    assert sprites.render_sprites(units[:0]).shape == (0, 3, 64, 64)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sprites.render([[[0.5] * 4]]), "last axis must hold x, y, shape, scale, hue"),
-        (lambda: sprites.render([[0.5] * 5]), r"give \(images, sprites, 5\)"),
-        (lambda: sprites.render([[[1.5] * 5]]), "outside 0 to 1"),
-        (lambda: sprites.render([[[np.nan] * 5]]), "not numbers"),
-        (lambda: sprites.render([[[0.5] * 5]], "sofft"), "did you mean 'soft'"),
-        (lambda: sprites.composed(np.zeros((2, 3, 4, 4)), "rgba"), "needs .* 4 channels"),
-        (lambda: sprites.masks("circle"), "not numbers in rows"),
-        (lambda: soft_sprites.soft_layers([0.5] * 5, softness=0), "above 0"),
+        (lambda: sprites.render_sprites([[[0.5] * 4]]), "last axis must hold x, y, shape, scale, hue"),
+        (lambda: sprites.render_sprites([[0.5] * 5]), r"give \(images, sprites, 5\)"),
+        (lambda: sprites.render_sprites([[[1.5] * 5]]), "outside 0 to 1"),
+        (lambda: sprites.render_sprites([[[np.nan] * 5]]), "not numbers"),
+        (lambda: sprites.render_sprites([[[0.5] * 5]], "sofft"), "did you mean 'soft'"),
+        (lambda: canvas.compose_layers(np.zeros((2, 3, 4, 4)), "rgba"), "needs .* 4 channels"),
+        (lambda: sprites.sprite_masks("circle"), "not numbers in rows"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_numbers, brief_repr, product_size
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_numbers, product_size
+from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError, listing, near_miss
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.measures.activations.grid import as_grid, as_seen
 from recombine.theory.kernels.overlap import OverlapKernel
 

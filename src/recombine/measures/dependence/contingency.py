@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr, product_size, refuse_masked
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size, refuse_masked
+from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import distinct, mixed_radix
 from recombine.errors import InputError, listing
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, brief_repr
+from recombine.cells.arrays import FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.information import count_logs, entropy_of, information_of, tabulate

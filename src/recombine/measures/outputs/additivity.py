@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, as_numbers, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, as_numbers
+from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset, distinct, subsets
 from recombine.errors import InputError
 from recombine.measures.outputs.scores import mask_diverged

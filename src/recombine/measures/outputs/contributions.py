@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset, distinct
 from recombine.errors import InputError
 from recombine.measures.outputs.additivity import as_outputs, fit_conjunctions

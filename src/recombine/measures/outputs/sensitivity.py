@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, brief_repr
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, listing, near_miss
 
 #: Step of the central difference, as a share of the input's spread: rounding and curvature weigh about the same.

@@ -1,4 +1,4 @@
-"""Architectures whose networks train side by side."""
+"""Architectures whose networks train side by side, from perceptrons to transformers and LSTMs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from recombine._rooms import open_room
 
 if TYPE_CHECKING:
     from recombine.nets.architectures.convnet import ConvNet as ConvNet
+    from recombine.nets.architectures.mlp import MLP as MLP
     from recombine.nets.architectures.pair_net import PairNet as PairNet
     from recombine.nets.architectures.resnet import ResNet as ResNet
     from recombine.nets.architectures.seq2seq import Seq2Seq as Seq2Seq
+    from recombine.nets.architectures.seq2seq import sequence_rows as sequence_rows
     from recombine.nets.architectures.seq2seq import sequences_right as sequences_right
     from recombine.nets.architectures.students import Continued as Continued
     from recombine.nets.architectures.students import ReluStudent as ReluStudent

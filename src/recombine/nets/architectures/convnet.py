@@ -12,19 +12,9 @@ from torch.nn import functional
 
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.layers.dense import dense, linear, readout
-from recombine.nets.layers.side_by_side import (
-    apart,
-    biases,
-    convolve,
-    filters,
-    fits_kernels,
-    norm_parameters,
-    norm_statistics,
-    normalise,
-    normaliser,
-    side_by_side,
-)
+from recombine.nets.layers.dense import dense, perceptron
+from recombine.nets.layers.first_weights import biases, filters, norm_parameters, norm_statistics
+from recombine.nets.layers.side_by_side import apart, convolve, fits_kernels, normalise, normaliser, side_by_side
 
 
 @dataclass(frozen=True)
@@ -125,11 +115,7 @@ class ConvNet(Architecture):
         else:
             *_, side_by_side_images = self._convolutions(parameters, statistics, inputs, training)
             images = apart(side_by_side_images, len(inputs))
-        values = images.flatten(2)
-        for layer in range(len(self.dense)):
-            values = torch.relu(linear(values, parameters[f"dense{layer}.weight"], parameters[f"dense{layer}.bias"]))
-        last = len(self.dense)
-        return readout(values, parameters[f"dense{last}.weight"], parameters[f"dense{last}.bias"])
+        return perceptron(images.flatten(2), parameters, len(self.dense))
 
     def features(self, parameters: Tensors, statistics: Tensors, inputs: Tensor) -> list[Tensor]:
         """Return each convolution's activations after ReLU and before normalisation, (c, B, out, H, W).

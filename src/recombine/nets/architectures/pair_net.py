@@ -13,7 +13,8 @@ from torch.nn import functional
 
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.layers.dense import linear, readout
+from recombine.nets.layers.dense import linear, perceptron
+from recombine.nets.layers.first_weights import glorot
 
 
 @dataclass(frozen=True)
@@ -95,16 +96,12 @@ class PairNet(Architecture):
         """Map (c, B, channels, H, W) to (c, B, outputs)."""
         images = inputs.movedim(2, -1)
         for layer in range(len(self.channels)):
-            images = filtered(images, parameters[f"conv{layer}.weight"], parameters[f"conv{layer}.bias"])
+            images = _filtered(images, parameters[f"conv{layer}.weight"], parameters[f"conv{layer}.bias"])
             if layer < len(self.channels) - 1:
                 images = _pooled(images, self.pool)
             # The largest of rectified numbers is the largest number, rectified; after the pool there are fewer.
             images = torch.relu(images)
-        values = images.flatten(2)
-        for layer in range(len(self.dense)):
-            values = torch.relu(linear(values, parameters[f"dense{layer}.weight"], parameters[f"dense{layer}.bias"]))
-        last = len(self.dense)
-        return readout(values, parameters[f"dense{last}.weight"], parameters[f"dense{last}.bias"])
+        return perceptron(images.flatten(2), parameters, len(self.dense))
 
     def activations(self, shape: Sequence[int]) -> int:
         """Return the numbers held after each convolution and dense layer."""
@@ -112,14 +109,14 @@ class PairNet(Architecture):
         return sum(out * math.prod(area) for out, area in images) + sum(self.dense)
 
 
-def filtered(images: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+def _filtered(images: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Apply each network's filters (c, out, in, k, k) and biases (c, out) to images with channels last, unpadded.
 
     One product of matrices for all networks; on a CPU several times faster than grouped convolutions of few filters.
 
     Examples
     --------
-    >>> filtered(torch.zeros(3, 5, 8, 16, 2), torch.zeros(3, 4, 2, 3, 3), torch.zeros(3, 4)).shape
+    >>> _filtered(torch.zeros(3, 5, 8, 16, 2), torch.zeros(3, 4, 2, 3, 3), torch.zeros(3, 4)).shape
     torch.Size([3, 5, 6, 14, 4])
     """
     side = weight.shape[-1]
@@ -135,16 +132,3 @@ def _pooled(images: Tensor, side: int) -> Tensor:
     pooled = functional.max_pool2d(images.flatten(0, 1).permute(0, 3, 1, 2), side)
     smaller = pooled.permute(0, 2, 3, 1)
     return smaller.reshape(*images.shape[:2], *smaller.shape[1:])
-
-
-def glorot(size: tuple[int, ...], scale: float, generator: torch.Generator) -> Tensor:
-    """Draw weights (out, in, ...) uniform on +- scale * sqrt(6 / (fan_in + fan_out)).
-
-    Examples
-    --------
-    >>> bool(glorot((4, 2), 1.0, torch.Generator()).abs().max() <= 1)
-    True
-    """
-    field = math.prod(size[2:])
-    bound = scale * math.sqrt(6 / (field * (size[0] + size[1])))
-    return (torch.rand(size, generator=generator, dtype=torch.float64) * 2 - 1) * bound

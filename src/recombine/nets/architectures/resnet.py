@@ -13,17 +13,8 @@ from torch.nn import functional
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
 from recombine.nets.layers.dense import readout
-from recombine.nets.layers.side_by_side import (
-    apart,
-    convolve,
-    fits_kernels,
-    norm_parameters,
-    norm_statistics,
-    normalise,
-    remember,
-    side_by_side,
-    uniform,
-)
+from recombine.nets.layers.first_weights import default_layers, norm_parameters, norm_statistics
+from recombine.nets.layers.side_by_side import apart, convolve, fits_kernels, normalise, side_by_side, update_statistics
 
 #: Name, channels in, channels out, kernel and stride of one convolution and its normalisation.
 Convolution = tuple[str, int, int, int, int]
@@ -98,12 +89,9 @@ class ResNet(Architecture):
         generator = generator_for(seed, purpose=0)
         parameters: Tensors = {}
         for name, channels, out, kernel, _ in self._plan():
-            shape = (out, channels, kernel, kernel)
-            parameters[f"{name}.weight"] = uniform(channels * kernel**2, shape, generator) * scale
+            parameters |= default_layers({name: (out, channels, kernel, kernel)}, scale, generator, bias=False)
             parameters |= norm_parameters(f"{name}.norm", out)
-        parameters["readout.weight"] = uniform(self.flat, (self.outputs, self.flat), generator) * scale
-        parameters["readout.bias"] = uniform(self.flat, (self.outputs,), generator) * scale
-        return parameters
+        return parameters | default_layers({"readout": (self.outputs, self.flat)}, scale, generator)
 
     def statistics(self, seed: int) -> Tensors:
         """Return one network's running means and variances at the start."""
@@ -138,7 +126,7 @@ class ResNet(Architecture):
 
     def _fused_stages(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Return the same from our own kernels, which do a whole layer of all networks at once."""
-        from recombine.nets.layers.residual_kernels import framed, normalised_convolution
+        from recombine.nets.layers.residual_kernels import add_frame, normalised_convolution
 
         def layer(name: str, images: Tensor, residual: Tensor | None = None, **how: Any) -> Tensor:
             weight, norm = parameters[f"{name}.weight"], f"{name}.norm"
@@ -146,10 +134,10 @@ class ResNet(Architecture):
             known = None if training else (statistics[f"{norm}.mean"], statistics[f"{norm}.variance"])
             result, mean, variance = normalised_convolution(images, weight, gain, shift, residual, known=known, **how)
             if training:
-                remember(norm, statistics, mean, variance, result[0, :, 1:-1, 1:-1, 0].numel())
+                update_statistics(norm, statistics, mean, variance, result[0, :, 1:-1, 1:-1, 0].numel())
             return result
 
-        images = layer("stem", framed(inputs))
+        images = layer("stem", add_frame(inputs))
         for name, channels, width, stride in self._block_plan():
             inner = layer(f"{name}.first", images, stride=stride)
             if stride != 1 or channels != width:

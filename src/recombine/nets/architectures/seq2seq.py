@@ -19,13 +19,13 @@ from torch.nn import functional
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.layers.recurrent import Decode, Encode, attend, gates, step
-from recombine.nets.losses import counted
+from recombine.nets.layers.recurrent import Decode, Encode, attend, gates, lstm_step
+from recombine.nets.losses import sequence_mask
 
 
 @dataclass(frozen=True)
 class Seq2Seq(Architecture):
-    """Bidirectional LSTM encoder, LSTM decoder with attention: 32 units a direction and 64 units.
+    """Bidirectional LSTM encoder, LSTM decoder with attention: 32 units per direction and 64 units.
 
     With memory M = H W_m of the encoder's states H, hidden and cell state h and c, attention vector a and embedding o
     of the symbol before, a decoder step is (h, c) <- LSTM([o, a], h, c), w = softmax(M h), a <- W_a [h; M' w], and
@@ -34,7 +34,7 @@ class Seq2Seq(Architecture):
     are 0, of forget gates 1.
 
     One input is a row of whole numbers: the ``longest_in`` symbols to read, then the ``longest_out`` to write, each
-    with at least one 0 at the end (see ``rows``).
+    with at least one 0 at the end (see ``sequence_rows``).
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class Seq2Seq(Architecture):
         written: list[Tensor] = []
         for _ in range(self.longest_out):
             entered = torch.cat([_hot(symbol, self.symbols_out, dtype), vector, hidden], dim=-1)
-            cell = step(entered, matrix, state)
+            cell = lstm_step(entered, matrix, state)
             _, vector = attend(cell, memory, blocked, parameters["attention"])
             hidden, state = cell.hidden, cell.state
             logits = torch.baddbmm(parameters["readout.bias"].unsqueeze(1), vector, parameters["readout.weight"])
@@ -230,12 +230,12 @@ class _Packing:
         return found.view(*places.shape, -1)
 
 
-def rows(read: npt.ArrayLike, written: npt.ArrayLike) -> FloatArray:
+def sequence_rows(read: npt.ArrayLike, written: npt.ArrayLike) -> FloatArray:
     """Return sequences to read (N, longest_in) and to write (N, longest_out) as a network's inputs.
 
     Examples
     --------
-    >>> rows([[3, 1, 0]], [[2, 0]]).tolist()
+    >>> sequence_rows([[3, 1, 0]], [[2, 0]]).tolist()
     [[3.0, 1.0, 0.0, 2.0, 0.0]]
     """
     parts = [np.asarray(part) for part in (read, written)]
@@ -249,7 +249,7 @@ def rows(read: npt.ArrayLike, written: npt.ArrayLike) -> FloatArray:
         ):
             raise InputError(
                 f"sequences to be {name} have shape {part.shape} and dtype {part.dtype}; give whole numbers from 0 up, "
-                "one padded sequence a row, each with at least one 0 at its end"
+                "one padded sequence per row, each with at least one 0 at its end"
             )
     if len(parts[0]) != len(parts[1]):
         raise InputError(f"{len(parts[0])} sequences to read do not fit {len(parts[1])} to write; give one for each")
@@ -274,7 +274,7 @@ def sequences_right(logits: Tensor, written: Tensor) -> Tensor:
     (tensor([True]), tensor([False]))
     """
     written = written[..., : logits.shape[-2]]
-    wrong = (logits.argmax(-1) != written) & counted(written)
+    wrong = (logits.argmax(-1) != written) & sequence_mask(written)
     return ~wrong.any(-1)
 
 

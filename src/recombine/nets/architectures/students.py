@@ -1,4 +1,4 @@
-"""One-hidden-layer ReLU students without biases: one readout a task on shared units, and starts from given weights."""
+"""One-hidden-layer ReLU students without biases: a readout per task on shared units, and starts from given weights."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numbers import Integral
 import torch
 from torch import Tensor
 
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
 from recombine.nets.layers.dense import linear
@@ -48,6 +49,11 @@ class ReluStudent(Architecture):
         if not all(isinstance(size, Integral) and size >= 1 for size in sizes):
             raise InputError(f"{self} has an empty layer; give whole numbers from 1 up")
 
+    @property
+    def shape(self) -> tuple[int]:
+        """Shape of one input, the task included where there are several."""
+        return (self.inputs + (self.tasks if self.tasks > 1 else 0),)
+
     def initial(self, seed: int, scale: float) -> Tensors:
         """Draw one network's weights."""
         generator = generator_for(seed, purpose=0)
@@ -85,7 +91,7 @@ class Continued(Architecture):
     ----------
     architecture : Architecture
     seeds : tuple of int
-        One a network, all different: the seeds that the ensemble is given.
+        One per network, all different: the seeds that the ensemble is given.
     parameters : dict of Tensor
         Stacked on a leading axis in the order of the seeds.
 
@@ -101,6 +107,8 @@ class Continued(Architecture):
     architecture: Architecture
     seeds: tuple[int, ...]
     parameters: Tensors = field(repr=False)
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         if len(set(self.seeds)) != len(self.seeds) or any(len(t) != len(self.seeds) for t in self.parameters.values()):

@@ -12,8 +12,8 @@ from torch.nn import functional
 
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.layers.dense import linear, readout
-from recombine.nets.layers.side_by_side import norm_parameters, uniform
+from recombine.nets.layers.dense import apply_layer, layer_norm, readout
+from recombine.nets.layers.first_weights import default_layers, norm_parameters
 from recombine.worlds.images.noise import scramble
 
 
@@ -64,26 +64,24 @@ class ViT(Architecture):
         return prod(side // self.patch for side in self.shape[1:]) + 1
 
     def _layers(self) -> dict[str, tuple[int, int]]:
-        """Return fan-in and fan-out of every linear layer."""
+        """Return the shape of every linear layer's weight."""
         inner = self.heads * self.head
-        layers = {"embed": (self.shape[0] * self.patch**2, self.width)}
+        layers = {"embed": (self.width, self.shape[0] * self.patch**2)}
         for block in range(self.depth):
-            layers[f"block{block}.attend"] = (self.width, 3 * inner)
-            layers[f"block{block}.mix"] = (inner, self.width)
-            layers[f"block{block}.up"] = (self.width, self.hidden)
-            layers[f"block{block}.down"] = (self.hidden, self.width)
-        return layers | {"readout": (self.width, self.outputs)}
+            layers[f"block{block}.attend"] = (3 * inner, self.width)
+            layers[f"block{block}.mix"] = (self.width, inner)
+            layers[f"block{block}.up"] = (self.hidden, self.width)
+            layers[f"block{block}.down"] = (self.width, self.hidden)
+        return layers | {"readout": (self.outputs, self.width)}
 
     def initial(self, seed: int, scale: float) -> Tensors:
         """Draw one network's tokens, gains, weights and biases."""
         generator = generator_for(seed, purpose=0)
         normal = torch.randn(1 + self.tokens, self.width, generator=generator, dtype=torch.float64)
         parameters: Tensors = {"token": normal[0], "positions": normal[1:]}
-        for name, (fan_in, fan_out) in self._layers().items():
-            parameters[f"{name}.weight"] = uniform(fan_in, (fan_out, fan_in), generator) * scale
+        for name, shape in self._layers().items():
             # Queries, keys and values have no bias.
-            if not name.endswith("attend"):
-                parameters[f"{name}.bias"] = uniform(fan_in, (fan_out,), generator) * scale
+            parameters |= default_layers({name: shape}, scale, generator, bias=not name.endswith("attend"))
         for block in range(self.depth):
             for norm in ("first", "second"):
                 parameters |= norm_parameters(f"block{block}.{norm}", self.width)
@@ -99,11 +97,11 @@ class ViT(Architecture):
         values = noise.drop(self._embedded(parameters, inputs))
         for block in range(self.depth):
             values = values + self._attention(parameters, f"block{block}", values, noise)
-            inner = _norm(values, parameters, f"block{block}.second")
-            inner = noise.drop(functional.gelu(_apply(inner, parameters, f"block{block}.up")))
-            values = values + noise.drop(_apply(inner, parameters, f"block{block}.down"))
+            inner = layer_norm(values, parameters, f"block{block}.second")
+            inner = noise.drop(functional.gelu(apply_layer(inner, parameters, f"block{block}.up")))
+            values = values + noise.drop(apply_layer(inner, parameters, f"block{block}.down"))
         noise.advance()
-        token = _norm(values[:, :, :1], parameters, "last")[:, :, 0]
+        token = layer_norm(values[:, :, :1], parameters, "last")[:, :, 0]
         return readout(token, parameters["readout.weight"], parameters["readout.bias"])
 
     def _embedded(self, parameters: Tensors, inputs: Tensor) -> Tensor:
@@ -112,17 +110,17 @@ class ViT(Architecture):
         rows, columns = (side // self.patch for side in self.shape[1:])
         cut = inputs.reshape(networks, batch, channels, rows, self.patch, columns, self.patch)
         patches = cut.permute(0, 1, 3, 5, 4, 6, 2).reshape(networks, batch, rows * columns, -1)
-        values = _apply(patches, parameters, "embed")
+        values = apply_layer(patches, parameters, "embed")
         token = parameters["token"].view(networks, 1, 1, -1).expand(-1, batch, -1, -1)
         return torch.cat([token, values], dim=2) + parameters["positions"].unsqueeze(1)
 
     def _attention(self, parameters: Tensors, block: str, values: Tensor, noise: Noise) -> Tensor:
-        inner = _apply(_norm(values, parameters, f"{block}.first"), parameters, f"{block}.attend")
+        inner = apply_layer(layer_norm(values, parameters, f"{block}.first"), parameters, f"{block}.attend")
         split = inner.reshape(*inner.shape[:3], 3, self.heads, self.head).permute(3, 0, 1, 4, 2, 5)
         query, key, value = split.unbind(0)  # each (c, B, heads, T, head)
         weights = torch.softmax(query @ key.transpose(-1, -2) * self.head**-0.5, dim=-1)
         mixed = (noise.drop(weights) @ value).transpose(2, 3).flatten(3)
-        return noise.drop(_apply(mixed, parameters, f"{block}.mix"))
+        return noise.drop(apply_layer(mixed, parameters, f"{block}.mix"))
 
     def activations(self, shape: Sequence[int]) -> int:
         """Return the numbers that the blocks hold for one image."""
@@ -150,18 +148,3 @@ class Noise:
         """Move on to the next step's noise."""
         if self.share:
             self.state.copy_(scramble(self.state + 0x1E3779B9))
-
-
-def _apply(values: Tensor, parameters: Tensors, name: str) -> Tensor:
-    """Apply a linear layer to (c, B, T, i)."""
-    weight = parameters[f"{name}.weight"]
-    flat = values.flatten(1, 2)
-    bias = parameters.get(f"{name}.bias")
-    result = flat @ weight.transpose(1, 2) if bias is None else linear(flat, weight, bias)
-    return result.view(*values.shape[:3], -1)
-
-
-def _norm(values: Tensor, parameters: Tensors, name: str) -> Tensor:
-    """Normalise each token of (c, B, T, width) with each network's own gain and shift."""
-    gain, shift = (parameters[f"{name}.{part}"][:, None, None] for part in ("gain", "shift"))
-    return functional.layer_norm(values, values.shape[-1:]) * gain + shift

@@ -1,4 +1,4 @@
-"""Networks with slopes worked out by hand: diagonal, gated, and small ones in the plane."""
+"""Networks with slopes worked out by hand: diagonal, gated, and small ones in the plane (NumPy alone)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ if TYPE_CHECKING:
     from recombine.nets.by_hand.diagonal import Schedule as Schedule
     from recombine.nets.by_hand.diagonal import SingleTask as SingleTask
     from recombine.nets.by_hand.diagonal import multi_task as multi_task
+    from recombine.nets.by_hand.diagonal import reduce_weights as reduce_weights
     from recombine.nets.by_hand.diagonal import single_task as single_task
     from recombine.nets.by_hand.diagonal_training import TrainedDiagonal as TrainedDiagonal
+    from recombine.nets.by_hand.diagonal_training import train_diagonal as train_diagonal
     from recombine.nets.by_hand.gated import GatedNetworks as GatedNetworks
+    from recombine.nets.by_hand.gated_training import train_gated as train_gated
     from recombine.nets.by_hand.playground import Playground as Playground
+    from recombine.nets.by_hand.playground import train_playground as train_playground
 
 open_room(__name__)

@@ -28,7 +28,7 @@ from recombine.errors import InputError
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
-class Columns(ABC):
+class DiagonalNetworks(ABC):
     """Networks in training. Every array in ``state`` ends in the network axis, so one index selects in all of them.
 
     Attributes
@@ -57,19 +57,19 @@ class Columns(ABC):
         """Coefficients of the main task, (D, E)."""
 
     @abstractmethod
-    def like(self, state: dict[str, Tensor]) -> Columns:
+    def like(self, state: dict[str, Tensor]) -> DiagonalNetworks:
         """Return columns with another state on the same inputs."""
 
     def test(self) -> Tensor:
         """Return |beta - teacher|^2, (E,): the test loss on inputs of unit covariance."""
         return (self.beta - self.state["teacher"]).square().sum(0)
 
-    def select(self, keep: Tensor) -> Columns:
+    def select(self, keep: Tensor) -> DiagonalNetworks:
         """Go on with some of the networks."""
         return self.like({name: array[..., keep].contiguous() for name, array in self.state.items()})
 
 
-class SingleTask(Columns):
+class SingleTask(DiagonalNetworks):
     """Networks with one output: ``up`` and ``down`` (D, E), and the inputs (n, D) they share.
 
     Examples
@@ -117,7 +117,7 @@ class SingleTask(Columns):
         return SingleTask(self.inputs, state)
 
 
-class MultiTask(Columns):
+class MultiTask(DiagonalNetworks):
     """Networks with a main and an auxiliary output on shared hidden weights.
 
     State: ``hidden`` weights, ``main`` and ``other`` readouts (2, D, E), plus path first. The loss is the mean squared
@@ -181,12 +181,12 @@ class MultiTask(Columns):
         return MultiTask(self.inputs, self.gram, self.samples, state)
 
 
-def reduced(w_plus: Any, w_minus: Any, v_plus: Any, v_minus: Any) -> tuple[Any, Any]:
+def reduce_weights(w_plus: Any, w_minus: Any, v_plus: Any, v_minus: Any) -> tuple[Any, Any]:
     """Return up and down of weights of any shape.
 
     Examples
     --------
-    >>> up, down = reduced(np.array([0.3]), np.array([0.1]), np.array([0.2]), np.array([0.2]))
+    >>> up, down = reduce_weights(np.array([0.3]), np.array([0.1]), np.array([0.2]), np.array([0.2]))
     >>> (up**2 - down**2).round(12)
     array([0.04])
     """
@@ -239,23 +239,23 @@ def single_task(
     teachers : array (D, E)
         Coefficients that label the inputs of each network, and that it is tested against.
     start : pair of arrays (D, E) or (D, 1)
-        Up and down at the start, from `reduced`.
+        Up and down at the start, from `reduce_weights`.
     dtype : {"float32", "float64"}
     device : str
 
     Examples
     --------
-    >>> columns = single_task(np.eye(3), np.ones((3, 2)), reduced(*[np.full((3, 1), 0.1)] * 4))
+    >>> columns = single_task(np.eye(3), np.ones((3, 2)), reduce_weights(*[np.full((3, 1), 0.1)] * 4))
     >>> columns.beta.shape
     torch.Size([3, 2])
     """
-    X, truth = placed(inputs, dtype, device, "inputs"), placed(teachers, dtype, device, "teachers")
+    X, truth = _placed(inputs, dtype, device, "inputs"), _placed(teachers, dtype, device, "teachers")
     _check(X, truth)
-    parts = [placed(part, dtype, device, name) for part, name in zip(start, ("up", "down"), strict=True)]
+    parts = [_placed(part, dtype, device, name) for part, name in zip(start, ("up", "down"), strict=True)]
     for part in parts:
         if tuple(part.shape) not in {(len(truth), 1), tuple(truth.shape)}:
             raise InputError(
-                f"start has shape {tuple(part.shape)}; give {tuple(truth.shape)}, a column a network, or one for all"
+                f"start has shape {tuple(part.shape)}; give {tuple(truth.shape)}, a column per network, or one for all"
             )
     up, down = (part.expand(truth.shape).clone() for part in parts)
     return SingleTask.start(X, truth, up, down)
@@ -289,7 +289,7 @@ def multi_task(
     (torch.Size([3, 2]), torch.Size([3, 2]))
     """
     given = {"inputs": inputs, "teachers": teachers, "others": others, "known": known}
-    X, truth, X1, B = (placed(values, dtype, device, name) for name, values in given.items())
+    X, truth, X1, B = (_placed(values, dtype, device, name) for name, values in given.items())
     _check(X, truth)
     D = len(truth)
     if X1.ndim != 2 or X1.shape[1] != D or B.shape != (D,):
@@ -305,16 +305,16 @@ def _check(inputs: Tensor, teachers: Tensor) -> None:
     if inputs.ndim != 2 or teachers.ndim != 2 or len(teachers) != inputs.shape[1] or not inputs.numel():
         raise InputError(
             f"inputs are {tuple(inputs.shape)} and teachers {tuple(teachers.shape)}; give (n, D), at least one, and "
-            "(D, E), a column a network"
+            "(D, E), a column per network"
         )
 
 
-def placed(values: npt.ArrayLike, dtype: str, device: str, name: str = "values") -> Tensor:
+def _placed(values: npt.ArrayLike, dtype: str, device: str, name: str = "values") -> Tensor:
     """Return finite numbers as a tensor; ``name`` is what messages call them.
 
     Examples
     --------
-    >>> placed([1, 2], "float64", "cpu").dtype
+    >>> _placed([1, 2], "float64", "cpu").dtype
     torch.float64
     """
     if dtype not in DTYPES:

@@ -9,8 +9,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from recombine.cells.brief import brief_repr
 from recombine.errors import SolverError
-from recombine.nets.by_hand.diagonal import Columns, Schedule
+from recombine.nets.by_hand.diagonal import DiagonalNetworks, Schedule
 from recombine.nets.replay import ReplayedStep
 
 #: Steps between two looks at the losses, as in the paper; the loss at which a run counts as diverged.
@@ -49,15 +50,18 @@ class TrainedDiagonal:
     stopped: npt.NDArray[np.bool_]
     rate: npt.NDArray[np.float64]
 
+    __repr__ = brief_repr
 
-def train(columns: Columns, schedule: Schedule) -> TrainedDiagonal:
+
+def train_diagonal(columns: DiagonalNetworks, schedule: Schedule) -> TrainedDiagonal:
     """Train networks until each has reached its stop or its last step.
 
     Examples
     --------
-    >>> from recombine.nets.by_hand.diagonal import reduced, single_task
+    >>> from recombine.nets.by_hand.diagonal import reduce_weights, single_task
     >>> X, teacher = np.array([[1.0, 2.0, 2.0]]), [[1.0], [1.0], [0.0]]
-    >>> found = train(single_task(X, teacher, reduced(*[np.full((3, 1), 3.0)] * 4)), Schedule(rate=0.001))
+    >>> start = reduce_weights(*[np.full((3, 1), 3.0)] * 4)
+    >>> found = train_diagonal(single_task(X, teacher, start), Schedule(rate=0.001))
     >>> found.beta[:, 0].round(2), bool(found.stopped[0])
     (array([0.33, 0.67, 0.67]), True)
     """
@@ -71,7 +75,7 @@ def train(columns: Columns, schedule: Schedule) -> TrainedDiagonal:
 class _Run:
     """Networks in training and the book of all of them; ``places`` says which columns are still here."""
 
-    def __init__(self, columns: Columns, schedule: Schedule) -> None:
+    def __init__(self, columns: DiagonalNetworks, schedule: Schedule) -> None:
         self.columns, self.schedule, self.number = columns, schedule, 0
         teacher = columns.state["teacher"]
         count, device = teacher.shape[1], teacher.device
@@ -140,7 +144,7 @@ class _Run:
 class _Block:
     """The steps between two looks; on a GPU they are recorded once and replayed as one graph."""
 
-    def __init__(self, columns: Columns, pace: Tensor) -> None:
+    def __init__(self, columns: DiagonalNetworks, pace: Tensor) -> None:
         self.columns, self.pace = columns, pace
         self.steps = ReplayedStep(self._steps, self._weights) if pace.is_cuda else self._steps
 

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from recombine.cells.array_files import read_arrays, write_arrays
 from recombine.cells.arrays import FloatArray, as_numbers
+from recombine.cells.brief import brief_repr
 from recombine.checks import whole, wholes
 from recombine.errors import InputError, listing, near_miss
 from recombine.theory.gated.contexts import HalfSpaces, as_points
@@ -58,6 +59,8 @@ class GatedNetworks:
     readout: Tensor
     bias: Tensor
     contexts: tuple[HalfSpaces, ...] = ()
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         shapes = [tuple(tensor.shape) for tensor in (self.weights, self.readout, self.bias)]
@@ -183,7 +186,7 @@ def activities(kind: str, weights: Tensor, inputs: Tensor, ids: Tensor | None) -
     if kind != "relu" and ids is None:
         raise InputError(f"{kind} units need the contexts of their inputs; give ids (networks, samples, units)")
     if contexts > FEW_CONTEXTS and ids is not None:
-        return looked_up(weights.reshape(-1, width), inputs, row_numbers(ids, contexts)), None
+        return look_up(weights.reshape(-1, width), inputs, row_numbers(ids, contexts)), None
     # A product by a transposed second matrix is far slower on a CPU when matrices are small.
     products = torch.bmm(inputs, weights.reshape(networks, units * contexts, width).transpose(1, 2).contiguous())
     if kind == "relu" or ids is None:
@@ -194,12 +197,12 @@ def activities(kind: str, weights: Tensor, inputs: Tensor, ids: Tensor | None) -
     return chosen.squeeze(3), None
 
 
-def looked_up(table: Tensor, inputs: Tensor, rows: Tensor) -> Tensor:
+def look_up(table: Tensor, inputs: Tensor, rows: Tensor) -> Tensor:
     """Multiply inputs (E, B, d) by the rows (E, B, H) of a table (A, d) that they use, and by no others.
 
     Examples
     --------
-    >>> looked_up(torch.eye(3), torch.tensor([[[5.0, 6.0, 7.0]]]), torch.tensor([[[2, 0]]])).tolist()
+    >>> look_up(torch.eye(3), torch.tensor([[[5.0, 6.0, 7.0]]]), torch.tensor([[[2, 0]]])).tolist()
     [[[7.0, 5.0]]]
     """
     # Half the time of table[rows], and no second copy of what is looked up.
@@ -239,7 +242,7 @@ def _check(kind: str, networks: int, contexts: Sequence[HalfSpaces]) -> None:
 
 
 def _rows(kind: str, contexts: Sequence[HalfSpaces], units: int, inputs: int) -> tuple[int, int, int]:
-    """Return units, rows of weights a unit and inputs; contexts, where there are some, say how many."""
+    """Return units, rows of weights per unit and inputs; contexts, where there are some, say how many."""
     if contexts:
         units, _, inputs = contexts[0].normals.shape
     return units, contexts[0].contexts if kind in ("one-layer", "contexts") else 1, inputs

@@ -19,7 +19,7 @@ from torch import Tensor
 from recombine.cells.arrays import FloatArray, IntArray, as_numbers
 from recombine.checks import real, whole, wholes
 from recombine.errors import InputError, SolverError, listing
-from recombine.nets.by_hand.gated import FEW_CONTEXTS, GatedNetworks, activities, looked_up, row_numbers
+from recombine.nets.by_hand.gated import FEW_CONTEXTS, GatedNetworks, activities, look_up, row_numbers
 from recombine.theory.gated.contexts import as_points
 from recombine.theory.gated.features import as_signs
 
@@ -27,7 +27,7 @@ from recombine.theory.gated.features import as_signs
 ORDER = 11
 
 
-def train(
+def train_gated(
     networks: GatedNetworks,
     X: npt.ArrayLike,
     y: npt.ArrayLike,
@@ -79,7 +79,7 @@ def train(
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
     >>> contexts = [HalfSpaces(np.eye(2, 3)[:, None], np.zeros((2, 1)))]
     >>> start = GatedNetworks.initial("contexts", [0], 3, contexts=contexts)
-    >>> trained = train(start, X, y, rows=[np.arange(40)], seeds=[0], steps=500, rate=0.5, batch=20)
+    >>> trained = train_gated(start, X, y, rows=[np.arange(40)], seeds=[0], steps=500, rate=0.5, batch=20)
     >>> float((np.sign(trained.outputs(X)) == y).mean()) > 0.95
     True
     """
@@ -252,7 +252,7 @@ class _RowTrainer(_Trainer):
     def activities(self, inputs: Tensor, ids: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Return what units pass on (E, B, H): each input meets its own rows alone."""
         assert ids is not None
-        return looked_up(self.table, inputs, ids), None
+        return look_up(self.table, inputs, ids), None
 
     def move_weights(
         self, inputs: Tensor, ids: Tensor | None, gates: Tensor | None, onward: Tensor, rate: float

@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 
 #: First bias of every unit.
@@ -47,9 +48,11 @@ class Playground:
     weights: tuple[FloatArray, ...]
     biases: tuple[FloatArray, ...]
 
+    __repr__ = brief_repr
+
     @classmethod
     def initial(cls, seeds: Sequence[int], hidden: Sequence[int] = (8, 8, 8), inputs: int = 2) -> Playground:
-        """Draw weights uniform on [-0.5, 0.5), one network a seed; biases are 0.1."""
+        """Draw weights uniform on [-0.5, 0.5), one network per seed; biases are 0.1."""
         if not len(seeds):
             raise InputError("no seeds were given; give one for each network")
         sizes = [inputs, *hidden, 1]
@@ -137,7 +140,7 @@ class Playground:
             part -= gradient
 
 
-def train(
+def train_playground(
     networks: Playground,
     points: FloatArray | Callable[[], FloatArray],
     labels: FloatArray,
@@ -154,7 +157,7 @@ def train(
     networks : Playground
         Left as they are.
     points : float array of shape (E, N, inputs), or a function that returns it
-        The function is called once an epoch, for samples that change from visit to visit.
+        The function is called once per epoch, for samples that change from visit to visit.
     labels : float array of shape (E, N)
         -1 or 1, in the order of visits; 0 at the end of a row fills up a network with fewer samples.
     record : sequence of int
@@ -171,9 +174,9 @@ def train(
 
     Examples
     --------
-    >>> from recombine.worlds.plane import stack, training
-    >>> samples = stack([training("code", seed) for seed in range(3)])
-    >>> kept = train(Playground.initial(range(3)), samples.points, samples.labels, record=[0, 16])
+    >>> from recombine.worlds.plane import draw_training, stack_samples
+    >>> samples = stack_samples([draw_training("code", seed) for seed in range(3)])
+    >>> kept = train_playground(Playground.initial(range(3)), samples.points, samples.labels, record=[0, 16])
     >>> right = np.sign(kept[16].outputs(samples.points)) == samples.labels
     >>> float(right[samples.labels != 0].mean()) > 0.99
     True

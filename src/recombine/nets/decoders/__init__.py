@@ -1,4 +1,4 @@
-"""Decoders from latents to images."""
+"""Decoders from latents to images, and the encoder back."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from recombine._rooms import open_room
 if TYPE_CHECKING:
     from recombine.nets.decoders.bumps import CNNDecoder as CNNDecoder
     from recombine.nets.decoders.bumps import MLPDecoder as MLPDecoder
+    from recombine.nets.decoders.components import Component as Component
     from recombine.nets.decoders.components import Decoder as Decoder
     from recombine.nets.decoders.components import FourierNet as FourierNet
     from recombine.nets.decoders.components import InterpolatedDecoder as InterpolatedDecoder
     from recombine.nets.decoders.composed import ComposedDecoder as ComposedDecoder
-    from recombine.nets.decoders.composed import compositional as compositional
-    from recombine.nets.decoders.composed import monolithic as monolithic
+    from recombine.nets.decoders.composed import compositional_decoder as compositional_decoder
+    from recombine.nets.decoders.composed import monolithic_decoder as monolithic_decoder
     from recombine.nets.decoders.composed import opaque_at_start as opaque_at_start
+    from recombine.nets.decoders.composed import rgba_decoder as rgba_decoder
+    from recombine.nets.decoders.composed import small_decoder as small_decoder
     from recombine.nets.decoders.encoder import ImageEncoder as ImageEncoder
     from recombine.nets.decoders.low_rank import LowRankDecoder as LowRankDecoder
     from recombine.nets.decoders.pixels import PixelMLP as PixelMLP

@@ -9,19 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.layers.dense import MLP, linear
-from recombine.nets.layers.side_by_side import apart, convolve_transposed, side_by_side, uniform
+from recombine.nets.architecture import Tensors, generator_for
+from recombine.nets.architectures.mlp import MLP
+from recombine.nets.decoders.painting import ImageDecoder, paint, transposed_filters
+from recombine.nets.layers.dense import linear
+from recombine.nets.layers.first_weights import uniform
+from recombine.nets.layers.side_by_side import apart, side_by_side
 
 
 @dataclass(frozen=True)
-class CNNDecoder(Architecture):
+class CNNDecoder(ImageDecoder):
     """Transposed convolutions with ReLU: a code becomes side/4 x side/4 pixels, which two layers double.
 
     Parameters
@@ -29,7 +31,7 @@ class CNNDecoder(Architecture):
     inputs : int
         Length of a code.
     side : int
-        Pixels a side of the image, a multiple of 4.
+        Pixels per side of the image, a multiple of 4.
     hidden : int
         Channels of every hidden layer.
     depth : int
@@ -58,11 +60,6 @@ class CNNDecoder(Architecture):
             raise InputError(f"depth is {self.depth}; two layers double the image, so give at least 2")
 
     @property
-    def outputs(self) -> int:  # type: ignore[override]
-        """Number of pixels."""
-        return self.side**2
-
-    @property
     def _filters(self) -> dict[str, tuple[int, int, int]]:
         """Channels in, channels out and side of the filters of each transposed convolution."""
         sides = [4, 4] + [3] * (self.depth - 2)
@@ -77,15 +74,8 @@ class CNNDecoder(Architecture):
             parameters |= transposed_filters(name, channels, out, kernel, scale, generator)
         return parameters
 
-    def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
-        """Map codes (c, B, inputs) to images (c, B, side * side), row by row."""
-        return self._layers(parameters, inputs)[-1].flatten(2)
-
     def features(self, parameters: Tensors, inputs: Tensor) -> list[Tensor]:
         """Return the activations of every layer, the image last, each (c, B, channels, H, W)."""
-        return self._layers(parameters, inputs)
-
-    def _layers(self, parameters: Tensors, inputs: Tensor) -> list[Tensor]:
         networks, first = len(inputs), parameters["first.weight"]
         # On a single pixel a transposed convolution is a matrix product.
         bias = parameters["first.bias"].repeat_interleave(first.shape[-1] ** 2, dim=1)
@@ -106,37 +96,9 @@ class CNNDecoder(Architecture):
         return 2 * self.hidden * sum(side**2 for side in sides) + self.side**2
 
 
-def paint(images: Tensor, name: str, parameters: Tensors, stride: int) -> Tensor:
-    """Apply the transposed convolution ``name``; a stride of 2 doubles the image, a stride of 1 keeps its size.
-
-    Examples
-    --------
-    >>> weights = {"up.weight": torch.zeros(1, 2, 3, 4, 4), "up.bias": torch.zeros(1, 3)}
-    >>> paint(torch.zeros(5, 2, 7, 7), "up", weights, stride=2).shape
-    torch.Size([5, 3, 14, 14])
-    """
-    return convolve_transposed(images, parameters[f"{name}.weight"], parameters[f"{name}.bias"], stride, padding=1)
-
-
-def transposed_filters(
-    name: str, channels: int, out: int, kernel: int, scale: float, generator: torch.Generator
-) -> Tensors:
-    """Draw filters (channels, out, kernel, kernel) and biases (out,) as ``torch.nn.ConvTranspose2d`` does.
-
-    Examples
-    --------
-    >>> drawn = transposed_filters("last", 64, 1, 3, 1.0, torch.Generator())
-    >>> tuple(drawn["last.weight"].shape), bool(drawn["last.weight"].abs().max() <= 1 / 3)
-    ((64, 1, 3, 3), True)
-    """
-    fan_in = out * kernel**2
-    weight = uniform(fan_in, (channels, out, kernel, kernel), generator)
-    return {f"{name}.weight": scale * weight, f"{name}.bias": scale * uniform(fan_in, (out,), generator)}
-
-
 @dataclass(frozen=True)
 class MLPDecoder(MLP):
-    """Dense ReLU layers and a linear layer of one unit a pixel, drawn as torch draws linear layers.
+    """Dense ReLU layers and a linear layer of one unit per pixel, drawn as torch draws linear layers.
 
     Examples
     --------
@@ -145,14 +107,9 @@ class MLPDecoder(MLP):
     True
     """
 
-    def initial(self, seed: int, scale: float) -> Tensors:
-        """Draw one network's weights and biases."""
-        generator = generator_for(seed, purpose=0)
-        parameters: Tensors = {}
-        for layer, (fan_in, fan_out) in enumerate(pairwise(self.widths)):
-            parameters[f"weight{layer}"] = scale * uniform(fan_in, (fan_out, fan_in), generator)
-            parameters[f"bias{layer}"] = scale * uniform(fan_in, (fan_out,), generator)
-        return parameters
+    def _draw(self, fan_in: int, fan_out: int, scale: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        weight = uniform(fan_in, (fan_out, fan_in), generator)
+        return scale * weight, scale * uniform(fan_in, (fan_out,), generator)
 
     def features(self, parameters: Tensors, inputs: Tensor) -> list[Tensor]:
         """Return the activations of every layer, the image last, each (c, B, width)."""
@@ -160,5 +117,5 @@ class MLPDecoder(MLP):
 
     @property
     def side(self) -> int:
-        """Pixels a side of the image."""
+        """Pixels per side of the image."""
         return math.isqrt(self.outputs)

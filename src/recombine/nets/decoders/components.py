@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -108,9 +109,7 @@ class Decoder(Component):
 
     def draw(self, generator: torch.Generator) -> Tensors:
         """Draw weights and biases uniform on +- 1 / sqrt(fan_in), layer by layer."""
-        parameters: Tensors = {}
-        for number, (fan_in, fan_out) in enumerate(pairwise(self.widths)):
-            parameters |= _drawn(f"dense{number}", (fan_out, fan_in), generator)
+        parameters = _drawn_dense(self.widths, generator)
         for number, (before, after) in enumerate(pairwise(self.maps)):
             parameters |= _drawn(f"conv{number}", (after, before, 2, 2), generator)
         return parameters
@@ -196,10 +195,7 @@ class FourierNet(Component):
 
     def draw(self, generator: torch.Generator) -> Tensors:
         """Draw weights and biases uniform on +- 1 / sqrt(fan_in), layer by layer."""
-        parameters: Tensors = {}
-        for number, (fan_in, fan_out) in enumerate(pairwise(self.widths)):
-            parameters |= _drawn(f"dense{number}", (fan_out, fan_in), generator)
-        return parameters
+        return _drawn_dense(self.widths, generator)
 
     def layer(self, parameters: Tensors, latents: Tensor) -> Tensor:
         """Map latents (g, B, inputs) from 0 to 1 to layers (g, B, channels, side, side)."""
@@ -331,3 +327,10 @@ def _drawn(name: str, shape: tuple[int, ...], generator: torch.Generator) -> Ten
     bound = 1 / math.sqrt(weight[0].numel())
     bias = torch.empty(shape[0]).uniform_(-bound, bound, generator=generator)
     return {f"{name}.weight": weight.double(), f"{name}.bias": bias.double()}
+
+
+def _drawn_dense(widths: Sequence[int], generator: torch.Generator) -> Tensors:
+    parameters: Tensors = {}
+    for number, (fan_in, fan_out) in enumerate(pairwise(widths)):
+        parameters |= _drawn(f"dense{number}", (fan_out, fan_in), generator)
+    return parameters

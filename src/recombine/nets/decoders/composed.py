@@ -1,4 +1,4 @@
-"""Decoders of images from latents that compose one layer a slot, as the generator does, or see all latents at once.
+"""Decoders of images from latents that compose one layer per slot, as the generator does, or see all latents at once.
 
 Models of Wiedemer et al. 2023. A compositional model has a component for each slot and the true way to compose; an
 RGBa model shares one component among slots; a monolithic model is the same with a single slot that holds all latents.
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from recombine.cells.arrays import as_numbers
 from recombine.errors import InputError, listing, near_miss
-from recombine.nets.architecture import Architecture, Tensors, stack
+from recombine.nets.architecture import Architecture, Tensors, stack_networks
 from recombine.nets.decoders.components import Component, Decoder, FourierNet
 
 #: How layers become an image: soft addition, "over" with opacity, or plain addition.
@@ -27,7 +27,7 @@ OPACITIES = ("clamp", "sigmoid")
 
 @dataclass(frozen=True)
 class ComposedDecoder(Architecture):
-    """One component a slot, composed into an image; the first slot is in front.
+    """One component per slot, composed into an image; the first slot is in front.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class ComposedDecoder(Architecture):
 
     Examples
     --------
-    >>> model = compositional()
+    >>> model = compositional_decoder()
     >>> model.inputs, model.outputs, model.size
     (10, 12288, 554950)
     """
@@ -91,7 +91,7 @@ class ComposedDecoder(Architecture):
     def initial(self, seed: int, scale: float) -> Tensors:
         """Draw one component after the other from torch's CPU generator, as building the modules after seeding does."""
         generator = torch.Generator().manual_seed(seed)
-        drawn = stack([self.component.draw(generator) for _ in range(self._owned)])
+        drawn = stack_networks([self.component.draw(generator) for _ in range(self._owned)])
         return {name: scale * tensor for name, tensor in drawn.items()}
 
     def layers(self, parameters: Tensors, inputs: Tensor) -> Tensor:
@@ -138,34 +138,34 @@ class ComposedDecoder(Architecture):
         return self.slots * (self.component.held() + 2 * self.component.channels * self.component.side**2)
 
 
-def compositional(component: Component | None = None, slots: int = 2) -> ComposedDecoder:
+def compositional_decoder(component: Component | None = None, slots: int = 2) -> ComposedDecoder:
     """Return a decoder for each slot and soft addition.
 
     Examples
     --------
-    >>> compositional().rule
+    >>> compositional_decoder().rule
     'soft'
     """
     return ComposedDecoder(component or Decoder(), slots)
 
 
-def rgba(component: Component | None = None, slots: int = 2, opacity: str = "clamp") -> ComposedDecoder:
+def rgba_decoder(component: Component | None = None, slots: int = 2, opacity: str = "clamp") -> ComposedDecoder:
     """Return one shared decoder of colours and opacity, composed by "over" on black.
 
     Examples
     --------
-    >>> rgba().size
+    >>> rgba_decoder().size
     277604
     """
     return ComposedDecoder(component or Decoder(channels=4), slots, "rgba", shared=True, opacity=opacity)
 
 
-def monolithic(component: Component | None = None) -> ComposedDecoder:
+def monolithic_decoder(component: Component | None = None) -> ComposedDecoder:
     """Return one decoder that sees the latents of all slots.
 
     Examples
     --------
-    >>> monolithic().size
+    >>> monolithic_decoder().size
     587779
     """
     return ComposedDecoder(component or Decoder(inputs=10, hidden=320, features=64), slots=1)
@@ -187,9 +187,9 @@ def opaque_at_start(model: ComposedDecoder, seed: int, latents: npt.ArrayLike) -
 
     Examples
     --------
-    >>> from recombine.worlds.rendered.sprites import mapped
+    >>> from recombine.worlds.rendered.sprites import sprite_latents
     >>> units = np.random.default_rng(0).random((50, 2, 5))
-    >>> [round(opaque_at_start(rgba(), seed, mapped(units).reshape(50, 10)), 1) for seed in (1, 2)]
+    >>> [round(opaque_at_start(rgba_decoder(), seed, sprite_latents(units).reshape(50, 10)), 1) for seed in (1, 2)]
     [0.0, 1.0]
     """
     if model.rule != "rgba":
@@ -201,14 +201,14 @@ def opaque_at_start(model: ComposedDecoder, seed: int, latents: npt.ArrayLike) -
         row, column = np.argwhere(~np.isfinite(numbers))[0]
         raise InputError(f"latents[{row}, {column}] is {numbers[row, column]}; give finite numbers")
     inputs = torch.tensor(numbers, dtype=torch.float32).unsqueeze(0)
-    parameters = {name: tensor.float() for name, tensor in stack([model.initial(seed, 1.0)]).items()}
+    parameters = {name: tensor.float() for name, tensor in stack_networks([model.initial(seed, 1.0)]).items()}
     with torch.no_grad():
         opacity = model.opacities(model.layers(parameters, inputs)[:, :, :, 3])
     return float((opacity > 0).float().mean())
 
 
-def small(model: str, side: int = 12) -> ComposedDecoder:
-    """Return a small model for images of 12 x 12 pixels and three latents a slot, to be trained on a CPU.
+def small_decoder(model: str, side: int = 12) -> ComposedDecoder:
+    """Return a small model for images of 12 x 12 pixels and three latents per slot, to be trained on a CPU.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def small(model: str, side: int = 12) -> ComposedDecoder:
 
     Examples
     --------
-    >>> small("compositional").size, small("monolithic").size
+    >>> small_decoder("compositional").size, small_decoder("monolithic").size
     (125280, 127952)
     """
     part = FourierNet(side=side)

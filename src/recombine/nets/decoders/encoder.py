@@ -11,9 +11,9 @@ from torch import Tensor
 
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.decoders.pixels import linear_layers
-from recombine.nets.layers.dense import linear
-from recombine.nets.layers.side_by_side import apart, convolve, side_by_side, uniform
+from recombine.nets.layers.dense import apply_layer
+from recombine.nets.layers.first_weights import default_layers
+from recombine.nets.layers.side_by_side import apart, convolve, side_by_side
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ImageEncoder(Architecture):
     Parameters
     ----------
     side : int
-        Pixels a side of the image, which enters as (side * side,).
+        Pixels per side of the image, which enters as (side * side,).
     outputs : int
         Length of a code.
     channels : tuple of int
@@ -62,14 +62,11 @@ class ImageEncoder(Architecture):
 
     def initial(self, seed: int, scale: float) -> Tensors:
         """Draw one network's filters, weights and biases."""
-        generator = generator_for(seed, purpose=0)
-        parameters: Tensors = {}
-        for layer, (channels, out) in enumerate(pairwise((1, *self.channels))):
-            weight = uniform(9 * channels, (out, channels, 3, 3), generator)
-            parameters[f"conv{layer}.weight"] = scale * weight
-            parameters[f"conv{layer}.bias"] = scale * uniform(9 * channels, (out,), generator)
-        sizes = {"dense": (self.channels[-1] * self._sides[-1] ** 2, self.hidden), "last": (self.hidden, self.outputs)}
-        return parameters | linear_layers(sizes, scale, generator)
+        channels = enumerate(pairwise((1, *self.channels)))
+        shapes: dict[str, tuple[int, ...]] = {f"conv{layer}": (out, before, 3, 3) for layer, (before, out) in channels}
+        shapes["dense"] = (self.hidden, self.channels[-1] * self._sides[-1] ** 2)
+        shapes["last"] = (self.outputs, self.hidden)
+        return default_layers(shapes, scale, generator_for(seed, purpose=0))
 
     def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Map images (c, B, side * side) to codes (c, B, outputs)."""
@@ -77,9 +74,8 @@ class ImageEncoder(Architecture):
         for layer in range(len(self.channels)):
             weight, bias = parameters[f"conv{layer}.weight"], parameters[f"conv{layer}.bias"]
             images = torch.relu(convolve(images, weight, bias, stride=2, padding=1))
-        values = apart(images, len(inputs)).flatten(2)
-        values = torch.relu(linear(values, parameters["dense.weight"], parameters["dense.bias"]))
-        return linear(values, parameters["last.weight"], parameters["last.bias"])
+        values = torch.relu(apply_layer(apart(images, len(inputs)).flatten(2), parameters, "dense"))
+        return apply_layer(values, parameters, "last")
 
     def activations(self, shape: Sequence[int]) -> int:
         """Return the numbers held for one image."""

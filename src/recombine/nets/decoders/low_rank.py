@@ -2,7 +2,7 @@
 
 The image of a value is a sum of outer products, E = sum_j lambda_j u_j v_j^T, and two such images, one for x and one
 for y, are combined by a few small filters. Two penalties push the images towards something simple: the entropy of
-lambda_j^2 towards one product a value, and the variance of the vectors along their pixels towards vectors that are
+lambda_j^2 towards one product per value, and the variance of the vectors along their pixels towards vectors that are
 constant, so that a value is painted as a stripe.
 """
 
@@ -16,9 +16,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.decoders.bumps import transposed_filters
-from recombine.nets.decoders.pixels import PRELU_SLOPE
+from recombine.nets.architecture import Tensors, generator_for
+from recombine.nets.decoders.painting import ImageDecoder, transposed_filters
+from recombine.nets.layers.dense import PRELU_SLOPE, prelu
 
 #: Shares of lambda^2 are clamped here before their logarithm is taken.
 SMALLEST_SHARE = 1e-8
@@ -26,13 +26,13 @@ FACTORS = ("x", "y")
 
 
 @dataclass(frozen=True)
-class LowRankDecoder(Architecture):
+class LowRankDecoder(ImageDecoder):
     """Images of two values, stacked as channels, then ``depth`` layers of PReLU and 3 x 3 filters and a last one.
 
     Parameters
     ----------
     side : int
-        Pixels a side of the image, and levels of either factor; codes are one-hot, (2 * side,).
+        Pixels per side of the image, and levels of either factor; codes are one-hot, (2 * side,).
     depth : int
         Layers of two channels between the embedding and the last layer.
     entropy, variance : float
@@ -62,11 +62,6 @@ class LowRankDecoder(Architecture):
         """Length of a code."""
         return 2 * self.side
 
-    @property
-    def outputs(self) -> int:  # type: ignore[override]
-        """Number of pixels."""
-        return self.side**2
-
     def initial(self, seed: int, scale: float) -> Tensors:
         """Draw one network's tables and filters."""
         generator, side = generator_for(seed, purpose=0), self.side
@@ -84,10 +79,6 @@ class LowRankDecoder(Architecture):
             parameters |= transposed_filters(f"paint{layer}", 2, out, 3, scale, generator)
         return parameters
 
-    def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
-        """Map one-hot codes (c, B, 2 * side) to images (c, B, side * side)."""
-        return self.features(parameters, inputs)[-1]
-
     def features(self, parameters: Tensors, inputs: Tensor) -> list[Tensor]:
         """Return the two embeddings, every layer after them and the image, each (c, B, channels * side * side)."""
         side = self.side
@@ -96,8 +87,7 @@ class LowRankDecoder(Architecture):
         images = torch.stack(chosen, dim=1).view(len(inputs), 2, -1, side, side)  # (c, channels, B, H, W)
         layers = [images]
         for layer in range(self.depth + 1):
-            slope = parameters[f"slope{layer}"].view(-1, 1, 1, 1, 1)
-            images = images.clamp_min(0) + slope * images.clamp_max(0)
+            images = prelu(images, parameters[f"slope{layer}"])
             images = _filtered(images, parameters[f"paint{layer}.weight"], parameters[f"paint{layer}.bias"])
             layers.append(images)
         return [layer.transpose(1, 2).flatten(2) for layer in layers]

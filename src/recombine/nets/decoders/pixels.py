@@ -16,12 +16,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.layers.dense import linear
-from recombine.nets.layers.side_by_side import norm_parameters, uniform
-
-#: First slope of a PReLU on negative values, torch's default.
-PRELU_SLOPE = 0.25
+from recombine.nets.architecture import Tensors, generator_for
+from recombine.nets.decoders.painting import ImageDecoder
+from recombine.nets.layers.dense import PRELU_SLOPE, apply_layer, layer_norm, prelu
+from recombine.nets.layers.first_weights import default_layers, glorot, norm_parameters
 
 
 def place_code(side: int, width: int) -> Tensor:
@@ -49,15 +47,15 @@ def _places(side: int, width: int, device: torch.device, dtype: torch.dtype) -> 
 
 
 @dataclass(frozen=True)
-class PixelMLP(Architecture):
-    """Token-wise linear layers with PReLU, then one output a token: a function of a pixel's place and the code.
+class PixelMLP(ImageDecoder):
+    """Token-wise linear layers with PReLU, then one output per token: a function of a pixel's place and the code.
 
     Parameters
     ----------
     inputs : int
         Length of a code.
     side : int
-        Pixels a side of the image.
+        Pixels per side of the image.
     width : int
         Length of a token, a multiple of 4.
     depth : int
@@ -80,42 +78,31 @@ class PixelMLP(Architecture):
         if min(self.inputs, self.side, self.depth) < 1 or self.width < 4 or self.width % 4:
             raise InputError(f"{self} cannot be built; give sizes from 1 up and a width that is a multiple of 4")
 
-    @property
-    def outputs(self) -> int:  # type: ignore[override]
-        """Number of pixels."""
-        return self.side**2
-
     def initial(self, seed: int, scale: float) -> Tensors:
         """Draw one network's layers."""
         generator = generator_for(seed, purpose=0)
-        sizes = {"context": (self.inputs, self.width)}
-        sizes |= {f"layer{layer}": (self.width, self.width) for layer in range(self.depth)}
-        parameters = linear_layers({**sizes, "last": (self.width, 1)}, scale, generator)
+        shapes = {"context": (self.width, self.inputs)}
+        shapes |= {f"layer{layer}": (self.width, self.width) for layer in range(self.depth)}
+        parameters = default_layers({**shapes, "last": (1, self.width)}, scale, generator)
         slope = torch.full((1,), PRELU_SLOPE, dtype=torch.float64)
         return parameters | {f"layer{layer}.slope": slope.clone() for layer in range(self.depth)}
-
-    def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
-        """Map codes (c, B, inputs) to images (c, B, side * side)."""
-        return self.features(parameters, inputs)[-1]
 
     def features(self, parameters: Tensors, inputs: Tensor) -> list[Tensor]:
         """Return the activations of every layer, the image last, each (c, B, units)."""
         values = self._first(parameters, inputs)
-        layers = [_prelu(values, parameters["layer0.slope"])]
+        layers = [prelu(values, parameters["layer0.slope"])]
         for layer in range(1, self.depth):
-            values = _tokenwise(layers[-1], parameters, f"layer{layer}")
-            layers.append(_prelu(values, parameters[f"layer{layer}.slope"]))
-        image = _tokenwise(layers[-1], parameters, "last")
+            values = apply_layer(layers[-1], parameters, f"layer{layer}")
+            layers.append(prelu(values, parameters[f"layer{layer}.slope"]))
+        image = apply_layer(layers[-1], parameters, "last")
         return [tokens.flatten(2) for tokens in [*layers, image]]
 
     def _first(self, parameters: Tensors, inputs: Tensor) -> Tensor:
         """The first layer (c, B, T, width), a linear map of a sum: mapped apart and then added, it is far cheaper."""
-        context = linear(inputs, parameters["context.weight"], parameters["context.bias"])
-        weight, bias = parameters["layer0.weight"], parameters["layer0.bias"]
+        context = apply_layer(inputs, parameters, "context")
         places = _places(self.side, self.width, inputs.device, inputs.dtype)
-        from_code = linear(context, weight, bias)
-        from_place = places @ weight.transpose(1, 2)
-        return from_code.unsqueeze(2) + from_place.unsqueeze(1)
+        from_place = places @ parameters["layer0.weight"].transpose(1, 2)
+        return apply_layer(context, parameters, "layer0").unsqueeze(2) + from_place.unsqueeze(1)
 
     def activations(self, shape: Sequence[int]) -> int:
         """Return the numbers held for one code."""
@@ -123,15 +110,15 @@ class PixelMLP(Architecture):
 
 
 @dataclass(frozen=True)
-class TransformerDecoder(Architecture):
-    """Post-norm transformer layers over pixel tokens, without dropout, then one output a token.
+class TransformerDecoder(ImageDecoder):
+    """Post-norm transformer layers over pixel tokens, without dropout, then one output per token.
 
     Parameters
     ----------
     inputs : int
         Length of a code.
     side : int
-        Pixels a side of the image.
+        Pixels per side of the image.
     width, heads, hidden, depth : int
         Length of a token (a multiple of 4), attention heads, units of a layer's hidden layer, and layers.
 
@@ -155,88 +142,43 @@ class TransformerDecoder(Architecture):
         if min(sizes) < 1 or self.width < 4 or self.width % 4 or self.width % self.heads:
             raise InputError(f"{self} cannot be built; give a width that is a multiple of 4 and of the heads")
 
-    @property
-    def outputs(self) -> int:  # type: ignore[override]
-        """Number of pixels."""
-        return self.side**2
-
     def initial(self, seed: int, scale: float) -> Tensors:
         """Draw one network's layers, as torch draws those of ``TransformerEncoderLayer``."""
         generator, width = generator_for(seed, purpose=0), self.width
-        sizes = {"context": (self.inputs, width)}
+        shapes = {"context": (width, self.inputs)}
         for layer in range(self.depth):
-            sizes |= {f"layer{layer}.up": (width, self.hidden), f"layer{layer}.down": (self.hidden, width)}
-            sizes[f"layer{layer}.mix"] = (width, width)
-        parameters = linear_layers({**sizes, "last": (width, 1)}, scale, generator)
+            shapes |= {f"layer{layer}.up": (self.hidden, width), f"layer{layer}.down": (width, self.hidden)}
+            shapes[f"layer{layer}.mix"] = (width, width)
+        parameters = default_layers({**shapes, "last": (1, width)}, scale, generator)
         for layer in range(self.depth):
-            parameters |= _attention_layer(f"layer{layer}", width, scale, generator)
+            # Queries, keys and values are drawn as one matrix.
+            parameters[f"layer{layer}.attend.weight"] = glorot((3 * width, width), scale, generator)
+            parameters[f"layer{layer}.attend.bias"] = torch.zeros(3 * width, dtype=torch.float64)
             parameters[f"layer{layer}.mix.bias"].zero_()
             parameters |= norm_parameters(f"layer{layer}.first", width) | norm_parameters(f"layer{layer}.second", width)
         return parameters
 
-    def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
-        """Map codes (c, B, inputs) to images (c, B, side * side)."""
-        return self.features(parameters, inputs)[-1]
-
     def features(self, parameters: Tensors, inputs: Tensor) -> list[Tensor]:
         """Return the activations of every layer, the image last, each (c, B, units)."""
-        context = linear(inputs, parameters["context.weight"], parameters["context.bias"])
+        context = apply_layer(inputs, parameters, "context")
         values = context.unsqueeze(2) + _places(self.side, self.width, inputs.device, inputs.dtype)
         layers = []
         for layer in range(self.depth):
             name = f"layer{layer}"
-            values = _normed(values + self._attended(parameters, name, values), parameters, f"{name}.first")
-            inner = torch.relu(_tokenwise(values, parameters, f"{name}.up"))
-            values = _normed(values + _tokenwise(inner, parameters, f"{name}.down"), parameters, f"{name}.second")
+            values = layer_norm(values + self._attended(parameters, name, values), parameters, f"{name}.first")
+            inner = torch.relu(apply_layer(values, parameters, f"{name}.up"))
+            values = layer_norm(values + apply_layer(inner, parameters, f"{name}.down"), parameters, f"{name}.second")
             layers.append(values)
-        return [tokens.flatten(2) for tokens in [*layers, _tokenwise(values, parameters, "last")]]
+        return [tokens.flatten(2) for tokens in [*layers, apply_layer(values, parameters, "last")]]
 
     def _attended(self, parameters: Tensors, name: str, values: Tensor) -> Tensor:
         """What the tokens (c, B, T, width) read from one another."""
-        joined = _tokenwise(values, parameters, f"{name}.attend")
+        joined = apply_layer(values, parameters, f"{name}.attend")
         split = joined.view(*joined.shape[:3], 3, self.heads, self.width // self.heads)
         query, key, value = split.permute(3, 0, 1, 4, 2, 5).flatten(1, 2)  # each (c * B, heads, T, head)
         mixed = functional.scaled_dot_product_attention(query, key, value)
-        return _tokenwise(mixed.transpose(1, 2).reshape(values.shape), parameters, f"{name}.mix")
+        return apply_layer(mixed.transpose(1, 2).reshape(values.shape), parameters, f"{name}.mix")
 
     def activations(self, shape: Sequence[int]) -> int:
         """Return the numbers held for one code."""
         return self.depth * self.side**2 * (12 * self.width + 2 * self.hidden)
-
-
-def linear_layers(sizes: dict[str, tuple[int, int]], scale: float, generator: torch.Generator) -> Tensors:
-    """Draw weights (out, in) and biases (out,) of layers given by name and (in, out), as torch's linear layers are.
-
-    Examples
-    --------
-    >>> {name: tuple(drawn.shape) for name, drawn in linear_layers({"up": (3, 5)}, 1.0, torch.Generator()).items()}
-    {'up.weight': (5, 3), 'up.bias': (5,)}
-    """
-    parameters: Tensors = {}
-    for name, (fan_in, fan_out) in sizes.items():
-        parameters[f"{name}.weight"] = scale * uniform(fan_in, (fan_out, fan_in), generator)
-        parameters[f"{name}.bias"] = scale * uniform(fan_in, (fan_out,), generator)
-    return parameters
-
-
-def _attention_layer(name: str, width: int, scale: float, generator: torch.Generator) -> Tensors:
-    """Queries, keys and values: Glorot-uniform as one matrix, biases zero."""
-    drawn = torch.rand(3 * width, width, generator=generator, dtype=torch.float64) * 2 - 1
-    weight = drawn * (scale * math.sqrt(6 / (4 * width)))
-    return {f"{name}.attend.weight": weight, f"{name}.attend.bias": torch.zeros(3 * width, dtype=torch.float64)}
-
-
-def _tokenwise(values: Tensor, parameters: Tensors, name: str) -> Tensor:
-    """Apply a linear layer to tokens (c, B, T, i)."""
-    flat = linear(values.flatten(1, 2), parameters[f"{name}.weight"], parameters[f"{name}.bias"])
-    return flat.view(*values.shape[:3], -1)
-
-
-def _prelu(values: Tensor, slope: Tensor) -> Tensor:
-    """PReLU with each network's own slope (c, 1)."""
-    return values.clamp_min(0) + slope.view(-1, 1, 1, 1) * values.clamp_max(0)
-
-
-def _normed(values: Tensor, parameters: Tensors, name: str) -> Tensor:
-    gain, shift = (parameters[f"{name}.{part}"][:, None, None] for part in ("gain", "shift"))
-    return functional.layer_norm(values, values.shape[-1:]) * gain + shift

@@ -10,18 +10,10 @@ from torch import Tensor
 
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Tensors, generator_for
-from recombine.nets.decoders.bumps import paint
-from recombine.nets.layers.dense import dense, linear
-from recombine.nets.layers.side_by_side import (
-    apart,
-    biases,
-    convolve,
-    filters,
-    norm_parameters,
-    norm_statistics,
-    normalise,
-    side_by_side,
-)
+from recombine.nets.decoders.painting import paint
+from recombine.nets.layers.dense import apply_layer, dense
+from recombine.nets.layers.first_weights import biases, filters, norm_parameters, norm_statistics
+from recombine.nets.layers.side_by_side import apart, convolve, normalise, side_by_side
 
 
 @dataclass(frozen=True)
@@ -35,9 +27,9 @@ class RotationDecoder(Architecture):
     inputs : int
         Length of a code: 2 for the cosine and sine of an angle.
     side : int
-        Pixels a side, a multiple of 4.
+        Pixels per side, a multiple of 4.
     channels : tuple of int
-        Of the seed image, which is side/4 pixels a side, of the first and of the second doubling.
+        Of the seed image, which is side/4 pixels per side, of the first and of the second doubling.
 
     Examples
     --------
@@ -83,7 +75,7 @@ class RotationDecoder(Architecture):
 
     def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Map codes (c, B, inputs) to images (c, B, side * side) between 0 and 1."""
-        seeds = linear(inputs, parameters["first.weight"], parameters["first.bias"])
+        seeds = apply_layer(inputs, parameters, "first")
         shape = (self.channels[0], self._seed_side, self._seed_side)
         images = side_by_side(seeds.view(*inputs.shape[:2], *shape))
         for name in ("up0", "up1"):

@@ -1,4 +1,4 @@
-"""Ensembles: many networks of one architecture, trained together as stacked weights."""
+"""Ensembles: many networks of one architecture, or of a module of your own, trained together as stacked weights."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recombine.nets.ensemble.optimisers import SGD as SGD
     from recombine.nets.ensemble.optimisers import Adam as Adam
     from recombine.nets.ensemble.optimisers import AdamW as AdamW
+    from recombine.nets.ensemble.samples import Gather as Gather
     from recombine.nets.ensemble.schedules import Cosine as Cosine
 
 open_room(__name__)

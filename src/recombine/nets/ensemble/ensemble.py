@@ -18,13 +18,13 @@ from torch import Tensor
 
 from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Forward, Tensors, chosen, stack
-from recombine.nets.ensemble.loop import Ledger, Plan, Rows, Watch, final_outputs, row_pools, run
-from recombine.nets.ensemble.one_hidden import OneHiddenChunk, fits
+from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks, stack_networks
+from recombine.nets.ensemble.loop import Ledger, Rows, TrainingPlan, Watch, final_outputs, row_pools, train_chunk
+from recombine.nets.ensemble.one_hidden import OneHiddenChunk, fits_one_hidden
 from recombine.nets.ensemble.optimisers import SGD, Optimiser
-from recombine.nets.ensemble.samples import Gather, Inputs, Samples, prepare, prepare_inputs
+from recombine.nets.ensemble.samples import Gather, Inputs, Samples, prepare_inputs, prepare_samples
 from recombine.nets.ensemble.schedules import Cosine
-from recombine.nets.ensemble.steps import AutogradChunk, Chunk, Progress, Setting
+from recombine.nets.ensemble.steps import AutogradChunk, Chunk, ChunkSetting, TrainingState
 from recombine.nets.losses import Loss, loss_named
 
 #: Bytes of activations that stay close to a core (chunks of 8 networks of 1000 units on 60 samples did best), and the
@@ -73,6 +73,9 @@ class Trained:
     history: Tensor
     watched: Tensor | None
 
+    def __repr__(self) -> str:
+        return f"Trained({len(self.ensemble)} networks of {self.ensemble.architecture}, {len(self.recorded)} records)"
+
     def outputs(self, inputs: Inputs) -> Tensor:
         """Return the networks' outputs (E, M, K) on inputs (M, ...) or (E, M, ...)."""
         return self.ensemble.outputs(self.parameters, self.statistics, inputs)
@@ -106,8 +109,10 @@ class Ensemble:
     Examples
     --------
     >>> import numpy as np
-    >>> from recombine.nets.layers.dense import MLP
+    >>> from recombine.nets.architectures.mlp import MLP
     >>> ensemble = Ensemble(MLP(inputs=2, hidden=(50,)), seeds=range(4))
+    >>> ensemble
+    Ensemble(4 networks of MLP(inputs=2, hidden=(50,), outputs=1), float32 on cpu)
     >>> trained = ensemble.train(np.eye(2), [1.0, -1.0], rate=0.05, steps=500, stop=1e-4)
     >>> bool(trained.stopped.all()), trained.outputs(np.eye(2)).shape
     (True, torch.Size([4, 2, 1]))
@@ -132,10 +137,13 @@ class Ensemble:
             whole(seed, "a seed", least=0)
         if self.chunk is not None and self.chunk < 1:
             raise InputError(f"chunk is {self.chunk}; give at least 1, or leave it out")
-        per_network(self.scale, len(self), "scale")
+        _per_network(self.scale, len(self), "scale")
 
     def __len__(self) -> int:
         return len(self.seeds)
+
+    def __repr__(self) -> str:
+        return f"Ensemble({len(self)} networks of {self.architecture}, {self.dtype} on {self.device})"
 
     @property
     def compute(self) -> torch.dtype:
@@ -149,11 +157,11 @@ class Ensemble:
 
     def initial(self) -> tuple[Tensors, Tensors]:
         """Draw all networks: stacked parameters and running statistics, on the device."""
-        scales = per_network(self.scale, len(self), "scale")
+        scales = _per_network(self.scale, len(self), "scale")
         pairs = [(int(seed), scale) for seed, scale in zip(self.seeds, scales, strict=True)]
         drawn = [self._placed(self.architecture.initial(seed, scale)) for seed, scale in pairs]
         still = [self._placed(self.architecture.statistics(seed)) for seed, _ in pairs]
-        return stack(drawn), stack(still)
+        return stack_networks(drawn), stack_networks(still)
 
     def _placed(self, tensors: Tensors) -> Tensors:
         return {
@@ -166,9 +174,8 @@ class Ensemble:
         ready = prepare_inputs(inputs, self.architecture, len(self), self.master, torch.device(self.device))
         size = self._size(1, _shape(ready), parameters)
         places = torch.arange(len(self), device=self.device)
-        none = torch.zeros(0, device=self.device)
-        ledger = Ledger(none, none, none, none, none, parameters, statistics)
-        return final_outputs(self.architecture, ledger, ready, places.tensor_split(-(-len(self) // size)), self.compute)
+        pieces = places.tensor_split(-(-len(self) // size))
+        return final_outputs(self.architecture, parameters, statistics, ready, pieces, self.compute)
 
     def train(
         self,
@@ -244,7 +251,7 @@ class Ensemble:
         if len(losses) != len(self):
             raise InputError(f"loss has {len(losses)} entries for {len(self)} networks; give one or one each")
         device = torch.device(self.device)
-        samples = prepare(inputs, targets, weights, self.architecture, losses, self.master, device)
+        samples = prepare_samples(inputs, targets, weights, self.architecture, losses, self.master, device)
         watched: Watch | None = None
         if callable(watch):
             watched = watch
@@ -254,9 +261,9 @@ class Ensemble:
         plan = self._plan(samples, steps, batch, record, watched, compact, pools)
         parameters, statistics = self.initial()
         ledger = Ledger.empty(parameters, statistics, len(plan.record), self.master)
-        rates = torch.tensor(per_network(rate, len(self), "rate"), dtype=self.master, device=device)
+        rates = torch.tensor(_per_network(rate, len(self), "rate"), dtype=self.master, device=device)
         stops = torch.tensor(
-            per_network(0.0 if stop is None else stop, len(self), "stop"), dtype=self.master, device=device
+            _per_network(0.0 if stop is None else stop, len(self), "stop"), dtype=self.master, device=device
         )
         size = self._size(min(batch or len(samples), len(samples)), _shape(samples.inputs), parameters)
         workers = self._workers(threads)
@@ -268,11 +275,11 @@ class Ensemble:
 
         def train_group(places: Tensor) -> None:
             one = losses[int(places[0])]
-            setting = Setting(
+            setting = ChunkSetting(
                 self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self.stacked, anneal
             )
-            progress = Progress.start(places, rates[places], stops[places], fixed)
-            run(_chunk(setting, progress, ledger, plan), plan, ledger)
+            progress = TrainingState.start(places, rates[places], stops[places], fixed)
+            train_chunk(_chunk(setting, progress, ledger, plan), plan, ledger)
 
         _side_by_side(train_group, groups, workers)
         return self._trained(ledger, plan, groups)
@@ -286,7 +293,7 @@ class Ensemble:
         watch: Watch | None,
         compact: bool,
         pools: tuple[Tensor, ...] | None,
-    ) -> Plan:
+    ) -> TrainingPlan:
         steps = whole(steps, "steps", least=0)
         if any(not 0 <= number <= steps for number in record):
             raise InputError(f"record {list(record)} must lie between 0 and steps = {steps}")
@@ -298,7 +305,7 @@ class Ensemble:
             raise InputError("weights and mini-batches do not go together; give each network its own samples instead")
         replay = torch.device(self.device).type == "cuda" if self.replay is None else self.replay
         seeds = tuple(int(seed) for seed in self.seeds)
-        return Plan(steps, batch, tuple(sorted(set(record))), watch, seeds, compact, replay, pools)
+        return TrainingPlan(steps, batch, tuple(sorted(set(record))), watch, seeds, compact, replay, pools)
 
     def _size(self, batch: int, shape: Sequence[int], parameters: Tensors) -> int:
         """Return the number of networks in a chunk."""
@@ -320,38 +327,29 @@ class Ensemble:
             return 1
         return torch.get_num_threads() if threads is None else max(1, threads)
 
-    def _trained(self, ledger: Ledger, plan: Plan, groups: Sequence[Tensor]) -> Trained:
+    def _trained(self, ledger: Ledger, plan: TrainingPlan, groups: Sequence[Tensor]) -> Trained:
         """Fill in what was not recorded because a network had already stopped: it stayed as it was."""
         recorded = torch.tensor(plan.record, dtype=torch.int64, device=ledger.steps.device)
         ended = (recorded.unsqueeze(1) >= ledger.steps) & (ledger.stopped | ledger.diverged)
         history = torch.where(ended, ledger.loss, ledger.history)
         watched = None
         if plan.watch is not None and plan.record:
-            final = final_outputs(self.architecture, ledger, plan.watch, groups, self.compute, observed=True)
+            weights, states = ledger.parameters, ledger.statistics
+            final = final_outputs(self.architecture, weights, states, plan.watch, groups, self.compute, observed=True)
             watched = final.expand(len(recorded), *final.shape).clone()
             for row, pieces in zip(watched, ledger.watched, strict=True):
                 for places, outputs in pieces:
                     row[places] = outputs
-        return Trained(
-            self,
-            ledger.parameters,
-            ledger.statistics,
-            ledger.loss,
-            ledger.steps,
-            ledger.stopped,
-            ledger.diverged,
-            plan.record,
-            history,
-            watched,
-        )
+        how = (ledger.loss, ledger.steps, ledger.stopped, ledger.diverged)
+        return Trained(self, ledger.parameters, ledger.statistics, *how, plan.record, history, watched)
 
 
-def per_network(value: float | npt.ArrayLike, networks: int, name: str) -> list[float]:
+def _per_network(value: float | npt.ArrayLike, networks: int, name: str) -> list[float]:
     """Return one number for each network from one for all or a sequence.
 
     Examples
     --------
-    >>> per_network(0.1, 3, "rate"), per_network([1, 2], 2, "rate")
+    >>> _per_network(0.1, 3, "rate"), _per_network([1, 2], 2, "rate")
     ([0.1, 0.1, 0.1], [1.0, 2.0])
     """
     array = np.asarray(value, dtype=np.float64)
@@ -373,11 +371,11 @@ def _groups(losses: Sequence[Loss], size: int, device: torch.device) -> list[Ten
     return groups
 
 
-def _chunk(setting: Setting, progress: Progress, ledger: Ledger, plan: Plan) -> Chunk:
-    parameters = chosen(ledger.parameters, progress.networks)
-    if fits(setting, plan.batch is not None, ledger.loss.dtype):
+def _chunk(setting: ChunkSetting, progress: TrainingState, ledger: Ledger, plan: TrainingPlan) -> Chunk:
+    parameters = select_networks(ledger.parameters, progress.networks)
+    if fits_one_hidden(setting, plan.batch is not None, ledger.loss.dtype):
         return OneHiddenChunk(setting, progress, parameters)
-    return AutogradChunk(setting, progress, parameters, chosen(ledger.statistics, progress.networks))
+    return AutogradChunk(setting, progress, parameters, select_networks(ledger.statistics, progress.networks))
 
 
 def _side_by_side(train: Callable[[Tensor], None], groups: Sequence[Tensor], workers: int) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from recombine.cells.arrays import IntArray
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Tensors, chosen, generator_for
+from recombine.nets.architecture import Architecture, Tensors, generator_for, select_networks
 from recombine.nets.ensemble.samples import Gather, inputs_count, take_inputs
 from recombine.nets.ensemble.steps import Chunk
 from recombine.nets.replay import ReplayedStep
@@ -32,7 +32,7 @@ EVALUATION_NUMBERS = {"cpu": 2**24, "cuda": 2**30}
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class TrainingPlan:
     """How long to train, in which batches, and what to write down on the way."""
 
     steps: int
@@ -92,7 +92,7 @@ class Ledger:
                 mine[name][places] = tensor.to(mine[name].dtype)
 
 
-class Orders:
+class ShuffledRows:
     """The order in which each network meets its samples: a new permutation every epoch from its own generator."""
 
     def __init__(self, seeds: Sequence[int], samples: int, batch: int, device: torch.device) -> None:
@@ -114,7 +114,7 @@ class Orders:
         self.order = self.order[keep]
 
 
-class Draws:
+class DrawnRows:
     """Samples drawn with replacement from each network's own pool of rows, with its own generator."""
 
     def __init__(self, seeds: Sequence[int], pools: Sequence[Tensor], batch: int, device: torch.device) -> None:
@@ -155,17 +155,17 @@ def row_pools(draw_from: Rows, networks: int, samples: int) -> tuple[Tensor, ...
     return tuple(tensors * (networks if len(tensors) == 1 else 1))
 
 
-def _orders(chunk: Chunk, plan: Plan) -> Orders | Draws | None:
+def _orders(chunk: Chunk, plan: TrainingPlan) -> ShuffledRows | DrawnRows | None:
     if plan.batch is None:
         return None
     places = chunk.progress.networks.tolist()
     seeds, device = [plan.seeds[i] for i in places], chunk.progress.networks.device
     if plan.pools is not None:
-        return Draws(seeds, [plan.pools[i] for i in places], plan.batch, device)
-    return Orders(seeds, len(chunk.setting.samples), plan.batch, device)
+        return DrawnRows(seeds, [plan.pools[i] for i in places], plan.batch, device)
+    return ShuffledRows(seeds, len(chunk.setting.samples), plan.batch, device)
 
 
-def run(chunk: Chunk, plan: Plan, ledger: Ledger) -> None:
+def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger) -> None:
     """Train one chunk to the end of the plan and write the outcome into the ledger."""
     orders = _orders(chunk, plan)
     step = _stepper(chunk, plan)
@@ -187,11 +187,11 @@ def run(chunk: Chunk, plan: Plan, ledger: Ledger) -> None:
     _finish(chunk, plan, ledger)
 
 
-def _stepper(chunk: Chunk, plan: Plan) -> Callable[[Tensor | None], None]:
+def _stepper(chunk: Chunk, plan: TrainingPlan) -> Callable[[Tensor | None], None]:
     return ReplayedStep(chunk.step, chunk.state) if plan.replay else chunk.step
 
 
-def _finish(chunk: Chunk, plan: Plan, ledger: Ledger) -> None:
+def _finish(chunk: Chunk, plan: TrainingPlan, ledger: Ledger) -> None:
     """Note the loss of the final parameters, which full batches can give without touching the running statistics."""
     _watch(chunk, plan, ledger, plan.steps)
     if plan.batch is None and not chunk.statistics():
@@ -200,12 +200,12 @@ def _finish(chunk: Chunk, plan: Plan, ledger: Ledger) -> None:
     ledger.collect(chunk)
 
 
-def _record(chunk: Chunk, plan: Plan, ledger: Ledger, number: int) -> None:
+def _record(chunk: Chunk, plan: TrainingPlan, ledger: Ledger, number: int) -> None:
     if number in plan.rows:
         ledger.history[plan.rows[number], chunk.progress.networks] = chunk.progress.latest
 
 
-def _watch(chunk: Chunk, plan: Plan, ledger: Ledger, number: int) -> None:
+def _watch(chunk: Chunk, plan: TrainingPlan, ledger: Ledger, number: int) -> None:
     if plan.watch is None or number not in plan.rows:
         return
     networks = chunk.progress.networks
@@ -247,10 +247,10 @@ def evaluate(
 
     Examples
     --------
-    >>> from recombine.nets.architecture import stack
-    >>> from recombine.nets.layers.dense import MLP
+    >>> from recombine.nets.architecture import stack_networks
+    >>> from recombine.nets.architectures.mlp import MLP
     >>> network = MLP(3, (4,))
-    >>> one = stack([network.initial(seed=0, scale=1.0)])
+    >>> one = stack_networks([network.initial(seed=0, scale=1.0)])
     >>> evaluate(network, one, {}, torch.eye(3).double()[None], torch.tensor([0]), torch.float64).shape
     torch.Size([1, 3, 1])
     """
@@ -271,23 +271,16 @@ def evaluate(
 
 def final_outputs(
     architecture: Architecture,
-    ledger: Ledger,
+    parameters: Tensors,
+    statistics: Tensors,
     watch: Watch,
     pieces: Sequence[Tensor],
     compute: torch.dtype,
     observed: bool = False,
 ) -> Tensor:
-    """Return outputs (E, M, K) of all networks as they ended, evaluated in the given groups of networks."""
-    outputs = [
-        _seen(
-            architecture,
-            chosen(ledger.parameters, piece),
-            chosen(ledger.statistics, piece),
-            watch,
-            piece,
-            compute,
-            observed,
-        )
-        for piece in pieces
-    ]
+    """Return outputs (E, M, K) of all networks with these parameters, evaluated in the given groups of networks."""
+    outputs = []
+    for piece in pieces:
+        weights, states = select_networks(parameters, piece), select_networks(statistics, piece)
+        outputs.append(_seen(architecture, weights, states, watch, piece, compute, observed))
     return torch.cat(outputs)[torch.argsort(torch.cat(list(pieces)))]

@@ -17,7 +17,7 @@ from recombine.nets.architecture import Architecture, Tensors
 
 @dataclass(frozen=True, eq=False)
 class Module(Architecture):
-    """Networks built by a function that returns a ``torch.nn.Module``.
+    """Networks of your own, built by a function that returns a ``torch.nn.Module``, to be trained together.
 
     Initial parameters are what the function draws from torch's global generator, seeded for each network, times
     ``scale``. Random layers (dropout) draw from torch's global generator while training, so networks that have them do
@@ -35,10 +35,16 @@ class Module(Architecture):
 
     Examples
     --------
-    >>> build = lambda: nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
-    >>> network = Module(build)
-    >>> list(network.initial(seed=0, scale=1.0))
-    ['0.weight', '0.bias', '2.weight', '2.bias']
+    Twenty networks that learn "exclusive or", each from its own seed:
+
+    >>> from recombine.nets.ensemble import Adam, Ensemble
+    >>> def build():
+    ...     return nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))
+    >>> cells, targets = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0.0, 1.0, 1.0, 0.0]
+    >>> ensemble = Ensemble(Module(build), seeds=range(20))
+    >>> trained = ensemble.train(cells, targets, rate=0.05, steps=500, optimiser=Adam(), stop=1e-3)
+    >>> bool(trained.stopped.all()), trained.outputs(cells).shape
+    (True, torch.Size([20, 4, 1]))
     """
 
     build: Callable[[], nn.Module]

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from recombine.nets.architecture import Tensors
-from recombine.nets.ensemble.steps import Chunk, Progress, Setting
-from recombine.nets.layers.dense import MLP
+from recombine.nets.architectures.mlp import MLP
+from recombine.nets.ensemble.steps import Chunk, ChunkSetting, TrainingState
 
 #: Below this width a product and a sum beat one small matrix product per network.
 NARROW = 200
@@ -20,7 +20,7 @@ NARROW = 200
 _mask = torch.ops.aten.threshold_backward.grad_input
 
 
-def fits(setting: Setting, rows: bool, dtype: torch.dtype) -> bool:
+def fits_one_hidden(setting: ChunkSetting, rows: bool, dtype: torch.dtype) -> bool:
     """Say whether the hand-written step applies: one hidden layer, one output, shared inputs, full batches."""
     network = setting.architecture
     one = isinstance(network, MLP) and len(network.hidden) == 1 and network.outputs == 1
@@ -31,7 +31,11 @@ class OneHiddenChunk(Chunk):
     """One-hidden-layer networks: rows of ``theta`` (inputs + 2, c, H) are input weights, bias and readout."""
 
     def __init__(
-        self, setting: Setting, progress: Progress, parameters: Tensors, slots: list[list[Tensor]] | None = None
+        self,
+        setting: ChunkSetting,
+        progress: TrainingState,
+        parameters: Tensors,
+        slots: list[list[Tensor]] | None = None,
     ) -> None:
         super().__init__(setting, progress)
         weight, bias = parameters["weight0"], parameters["bias0"]

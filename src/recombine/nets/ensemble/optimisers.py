@@ -97,13 +97,13 @@ def AdamW(  # noqa: N802 - named like the class it makes
 Optimiser = SGD | Adam
 
 
-def clip(gradients: Sequence[Tensor], largest: float) -> None:
+def clip_gradients(gradients: Sequence[Tensor], largest: float) -> None:
     """Shrink each network's gradient, in place, to a norm of at most ``largest`` over all its blocks.
 
     Examples
     --------
     >>> gradient = torch.tensor([[3.0, 4.0], [0.3, 0.4]])
-    >>> clip([gradient], 1.0)
+    >>> clip_gradients([gradient], 1.0)
     >>> gradient.norm(dim=1).round(decimals=3)
     tensor([1.0000, 0.5000])
     """

@@ -119,7 +119,7 @@ def prepare_inputs(
 
     Examples
     --------
-    >>> from recombine.nets.layers.dense import MLP
+    >>> from recombine.nets.architectures.mlp import MLP
     >>> prepare_inputs(np.eye(3), MLP(3), 5, torch.float32, torch.device("cpu")).shape
     torch.Size([1, 3, 3])
     """
@@ -129,7 +129,7 @@ def prepare_inputs(
         if held != networks:
             raise InputError(f"inputs of {held} networks do not fit an ensemble of {networks}; gather them for all")
         return inputs
-    values = as_tensor(inputs).to(device, dtype)
+    values = _as_tensor(inputs).to(device, dtype)
     extra = values.ndim - architecture.input_axes
     if extra not in (1, 2) or (extra == 2 and len(values) != networks):
         raise InputError(
@@ -152,7 +152,7 @@ def _check_shape(found: Sequence[int], architecture: Architecture) -> None:
         )
 
 
-def prepare(
+def prepare_samples(
     inputs: Inputs,
     targets: npt.ArrayLike | Tensor,
     weights: npt.ArrayLike | Tensor | None,
@@ -166,9 +166,9 @@ def prepare(
     Examples
     --------
     >>> from recombine.nets.losses import loss_named
-    >>> from recombine.nets.layers.dense import MLP
+    >>> from recombine.nets.architectures.mlp import MLP
     >>> losses, cpu = [loss_named("mse")] * 4, torch.device("cpu")
-    >>> prepare(np.eye(3), np.ones(3), None, MLP(3), losses, torch.float32, cpu).targets.shape
+    >>> prepare_samples(np.eye(3), np.ones(3), None, MLP(3), losses, torch.float32, cpu).targets.shape
     torch.Size([1, 3, 1])
     """
     networks = len(losses)
@@ -181,7 +181,7 @@ def prepare(
             "losses take numbers; train them in two calls"
         )
     labels, sequences = losses[0].labels, losses[0].sequences
-    goal = as_tensor(targets)
+    goal = _as_tensor(targets)
     _check_finite(goal, "targets")
     goal = goal.to(device, torch.int64 if labels else dtype)
     if not labels and architecture.outputs == 1 and (goal.ndim == 1 or goal.shape[-1] == inputs_count(ready)):
@@ -190,8 +190,8 @@ def prepare(
     tail = tuple(goal.shape[2:]) if sequences else () if labels else (architecture.outputs,)
     if tuple(goal.shape[1:]) != (inputs_count(ready), *tail):
         raise InputError(
-            f"targets of shape {tuple(as_tensor(targets).shape)} do not fit {inputs_count(ready)} samples and "
-            f"{architecture.outputs} outputs; give one row a sample"
+            f"targets of shape {tuple(_as_tensor(targets).shape)} do not fit {inputs_count(ready)} samples and "
+            f"{architecture.outputs} outputs; give one row per sample"
         )
     counts = _normalised(weights, ready, networks, dtype, device)
     _check_signs(goal, counts, losses)
@@ -226,9 +226,9 @@ def _normalised(
 ) -> Tensor | None:
     if weights is None:
         return None
-    values = _per_network(as_tensor(weights).to(device, dtype), 1, networks, "weights")
+    values = _per_network(_as_tensor(weights).to(device, dtype), 1, networks, "weights")
     if values.shape[1] != inputs_count(inputs) or bool((values < 0).any()) or not bool((values.sum(1) > 0).all()):
-        raise InputError("weights must be one number from 0 up a sample, and every network needs a positive one")
+        raise InputError("weights must be one number from 0 up per sample, and every network needs a positive one")
     return values / values.sum(1, keepdim=True)
 
 
@@ -238,15 +238,15 @@ def _per_network(values: Tensor, axes: int, networks: int, name: str) -> Tensor:
         return values.unsqueeze(0)
     if values.ndim == axes + 1 and len(values) in (1, networks):
         return values
-    raise InputError(f"{name} of shape {tuple(values.shape)} do not fit {networks} networks; give one row a network")
+    raise InputError(f"{name} of shape {tuple(values.shape)} do not fit {networks} networks; give one row per network")
 
 
-def as_tensor(values: Any) -> Tensor:
+def _as_tensor(values: Any) -> Tensor:
     """Return a tensor, or an array-like as one.
 
     Examples
     --------
-    >>> as_tensor([1.0, 2.0])
+    >>> _as_tensor([1.0, 2.0])
     tensor([1., 2.], dtype=torch.float64)
     """
     # A copy, since torch takes no read-only arrays.

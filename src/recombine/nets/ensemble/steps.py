@@ -13,15 +13,15 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from recombine.nets.architecture import Architecture, Forward, Tensors, chosen
-from recombine.nets.ensemble.optimisers import Optimiser, clip
+from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks
+from recombine.nets.ensemble.optimisers import Optimiser, clip_gradients
 from recombine.nets.ensemble.samples import Samples
 from recombine.nets.ensemble.schedules import Cosine
 from recombine.nets.losses import Loss
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class ChunkSetting:
     """What the networks of a chunk have in common; ``forward`` is the architecture's, or a compiled one."""
 
     architecture: Architecture
@@ -36,7 +36,7 @@ class Setting:
 
 
 @dataclass(eq=False)
-class Progress:
+class TrainingState:
     """Where each network of a chunk stands; every field has shape (c,).
 
     Its operations are few, because they are paid at every step.
@@ -94,15 +94,15 @@ class Progress:
         rate = self.rate * self.decay ** (self.taken // self.every) if self.decaying else self.rate
         return rate * self.active if self.stopping else rate
 
-    def select(self, keep: Tensor) -> Progress:
+    def select(self, keep: Tensor) -> TrainingState:
         """Return the same for some of the networks."""
-        return Progress(*(getattr(self, field.name)[keep] for field in fields(self)))
+        return TrainingState(*(getattr(self, field.name)[keep] for field in fields(self)))
 
 
 class Chunk(ABC):
     """Some networks in training. ``step`` notes the loss of the present parameters and then updates them in place."""
 
-    def __init__(self, setting: Setting, progress: Progress) -> None:
+    def __init__(self, setting: ChunkSetting, progress: TrainingState) -> None:
         self.setting = setting
         self.progress = progress
         self.blocks: list[Tensor] = []
@@ -142,7 +142,7 @@ class Chunk(ABC):
     def descend(self, gradients: list[Tensor]) -> None:
         """Update the blocks of all active networks."""
         if self.setting.clip is not None:
-            clip(gradients, self.setting.clip)
+            clip_gradients(gradients, self.setting.clip)
         rate = self.pace().unsqueeze(-1)
         count = (self.progress.taken + 1).to(rate.dtype).unsqueeze(-1) if self.setting.optimiser.counts else rate
         for block, gradient, slots in zip(self.blocks, gradients, self.slots, strict=True):
@@ -159,8 +159,8 @@ class AutogradChunk(Chunk):
 
     def __init__(
         self,
-        setting: Setting,
-        progress: Progress,
+        setting: ChunkSetting,
+        progress: TrainingState,
         parameters: Tensors,
         statistics: Tensors,
         slots: list[list[Tensor]] | None = None,
@@ -217,7 +217,12 @@ class AutogradChunk(Chunk):
         if self.setting.batched or len(inputs) == 1:
             return forward(parameters, self._statistics, inputs, True)
         alone = [slice(i, i + 1) for i in range(len(inputs))]
-        return torch.cat([forward(chosen(parameters, i), chosen(self._statistics, i), inputs[i], True) for i in alone])
+        return torch.cat(
+            [
+                forward(select_networks(parameters, i), select_networks(self._statistics, i), inputs[i], True)
+                for i in alone
+            ]
+        )
 
     def _restore(self, before: Tensors) -> None:
         """Networks that have stopped keep the statistics they stopped with (the backward pass needs the new ones)."""
@@ -237,7 +242,7 @@ class AutogradChunk(Chunk):
     def select(self, keep: Tensor) -> AutogradChunk:
         """Return a smaller chunk that goes on with some of the networks."""
         slots = [[slot[keep] for slot in slots] for slots in self.slots]
-        parameters, statistics = chosen(self.parameters(), keep), chosen(self._statistics, keep)
+        parameters, statistics = select_networks(self.parameters(), keep), select_networks(self._statistics, keep)
         return AutogradChunk(self.setting, self.progress.select(keep), parameters, statistics, slots)
 
 

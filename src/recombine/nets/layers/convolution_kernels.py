@@ -183,7 +183,7 @@ def _run(numbers: int) -> int:
     return min(64, max(16, int(triton.next_power_of_2(numbers))))
 
 
-def convolve(
+def convolve_and_sum(
     images: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int = 1, origin: int = 0, summed: bool = True
 ) -> tuple[Tensor, Tensor]:
     """Convolve (c, B, H, W, channels) with (c, side, side, channels, out), from pixel ``origin`` on; a bias rectifies.
@@ -227,7 +227,7 @@ def slopes_of(
         STRIDE=stride, ORIGIN=origin, ROWS=DEEP_ROWS, RUN=run, num_warps=4, num_stages=3,
     )  # fmt: skip
     flipped = weight.flip(1, 2).transpose(3, 4).contiguous() if below else None
-    under = None if flipped is None else convolve(above, flipped, summed=False)[0]
+    under = None if flipped is None else convolve_and_sum(above, flipped, summed=False)[0]
     return under, slopes.sum(1).to(weight.dtype)
 
 
@@ -241,7 +241,7 @@ class _RectifiedConvolution(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, images: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        result, sums = convolve(images, weight, bias)
+        result, sums = convolve_and_sum(images, weight, bias)
         ctx.save_for_backward(images, weight, result)
         return result, sums[0], sums[1]
 

@@ -1,85 +1,18 @@
-"""ReLU multilayer perceptrons with the initialisation of Lippl & Stachenfeld 2025, stacked over networks."""
+"""Dense layers of many networks at once: how they are drawn, and how they are applied."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Tensors, generator_for
+from recombine.nets.architecture import Tensors
 
-
-@dataclass(frozen=True)
-class MLP(Architecture):
-    """Fully connected ReLU network: one to many hidden layers of any width, then a linear readout.
-
-    In every layer weights are normal with standard deviation scale * sqrt(2 / fan_in) and biases uniform on
-    +- scale / sqrt(fan_in). A small scale gives the rich regime, scale 1 and many units the lazy one.
-
-    Parameters
-    ----------
-    inputs : int
-        Length of an input vector.
-    hidden : tuple of int
-        Width of each hidden layer.
-    outputs : int
-        Width of the readout.
-
-    Examples
-    --------
-    >>> network = MLP(inputs=18, hidden=(1000,))
-    >>> {name: tuple(tensor.shape) for name, tensor in network.initial(seed=0, scale=1.0).items()}
-    {'weight0': (1000, 18), 'bias0': (1000,), 'weight1': (1, 1000), 'bias1': (1,)}
-    """
-
-    inputs: int
-    hidden: tuple[int, ...] = (1000,)
-    outputs: int = 1
-
-    cache_bound = True
-
-    def __post_init__(self) -> None:
-        if not self.hidden or min(self.inputs, self.outputs, *self.hidden) < 1:
-            raise InputError(f"{self} has an empty layer; give at least one hidden width, all sizes from 1 up")
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """Sizes of all layers, input and readout included."""
-        return (self.inputs, *self.hidden, self.outputs)
-
-    def initial(self, seed: int, scale: float) -> Tensors:
-        """Draw one network's weights and biases, layer by layer."""
-        generator = generator_for(seed, purpose=0)
-        parameters: Tensors = {}
-        for layer, (fan_in, fan_out) in enumerate(pairwise(self.widths)):
-            weight, bias = dense(fan_in, fan_out, scale, generator)
-            parameters |= {f"weight{layer}": weight, f"bias{layer}": bias}
-        return parameters
-
-    def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
-        """Map (c, B, inputs) to (c, B, outputs)."""
-        last = len(self.hidden)
-        values = self.hidden_layers(parameters, inputs)[-1]
-        return readout(values, parameters[f"weight{last}"], parameters[f"bias{last}"])
-
-    def hidden_layers(self, parameters: Tensors, inputs: Tensor) -> list[Tensor]:
-        """Return the activations of each hidden layer, shapes (c, B, width)."""
-        layers: list[Tensor] = []
-        values = inputs
-        for layer in range(len(self.hidden)):
-            values = torch.relu(linear(values, parameters[f"weight{layer}"], parameters[f"bias{layer}"]))
-            layers.append(values)
-        return layers
-
-    def activations(self, shape: Sequence[int]) -> int:
-        """Return the number of hidden and output units."""
-        return sum(self.widths[1:])
+#: First slope of a PReLU on negative values, torch's default.
+PRELU_SLOPE = 0.25
 
 
 def dense(fan_in: int, fan_out: int, scale: float, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -123,8 +56,60 @@ def readout(values: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return linear(values, weight, bias)
 
 
+def apply_layer(values: Tensor, parameters: Tensors, name: str) -> Tensor:
+    """Apply each network's own layer ``name`` to (c, B, ..., i): (c, B, ..., o); some layers have no bias.
+
+    Examples
+    --------
+    >>> weights = {"up.weight": torch.ones(2, 5, 4), "up.bias": torch.zeros(2, 5)}
+    >>> apply_layer(torch.ones(2, 3, 7, 4), weights, "up").shape
+    torch.Size([2, 3, 7, 5])
+    """
+    flat, weight, bias = values.flatten(1, -2), parameters[f"{name}.weight"], parameters.get(f"{name}.bias")
+    result = flat @ weight.transpose(1, 2) if bias is None else linear(flat, weight, bias)
+    return result.view(*values.shape[:-1], -1)
+
+
+def perceptron(values: Tensor, parameters: Tensors, hidden: int) -> Tensor:
+    """Apply the ReLU layers "dense0", "dense1", ... to (c, B, i), as many as are hidden, and the one after as readout.
+
+    Examples
+    --------
+    >>> weights = {"dense0.weight": torch.ones(2, 5, 4), "dense0.bias": torch.zeros(2, 5)}
+    >>> perceptron(torch.ones(2, 3, 4), weights, hidden=0).shape
+    torch.Size([2, 3, 5])
+    """
+    for layer in range(hidden):
+        values = torch.relu(apply_layer(values, parameters, f"dense{layer}"))
+    return readout(values, parameters[f"dense{hidden}.weight"], parameters[f"dense{hidden}.bias"])
+
+
+def layer_norm(values: Tensor, parameters: Tensors, name: str) -> Tensor:
+    """Normalise each token of (c, B, T, width) with each network's own gain and shift ``name``.
+
+    Examples
+    --------
+    >>> gain = {"norm.gain": torch.ones(2, 4), "norm.shift": torch.zeros(2, 4)}
+    >>> bool(layer_norm(torch.randn(2, 3, 5, 4), gain, "norm").mean(-1).abs().max() < 1e-6)
+    True
+    """
+    gain, shift = (parameters[f"{name}.{part}"][:, None, None] for part in ("gain", "shift"))
+    return functional.layer_norm(values, values.shape[-1:]) * gain + shift
+
+
+def prelu(values: Tensor, slope: Tensor) -> Tensor:
+    """Multiply what is negative in (c, ...) by each network's own slope (c, 1).
+
+    Examples
+    --------
+    >>> prelu(torch.tensor([[-2.0, 2.0]]), torch.tensor([[0.25]])).tolist()
+    [[-0.5, 2.0]]
+    """
+    return values.clamp_min(0) + slope.view(-1, *[1] * (values.ndim - 1)) * values.clamp_max(0)
+
+
 class _LinearOnCPU(torch.autograd.Function):
-    """The same without a product by a transposed second matrix, which OpenBLAS does three times slower when small."""
+    """`linear` without a product by a transposed second matrix, which OpenBLAS does three times slower when small."""
 
     generate_vmap_rule = True
 

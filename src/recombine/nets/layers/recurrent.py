@@ -1,6 +1,6 @@
 """Recurrent layers of many networks at once, with their own backward passes.
 
-All gates of all networks are one batched product a step, and one logistic function: the candidate's tanh(x) is
+All gates of all networks are one batched product per step, and one logistic function: the candidate's tanh(x) is
 2 sigmoid(2x) - 1, three times faster than tanh on many CPUs. Symbols enter as one-hot codes next to the state, so that
 embedding, input weights and bias are rows of one matrix. Batches may shrink from step to step (rows sorted, longest
 sequence first): a sequence that has ended costs nothing.
@@ -18,7 +18,7 @@ from torch import Tensor
 def gates(symbols: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Return the matrix of a recurrent step: rows for each symbol, then for what else enters it.
 
-    Columns are input gate, forget gate, output gate and candidate, whose half is doubled for ``step``.
+    Columns are input gate, forget gate, output gate and candidate, whose half is doubled for ``lstm_step``.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def gates(symbols: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return (joined.view(*joined.shape[:2], 4, -1) * double).flatten(-2)
 
 
-class Cell(NamedTuple):
+class LSTMStep(NamedTuple):
     """One step of a recurrent layer, for n rows of c networks.
 
     Attributes
@@ -66,12 +66,12 @@ class Cell(NamedTuple):
     hidden: Tensor
 
 
-def step(entered: Tensor, matrix: Tensor, before: Tensor) -> Cell:
+def lstm_step(entered: Tensor, matrix: Tensor, before: Tensor) -> LSTMStep:
     """Take one step of an LSTM with the matrix of ``gates``.
 
     Examples
     --------
-    >>> cell = step(torch.zeros(2, 3, 9), torch.ones(2, 9, 16), torch.ones(2, 3, 4))
+    >>> cell = lstm_step(torch.zeros(2, 3, 9), torch.ones(2, 9, 16), torch.ones(2, 3, 4))
     >>> cell.state[0, 0].tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
@@ -79,16 +79,16 @@ def step(entered: Tensor, matrix: Tensor, before: Tensor) -> Cell:
     enter, keep, show, candidate = opened.chunk(4, dim=-1)
     state = (keep * before).addcmul_(enter, candidate, value=2).sub_(enter)
     shown = (2 * state).sigmoid_().mul_(2).sub_(1)
-    return Cell(entered, opened, before, state, shown, show * shown)
+    return LSTMStep(entered, opened, before, state, shown, show * shown)
 
 
-def step_back(cell: Cell, hidden_slope: Tensor, state_slope: Tensor) -> tuple[Tensor, Tensor]:
+def lstm_step_back(cell: LSTMStep, hidden_slope: Tensor, state_slope: Tensor) -> tuple[Tensor, Tensor]:
     """Return the slopes of the gates' inputs (c, n, 4 h) and of the state before, from those of a step's outcome.
 
     Examples
     --------
-    >>> cell = step(torch.zeros(2, 3, 9), torch.ones(2, 9, 16), torch.ones(2, 3, 4))
-    >>> step_back(cell, torch.zeros(2, 3, 4), torch.ones(2, 3, 4))[1][0, 0].tolist()
+    >>> cell = lstm_step(torch.zeros(2, 3, 9), torch.ones(2, 9, 16), torch.ones(2, 3, 4))
+    >>> lstm_step_back(cell, torch.zeros(2, 3, 4), torch.ones(2, 3, 4))[1][0, 0].tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
     enter, keep, show, candidate = cell.open.chunk(4, dim=-1)
@@ -121,9 +121,9 @@ class Encode(torch.autograd.Function):
         networks, steps, batch, symbols = hot.shape
         size = matrix.shape[-1] // 4
         hidden = state = hot.new_zeros(networks, batch, size)
-        cells: list[Cell] = []
+        cells: list[LSTMStep] = []
         for time in range(steps):
-            cells.append(step(torch.cat([hot[:, time], hidden], dim=-1), matrix, state))
+            cells.append(lstm_step(torch.cat([hot[:, time], hidden], dim=-1), matrix, state))
             hidden, state = cells[-1].hidden, cells[-1].state
         ctx.cells, ctx.symbols = cells, symbols
         ctx.save_for_backward(matrix)
@@ -139,7 +139,7 @@ class Encode(torch.autograd.Function):
         state = torch.zeros_like(hidden)
         for time in reversed(range(len(ctx.cells))):
             cell = ctx.cells[time]
-            raw, state = step_back(cell, hidden + hidden_slopes[:, time], state + state_slopes[:, time])
+            raw, state = lstm_step_back(cell, hidden + hidden_slopes[:, time], state + state_slopes[:, time])
             found.baddbmm_(cell.entered.transpose(1, 2), raw)
             hidden = torch.bmm(raw, onward)
         return None, found
@@ -148,17 +148,17 @@ class Encode(torch.autograd.Function):
 class Attended(NamedTuple):
     """One step of the decoder: its cell, attention weights (c, n, L), hidden state and context (c, n, 2 h)."""
 
-    cell: Cell
+    cell: LSTMStep
     weights: Tensor
     joined: Tensor
 
 
-def attend(cell: Cell, memory: Tensor, blocked: Tensor, mixing: Tensor) -> tuple[Attended, Tensor]:
+def attend(cell: LSTMStep, memory: Tensor, blocked: Tensor, mixing: Tensor) -> tuple[Attended, Tensor]:
     """Look a hidden state up in the memory; return what happened and the attention vector (c, n, h).
 
     Parameters
     ----------
-    cell : Cell
+    cell : LSTMStep
     memory : Tensor, shape (c, n, L, h)
         Keys, which are the values too.
     blocked : Tensor, shape (c, n, L)
@@ -167,7 +167,7 @@ def attend(cell: Cell, memory: Tensor, blocked: Tensor, mixing: Tensor) -> tuple
 
     Examples
     --------
-    >>> cell = step(torch.zeros(2, 3, 9), torch.ones(2, 9, 16), torch.ones(2, 3, 4))
+    >>> cell = lstm_step(torch.zeros(2, 3, 9), torch.ones(2, 9, 16), torch.ones(2, 3, 4))
     >>> done, vector = attend(cell, torch.ones(2, 3, 5, 4), torch.zeros(2, 3, 5), torch.ones(2, 8, 4))
     >>> vector.shape, [round(weight, 3) for weight in done.weights[0, 0].tolist()]
     (torch.Size([2, 3, 4]), [0.2, 0.2, 0.2, 0.2, 0.2])
@@ -182,7 +182,7 @@ def attend(cell: Cell, memory: Tensor, blocked: Tensor, mixing: Tensor) -> tuple
 class Decode(torch.autograd.Function):
     """An LSTM decoder with dot-product attention whose attention vector is fed back, on sequences sorted by length.
 
-    Arguments: hot codes of the symbols that enter each step, one (c, n_t, V) a step; matrix (c, V + 2 h, 4 h) whose
+    Arguments: hot codes of the symbols that enter each step, one (c, n_t, V) per step; matrix (c, V + 2 h, 4 h) whose
     rows are for symbols, attention vector and hidden state; mixing (c, 2 h, h); memory (c, B, L, h); what is blocked
     (c, B, L); first hidden and cell state (c, B, h). Result: attention vectors (c, sum of n_t, h), step after step.
 
@@ -213,7 +213,7 @@ class Decode(torch.autograd.Function):
         for codes in hot:
             rows = codes.shape[1]
             entered = torch.cat([codes, vector[:, :rows], hidden[:, :rows]], dim=-1)
-            cell = step(entered, matrix, state[:, :rows])
+            cell = lstm_step(entered, matrix, state[:, :rows])
             one, vector = attend(cell, memory[:, :rows], blocked[:, :rows], mixing)
             hidden, state = cell.hidden, cell.state
             done.append(one)
@@ -240,7 +240,7 @@ class Decode(torch.autograd.Function):
             hidden, context = torch.bmm(vector, unmixing).chunk(2, dim=-1)
             hidden = hidden + back[:, :rows, size:]
             hidden += _attention_back(one, context, memory[:, :rows], memory_slope[:, :rows])
-            raw, state[:, :rows] = step_back(one.cell, hidden, state[:, :rows])
+            raw, state[:, :rows] = lstm_step_back(one.cell, hidden, state[:, :rows])
             matrix_slope.baddbmm_(one.cell.entered.transpose(1, 2), raw)
             back[:, :rows] = torch.bmm(raw, onward)
         return None, matrix_slope, mixing_slope, memory_slope, None, back[..., size:], state

@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from recombine.nets.layers.convolution_kernels import ROWS, channels_last, convolve, slopes_of
+from recombine.nets.layers.convolution_kernels import ROWS, channels_last, convolve_and_sum, slopes_of
 from recombine.nets.layers.side_by_side import EPSILON
 
 
@@ -116,7 +116,7 @@ class _NormalisedConvolution(torch.autograd.Function):
         ctx: Any, images: Tensor, weight: Tensor, gain: Tensor, shift: Tensor, residual: Tensor | None, *how: Any
     ) -> tuple[Tensor, Tensor, Tensor]:
         stride, origin, rectify = how
-        raw, sums = convolve(images, weight, stride=stride, origin=origin)
+        raw, sums = convolve_and_sum(images, weight, stride=stride, origin=origin)
         count = raw[0, ..., 0].numel()
         mean, second = sums / count
         variance = (second - mean.square()).clamp_min(0)
@@ -157,7 +157,7 @@ class _NormalisedConvolution(torch.autograd.Function):
         return below, filters, by_gain, by_shift, beside, None, None, None
 
 
-def framed(images: Tensor) -> Tensor:
+def add_frame(images: Tensor) -> Tensor:
     """Put images (c, B, channels, H, W) channels-last into a frame of zeros: (c, B, H + 2, W + 2, channels)."""
     return torch.nn.functional.pad(images.permute(0, 1, 3, 4, 2), (0, 0, 1, 1, 1, 1))
 
@@ -196,7 +196,7 @@ def normalised_convolution(
     last, origin = channels_last(weight, images.dtype), 1 - weight.shape[-1] // 2
     gain, shift = gain.float(), shift.float()
     if known is not None:
-        raw, _ = convolve(images, last, stride=stride, origin=origin, summed=False)
+        raw, _ = convolve_and_sum(images, last, stride=stride, origin=origin, summed=False)
         scale = gain * torch.rsqrt(known[1] + EPSILON)
         return _framed(raw, scale, shift - known[0] * scale, residual, rectify), *known
     apply: Any = _NormalisedConvolution.apply

@@ -6,7 +6,6 @@ by channel, keeps each network's own statistics.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -72,6 +71,7 @@ def normalise(images: Tensor, name: str, parameters: Tensors, statistics: Tensor
 
     Examples
     --------
+    >>> from recombine.nets.layers.first_weights import norm_parameters, norm_statistics
     >>> gain = norm_parameters("norm", 2)
     >>> still = norm_statistics("norm", 2)
     >>> many = [{name: torch.stack([tensor] * 3) for name, tensor in some.items()} for some in (gain, still)]
@@ -90,6 +90,7 @@ def normaliser(
 
     Examples
     --------
+    >>> from recombine.nets.layers.first_weights import norm_parameters, norm_statistics
     >>> values = torch.randn(1, 50, 2).double()
     >>> gain, still = norm_parameters("norm", 2), norm_statistics("norm", 2)
     >>> many = [{name: tensor[None] for name, tensor in some.items()} for some in (gain, still)]
@@ -101,7 +102,7 @@ def normaliser(
     if training:
         batch_mean = sums / count
         batch_variance = (squares / count - batch_mean.square()).clamp_min(0)
-        remember(name, statistics, batch_mean, batch_variance, count)
+        update_statistics(name, statistics, batch_mean, batch_variance, count)
         mean, variance = batch_mean, batch_variance
     gain, shift = (parameters[f"{name}.{part}"].to(mean.dtype) for part in ("gain", "shift"))
     scale = gain * torch.rsqrt(variance + EPSILON)
@@ -109,13 +110,14 @@ def normaliser(
 
 
 @torch.no_grad()
-def remember(name: str, statistics: Tensors, mean: Tensor, variance: Tensor, count: int) -> None:
+def update_statistics(name: str, statistics: Tensors, mean: Tensor, variance: Tensor, count: int) -> None:
     """Move the running statistics ``name`` towards a batch's mean and variance (c, channels) over ``count`` pixels.
 
     Examples
     --------
+    >>> from recombine.nets.layers.first_weights import norm_statistics
     >>> still = {name: tensor[None] for name, tensor in norm_statistics("norm", 1).items()}
-    >>> remember("norm", still, torch.tensor([[2.0]]), torch.tensor([[1.0]]), count=2)
+    >>> update_statistics("norm", still, torch.tensor([[2.0]]), torch.tensor([[1.0]]), count=2)
     >>> float(still["norm.mean"]), float(still["norm.variance"])
     (0.2, 1.1)
     """
@@ -134,61 +136,3 @@ def fits_kernels(inputs: Tensor, channels: Sequence[int]) -> bool:
     """
     short = inputs.is_cuda and inputs.dtype in (torch.bfloat16, torch.float16)
     return short and all(out >= 16 and out & (out - 1) == 0 for out in channels)
-
-
-def norm_parameters(name: str, channels: int) -> Tensors:
-    """Return one network's gain and shift, each (channels,).
-
-    Examples
-    --------
-    >>> norm_parameters("norm", 2)["norm.gain"]
-    tensor([1., 1.], dtype=torch.float64)
-    """
-    one = torch.ones(channels, dtype=torch.float64)
-    return {f"{name}.gain": one, f"{name}.shift": torch.zeros_like(one)}
-
-
-def norm_statistics(name: str, channels: int) -> Tensors:
-    """Return one network's running mean and variance at the start, each (channels,).
-
-    Examples
-    --------
-    >>> norm_statistics("norm", 2)["norm.mean"]
-    tensor([0., 0.], dtype=torch.float64)
-    """
-    one = torch.ones(channels, dtype=torch.float64)
-    return {f"{name}.mean": torch.zeros_like(one), f"{name}.variance": one}
-
-
-def filters(channels: int, out: int, kernel: int, scale: float, generator: torch.Generator) -> Tensor:
-    """Draw Kaiming-normal filters (out, channels, kernel, kernel): standard deviation scale * sqrt(2 / fan_in).
-
-    Examples
-    --------
-    >>> filters(2, 32, 5, 1.0, torch.Generator()).shape
-    torch.Size([32, 2, 5, 5])
-    """
-    drawn = torch.randn(out, channels, kernel, kernel, generator=generator, dtype=torch.float64)
-    return drawn * (scale * math.sqrt(2 / (channels * kernel * kernel)))
-
-
-def biases(fan_in: int, out: int, scale: float, generator: torch.Generator) -> Tensor:
-    """Draw biases (out,) uniform on +- scale / sqrt(fan_in).
-
-    Examples
-    --------
-    >>> bool(biases(25, 100, 1.0, torch.Generator()).abs().max() <= 0.2)
-    True
-    """
-    return (torch.rand(out, generator=generator, dtype=torch.float64) * 2 - 1) * (scale / math.sqrt(fan_in))
-
-
-def uniform(fan_in: int, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-    """Draw weights uniform on +- 1 / sqrt(fan_in), as torch's layers do by default.
-
-    Examples
-    --------
-    >>> uniform(16, (8, 16), torch.Generator()).abs().max() <= 0.25
-    tensor(True)
-    """
-    return (torch.rand(shape, generator=generator, dtype=torch.float64) * 2 - 1) / math.sqrt(fan_in)

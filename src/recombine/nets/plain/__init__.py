@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.nets.plain.activations import batch_statistics as batch_statistics
     from recombine.nets.plain.activations import layer_activations as layer_activations
     from recombine.nets.plain.finetuning import Finetuned as Finetuned
     from recombine.nets.plain.finetuning import recalibrate as recalibrate
+    from recombine.nets.plain.finetuning import rescale as rescale
     from recombine.nets.plain.finetuning import rescale_and_finetune as rescale_and_finetune
-    from recombine.nets.plain.finetuning import rescaled as rescaled
     from recombine.nets.plain.image_models import ResNet18 as ResNet18
     from recombine.nets.plain.image_models import SmallViT as SmallViT
     from recombine.nets.plain.training import Recipe as Recipe
+    from recombine.nets.plain.training import Training as Training
     from recombine.nets.plain.training import train as train
 
 open_room(__name__)

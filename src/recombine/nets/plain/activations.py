@@ -83,12 +83,12 @@ def batch_statistics(model: nn.Module) -> Iterator[None]:
                 buffer.copy_(kept[name])
 
 
-def pieces(model: nn.Module, inputs: Tensor) -> list[Tensor]:
+def evaluation_batches(model: nn.Module, inputs: Tensor) -> list[Tensor]:
     """Split inputs (N, ...) for passes of a model; where it normalises by batch, none of them is a single input.
 
     Examples
     --------
-    >>> [len(piece) for piece in pieces(nn.BatchNorm1d(2), torch.zeros(1001, 2))]
+    >>> [len(piece) for piece in evaluation_batches(nn.BatchNorm1d(2), torch.zeros(1001, 2))]
     [500, 501]
     """
     of_kind(inputs, "inputs", Tensor)
@@ -126,7 +126,7 @@ def layer_activations(model: nn.Module, inputs: Tensor, layers: Sequence[str]) -
     device = next((parameter.device for parameter in model.parameters()), inputs.device)
     try:
         with torch.no_grad(), batch_statistics(model):
-            for passes, piece in enumerate(pieces(model, inputs), start=1):
+            for passes, piece in enumerate(evaluation_batches(model, inputs), start=1):
                 model(piece.to(device))
                 for name, outputs in found.items():
                     _check_pass(name, outputs, len(outputs) - passes + 1, len(piece))

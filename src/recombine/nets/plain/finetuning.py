@@ -17,24 +17,25 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from recombine.cells.brief import brief_repr
 from recombine.checks import of_kind
 from recombine.errors import InputError, listing, near_miss
 from recombine.measures.activations.dimensionality import Reuse, feature_reuse
-from recombine.nets.plain.activations import batch_norms, evaluating, layer_activations, pieces
-from recombine.nets.plain.samples import Samples
+from recombine.nets.plain.activations import batch_norms, evaluating, evaluation_batches, layer_activations
+from recombine.nets.plain.samples import LabelledSamples
 from recombine.nets.plain.training import Recipe, train
 
 #: Factors for which running statistics are set anew before finetuning.
 STATISTICS = ("all", "rescaled", "none")
 
 
-def rescaled(model: nn.Module, factor: float) -> nn.Module:
+def rescale(model: nn.Module, factor: float) -> nn.Module:
     """Return a copy of a model with every parameter multiplied by ``factor``, gains, readout and frozen ones included.
 
     Examples
     --------
     >>> model = nn.Linear(2, 1)
-    >>> bool((rescaled(model, 0.5).weight == model.weight / 2).all())
+    >>> bool((rescale(model, 0.5).weight == model.weight / 2).all())
     True
     """
     if isinstance(factor, str) or not isinstance(factor, numbers.Real) or not 0 < factor < math.inf:
@@ -60,7 +61,7 @@ def recalibrate(model: nn.Module, inputs: Tensor) -> None:
     >>> model[0].running_mean.tolist(), model[0].momentum
     ([2.0], 0.1)
     """
-    batches, norms = pieces(model, inputs), batch_norms(model)
+    batches, norms = evaluation_batches(model, inputs), batch_norms(model)
     momenta = [norm.momentum for norm in norms]
     for norm in norms:
         norm.reset_running_stats()
@@ -100,14 +101,16 @@ class Finetuned:
     accuracies: list[float]
     reuse: dict[str, Reuse]
 
+    __repr__ = brief_repr
+
 
 def rescale_and_finetune(
     model: nn.Module,
-    samples: Samples,
+    samples: LabelledSamples,
     *,
     factors: Sequence[float] = (1.0, 0.5, 0.25, 0.125),
     layers: Sequence[str] = (),
-    test: Samples | None = None,
+    test: LabelledSamples | None = None,
     recipe: Recipe | None = None,
     centred: bool = True,
     statistics: str = "all",
@@ -141,7 +144,7 @@ def rescale_and_finetune(
     Returns
     -------
     list of Finetuned
-        One a factor. ``reuse[layer].regime`` is "nested" where finetuning kept few of the pretrained dimensions.
+        One per factor. ``reuse[layer].regime`` is "nested" where finetuning kept few of the pretrained dimensions.
 
     Examples
     --------
@@ -161,12 +164,12 @@ def rescale_and_finetune(
         )
     recipe = Recipe() if recipe is None else recipe
     of_kind(recipe, "recipe", Recipe)
-    inputs, labels = recipe.fitting(model, samples)
+    inputs, labels = recipe.check_samples(model, samples)
     if len(inputs) < 2:
         raise InputError("there is one sample; give at least two")
     found = []
     for factor in factors:
-        scaled = rescaled(model, factor)
+        scaled = rescale(model, factor)
         if statistics == "all" or (statistics == "rescaled" and factor != 1):
             recalibrate(scaled, inputs)
         before = layer_activations(scaled, inputs, layers)

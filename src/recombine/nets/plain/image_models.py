@@ -12,7 +12,7 @@ from torch.nn import functional
 from recombine.errors import InputError
 
 
-class Block(nn.Module):
+class ResidualBlock(nn.Module):
     """Two 3x3 convolutions with batch normalisation and a shortcut."""
 
     def __init__(self, channels: int, width: int, stride: int) -> None:
@@ -69,7 +69,11 @@ class ResNet18(nn.Module):
         before = widths[0]
         for number, width in enumerate(widths, start=1):
             stride = 1 if number == 1 else 2
-            setattr(self, f"stage{number}", nn.Sequential(Block(before, width, stride), Block(width, width, 1)))
+            setattr(
+                self,
+                f"stage{number}",
+                nn.Sequential(ResidualBlock(before, width, stride), ResidualBlock(width, width, 1)),
+            )
             before = width
         self.stages = len(widths)
         self.layers = ("stem", *(f"stage{number}" for number in range(1, self.stages + 1)), "readout")

@@ -12,15 +12,15 @@ from recombine.errors import InputError
 from recombine.nets.plain.activations import evaluating
 
 #: Inputs (N, ...) and labels (N,).
-Samples = tuple[Tensor, Tensor]
+LabelledSamples = tuple[Tensor, Tensor]
 
 
-def trainable(model: nn.Module) -> list[nn.Parameter]:
+def trainable_parameters(model: nn.Module) -> list[nn.Parameter]:
     """Return the parameters of a model that are not frozen, at least one.
 
     Examples
     --------
-    >>> len(trainable(nn.Linear(2, 1)))
+    >>> len(trainable_parameters(nn.Linear(2, 1)))
     2
     """
     if not isinstance(model, nn.Module):
@@ -31,14 +31,14 @@ def trainable(model: nn.Module) -> list[nn.Parameter]:
     return found
 
 
-def fitting(
+def check_samples(
     model: nn.Module,
     samples: Any,
     name: str = "samples",
     *,
     outputs: tuple[int, int] | None = None,
     half: bool = False,
-) -> Samples:
+) -> LabelledSamples:
     """Return samples as tensors of the model's device and precision, or say why the model cannot be trained on them.
 
     Two of the inputs pass through the model, which stays as it is.
@@ -57,14 +57,14 @@ def fitting(
 
     Examples
     --------
-    >>> fitting(nn.Linear(2, 3), ([[1, 0], [0.5, 1]], [2, 0]))[1]
+    >>> check_samples(nn.Linear(2, 3), ([[1, 0], [0.5, 1]], [2, 0]))[1]
     tensor([2, 0])
-    >>> fitting(nn.Linear(2, 3), ([[1, 0], [0.5, 1]], [2, 3]))
+    >>> check_samples(nn.Linear(2, 3), ([[1, 0], [0.5, 1]], [2, 3]))
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: labels of samples go from 2 to 3; the task has 3 outputs, so number classes from 0 to 2
     """
-    inputs, labels = _as_samples(samples, name, trainable(model)[0])
+    inputs, labels = _as_samples(samples, name, trainable_parameters(model)[0])
     first, last = outputs or (0, None)
     classes = _logits(model, inputs, half).shape[1]
     if last is not None and last > classes:
@@ -81,7 +81,7 @@ def fitting(
     return inputs, labels
 
 
-def _as_samples(samples: Any, name: str, parameter: Tensor) -> Samples:
+def _as_samples(samples: Any, name: str, parameter: Tensor) -> LabelledSamples:
     """Return a pair of tensors where a parameter is; inputs that are whole numbers stay so."""
     if isinstance(samples, DataLoader | Dataset):
         kind = "DataLoader" if isinstance(samples, DataLoader) else "Dataset"

@@ -15,7 +15,7 @@ from torch.nn import functional
 from recombine.checks import of_kind
 from recombine.errors import InputError, SolverError
 from recombine.nets.plain.activations import EVALUATED, batch_norms, evaluating
-from recombine.nets.plain.samples import Samples, fitting, trainable
+from recombine.nets.plain.samples import LabelledSamples, check_samples, trainable_parameters
 from recombine.nets.replay import ReplayedStep
 
 Optimisers = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
@@ -78,9 +78,9 @@ class Recipe:
         if self.outputs is not None and not 0 <= self.outputs[0] < self.outputs[1]:
             raise InputError(f"outputs are {self.outputs}; give the first, from 0 up, and one past the last")
 
-    def fitting(self, model: nn.Module, samples: object, name: str = "samples") -> Samples:
+    def check_samples(self, model: nn.Module, samples: object, name: str = "samples") -> LabelledSamples:
         """Return samples as tensors where the model is, or say why it cannot be trained on them."""
-        return fitting(model, samples, name, outputs=self.outputs, half=self.half)
+        return check_samples(model, samples, name, outputs=self.outputs, half=self.half)
 
     def logits(self, model: nn.Module, inputs: Tensor) -> Tensor:
         """Return the outputs (N, classes) of this task."""
@@ -89,8 +89,8 @@ class Recipe:
         return logits if self.outputs is None else logits[:, slice(*self.outputs)]
 
 
-class Task:
-    """A model in training on samples of one task; tasks of one model can share an optimiser and take turns.
+class Training:
+    """A model in training on samples of one task; trainings of one model can share an optimiser and take turns.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ class Task:
     --------
     >>> model, samples = nn.Linear(2, 2), (torch.eye(2), torch.tensor([0, 1]))
     >>> optimiser, order = sgd(model.parameters()), torch.Generator().manual_seed(0)
-    >>> task = Task(model, optimiser, samples, Recipe(), order, test=samples)
-    >>> 0 < task.epoch() < 3, task.accuracy() in (0.0, 0.5, 1.0)
+    >>> training = Training(model, optimiser, samples, Recipe(), order, test=samples)
+    >>> 0 < training.epoch() < 3, training.accuracy() in (0.0, 0.5, 1.0)
     (True, True)
     """
 
@@ -120,16 +120,16 @@ class Task:
         self,
         model: nn.Module,
         optimiser: torch.optim.Optimizer,
-        samples: Samples,
+        samples: LabelledSamples,
         recipe: Recipe,
         generator: torch.Generator,
         *,
         weight: float = 1.0,
-        test: Samples | None = None,
+        test: LabelledSamples | None = None,
     ) -> None:
         of_kind(optimiser, "the optimiser", torch.optim.Optimizer)
-        self.model, self.optimiser, self.samples = model, optimiser, recipe.fitting(model, samples)
-        self.test = None if test is None else recipe.fitting(model, test, "test samples")
+        self.model, self.optimiser, self.samples = model, optimiser, recipe.check_samples(model, samples)
+        self.test = None if test is None else recipe.check_samples(model, test, "test samples")
         self.recipe, self.generator, self.weight = recipe, generator, weight
         self.least = 2 if batch_norms(model) else 1
         if min(recipe.batch, len(self.samples[0])) < self.least:
@@ -169,7 +169,7 @@ class Task:
     def accuracy(self) -> float:
         """Return the share of test samples whose largest output is their label's, with running statistics."""
         if self.test is None:
-            raise InputError("this task has no test samples; name some when it is made")
+            raise InputError("there are no test samples; name some when the training is made")
         with evaluating(self.model):
             self.judge(None)
         return float(self.right) / len(self.test[1])
@@ -182,7 +182,7 @@ class Task:
 
 
 def train(
-    model: nn.Module, samples: Samples, recipe: Recipe, test: Samples | None = None
+    model: nn.Module, samples: LabelledSamples, recipe: Recipe, test: LabelledSamples | None = None
 ) -> tuple[list[float], list[float]]:
     """Train a model in place; return the loss of each epoch and, if there are test samples, the accuracy after it.
 
@@ -196,14 +196,14 @@ def train(
     (True, False)
     """
     generator = torch.Generator().manual_seed(recipe.seed)
-    task = Task(model, recipe.optimiser(trainable(model)), samples, recipe, generator, test=test)
+    training = Training(model, recipe.optimiser(trainable_parameters(model)), samples, recipe, generator, test=test)
     losses: list[float] = []
     accuracies: list[float] = []
-    with _seeded(recipe.seed, task.total.device):
+    with _seeded(recipe.seed, training.total.device):
         for _ in range(recipe.epochs):
-            losses.append(task.epoch())
+            losses.append(training.epoch())
             if test is not None:
-                accuracies.append(task.accuracy())
+                accuracies.append(training.accuracy())
             if losses[-1] < recipe.stop:
                 break
     model.eval()

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, brief_repr
+from recombine.cells.arrays import FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.checks import check_bounds, of_kind, reals, samples
 from recombine.errors import InputError, SolverError
 from recombine.theory.diagonal.penalties import Potential

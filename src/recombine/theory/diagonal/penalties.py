@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, brief_repr
+from recombine.cells.arrays import FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.checks import broadcast, known_or_refuse, real, reals, whole
 from recombine.errors import InputError
 

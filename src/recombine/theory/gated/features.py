@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, affordable, as_numbers, brief_repr
+from recombine.cells.arrays import FloatArray, IntArray, affordable, as_numbers
+from recombine.cells.brief import brief_repr
 from recombine.checks import whole
 from recombine.errors import InputError, listing, near_miss
 from recombine.theory.gated.contexts import as_points

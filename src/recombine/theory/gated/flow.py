@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, as_numbers, brief_repr
+from recombine.cells.arrays import FloatArray, as_numbers
+from recombine.cells.brief import brief_repr
 from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.features import as_problem

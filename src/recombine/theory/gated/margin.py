@@ -17,7 +17,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, affordable, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, affordable
+from recombine.cells.brief import brief_repr
 from recombine.checks import real, whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.gated.contexts import as_points

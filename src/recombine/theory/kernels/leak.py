@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 
 

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, near_miss
 
 Loss = Literal["hinge", "squared"]

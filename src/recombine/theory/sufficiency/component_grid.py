@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, as_cells, brief_repr, product_size
+from recombine.cells.arrays import FloatArray, IntArray, as_cells, product_size
+from recombine.cells.brief import brief_repr
 from recombine.checks import reals
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition, as_composition

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.checks import callable_or_refuse, generator, reals, whole
 from recombine.errors import InputError, listing
 from recombine.theory.compositions.composition import Composition, as_composition

@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, brief_repr, product_size
+from recombine.cells.arrays import FloatArray, IntArray, product_size
+from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import every_cell
 from recombine.checks import real
 from recombine.theory.compositions.composition import Composition

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.tables.table import Table
 from recombine.theory.supports.latents import as_text
 from recombine.verdicts import Verdict

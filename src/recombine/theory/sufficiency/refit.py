@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, brief_repr
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import every_cell
 from recombine.checks import generator, real
 from recombine.theory.compositions.composition import Composition

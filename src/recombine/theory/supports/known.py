@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, as_numbers, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
+from recombine.cells.brief import brief_repr
 from recombine.checks import generator, real, whole
 from recombine.errors import InputError
 from recombine.theory.supports.latents import SAME, as_latents, as_value, as_values, between, draw_until, slot_number

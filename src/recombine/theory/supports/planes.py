@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.checks import generator, real, reals, whole
 from recombine.errors import InputError
 from recombine.theory.supports.latents import SAME, as_bounds, as_latents, as_value, as_values, between, slot_number

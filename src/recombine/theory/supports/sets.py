@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.brief import brief_repr
 from recombine.checks import generator, whole
 from recombine.errors import InputError
 from recombine.theory.supports.latents import as_bounds, as_latents, as_text, as_value, as_values, between, slot_number

@@ -1,4 +1,4 @@
-"""Images of classes: files at hand, pairs of images, and labels that go with them."""
+"""Images of classes: sets at hand, pairs of images (which need torch), and labels that go with them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.worlds.images.draws import ImageDraws as ImageDraws
+    from recombine.worlds.images.draws import draw_images as draw_images
+    from recombine.worlds.images.draws import stack_draws as stack_draws
     from recombine.worlds.images.label_halves import Halves as Halves
     from recombine.worlds.images.label_halves import label_halves as label_halves
+    from recombine.worlds.images.label_pairs import OFFSETS as OFFSETS
     from recombine.worlds.images.label_pairs import LabelPairs as LabelPairs
     from recombine.worlds.images.label_pairs import PairDraws as PairDraws
     from recombine.worlds.images.label_pairs import draw_grid as draw_grid
     from recombine.worlds.images.label_pairs import draw_pairs as draw_pairs
     from recombine.worlds.images.label_pairs import relation as relation
-    from recombine.worlds.images.pairs import Draws as Draws
+    from recombine.worlds.images.label_pairs import split_images as split_images
+    from recombine.worlds.images.label_pairs import stack_pairs as stack_pairs
     from recombine.worlds.images.pairs import ImagePairs as ImagePairs
-    from recombine.worlds.images.pairs import draw as draw
     from recombine.worlds.images.sources import Images as Images
     from recombine.worlds.images.sources import data_folder as data_folder
-    from recombine.worlds.images.sources import load as load
+    from recombine.worlds.images.sources import load_images as load_images
 
 open_room(__name__)

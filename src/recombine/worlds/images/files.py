@@ -104,7 +104,7 @@ def _start(content: bytes) -> str:
 def cifar_readers(folder: Path, classes: int, split: str) -> Iterator[tuple[Path, Callable[[], Labelled]]]:
     """Yield the place and a reader of every copy of a split of CIFAR-10 or CIFAR-100 below a folder, fastest first.
 
-    The formats are python batches, binary batches, sprites (one image a row of a PNG) and PNG files in class folders.
+    The formats are python batches, binary batches, sprites (one image per row of a PNG) and PNG files in class folders.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def _read_binary(path: Path, classes: int) -> Labelled:
 
 
 def _read_sprites(paths: list[Path], split: str) -> Labelled:
-    """Return the images of PNG sprites, one image a row of 1,024 pixels, and their labels from a JSON next to them."""
+    """Return the images of PNG sprites, one image per row of 1,024 pixels, and their labels from a JSON beside them."""
     rows = np.concatenate([_sprite(path) for path in paths])
     # The package that carries the sprites spells it "lables".
     named = [paths[0].with_name(f"{split}_{word}.json") for word in ("lables", "labels")]
@@ -217,7 +217,7 @@ def _read_sprites(paths: list[Path], split: str) -> Labelled:
 def _sprite(path: Path) -> Bytes:
     rows = _png(path)
     if rows.shape[1] != SIDE * SIDE:
-        raise InputError(f"{path} is not a sprite: expected {SIDE * SIDE:,} pixels a row, found {rows.shape[1]:,}")
+        raise InputError(f"{path} is not a sprite: expected {SIDE * SIDE:,} pixels per row, found {rows.shape[1]:,}")
     return rows
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.checks import whole, wholes
 from recombine.errors import InputError
 from recombine.worlds.images.sources import Images
@@ -30,6 +31,8 @@ class Halves:
     X: FloatArray
     y: FloatArray
     validation: IntArray
+
+    __repr__ = brief_repr
 
     def rows(self, size: int) -> IntArray:
         """Return the rows of a training set of ``size`` samples; smaller sets lie within larger ones."""
@@ -54,8 +57,8 @@ def label_halves(images: Images, sizes: Sequence[int], validation: int, seed: in
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load
-    >>> halves = label_halves(load("digits"), sizes=[100, 200], validation=500)
+    >>> from recombine.worlds.images.sources import load_images
+    >>> halves = label_halves(load_images("digits"), sizes=[100, 200], validation=500)
     >>> halves.X.shape, len(halves.validation), halves.rows(100)[-1]
     ((700, 65), 500, np.int64(99))
     """

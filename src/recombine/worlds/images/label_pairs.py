@@ -2,7 +2,7 @@
 
 The label Y_1 of the left image is to be learnt. A relation says how the label Y_2 of the right one is drawn given Y_1:
 with ``OFFSETS["A"]`` the right image tells most of the answer in training, with ``OFFSETS["B"]`` nothing.
-Samples are drawn as numbers of images, in NumPy, and put together on the device when a network asks for them. One
+Samples are drawn as numbers of images, in NumPy, and put together by torch when a network asks for them. One
 epoch over a stream of steps * batch draws is training on fresh samples at every step.
 """
 
@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.worlds.images.pairs import ImagePairs
+from recombine.worlds.images.sources import Images
 
 if TYPE_CHECKING:
-    from recombine.worlds.images.sources import Images
+    from torch import Tensor
 
 #: Y_2 - Y_1 (mod 10), equally likely: in training in settings A and B, when tested in both, and when probed.
 OFFSETS = {"A": (0, 1), "B": tuple(range(10)), "test": tuple(range(2, 10)), "probe": tuple(range(10))}
@@ -44,6 +44,8 @@ class PairDraws:
     index: IntArray
     labels: IntArray
 
+    __repr__ = brief_repr
+
 
 def relation(offsets: Sequence[int], classes: int = 10) -> FloatArray:
     """Return P(Y_2 | Y_1), shape (classes, classes): Y_2 - Y_1 modulo ``classes`` is uniform on the offsets.
@@ -60,20 +62,6 @@ def relation(offsets: Sequence[int], classes: int = 10) -> FloatArray:
         raise InputError("a relation needs an offset; give the values that Y_2 - Y_1 may take, for instance (0, 1)")
     row = np.isin(np.arange(classes), list(places)) / len(places)
     return np.stack([np.roll(row, label) for label in range(classes)])
-
-
-def shared_information(rule: FloatArray) -> float:
-    """Return I(Y_1; Y_2) in bits under P(Y_2 | Y_1) of shape (K, K) with Y_1 uniform.
-
-    Examples
-    --------
-    >>> [round(shared_information(relation(OFFSETS[setting])), 3) for setting in ("A", "B")]
-    [2.322, 0.0]
-    """
-    joint = _checked(rule) / len(rule)
-    apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
-    there = joint > 0
-    return float((joint[there] * np.log2(joint[there] / apart[there])).sum())
 
 
 def draw_pairs(images: Images, rule: FloatArray, count: int, seed: int, purpose: str = "stream") -> PairDraws:
@@ -97,8 +85,8 @@ def draw_pairs(images: Images, rule: FloatArray, count: int, seed: int, purpose:
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load
-    >>> draws = draw_pairs(load("digits"), relation(OFFSETS["A"]), 1000, seed=0)
+    >>> from recombine.worlds.images.sources import load_images
+    >>> draws = draw_pairs(load_images("digits"), relation(OFFSETS["A"]), 1000, seed=0)
     >>> sorted(set(((draws.labels[:, 1] - draws.labels[:, 0]) % 10).tolist()))
     [0, 1]
     """
@@ -123,8 +111,8 @@ def draw_grid(images: Images, firsts: int, seconds: int, seed: int, classes: int
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load
-    >>> grid = draw_grid(load("digits"), 3, 4, seed=0)
+    >>> from recombine.worlds.images.sources import load_images
+    >>> grid = draw_grid(load_images("digits"), 3, 4, seed=0)
     >>> [len(set(part.tolist())) for part in grid.index[:, 0].reshape(3, 4)]
     [1, 1, 1]
     """
@@ -137,13 +125,13 @@ def draw_grid(images: Images, firsts: int, seconds: int, seed: int, classes: int
     return PairDraws(index, labels)
 
 
-def halves(images: Images, train: int, seed: int = 0) -> tuple[Images, Images]:
+def split_images(images: Images, train: int, seed: int = 0) -> tuple[Images, Images]:
     """Split a set that has no test images at random: ``train`` to train on, and the others.
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load
-    >>> [len(part) for part in halves(load("digits"), 1300)]
+    >>> from recombine.worlds.images.sources import load_images
+    >>> [len(part) for part in split_images(load_images("digits"), 1300)]
     [1300, 497]
     """
     if not 0 < train < len(images):
@@ -156,13 +144,13 @@ def halves(images: Images, train: int, seed: int = 0) -> tuple[Images, Images]:
     return first, second
 
 
-def join(draws: Sequence[PairDraws]) -> PairDraws:
+def stack_pairs(draws: Sequence[PairDraws]) -> PairDraws:
     """Put the draws of E networks together: index and labels (E, N, 2).
 
     Examples
     --------
     >>> one = PairDraws(np.zeros((5, 2), int), np.zeros((5, 2), int))
-    >>> join([one, one, one]).labels.shape
+    >>> stack_pairs([one, one, one]).labels.shape
     (3, 5, 2)
     """
     counts = {len(one.index) for one in draws}
@@ -189,8 +177,8 @@ class LabelPairs:
     Examples
     --------
     >>> import torch
-    >>> from recombine.worlds.images.sources import load
-    >>> pairs = LabelPairs(load("digits"), np.array([[[0, 1], [2, 3], [4, 5]]]))
+    >>> from recombine.worlds.images.sources import load_images
+    >>> pairs = LabelPairs(load_images("digits"), np.array([[[0, 1], [2, 3], [4, 5]]]))
     >>> len(pairs), pairs.shape, pairs.take(torch.tensor([0]), torch.tensor([[2, 0]])).shape
     (3, (1, 8, 16), torch.Size([1, 2, 1, 8, 16]))
     """
@@ -198,6 +186,8 @@ class LabelPairs:
     shape: tuple[int, ...]
 
     def __init__(self, images: Images, index: IntArray, *, device: str = "cpu") -> None:
+        from recombine.worlds.images.pairs import ImagePairs
+
         plain = replace(images, mean=(0.0,) * images.channels, std=(1.0,) * images.channels)
         self.apart = ImagePairs(plain, index, device=device)
         self.channels, height, width = images.shape

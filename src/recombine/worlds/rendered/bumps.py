@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
+from recombine.cells.brief import brief_repr
 from recombine.checks import whole
 from recombine.errors import InputError, listing, near_miss
 
@@ -114,6 +115,8 @@ class BumpSamples:
     codes: FloatArray
     images: FloatArray
 
+    __repr__ = brief_repr
+
     def __len__(self) -> int:
         return len(self.centres)
 
@@ -130,7 +133,7 @@ class BumpWorld:
     Parameters
     ----------
     side : int
-        Pixels a side (N); pixel centres are the integers 0..side-1, and so are the levels of both factors.
+        Pixels per side (N); pixel centres are the integers 0..side-1, and so are the levels of both factors.
     width : float
         Standard deviation of a bump in pixels (sigma).
     hole : Hole
@@ -298,7 +301,7 @@ def places(side: int) -> FloatArray:
 def _points(centres: npt.ArrayLike) -> FloatArray:
     points = as_numbers(centres, "centres").astype(np.float64, copy=False)
     if points.ndim != 2 or points.shape[1] != 2:
-        raise InputError(f"centres have shape {points.shape}; give one row (x, y) a sample")
+        raise InputError(f"centres have shape {points.shape}; give one row (x, y) per sample")
     return points
 
 

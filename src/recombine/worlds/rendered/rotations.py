@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 
 
@@ -33,6 +34,8 @@ class RotationWorld:
 
     image: FloatArray
     gap: tuple[float, float]
+
+    __repr__ = brief_repr
 
     def __post_init__(self) -> None:
         image = as_numbers(self.image, "the image").astype(np.float64)

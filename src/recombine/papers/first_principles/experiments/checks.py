@@ -30,7 +30,7 @@ def targets(unit: Unit) -> Rows:
     units = support(unit.setting["support"]).sample(unit.setting["images"], 0)
     rows = []
     for rule in ("hard", "soft"):
-        images = sprites.cast(sprites.render(units, rule), "float32") / (255 if rule == "hard" else 1)
+        images = sprites.render_sprites(units, rule).astype(np.float32) / (255 if rule == "hard" else 1)
         row = {"support": unit.setting["support"], "targets": rule, "variance": mean_variance(images)}
         rows.append(row | {"black mse": mean_squared_error(0 * images, images)})
     return rows
@@ -40,7 +40,7 @@ def renderer(unit: Unit) -> Rows:
     """Count the images that differ from Pillow's polygons, drawn one by one as the authors' renderer does."""
     units = np.random.default_rng(unit.seeds[0]).random((unit.setting["images"], 2, 5))
     start = time.perf_counter()
-    ours = sprites.render(units)
+    ours = sprites.render_sprites(units)
     middle = time.perf_counter()
     theirs = np.stack([_polygons(unit) for unit in units])
     end = time.perf_counter()
@@ -52,10 +52,10 @@ def _polygons(units: FloatArray) -> npt.NDArray[np.uint8]:
     from PIL import Image, ImageDraw
 
     canvas = Image.new("RGB", (sprites.SIDE, sprites.SIDE))
-    for x, y, shape, scale, hue in sprites.mapped(units)[::-1]:
+    for x, y, shape, scale, hue in sprites.sprite_latents(units)[::-1]:
         corners, start = list(sprites.SHAPES.values())[int(shape)]
         angles = np.deg2rad(start) + 2 * np.pi * np.arange(corners) / corners
-        outline = scale * sprites.radius(corners) * np.stack([np.cos(angles), np.sin(angles)], 1)
+        outline = scale * sprites.polygon_radius(corners) * np.stack([np.cos(angles), np.sin(angles)], 1)
         points = [(float(across), float(up)) for across, up in sprites.SIDE * (outline + np.array([x, y]))]
         red, green, blue = (int(255 * part) for part in colorsys.hsv_to_rgb(hue, 1, 1))
         ImageDraw.Draw(canvas).polygon(points, fill=(red, green, blue))
@@ -66,17 +66,17 @@ def collapse(unit: Unit) -> Rows:
     """Opacity of untrained RGBa models and size of their first gradient, clamped or not: one row per seed and kind."""
     import torch
 
-    from recombine.nets.architecture import stack
-    from recombine.nets.decoders.composed import opaque_at_start, rgba
+    from recombine.nets.architecture import stack_networks
+    from recombine.nets.decoders.composed import opaque_at_start, rgba_decoder
 
     units = support("orthogonal").sample(unit.setting["images"], 0)
-    inputs = sprites.mapped(units).reshape(len(units), -1)
-    target = torch.tensor(sprites.render(units), dtype=torch.float32).flatten(1) / 255
+    inputs = sprites.sprite_latents(units).reshape(len(units), -1)
+    target = torch.tensor(sprites.render_sprites(units), dtype=torch.float32).flatten(1) / 255
     rows = []
     for seed in unit.seeds:
         for opacity in ("clamp", "sigmoid"):
-            model = rgba(opacity=opacity)
-            parameters = {name: tensor.float() for name, tensor in stack([model.initial(seed, 1.0)]).items()}
+            model = rgba_decoder(opacity=opacity)
+            parameters = {name: tensor.float() for name, tensor in stack_networks([model.initial(seed, 1.0)]).items()}
             slope = _first_gradient(model, parameters, torch.tensor(inputs, dtype=torch.float32), target)
             row = {"seed": seed, "opacity": opacity, "gradient": slope}
             rows.append(row | {"opaque": opaque_at_start(model, seed, inputs)})
@@ -100,15 +100,15 @@ def outputs(unit: Unit) -> Rows:
     """
     import torch
 
-    from recombine.nets.architecture import stack
+    from recombine.nets.architecture import stack_networks
     from recombine.nets.decoders.components import InterpolatedDecoder
-    from recombine.nets.decoders.composed import compositional
+    from recombine.nets.decoders.composed import compositional_decoder
 
-    model, built_in = compositional(), compositional(InterpolatedDecoder())
+    model, built_in = compositional_decoder(), compositional_decoder(InterpolatedDecoder())
     inputs = torch.rand(1, unit.setting["images"], model.inputs, generator=torch.Generator().manual_seed(0))
     rows = []
     for seed in unit.seeds:
-        one = {name: tensor.float() for name, tensor in stack([model.initial(seed, 1.0)]).items()}
+        one = {name: tensor.float() for name, tensor in stack_networks([model.initial(seed, 1.0)]).items()}
         with torch.no_grad():
             ours, theirs = (kind.forward(one, {}, inputs, True) for kind in (model, built_in))
         difference, size = float((ours - theirs).abs().max()), float(theirs.abs().max())
@@ -123,17 +123,17 @@ def upsampling(unit: Unit) -> Rows:
     """
     import torch
 
-    from recombine.nets.architecture import chosen, stack
+    from recombine.nets.architecture import select_networks, stack_networks
     from recombine.nets.decoders.components import InterpolatedDecoder
-    from recombine.nets.decoders.composed import compositional
+    from recombine.nets.decoders.composed import compositional_decoder
 
-    model, built_in, setting = compositional(), compositional(InterpolatedDecoder()), unit.setting
+    model, built_in, setting = compositional_decoder(), compositional_decoder(InterpolatedDecoder()), unit.setting
     dtype = getattr(torch, setting["dtype"])
     generator = torch.Generator().manual_seed(0)
     inputs = torch.rand(1, setting["batch"], model.inputs, generator=generator).to(unit.device)
-    networks = stack([model.initial(seed, 1.0) for seed in unit.seeds])
+    networks = stack_networks([model.initial(seed, 1.0) for seed in unit.seeds])
     short = {name: tensor.to(unit.device, dtype) for name, tensor in networks.items()}
-    alone = chosen(short, slice(0, 1))
+    alone = select_networks(short, slice(0, 1))
     everyone = inputs.expand(len(unit.seeds), -1, -1)
     clock = _Clock(setting["repeats"], unit.device)
     seconds = {

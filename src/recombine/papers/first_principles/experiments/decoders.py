@@ -192,7 +192,7 @@ def _front_sum(condition: Condition, trained: Trained, place: int) -> float:
     """Mean channel sum of the front layer where there is nothing in front; soft addition drives it below 0."""
     import torch
 
-    from recombine.nets.architecture import chosen
+    from recombine.nets.architecture import select_networks
 
     model = _model(trained)
     if model.rule != "soft" or model.slots < 2:
@@ -200,7 +200,7 @@ def _front_sum(condition: Condition, trained: Trained, place: int) -> float:
     units = support("random", condition.world.latents).sample(min(FEW, condition.setting["tests"]), ALL)
     inputs = torch.tensor(condition.world.inputs(units), dtype=torch.float32, device=condition.device)
     with torch.no_grad():
-        one = chosen(trained.parameters, slice(place, place + 1))
+        one = select_networks(trained.parameters, slice(place, place + 1))
         front = model.layers(one, inputs.unsqueeze(0))[0, 0].sum(1)
     clear = ~torch.tensor(condition.world.regions(units)["front"], device=condition.device)
     return float(front[clear].mean())

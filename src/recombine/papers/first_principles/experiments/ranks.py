@@ -43,9 +43,9 @@ def visibility(unit: Unit) -> Rows:
         for way, fronts in (("drawn", _drawn_fronts), ("ends", _end_fronts)):
             covered = hidden = 0
             for back in support_named(name).sample(setting["values"], seed)[:, 1]:
-                mask = sprites.masks(back)
+                mask = sprites.sprite_masks(back)
                 covered += int(mask.sum())
-                always = sprites.masks(fronts(setting["width"], back, setting["fronts"], rng)).all(axis=0)
+                always = sprites.sprite_masks(fronts(setting["width"], back, setting["fronts"], rng)).all(axis=0)
                 hidden += int((mask & always).sum())
             rows.append({**setting, "seed": seed, "way": way, "hidden": hidden / covered})
     return [{name: value for name, value in row.items() if name != "seeds"} for row in rows]
@@ -72,7 +72,7 @@ def _layers(alpha: bool) -> Callable[[FloatArray], FloatArray]:
     >>> _layers(True)(np.zeros((2, 5))).shape
     (2, 4096, 4)
     """
-    return lambda z: np.moveaxis(np.asarray(sprites.layers(z, alpha=alpha)), -3, -1).reshape(len(z), PIXELS, -1)
+    return lambda z: np.moveaxis(np.asarray(sprites.sprite_layers(z, alpha=alpha)), -3, -1).reshape(len(z), PIXELS, -1)
 
 
 def ranks(unit: Unit) -> Rows:

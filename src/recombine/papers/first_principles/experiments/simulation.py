@@ -112,9 +112,9 @@ def _read(
     inputs: FloatArray, targets: FloatArray, tested: FloatArray, width: int, cases: list[tuple[str, int]], unit: Unit
 ) -> FloatArray:
     """Train one network for each set of samples (E, N, ...) and return its outputs on the tested points."""
+    from recombine.nets.architectures.mlp import MLP
     from recombine.nets.ensemble.ensemble import Ensemble
     from recombine.nets.ensemble.optimisers import Adam
-    from recombine.nets.layers.dense import MLP
 
     each = len(inputs) // len(cases)
     seeds = [each * seed + place for _, seed in cases for place in range(each)]

@@ -72,29 +72,33 @@ class SpriteWorld(SlotWorld):
         """Draw on the device; sprites become floats only there."""
         import torch
 
-        drawn: Tensor = sprites.render(torch.tensor(units, device=device), targets)
+        drawn: Tensor = sprites.render_sprites(torch.tensor(units, device=device), targets)
         return drawn if drawn.dtype is torch.float32 else drawn.float().div_(255)
 
     def inputs(self, units: FloatArray) -> FloatArray:
         """Return the mapped latents side by side, the shape as a number."""
-        values: FloatArray = sprites.mapped(units)
+        values: FloatArray = sprites.sprite_latents(units)
         return values.reshape(len(units), -1)
 
     def regions(self, units: FloatArray) -> Mapping[str, Any]:
         """Return front, visible back, empty and hidden pixels."""
-        return sprites.regions(units)
+        return sprites.sprite_regions(units)
 
     def anchor_pixels(self, value: float) -> Any:
         """Return the pixels of an anchor."""
-        return sprites.masks(anchor(value))
+        return sprites.sprite_masks(anchor(value))
 
     def model(self, name: str) -> ComposedDecoder:
         """Return a model of the paper."""
         from recombine.nets.decoders import composed as decoders
 
-        models = {"compositional": decoders.compositional, "monolithic": decoders.monolithic, "rgba": decoders.rgba}
+        models = {
+            "compositional": decoders.compositional_decoder,
+            "monolithic": decoders.monolithic_decoder,
+            "rgba": decoders.rgba_decoder,
+        }
         if name == "rgba sigmoid":
-            return decoders.rgba(opacity="sigmoid")
+            return decoders.rgba_decoder(opacity="sigmoid")
         if name not in models:
             raise InputError(f"model {name!r} is unknown;{near_miss(name, models)} Models: {listing(models)}")
         return models[name]()
@@ -117,7 +121,7 @@ class BlobWorld(SlotWorld):
         """Draw blobs."""
         import torch
 
-        return torch.tensor(blobs.render(units, targets), dtype=torch.float32, device=device)
+        return torch.tensor(blobs.render_blobs(units, targets), dtype=torch.float32, device=device)
 
     def inputs(self, units: FloatArray) -> FloatArray:
         """Return the latents as they are."""
@@ -125,17 +129,17 @@ class BlobWorld(SlotWorld):
 
     def regions(self, units: FloatArray) -> Mapping[str, Any]:
         """Return front, visible back, empty and hidden pixels."""
-        return blobs.regions(units)
+        return blobs.blob_regions(units)
 
     def anchor_pixels(self, value: float) -> Any:
         """Return the pixels of an anchor."""
-        return blobs.opacities(np.full(3, value)) > 0
+        return blobs.blob_opacities(np.full(3, value)) > 0
 
     def model(self, name: str) -> ComposedDecoder:
         """Return a small model."""
         from recombine.nets.decoders import composed as decoders
 
-        return decoders.small(name, self.side)
+        return decoders.small_decoder(name, self.side)
 
 
 WORLDS: Mapping[str, SlotWorld] = {"sprites": SpriteWorld(), "blobs": BlobWorld()}

@@ -83,9 +83,9 @@ def open_shares(rows: Table) -> Measured:
 
 def deficient_pixels(rows: Table) -> Measured:
     """Return how many pixels are deficient with one anchor or covered by it, but not both, and deficient with two."""
-    from recombine.worlds.rendered.sprites import masks
+    from recombine.worlds.rendered.sprites import sprite_masks
 
-    covered = masks(anchor(0.0)).ravel()[rows["pixel"]]
+    covered = sprite_masks(anchor(0.0)).ravel()[rows["pixel"]]
     one, two = (rows[f"back, {word}"] < 1 for word in ("one anchor", "two anchors"))
     numbers = {"pixels that differ": int((one != covered).sum()), "deficient with two anchors": int(two.sum())}
     return Measured(numbers, f"{one.sum()} of {len(rows)} pixels are deficient with one anchor")

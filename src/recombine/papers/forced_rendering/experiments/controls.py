@@ -16,7 +16,7 @@ from recombine.papers.forced_rendering.experiments.training import (
     world_of,
 )
 from recombine.runs.experiment import Unit
-from recombine.worlds.images.sources import load
+from recombine.worlds.images.sources import load_images
 from recombine.worlds.rendered.bumps import BumpWorld
 from recombine.worlds.rendered.rotations import RotationWorld
 
@@ -47,7 +47,7 @@ def digit(images: str, side: int) -> FloatArray:
     """
     from scipy.ndimage import zoom
 
-    found = load(images)
+    found = load_images(images)
     first = int(np.flatnonzero(found.labels == DIGIT)[0])
     image: FloatArray = found.pixels[first, 0].astype(np.float64) / 255
     if len(image) != side:
@@ -62,7 +62,7 @@ def digit(images: str, side: int) -> FloatArray:
 def images_at_hand(units: Sequence[Unit]) -> None:
     """Raise unless the images of all units can be loaded."""
     for name in sorted({{**ROTATION, **unit.setting}["images"] for unit in units}):
-        load(name)
+        load_images(name)
 
 
 def rotation(unit: Unit) -> Rows:

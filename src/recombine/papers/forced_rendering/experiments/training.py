@@ -154,12 +154,12 @@ def sheets_of(trained: Any, world: BumpWorld, place: int) -> list[FloatArray]:
     """
     import torch
 
-    from recombine.nets.architecture import chosen
+    from recombine.nets.architecture import select_networks
 
     ensemble = trained.ensemble
     codes = torch.from_numpy(world.grid().codes).to(ensemble.device, ensemble.master).unsqueeze(0)
     with torch.no_grad():
-        layers = ensemble.architecture.features(chosen(trained.parameters, slice(place, place + 1)), codes)
+        layers = ensemble.architecture.features(select_networks(trained.parameters, slice(place, place + 1)), codes)
     return [_isometric(layer[0].flatten(1)).reshape(world.side, world.side, -1) for layer in layers]
 
 

@@ -19,7 +19,7 @@ from recombine.theory.gated.contexts import HalfSpaces, relu_gates
 from recombine.theory.gated.machine import NotSeparableError, UndecidedError
 from recombine.theory.gated.margin import largest_margin
 from recombine.worlds.images.label_halves import Halves, label_halves
-from recombine.worlds.images.sources import load
+from recombine.worlds.images.sources import load_images
 
 if TYPE_CHECKING:
     from recombine.nets.by_hand.gated import GatedNetworks
@@ -39,13 +39,13 @@ def images_at_hand(units: Sequence[Unit]) -> None:
     >>> images_at_hand([Unit("shallow", 1, {"images": "digits"})])
     """
     for name in sorted({unit.setting["images"] for unit in units}):
-        load(name)
+        load_images(name)
 
 
 def problem_of(setting: Mapping[str, Any]) -> Halves:
     """Return the samples of a setting; "pool" keeps validation the same where only smaller sizes are asked for."""
     sizes = [*setting["sizes"], setting.get("pool", 1)]
-    return label_halves(load(setting["images"]), sizes, setting["validation"])
+    return label_halves(load_images(setting["images"]), sizes, setting["validation"])
 
 
 def half_spaces(thresholds: str, units: int, bits: int, X: FloatArray, seed: int) -> HalfSpaces:
@@ -97,7 +97,7 @@ def _trained(
 ) -> GatedNetworks:
     """Train one network for each size, momentum and seed, all of them together."""
     from recombine.nets.by_hand.gated import GatedNetworks
-    from recombine.nets.by_hand.gated_training import train
+    from recombine.nets.by_hand.gated_training import train_gated
 
     seeds = [seed for _, _, seed in keys]
     start = GatedNetworks.initial(
@@ -108,7 +108,7 @@ def _trained(
         contexts=[contexts[seed] for seed in seeds] if contexts else (),
         device=unit.device,
     )
-    return train(
+    return train_gated(
         start,
         halves.X,
         halves.y,

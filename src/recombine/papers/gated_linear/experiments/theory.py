@@ -16,7 +16,7 @@ from recombine.theory.gated.conic import largest_margin_by_cones, least_effectiv
 from recombine.theory.gated.contexts import joint_contexts
 from recombine.theory.gated.flow import flow
 from recombine.theory.gated.margin import GatedMargin, largest_margin
-from recombine.worlds.gated_problems import GatedProblem, problem
+from recombine.worlds.gated_problems import GatedProblem, gated_problem
 
 Rows = list[dict[str, Any]]
 
@@ -183,7 +183,7 @@ def small_limits(unit: Unit) -> Rows:
     >>> [row["norm"] for row in rows][:2], round(rows[0]["value"], 6)
     (['group', 'published group'], 7.665719)
     """
-    given = problem(unit.setting["problem"])
+    given = gated_problem(unit.setting["problem"])
     rows = []
     for norm in NORMS:
         ids = given.gates if norm == "frozen" else given.ids
@@ -228,7 +228,7 @@ def flows(unit: Unit) -> Rows:
     [8.2]
     """
     setting = unit.setting
-    given, sharing = problem(setting["problem"]), setting["sharing"]
+    given, sharing = gated_problem(setting["problem"]), setting["sharing"]
     ids = np.tile(joint_contexts(given.ids)[:, None], (1, 3)) if sharing else given.ids
     contexts = int(ids.max()) + 1
     best = _flow_limit(given, ids, contexts, sharing)

@@ -11,7 +11,7 @@ from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence
 from recombine.tables.table import Table
 from recombine.theory.gated.margin import largest_margin
-from recombine.worlds.gated_problems import problem
+from recombine.worlds.gated_problems import gated_problem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -28,7 +28,7 @@ SIDE = 112
 
 
 def _toy_table(results: Mapping[str, Evidence]) -> Table:
-    given = problem("toy")
+    given = gated_problem("toy")
     ticks = np.linspace(-1.105, 1.105, SIDE)
     plane = np.column_stack([np.tile(ticks, SIDE), np.repeat(ticks, SIDE), np.ones(SIDE**2)])
     ids = (plane[:, :2] > 0).astype(np.int64)
@@ -40,7 +40,7 @@ def _toy_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_toy(canvas: Canvas, table: Table) -> None:
-    given = problem("toy")
+    given = gated_problem("toy")
     axes = canvas.subplots(1, 2, sharex=True, sharey=True)
     canvas.subplots_adjust(left=0.085, right=0.985, top=0.92, bottom=0.13, wspace=0.04)
     ticks = np.unique(table["x1"])

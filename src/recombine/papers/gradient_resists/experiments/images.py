@@ -18,7 +18,7 @@ from recombine.errors import InputError
 from recombine.measures.dependence.independence import independence_test
 from recombine.measures.dependence.information import invariance_entropy, mutual_information
 from recombine.runs.experiment import Unit
-from recombine.worlds.images.sources import Images, load
+from recombine.worlds.images.sources import Images, load_images
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -107,7 +107,7 @@ class PairSamples:
     @classmethod
     def of(cls, setting: Setting, seeds: Sequence[int]) -> PairSamples:
         """Draw each network's stream of training samples, and what it is evaluated on."""
-        from recombine.worlds.images.label_pairs import OFFSETS, draw_grid, draw_pairs, join, relation
+        from recombine.worlds.images.label_pairs import OFFSETS, draw_grid, draw_pairs, relation, stack_pairs
 
         kind = setting["setting"]
         if kind not in ("A", "B"):
@@ -121,10 +121,11 @@ class PairSamples:
             "probe": (test, rules["probe"], setting["probed"]),
         }
         draws = {
-            name: join([draw_pairs(*what, seed=seed, purpose=name) for seed in seeds]) for name, what in drawn.items()
+            name: stack_pairs([draw_pairs(*what, seed=seed, purpose=name) for seed in seeds])
+            for name, what in drawn.items()
         }
         firsts, seconds = setting["grid"]
-        draws["grid"] = join([draw_grid(test, firsts, seconds, seed) for seed in seeds])
+        draws["grid"] = stack_pairs([draw_grid(test, firsts, seconds, seed) for seed in seeds])
         return cls({"train": train, "test": test}, draws)
 
     def columns(self, place: int, setting: Setting, predictions: IntArray, norms: tuple[float, float]) -> Setting:
@@ -210,11 +211,11 @@ def images_for(name: str) -> tuple[Images, Images]:
     >>> [len(images) for images in images_for("digits")]
     [1300, 497]
     """
-    from recombine.worlds.images.label_pairs import halves
+    from recombine.worlds.images.label_pairs import split_images
 
     if name == "digits":
-        return halves(load(name), DIGITS_TO_TRAIN_ON)
-    return load(name, split="train"), load(name, split="test")
+        return split_images(load_images(name), DIGITS_TO_TRAIN_ON)
+    return load_images(name, split="train"), load_images(name, split="test")
 
 
 def images_at_hand(units: Sequence[Unit]) -> None:

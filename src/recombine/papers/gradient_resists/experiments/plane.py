@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
-from recombine.nets.by_hand.playground import Playground, train
+from recombine.nets.by_hand.playground import Playground, train_playground
 from recombine.runs.experiment import Unit
 from recombine.worlds import plane as world
 
@@ -41,7 +41,7 @@ def plane(unit: Unit) -> Rows:
     """
     setting = unit.setting
     samples, kept = train_models(unit)
-    points = world.held_out(setting["reading"])
+    points = world.draw_held_out(setting["reading"])
     about = {name: setting[name] for name in ("reading", "setting", "model")}
     rows = []
     for epoch, networks in kept.items():
@@ -70,8 +70,8 @@ def boundaries(unit: Unit, side: int = 41) -> Rows:
     (-0.9, 1.0)
     """
     setting = unit.setting
-    points = world.grid(setting["reading"], side)
-    half = world.reading_named(setting["reading"]).edge / side
+    points = world.square_centres(setting["reading"], side)
+    half = world.plane_reading(setting["reading"]).edge / side
     about = {name: setting[name] for name in ("reading", "setting", "model")}
     _, kept = train_models(unit)
     return [
@@ -94,9 +94,9 @@ def train_models(unit: Unit) -> tuple[world.PlaneSamples, dict[int, Playground]]
         if setting[name] not in known:
             raise InputError(f"{name} is {setting[name]!r}; give one of {', '.join(known)}")
     reading, linear = setting["reading"], setting["model"] == "linear"
-    samples = world.stack([world.training(reading, seed) for seed in unit.seeds])
+    samples = world.stack_samples([world.draw_training(reading, seed) for seed in unit.seeds])
     points = world.Redraw(reading, samples, unit.seeds) if setting["setting"] == "B" else samples.points
-    kept = train(
+    kept = train_playground(
         Playground.zero(len(unit.seeds)) if linear else Playground.initial(unit.seeds),
         points,
         samples.labels,

@@ -16,7 +16,7 @@ import numpy as np
 from recombine.cells.arrays import IntArray
 from recombine.errors import InputError
 from recombine.runs.experiment import Unit
-from recombine.worlds.scan import Split, commands, reading
+from recombine.worlds.scan import ScanSplit, commands, scan_reading
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -57,7 +57,7 @@ def scan(unit: Unit) -> Rows:
     >>> [(row["reading"], row["step"], row["test accuracy"]) for row in scan(Unit("scan", 1, tiny))]
     [('A', 0, 0.0), ('A', 1, 0.0)]
     """
-    from recombine.nets.architectures.seq2seq import Seq2Seq, rows
+    from recombine.nets.architectures.seq2seq import Seq2Seq, sequence_rows
     from recombine.nets.ensemble.ensemble import Ensemble
     from recombine.nets.ensemble.optimisers import Adam
 
@@ -66,10 +66,12 @@ def scan(unit: Unit) -> Rows:
         raise InputError("record names no step; name those at which to measure, for instance [0, 50]")
     known = commands()
     network = Seq2Seq.for_symbols(known.words, known.actions, encoder=setting["encoder"])
-    splits = [reading(setting["reading"], seed=seed, without_repeats=not setting["repeats"]) for seed in unit.seeds]
+    splits = [
+        scan_reading(setting["reading"], seed=seed, without_repeats=not setting["repeats"]) for seed in unit.seeds
+    ]
     observer = ScanObserver.of(network, splits, unit.seeds, setting["evaluated"], setting["greedy"], unit.device)
     trained = Ensemble(network, unit.seeds, device=unit.device, chunk=setting.get("chunk")).train(
-        rows(known.words, known.actions),
+        sequence_rows(known.words, known.actions),
         known.actions,
         rate=setting["rate"],
         steps=setting["steps"],
@@ -127,12 +129,12 @@ class ScanObserver:
 
     @classmethod
     def of(
-        cls, network: Seq2Seq, splits: Sequence[Split], seeds: Sequence[int], count: int, greedy: int, device: str
+        cls, network: Seq2Seq, splits: Sequence[ScanSplit], seeds: Sequence[int], count: int, greedy: int, device: str
     ) -> ScanObserver:
         """Draw what each network is evaluated on, with replacement; its seed decides."""
         import torch
 
-        from recombine.nets.architectures.seq2seq import rows
+        from recombine.nets.architectures.seq2seq import sequence_rows
 
         known = commands()
         drawn = [_drawn(one, seed, count) for one, seed in zip(splits, seeds, strict=True)]
@@ -140,7 +142,7 @@ class ScanObserver:
             part: torch.from_numpy(np.stack([one[place] for one in drawn])).to(device)
             for place, part in enumerate(PARTS)
         }
-        sequences = torch.from_numpy(rows(known.words, known.actions)).float().to(device)
+        sequences = torch.from_numpy(sequence_rows(known.words, known.actions)).float().to(device)
         return cls(network, sequences, shown, greedy)
 
     def __call__(self, parameters: Tensors, statistics: Tensors, networks: Tensor) -> Tensor:
@@ -176,7 +178,7 @@ class ScanObserver:
         return right
 
 
-def _drawn(one: Split, seed: int, count: int) -> list[IntArray]:
+def _drawn(one: ScanSplit, seed: int, count: int) -> list[IntArray]:
     """Draw rows to evaluate on: training rows, distinct training commands, test commands."""
     generator = np.random.default_rng([seed, 1])
     return [generator.choice(rows, count) for rows in (one.train, np.unique(one.train), one.test)]

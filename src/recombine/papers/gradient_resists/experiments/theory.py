@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.measures.dependence.information import information_of, tabulate
-from recombine.nets.by_hand.playground import Playground, train
+from recombine.nets.by_hand.playground import Playground, train_playground
 from recombine.runs.experiment import Unit
 from recombine.worlds import plane as world
 
@@ -35,11 +35,11 @@ def first_step(unit: Unit) -> Rows:
     exact = [float(value) for value in exact_covariances()]
     rows = [_covariances("exact", 0, exact)]
     for seed in unit.seeds:
-        samples = world.training("text", seed, unit.setting["samples"])
+        samples = world.draw_training("text", seed, unit.setting["samples"])
         labels, centred = samples.labels, samples.points - samples.points.mean(axis=0)
         rows.append(_covariances("samples", seed, (labels - labels.mean()) @ centred / len(labels)))
         model, size = Playground.zero(1), len(labels)
-        moved = train(model, centred[None], labels[None], record=[1], rate=1.0, batch=size, loss="logistic")
+        moved = train_playground(model, centred[None], labels[None], record=[1], rate=1.0, batch=size, loss="logistic")
         rows.append(_covariances("one step", seed, moved[1].weights[0].ravel()))
     return rows
 

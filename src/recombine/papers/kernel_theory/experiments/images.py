@@ -21,7 +21,7 @@ from recombine.papers.kernel_theory.experiments.onehot import ADDITION_SETS
 from recombine.runs.experiment import Unit
 from recombine.tasks import Task
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.worlds.images.sources import load
+from recombine.worlds.images.sources import load_images
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from recombine.nets.architecture import Architecture, Tensors
     from recombine.nets.architectures.convnet import ConvNet
     from recombine.nets.ensemble.ensemble import Ensemble
-    from recombine.worlds.images.pairs import Draws, ImagePairs
+    from recombine.worlds.images.draws import ImageDraws
+    from recombine.worlds.images.pairs import ImagePairs
 
 #: Sizes of each architecture that a setting may change; the paper's are the defaults.
 SIZES = {
@@ -68,7 +69,7 @@ def images_at_hand(units: Sequence[Unit]) -> None:
     >>> images_at_hand([Unit("addition", 1, {"images": "digits"})])
     """
     for name in sorted({unit.setting["images"] for unit in units}):
-        load(name)
+        load_images(name)
 
 
 def architecture_of(setting: Setting, shape: tuple[int, ...]) -> Architecture:
@@ -94,7 +95,7 @@ class ImageSetup:
     """Samples of one unit's networks in every split, and the untrained networks that will see them."""
 
     task: Task
-    draws: Mapping[str, Draws]
+    draws: Mapping[str, ImageDraws]
     pairs: Mapping[str, ImagePairs]
     ensemble: Ensemble
 
@@ -102,13 +103,14 @@ class ImageSetup:
     def of(cls, task: Task, unit: Unit) -> ImageSetup:
         """Draw the unit's samples and put its images on the device."""
         from recombine.nets.ensemble.ensemble import Ensemble
-        from recombine.worlds.images.pairs import ImagePairs, draw, stack
+        from recombine.worlds.images.draws import draw_images, stack_draws
+        from recombine.worlds.images.pairs import ImagePairs
 
         setting = unit.setting
-        images = load(setting["images"])
+        images = load_images(setting["images"])
         counts = {"pool": setting["pool"], "total": setting["total"], "per_cell": setting.get("per cell", PER_CELL)}
-        drawn = [draw(task, images, seed, **counts) for seed in unit.seeds]
-        splits = {split: stack([one[split] for one in drawn]) for split in drawn[0]}
+        drawn = [draw_images(task, images, seed, **counts) for seed in unit.seeds]
+        splits = {split: stack_draws([one[split] for one in drawn]) for split in drawn[0]}
         noise = unit.seeds if setting.get("augment", False) else None
         pairs = {
             split: ImagePairs(
@@ -149,14 +151,14 @@ class ImageSetup:
         The paper pairs a sample with itself too, which adds to the similarity of a cell with itself: "salience" does,
         "salience of distinct samples" does not.
         """
-        from recombine.nets.architecture import chosen
+        from recombine.nets.architecture import select_networks
         from recombine.nets.architectures.convnet import ConvNet
 
         architecture = self.ensemble.architecture
         if isinstance(architecture, ConvNet):
             parameters, statistics = self.ensemble.initial()
             places = [slice(place, place + 1) for place in range(len(self.ensemble))]
-            networks = [(chosen(parameters, place), chosen(statistics, place)) for place in places]
+            networks = [(select_networks(parameters, place), select_networks(statistics, place)) for place in places]
             found = np.array([self._salience_of(place, architecture, *one) for place, one in enumerate(networks)]).T
         else:
             found = np.full((2, len(self.ensemble)), np.nan)

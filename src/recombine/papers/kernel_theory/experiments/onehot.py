@@ -28,9 +28,9 @@ FITTED = 1e-3
 
 def train(task: Task, unit: Unit, loss: str = "mse", record: tuple[int, ...] = ()) -> Any:
     """Train one network per seed on seen cells, as the setting says; outputs at the steps in ``record`` are kept."""
+    from recombine.nets.architectures.mlp import MLP
     from recombine.nets.ensemble.ensemble import Ensemble
     from recombine.nets.ensemble.optimisers import SGD, Adam
-    from recombine.nets.layers.dense import MLP
 
     setting = unit.setting
     inputs = one_hot(task.cells, task.sizes)

@@ -116,7 +116,7 @@ def _theory(X: FloatArray, pair: LinearTeachers, method: str, start: Start) -> f
 
 def _run(unit: Unit, seed: int, X: FloatArray, cases: list[Case], joint: bool) -> TrainedDiagonal:
     from recombine.nets.by_hand.diagonal import Schedule, multi_task, single_task
-    from recombine.nets.by_hand.diagonal_training import train
+    from recombine.nets.by_hand.diagonal_training import train_diagonal
 
     setting = unit.setting
     where: dict[str, Any] = {"dtype": setting.get("dtype", "float32"), "device": unit.device}
@@ -124,20 +124,20 @@ def _run(unit: Unit, seed: int, X: FloatArray, cases: list[Case], joint: bool) -
     if joint:
         X1 = sphere_inputs(seed, "auxiliary inputs", AUXILIARY_SAMPLES, 1000)
         columns: Any = multi_task(X, teachers, X1, cases[0][1].auxiliary, alpha=1e-3, **where)
-        return train(columns, Schedule(setting["rate"], setting["mtl steps"], setting["stop"]))
+        return train_diagonal(columns, Schedule(setting["rate"], setting["mtl steps"], setting["stop"]))
     starts = [start_of(pair, method, **start) for _, pair, method, start in cases]
     up, down = (np.stack([start[side] for start in starts], axis=1) for side in (0, 1))
     columns = single_task(X, teachers, (up, down), **where)
-    return train(columns, Schedule(setting["rate"], setting["steps"], setting["stop"]))
+    return train_diagonal(columns, Schedule(setting["rate"], setting["steps"], setting["stop"]))
 
 
 def start_of(
     pair: LinearTeachers, method: str, *, alpha: float = 1e-3, scaling: float = 1.0, gamma: float = 1e-3
 ) -> tuple[FloatArray, FloatArray]:
     """Return up and down (D,) of a network at the start of its main task: pretrained to the auxiliary one, or not."""
-    from recombine.nets.by_hand.diagonal import reduced
+    from recombine.nets.by_hand.diagonal import reduce_weights
 
     known = np.zeros_like(pair.auxiliary) if method == "stl" else pair.auxiliary
     plus, minus = (scaling * part for part in pretrained_weights(known, alpha))
-    up, down = reduced(plus, minus, gamma, gamma)
+    up, down = reduce_weights(plus, minus, gamma, gamma)
     return up, down

@@ -18,7 +18,7 @@ from recombine.errors import InputError
 from recombine.measures.activations.dimensionality import ensd, feature_reuse, participation_ratio
 from recombine.papers.multitask.experiments.theory import Rows
 from recombine.runs.experiment import Unit
-from recombine.worlds.images.sources import load
+from recombine.worlds.images.sources import load_images
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -80,9 +80,9 @@ class TwoTasks:
 def _splits(name: str) -> list[tuple[Any, IntArray]]:
     """Return pixels and labels to train and to test on."""
     if name != "digits":
-        sets = [load(name, split=split) for split in ("train", "test")]
+        sets = [load_images(name, split=split) for split in ("train", "test")]
         return [(images.pixels, images.labels) for images in sets]
-    digits = load("digits")
+    digits = load_images("digits")
     order = np.random.default_rng(0).permutation(len(digits))
     cuts = order[DIGITS_TO_TEST_ON:], order[:DIGITS_TO_TEST_ON]
     return [(digits.pixels[rows], digits.labels[rows]) for rows in cuts]
@@ -91,7 +91,7 @@ def _splits(name: str) -> list[tuple[Any, IntArray]]:
 def needs_images(units: Sequence[Unit]) -> None:
     """Raise, with the command that gets it, if a set of images is missing."""
     for name in {unit.setting["images"] for unit in units} - {"digits"}:
-        load(name, split="test")
+        load_images(name, split="test")
 
 
 def rescaling(unit: Unit) -> Rows:
@@ -219,7 +219,7 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
     """Train on both tasks in turn, an epoch of each, until both are learned (or, as published, the main one is)."""
     import torch
 
-    from recombine.nets.plain.training import Task
+    from recombine.nets.plain.training import Training
 
     setting = unit.setting
     model, samples = _compiled(_model(setting, seed, tasks)), tasks.some(n, seed)
@@ -227,8 +227,8 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
     optimiser, generator = own.optimiser(model.parameters()), torch.Generator().manual_seed(seed)
     published = (n / own.batch) / (len(tasks.auxiliary[0]) / other.batch)
     weight = setting.get("auxiliary weight", published)
-    main = Task(model, optimiser, samples, own, generator, test=tasks.test)
-    auxiliary = Task(model, optimiser, tasks.auxiliary, other, generator, weight=weight)
+    main = Training(model, optimiser, samples, own, generator, test=tasks.test)
+    auxiliary = Training(model, optimiser, tasks.auxiliary, other, generator, weight=weight)
     losses: list[float] = []
     accuracies: list[float] = []
     for _ in range(other.epochs):

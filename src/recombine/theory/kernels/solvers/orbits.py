@@ -14,7 +14,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, brief_repr
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 from recombine.tasks import Task
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray, as_cells, brief_repr, sizes_of
+from recombine.cells.arrays import FloatArray, IntArray, as_cells, sizes_of
+from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, SolverError, listing
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.gram import LARGEST_BLOCK, BlockGram, group_ids

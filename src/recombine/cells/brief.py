@@ -1,0 +1,42 @@
+"""How results look in one line: arrays by their shapes, so that looking at one computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+#: Items of a sequence that are shown one by one, and characters of anything else.
+ITEMS, LETTERS = 4, 60
+
+
+def brief_repr(thing: Any) -> str:
+    """Return a dataclass in one line: arrays and tensors by dtype and shape, what is long by its length.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> @dataclass
+    ... class Draws:
+    ...     seed: int
+    ...     index: np.ndarray
+    ...     names: list[str]
+    ...     __repr__ = brief_repr
+    >>> Draws(3, np.zeros((5, 2)), ["a"] * 100)
+    Draws(seed=3, index=float64[5, 2], names=100 items)
+    """
+    parts = [f"{field.name}={_brief(getattr(thing, field.name))}" for field in fields(thing) if field.repr]
+    return f"{type(thing).__name__}({', '.join(parts)})"
+
+
+def _brief(value: Any) -> str:
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
+    if isinstance(value, Mapping) or (isinstance(value, list | tuple) and len(value) > ITEMS):
+        return f"{len(value):,} items"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(map(_brief, value))
+        return f"({inner})" if isinstance(value, tuple) else f"[{inner}]"
+    text = repr(value)
+    return text if len(text) <= LETTERS and "\n" not in text else type(value).__name__
