@@ -32,6 +32,7 @@ def papers_command(
 ) -> None:
     """List papers, their claims, and what has been established at which scale."""
     from recombine.papers import available, find
+    from recombine.papers.record import load_record, record_of
     from recombine.papers.reproduce import from_results
     from recombine.papers.results import default_folder
     from recombine.report.papers.terminal import paper_lines
@@ -42,8 +43,10 @@ def papers_command(
         raise InputError(_no_results(folder))
     if name is not None:
         say(_rendered(from_results(find(name), folder)))
-    for paper in available().values() if name is None else ():
-        say("\n".join(paper_lines(paper, from_results(paper, folder) if known else None)) + "\n")
+    listed = available().values() if name is None else ()
+    record = load_record(folder) if known else {}
+    for paper in listed:
+        say("\n".join(paper_lines(paper, record or (record_of(paper, folder) if known else None))) + "\n")
     if not known:
         print(f"recombine: where claims stand is not known here: {_no_results(folder)}", file=sys.stderr)
 
@@ -195,10 +198,12 @@ def _run(
 
 
 def _save(state: Reproduction, folder: Path) -> None:
+    from recombine.papers.record import record_of, save_record
     from recombine.papers.results import save_evidence
 
     for evidence in state.results.values():
         save_evidence(folder, state.paper.name, evidence)
+    save_record(folder, record_of(state.paper, folder))
     print(f"{plural(len(state.results), 'result')} written to {folder / state.paper.name}", file=sys.stderr)
 
 
@@ -253,7 +258,10 @@ def _rendered(state: Reproduction) -> str:
         console.print()
         for line in remarks(state):
             console.print(line, markup=False)
-        console.print(f"{plural(len(state.claims), 'claim')}: {tally(state.outcomes.values())}", markup=False)
+        console.print(
+            f"{plural(len(state.claims), 'claim')}: {tally(state.standings)}",
+            markup=False,
+        )
         if words := legend(state):
             console.print(words, markup=False)
 

@@ -54,6 +54,11 @@ class Reproduction:
         return {claim.id: claim.judge(self.results) for claim in self.claims}
 
     @property
+    def standings(self) -> list[Standing]:
+        """Where each claim stands."""
+        return [outcome.verdict for outcome in self.outcomes.values()]
+
+    @property
     def failed(self) -> list[str]:
         """Ids of the claims whose check failed."""
         return [name for name, outcome in self.outcomes.items() if outcome.verdict is Standing.FAILS]

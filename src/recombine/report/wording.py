@@ -332,7 +332,7 @@ def decision_sentence(engine: Identification) -> str:
     return f"Verdicts were {decision(engine)}{sure}."
 
 
-def estimate(counts: Counts) -> str:
+def estimate_sentence(counts: Counts) -> str:
     """Say in a line how counts were estimated."""
     low, high = (percent(side[Verdict.DETERMINED], counts.total) for side in (counts.low, counts.high))
     return (
@@ -343,5 +343,5 @@ def estimate(counts: Counts) -> str:
 
 def count_sentence(counts: Counts) -> str:
     """Say how the counts were found and how sure they are."""
-    how = f"over the full product of {counts.total:,} cells and exact" if counts.exact else estimate(counts)
+    how = f"over the full product of {counts.total:,} cells and exact" if counts.exact else estimate_sentence(counts)
     return f"Counts are {how}."

@@ -6,9 +6,11 @@ bump, and see every place outside it once per epoch. Full ones have the sizes of
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from recombine.papers.forced_rendering.experiments import controls, kernels, networks, remedies
+from recombine.papers.needs import require_images
 from recombine.runs.experiment import Experiment, grid
 
 NAME = "forced-rendering"
@@ -217,7 +219,7 @@ NETWORK_EXPERIMENTS = (
             for gap in ([160, 200], [100, 200])
         ],
         full=[{"gap": gap, "seeds": SEEDS} for gap in ([160, 200], [100, 200])],
-        needs=controls.images_at_hand,
+        needs=partial(require_images, default=controls.ROTATION["images"]),
     ),
     Experiment(
         f"{NAME}/encoder",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recombine.papers.gated_linear.experiments import images, theory
+from recombine.papers.needs import require_images
 from recombine.runs.experiment import Experiment, grid
 
 NAME = "gated-linear"
@@ -66,7 +67,7 @@ EXPERIMENTS = (
         images.gated_networks,
         quick=_networks(DIGITS, 1, [0.0], units=1, bits=[0, 1, 2, 4, 6, 8, 10], thresholds="median"),
         full=_networks(MNIST, 1, [0.0, 0.9], units=1, bits=range(15), thresholds=BOTH),
-        needs=images.images_at_hand,
+        needs=require_images,
     ),
     Experiment(
         f"{NAME}/two-layer",
@@ -79,7 +80,7 @@ EXPERIMENTS = (
             *_networks(MNIST, 2, [0.0, 0.9], units=[10, 20, 50, 100], bits=[1, 2], thresholds=BOTH),
             *_networks(MNIST, 1, [0.0], units=1, bits=range(6), thresholds="median"),
         ],
-        needs=images.images_at_hand,
+        needs=require_images,
     ),
     Experiment(
         f"{NAME}/relu",
@@ -94,6 +95,6 @@ EXPERIMENTS = (
                 for one in _relu(MNIST | {"sizes": [size], "pool": 2000}, [0.0, 0.9], [500, 1000])
             ),
         ],
-        needs=images.images_at_hand,
+        needs=require_images,
     ),
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from recombine.papers.gradient_resists.experiments import images, plane, scan, theory
+from recombine.papers.needs import require_images
 from recombine.runs.experiment import Experiment
 
 NAME = "gradient-resists"
@@ -59,7 +61,7 @@ EXPERIMENTS = (
             *_pairs("mnist", FIVE, **FULL_LONG),
             *_pairs("mnist", FIVE, loss="cross-entropy", record=[0, 30, 200]),
         ],
-        needs=images.images_at_hand,
+        needs=partial(require_images, load=images.images_for),
     ),
     Experiment(
         f"{NAME}/scan",

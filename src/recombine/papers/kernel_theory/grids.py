@@ -7,6 +7,7 @@ from typing import Any
 
 from recombine.papers.kernel_theory.experiments import context, images, kernels
 from recombine.papers.kernel_theory.experiments import onehot as networks
+from recombine.papers.needs import require_images
 from recombine.runs.experiment import Experiment, grid
 
 Settings = list[dict[str, Any]]
@@ -284,14 +285,14 @@ IMAGE_EXPERIMENTS = (
         images.image_addition,
         quick=_quick(_sums("extrapolation", "interpolation", rate=SQUARED_STEP)),
         full=_full(_sums(*networks.ADDITION_SETS, *DISPERSED), DISTANCES, MNIST | {"total": 20_000}),
-        needs=images.images_at_hand,
+        needs=require_images,
     ),
     Experiment(
         f"{NAME}/mnist-context",
         images.image_context,
         quick=_quick([*_left_out("logistic", 3, 2, 1, rate=STEP, epochs=12), *_left_out("mse", 3, rate=SQUARED_STEP)]),
         full=_full([*_left_out("logistic", 3, 2, 1), *_left_out("mse", 3, 2, 1)], DISTANCES, MNIST | {"total": 30_000}),
-        needs=images.images_at_hand,
+        needs=require_images,
     ),
     Experiment(
         f"{NAME}/mnist-equivalence",
@@ -302,21 +303,21 @@ IMAGE_EXPERIMENTS = (
             DISTANCES,
             MNIST | {"total": 20_000, "epochs": 150},
         ),
-        needs=images.images_at_hand,
+        needs=require_images,
     ),
     Experiment(
         f"{NAME}/cifar-addition",
         images.image_addition,
         quick=_quick_photo(_sums("extrapolation", "interpolation")),
         full=_photo(_sums(*networks.ADDITION_SETS)),
-        needs=images.images_at_hand,
+        needs=require_images,
     ),
     Experiment(
         f"{NAME}/cifar-context",
         images.image_context,
         quick=_quick_photo(_left_out("logistic", 3, 1, epochs=12)),
         full=_photo(_left_out("logistic", 3, 2, 1)),
-        needs=images.images_at_hand,
+        needs=require_images,
     ),
 )
 

@@ -77,7 +77,7 @@ def _verdicts(audit: Audit, console: Console) -> None:
     for order, (engine, found) in engines.items():
         print_line(console, f"  unseen cells, {wording.condition(audit, order)}:")
         console.print(_bars(Tally(dict(found.by_verdict), found.exact), unseen))
-        how = wording.decision(engine) if found.exact else wording.estimate(found)
+        how = wording.decision(engine) if found.exact else wording.estimate_sentence(found)
         print_line(console, f"  {how}", "dim")
     if audit.listing.kind == "sample":
         print_line(console, f"  {audit.listing.note}", "dim")

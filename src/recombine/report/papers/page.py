@@ -34,7 +34,7 @@ def paper_page(state: Reproduction, command: str | None = None) -> str:
     return fill_template(
         "paper.html.j2",
         paper=state.paper,
-        summary=f"{plural(len(state.claims), 'claim')}: {tally(state.outcomes.values())}",
+        summary=f"{plural(len(state.claims), 'claim')}: {tally(state.standings)}",
         items=_items(state),
         standings=list(Standing),
         unit=UNIT,

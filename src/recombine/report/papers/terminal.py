@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich.markup import escape
 from rich.table import Table as Grid
 
 from recombine.papers.claims import Claim
 from recombine.papers.paper import Paper
+from recombine.papers.record import Recorded
 from recombine.papers.reproduce import Reproduction
 from recombine.papers.standing import Outcome, Standing
 
@@ -63,15 +64,15 @@ def verdict_text(verdict: Standing) -> str:
     return f"[{style}]{verdict.symbol} {verdict.value}[/{style}]"
 
 
-def tally(outcomes: Iterable[Outcome]) -> str:
+def tally(standings: Iterable[Standing]) -> str:
     """Return how many claims stand where.
 
     Examples
     --------
-    >>> tally([Outcome(Standing.HOLDS), Outcome(Standing.NOT_RUN), Outcome(Standing.HOLDS)])
+    >>> tally([Standing.HOLDS, Standing.NOT_RUN, Standing.HOLDS])
     '2 hold, 1 not run'
     """
-    counts = Counter(outcome.verdict for outcome in outcomes)
+    counts = Counter(standings)
     words = {
         Standing.HOLDS: ("holds", "hold"),
         Standing.FAILS: ("fails", "fail"),
@@ -114,12 +115,12 @@ def legend(state: Reproduction) -> str:
     return "; ".join(lines + [f"unit: {UNIT}"] * any("units" in outcome.scale for outcome in outcomes))
 
 
-def paper_lines(paper: Paper, state: Reproduction | None) -> list[str]:
-    """Return a paper's name, title and, where that is known, how its claims stand at which scale."""
-    lines = [f"{paper.name}  {paper.title}", f"  {paper.citation}; {len(paper.claims)} claims"]
-    outcomes = () if state is None else state.outcomes.values()
+def paper_lines(paper: Paper, record: Mapping[str, Recorded] | None) -> list[str]:
+    """Return a paper's name, title and, where that is on record, how its claims stand at which scale."""
+    own = {name: one for name, one in (record or {}).items() if name.startswith(f"{paper.name}/")}
+    lines = [f"{paper.name}  {paper.title}", f"  {paper.citation}; {len(own or paper.claims)} claims"]
     for scale in ("full", "quick", ""):
-        found = [outcome for outcome in outcomes if outcome.scale.partition(" ")[0] == scale]
+        found = [one.standing for one in own.values() if one.scale.partition(" ")[0] == scale]
         if found:
             lines.append(f"  {scale or 'no results'}: {tally(found)}")
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -57,12 +56,6 @@ def digit(images: str, side: int) -> FloatArray:
         before = (side - inner) // 2
         image = np.pad(grown, (before, side - inner - before))
     return image
-
-
-def images_at_hand(units: Sequence[Unit]) -> None:
-    """Raise unless the images of all units can be loaded."""
-    for name in sorted({{**ROTATION, **unit.setting}["images"] for unit in units}):
-        load_images(name)
 
 
 def rotation(unit: Unit) -> Rows:

@@ -31,17 +31,6 @@ TWO_LAYER_NORMS = ("group", "published group", "effective", "published effective
 RELU_LIMITS = ("hidden layer", "learned contexts", "random contexts", "gates only")
 
 
-def images_at_hand(units: Sequence[Unit]) -> None:
-    """Load every image set that units need, or raise the one message that says how to get it.
-
-    Examples
-    --------
-    >>> images_at_hand([Unit("shallow", 1, {"images": "digits"})])
-    """
-    for name in sorted({unit.setting["images"] for unit in units}):
-        load_images(name)
-
-
 def problem_of(setting: Mapping[str, Any]) -> Halves:
     """Return the samples of a setting; "pool" keeps validation the same where only smaller sizes are asked for."""
     sizes = [*setting["sizes"], setting.get("pool", 1)]

@@ -218,17 +218,6 @@ def images_for(name: str) -> tuple[Images, Images]:
     return load_images(name, split="train"), load_images(name, split="test")
 
 
-def images_at_hand(units: Sequence[Unit]) -> None:
-    """Load every image set that units need, or raise the one message that says how to get it.
-
-    Examples
-    --------
-    >>> images_at_hand([Unit("pairs", 1, {"images": "digits"})])
-    """
-    for name in sorted({unit.setting["images"] for unit in units}):
-        images_for(name)
-
-
 def errors_that_follow(predictions: IntArray, own: IntArray, other: IntArray) -> float:
     """Return the share of errors that are labels with which ``other`` would go in training: Y_2 or Y_2 - 1 (mod 10).
 

@@ -6,7 +6,7 @@ images: which class shows which level, the pool it trains on, and every pairing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,17 +59,6 @@ def addition_task(name: str) -> Task:
         known = (*ADDITION_SETS, "dispersed 0")
         raise InputError(f"set {name!r} is unknown;{near_miss(name, known)} Sets: {listing(known)}, ...")
     return tasks.symbolic_addition(anchors=ADDITION_SETS[name])
-
-
-def images_at_hand(units: Sequence[Unit]) -> None:
-    """Load every image set that units need, or raise the one message that says how to get it.
-
-    Examples
-    --------
-    >>> images_at_hand([Unit("addition", 1, {"images": "digits"})])
-    """
-    for name in sorted({unit.setting["images"] for unit in units}):
-        load_images(name)
 
 
 def architecture_of(setting: Setting, shape: tuple[int, ...]) -> Architecture:
