@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from recombine import runs, worlds
+from recombine.nets.by_hand import Playground
 from recombine.worlds import images, rendered
 
 UNIT = runs.Unit("squares", 1, {"x": 2})
@@ -32,13 +33,6 @@ def continued() -> object:
     return Continued(student, tuple(range(300)), given)
 
 
-def playground() -> object:
-    pytest.importorskip("torch")
-    from recombine.nets.by_hand import Playground
-
-    return Playground.initial(range(100))
-
-
 def experiment() -> runs.Experiment:
     return runs.Experiment("squares", len, quick=runs.grid(x=range(1000)), full=runs.grid(x=range(9000)))
 
@@ -50,7 +44,7 @@ def failure() -> runs.Failure:
 THINGS: dict[Callable[[], object], str] = {
     trained: "Trained(500 networks of MLP(inputs=2, hidden=(3,), outputs=1), 2 records)",
     continued: "Continued(architecture=ReluStudent(inputs=3, hidden=4, tasks=1), seeds=300 items)",
-    playground: "Playground(weights=[float64[100, 2, 8], ",
+    lambda: Playground.initial(range(100)): "Playground(weights=[float64[100, 2, 8], ",
     experiment: "Experiment('squares', 1000 quick and 9000 full settings)",
     failure: "Failure(unit=Unit(experiment='squares', schema=1, setting={'x': 2}, count=1, device='cpu'), error=",
     lambda: runs.Sweep("squares", "quick", 4, 2, 1, (failure(),), 3.0): "Sweep('squares', quick: 2 run, 1 found, 1 f",
