@@ -1,4 +1,4 @@
-"""Metric tensor, volume, both factorization measures: against formulas, loops, and what they must be blind to."""
+"""Metric tensor and volume: against formulas, loops, and what they must be blind to."""
 
 from __future__ import annotations
 

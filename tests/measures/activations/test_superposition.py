@@ -1,4 +1,4 @@
-"""Pasting, probes, the additive stand-in and analysis of variance: models whose answer is known, and slow oracles."""
+"""Pasting: models whose answer is known, and slow oracles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Information against known joints, scikit-learn and exact nulls; the test's false alarms and power by simulation."""
+"""Information against known joints and scikit-learn; processing loses it; what cannot be estimated is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The structured solver against the dense one, and closed forms against brute force."""
+"""The structured solver against the dense one: every route, their limits, and what is refused."""
 
 import numpy as np
 import pytest
