@@ -44,7 +44,7 @@ def failure() -> runs.Failure:
 THINGS: dict[Callable[[], object], str] = {
     trained: "Trained(500 networks of MLP(inputs=2, hidden=(3,), outputs=1), 2 records)",
     continued: "Continued(architecture=ReluStudent(inputs=3, hidden=4, tasks=1), seeds=300 items)",
-    lambda: Playground.initial(range(100)): "Playground(weights=[float64[100, 2, 8], ",
+    lambda: Playground.initial(range(100)): "Playground(weights=(float64[100, 2, 8], ",
     experiment: "Experiment('squares', 1000 quick and 9000 full settings)",
     failure: "Failure(unit=Unit(experiment='squares', schema=1, setting={'x': 2}, count=1, device='cpu'), error=",
     lambda: runs.Sweep("squares", "quick", 4, 2, 1, (failure(),), 3.0): "Sweep('squares', quick: 2 run, 1 found, 1 f",
@@ -59,7 +59,7 @@ THINGS: dict[Callable[[], object], str] = {
     lambda: worlds.gated_problem("toy"): "GatedProblem(name='toy', X=float64[16, 3], y=float64[16], ids=int64[16, 2])",
     lambda: worlds.draw_training("text", 0): "PlaneSamples(points=float64[187, 2], labels=float64[187])",
     lambda: rendered.BumpWorld(8).stripes(): "BumpSamples(centres=float64[16, 2], codes=float64[16, 16], images=flo",
-    lambda: rendered.RotationWorld(np.eye(8), (10, 20)): "RotationWorld(image=float64[8, 8], gap=[10, 20])",
+    lambda: rendered.RotationWorld(np.eye(8), (10, 20)): "RotationWorld(image=float64[8, 8], gap=(10, 20))",
     lambda: images.label_halves(DIGITS, [10], 20): "Halves(X=float64[30, 65], y=float64[30], validation=int64[20])",
 }
 
