@@ -31,7 +31,7 @@ class TrainedDiagonal:
     beta : ndarray (D, E)
         Coefficients of the main task at the end.
     loss, test : ndarray (E,)
-        Training loss and test loss |beta - teacher|^2 at the end.
+        Training loss and test loss ``|beta - teacher|^2`` at the end.
     best : ndarray (E,)
         Least test loss at any look, the untrained network's included: what stopping at the right time would give.
     steps : ndarray of int (E,)

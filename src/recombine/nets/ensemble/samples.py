@@ -29,7 +29,7 @@ class Gather(Protocol):
         """Return the number of samples N of each network."""
 
     def take(self, networks: Tensor, rows: Tensor, steps: Tensor | None = None) -> Tensor:
-        """Return the inputs of ``rows`` (c, B) of ``networks`` (c,), shape (c, B, *shape).
+        """Return the inputs of ``rows`` (c, B) of ``networks`` (c,), shape ``(c, B, *shape)``.
 
         In training ``steps`` (c,) are the updates each network has taken, so that inputs may vary from one to the next.
         """

@@ -198,7 +198,7 @@ class LabelPairs:
         return len(self.apart)
 
     def take(self, networks: Tensor, rows: Tensor, steps: Tensor | None = None) -> Tensor:
-        """Return samples ``rows`` (c, B) of ``networks`` (c,), shape (c, B, *shape)."""
+        """Return samples ``rows`` (c, B) of ``networks`` (c,), shape ``(c, B, *shape)``."""
         pixels = self.apart.take(networks, rows)
         apart = pixels.view(*pixels.shape[:2], -1, self.channels, *pixels.shape[3:])
         return apart.permute(0, 1, 3, 4, 2, 5).flatten(4)

@@ -125,7 +125,7 @@ class ImagePairs:
 
         Returns
         -------
-        Tensor, shape (c, B, *shape)
+        Tensor, shape ``(c, B, *shape)``
         """
         images = self.index[networks.unsqueeze(1), rows]  # (c, B, C)
         row, column = self._window(networks, rows, steps)
