@@ -100,8 +100,8 @@ def efficiency(unit: Unit) -> Rows:
     runs = [(bumps, seed) for bumps in setting["bumps"] for seed in unit.seeds]
     pools = [nested_rows(world, bumps, seed, stripes=bool(setting["stripes"])) for bumps, seed in runs]
     network = CNNDecoder(world.units, world.side, setting["hidden"], setting["depth"])
-    images, seeds = data.images.reshape(len(data), -1), [seed for _, seed in runs]
-    trained = train_networks(network, unit, setting, data.codes, images, seeds=seeds, draw_from=pools)
+    each = {**setting, "seeds": [seed for _, seed in runs]}
+    trained = train_networks(network, unit, each, data.codes, data.images.reshape(len(data), -1), draw_from=pools)
     about = {"side": world.side, "stripes": setting["stripes"]}
     return [
         {**about, "bumps": bumps, "seed": seed, **_unseen(outputs, world, rows)}

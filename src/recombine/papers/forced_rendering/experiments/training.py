@@ -6,7 +6,7 @@ it leaves out is as in ``DEFAULTS``, the sizes of the released code. Torch is im
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,6 @@ DEFAULTS: dict[str, Any] = {
     "rate": 1e-3,
     "decay": 1e-2,
 }
-MODELS = ("cnn", "mlp", "pixel", "transformer")
 #: What a row says about its network.
 ABOUT = ("model", "code", "side", "depth", "draws", "stripes", "margin")
 
@@ -81,15 +80,15 @@ def decoder_of(setting: Setting, inputs: int) -> Any:
     from recombine.nets.decoders.pixels import PixelMLP, TransformerDecoder
 
     model, side, hidden, depth = (setting[name] for name in ("model", "side", "hidden", "depth"))
-    if model == "cnn":
-        return CNNDecoder(inputs, side, hidden, depth)
-    if model == "mlp":
-        return MLPDecoder(inputs, (hidden,) * depth, side**2)
-    if model == "pixel":
-        return PixelMLP(inputs, side, hidden, depth)
-    if model == "transformer":
-        return TransformerDecoder(inputs, side, depth=depth)
-    raise InputError(f"model {model!r} is not one of {listing(MODELS)};{near_miss(model, MODELS)}")
+    models: dict[str, Callable[[], Any]] = {
+        "cnn": lambda: CNNDecoder(inputs, side, hidden, depth),
+        "mlp": lambda: MLPDecoder(inputs, (hidden,) * depth, side**2),
+        "pixel": lambda: PixelMLP(inputs, side, hidden, depth),
+        "transformer": lambda: TransformerDecoder(inputs, side, depth=depth),
+    }
+    if model not in models:
+        raise InputError(f"model {model!r} is not one of {listing(models)};{near_miss(model, models)}")
+    return models[model]()
 
 
 def arrays_of(world: BumpWorld, setting: Setting, seeds: Sequence[int]) -> tuple[FloatArray, FloatArray]:
@@ -105,15 +104,7 @@ def arrays_of(world: BumpWorld, setting: Setting, seeds: Sequence[int]) -> tuple
 
 
 def train_networks(
-    network: Any,
-    unit: Unit,
-    setting: Setting,
-    inputs: FloatArray,
-    targets: FloatArray,
-    *,
-    convolutional: bool = True,
-    seeds: Sequence[int] = (),
-    **more: Any,
+    network: Any, unit: Unit, setting: Setting, inputs: Any, targets: Any, *, convolutional: bool = True, **more: Any
 ) -> Any:
     """Train one network per seed on the unit's device, for as many steps or epochs as a setting says.
 
@@ -124,7 +115,8 @@ def train_networks(
 
     batch, looped = setting["batch"], convolutional and not unit.device.startswith("cpu")
     steps = setting["steps"] if "steps" in setting else setting["epochs"] * -(-inputs.shape[-2] // batch)
-    ensemble = Ensemble(network, list(seeds or unit.seeds), device=unit.device, stacked=not looped)
+    seeds = list(setting.get("seeds", unit.seeds))
+    ensemble = Ensemble(network, seeds, device=unit.device, stacked=not looped)
     options = {"optimiser": AdamW(weight_decay=setting["decay"]), **more}
     return ensemble.train(inputs, targets, rate=setting["rate"], steps=steps, batch=batch, **options)
 

@@ -72,9 +72,8 @@ def _say_layers(table: Table) -> str:
 
 
 def _codes_table(results: Mapping[str, Evidence]) -> Table:
-    rows = results["donut"].table
     values = ("pasted", "pasted seen", "correlation", "relative error")
-    return over_seeds(rows.where(rows["draws"] < MORE_DRAWS), ("model", "code"), values)
+    return over_seeds(results["donut"].table.but(draws=MORE_DRAWS), ("model", "code"), values)
 
 
 def _draw_codes(canvas: Canvas, table: Table) -> None:

@@ -85,7 +85,8 @@ def _draw_amounts(axes: Axes, table: Table) -> None:
     for stripes, word in ((0, "alone"), (1, "with stripes")):
         found = {side: amount for side, amount in bumps_by_side(table, stripes).items() if np.isfinite(amount)}
         if found:
-            axes.plot(list(found), list(found.values()), label=f"{word}{_slope(found)}")
+            slope = ": exponent {0:.1f} ± {2:.1f}".format(*power_law(found)) if len(found) > 2 else ""
+            axes.plot(list(found), list(found.values()), label=f"{word}{slope}")
             if stripes == 0:
                 sides = np.array(sorted(found), dtype=float)
                 cube = found[min(found)] * (sides / sides[0]) ** 3
@@ -97,7 +98,6 @@ def _draw_amounts(axes: Axes, table: Table) -> None:
     # Room for the legend below the lines.
     axes.set_ylim(low / (high / low) ** 0.45, high)
     _plain_ticks(axes.yaxis, np.array([low, high]))
-    axes.minorticks_off()
     axes.legend(frameon=False, fontsize=10.5, handlelength=1.8, loc="lower right")
 
 
@@ -106,16 +106,7 @@ def _plain_ticks(axis: Axis, values: FloatArray) -> None:
     choices = [factor * 10**power for power in range(6) for factor in (1, 3)]
     ticks = [tick for tick in choices if values.min() <= tick <= values.max()]
     axis.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
-    from matplotlib.ticker import NullLocator
-
-    axis.set_minor_locator(NullLocator())
-
-
-def _slope(found: dict[int, float]) -> str:
-    if len(found) < 3:
-        return ""
-    power, _, half = power_law(found)
-    return f": exponent {power:.1f} ± {half:.1f}"
+    axis.axes.minorticks_off()
 
 
 def _say_efficiency(table: Table) -> str:
