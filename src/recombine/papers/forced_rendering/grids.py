@@ -23,12 +23,7 @@ LENGTHS = [0.5, 1.0, 2.0, 4.0]
 TARGETS = (kernels.IMAGES, kernels.INVERTED)
 
 KERNEL_EXPERIMENTS = (
-    Experiment(
-        f"{NAME}/representations",
-        kernels.representations,
-        quick=[{"side": 28}],
-        full=[{"side": side} for side in (16, 28, 32)],
-    ),
+    Experiment(f"{NAME}/representations", kernels.representations, quick=grid(side=28), full=grid(side=[16, 28, 32])),
     Experiment(
         f"{NAME}/one-hot-kernel",
         kernels.one_hot_kernel,
@@ -86,10 +81,10 @@ SMALL_SHARES = {0: (2, 4, 6, 8), 1: (0.5, 1, 2)}
 def _efficiency(shares: dict[int, tuple[float, ...]], sides: dict[int, list[int]], **more: Any) -> Settings:
     """Bumps alone (0) and with stripes (1), as many as shares of the side say; more than all places are left out."""
     return [
-        {**more, "side": side, "bumps": bumps, "stripes": stripes, "seeds": seeds}
+        {"side": side, "bumps": [int(share * side) for share in multiples if share < side], "stripes": stripes}
+        | {"seeds": seeds, **more}
         for side, seeds in sides.items()
         for stripes, multiples in shares.items()
-        if (bumps := [int(share * side) for share in multiples if share < side])
     ]
 
 
@@ -128,10 +123,7 @@ NETWORK_EXPERIMENTS = (
         f"{NAME}/depth",
         networks.bump_decoders,
         quick=_small({"depth": 2, "seeds": [0]}, {"depth": 3, "seeds": [0]}),
-        full=[
-            *_large(*({"depth": depth} for depth in (2, 3, 4, 5, 6, 8, 10)), seeds=FEWER),
-            *_large(*({**DENSE, "depth": depth} for depth in (3, 4, 5, 7)), seeds=FEWER),
-        ],
+        full=_large(*grid(depth=[2, 3, 4, 5, 6, 8, 10]), *grid(**{**DENSE, "depth": [3, 4, 5, 7]}), seeds=FEWER),
     ),
     Experiment(
         f"{NAME}/hole",

@@ -17,16 +17,13 @@ from recombine.worlds.rendered.rotations import RotationWorld
 DIGIT = 4
 #: Filters of the encoder's convolutions.
 ENCODER_CHANNELS = (32, 64, 128)
-#: What a rotation setting may leave out.
+#: What a rotation setting may leave out, next to ``DEFAULTS``.
 ROTATION: dict[str, Any] = {
     "images": "mnist",
-    "side": 28,
     "gap": [160, 200],
     "angles": 2000,
     "channels": [128, 128, 64],
     "epochs": 60,
-    "batch": 32,
-    "rate": 1e-3,
     "decay": 1e-4,
 }
 
@@ -66,7 +63,7 @@ def rotation(unit: Unit) -> Rows:
     """
     from recombine.nets.decoders.rotation import RotationDecoder
 
-    setting = {**ROTATION, **unit.setting}
+    setting = {**DEFAULTS, **ROTATION, **unit.setting}
     side, (first, last) = setting["side"], setting["gap"]
     world = RotationWorld(digit(setting["images"], side), gap=(first, last))
     angles = world.angles(setting["angles"])

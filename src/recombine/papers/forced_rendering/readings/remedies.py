@@ -27,11 +27,12 @@ def peaks_with_stripes(rows: Table) -> Measured:
     """Return how right decoders of population codes are in the hole, with stripes."""
     after = _population(rows).but(stripes=0)
     peaks, correlation = (min(after[name], default=NAN) for name in ("unseen peaks", "correlation"))
+    worst = max(after["relative error"], default=NAN)
     depths = {f"{depth} layers": part for depth, part in after.by("depth").items()}
     error = text_of(means_of(depths, "relative error"), decimals=2)
     detail = (
         f"{several(len(after), 'network')}, lowest peaks {peaks:.2f}, lowest correlation {correlation:.2f}; neither "
-        f"sees how bright images are: error over blank {error}, at worst {max(after['relative error'], default=NAN):.2f}"
+        f"sees how bright images are: error over that of a blank image {error}, at worst {worst:.2f}"
     )
     return Measured(_in_the_hole(after.by("code")), detail)
 
