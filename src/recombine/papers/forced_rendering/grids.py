@@ -74,7 +74,7 @@ SMALL_PIXEL = {"model": "pixel", "hidden": 64, "decay": 1e-4, "epochs": 60, "rat
 #: The released stripe script: eight layers, twenty epochs, a canvas of 40 pixels cropped to 28.
 SCRIPT = {"depth": 8, "epochs": 20}
 #: Bumps trained on as multiples of the side of the image, alone and with stripes.
-SHARES = dict.fromkeys((0, 1), (0.5, 1, 2, 4, 8, 16))
+SHARES: dict[int, tuple[float, ...]] = dict.fromkeys((0, 1), (0.5, 1, 2, 4, 8, 16))
 SMALL_SHARES = {0: (2, 4, 6, 8), 1: (0.5, 1, 2)}
 
 

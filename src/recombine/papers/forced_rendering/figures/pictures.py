@@ -60,11 +60,10 @@ def _draw_pictures(canvas: Canvas, table: Table) -> None:
 
 
 def _say_pictures(table: Table) -> str:
-    pairs = {
-        title: [_picture(rows, name).ravel() for name in ("truth", "output")]
-        for title, rows in conditions(table).items()
-    }
-    parts = [f"{title} {np.corrcoef(pair)[0, 1]:.2f}" for title, pair in pairs.items()]
+    parts = []
+    for title, rows in conditions(table).items():
+        truth, output = (_picture(rows, name).ravel() for name in ("truth", "output"))
+        parts.append(f"{title} {np.corrcoef(truth, output)[0, 1]:.2f}")
     return f"Images painted at a place in the hole; correlation with the right one: {', '.join(parts)}."
 
 
