@@ -28,7 +28,7 @@ LAYER_MEASURES = {
 }
 
 
-def means_over_seeds(experiment: str, keys: tuple[str, ...], values: tuple[str, ...]) -> Tabulate:
+def table_over_seeds(experiment: str, keys: tuple[str, ...], values: tuple[str, ...]) -> Tabulate:
     """Return what makes a plot's table: an experiment's means over seeds, one row per combination of keys."""
     return lambda results: over_seeds(results[experiment].table, keys, values)
 
@@ -118,7 +118,7 @@ FIGURES = (
         "mean and two standard errors over seeds. What tells these apart is the area that a unit square of "
         "places becomes.",
         experiments=("layers",),
-        table=means_over_seeds("layers", ("code", "stripes", "layer"), tuple(LAYER_MEASURES)),
+        table=table_over_seeds("layers", ("code", "stripes", "layer"), tuple(LAYER_MEASURES)),
         draw=_draw_layers,
         alternative=_say_layers,
     ),
@@ -127,7 +127,7 @@ FIGURES = (
         title="Small holes are interpolated",
         caption="Convolutional decoders of bump codes; mean and two standard errors over seeds.",
         experiments=("hole",),
-        table=means_over_seeds("hole", ("hole side",), ("unseen peaks", "correlation")),
+        table=table_over_seeds("hole", ("hole side",), ("unseen peaks", "correlation")),
         draw=_draw_hole,
         alternative=listed("Share of peaks in place by the side of the hole", "{hole side}: {unseen peaks:.2f}"),
         height=320,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.papers.forced_rendering.figures.decoders import draw_rows, means_over_seeds
+from recombine.papers.forced_rendering.figures.decoders import draw_rows, table_over_seeds
 from recombine.papers.forced_rendering.figures.pictures import INK, SOFT
 from recombine.papers.forced_rendering.readings.efficiency import GOAL, bumps_by_side, power_law
 from recombine.papers.paper import Plot
@@ -143,7 +143,7 @@ FIGURES = (
         caption="Decoder, its layers, code, and how often each stripe is in the training set; mean and two standard "
         "errors over seeds.",
         experiments=("stripes",),
-        table=means_over_seeds("stripes", ("model", "code", "depth", "stripes"), tuple(STRIPE_MEASURES)),
+        table=table_over_seeds("stripes", ("model", "code", "depth", "stripes"), tuple(STRIPE_MEASURES)),
         draw=_draw_stripes,
         alternative=_say_stripes,
         height=420,
@@ -166,7 +166,7 @@ FIGURES = (
         "Right: bumps for a correlation of 0.9; exponents with 95 % intervals (Student's t, two degrees of freedom "
         "for four sides).",
         experiments=("efficiency",),
-        table=means_over_seeds("efficiency", ("side", "stripes", "bumps"), ("correlation", "peaks")),
+        table=table_over_seeds("efficiency", ("side", "stripes", "bumps"), ("correlation", "peaks")),
         draw=_draw_efficiency,
         alternative=_say_efficiency,
     ),
