@@ -23,12 +23,7 @@ LENGTHS = [0.5, 1.0, 2.0, 4.0]
 TARGETS = (kernels.IMAGES, kernels.INVERTED)
 
 KERNEL_EXPERIMENTS = (
-    Experiment(
-        f"{NAME}/representations",
-        kernels.representations,
-        quick=[{"side": 28}],
-        full=[{"side": side} for side in (16, 28, 32)],
-    ),
+    Experiment(f"{NAME}/representations", kernels.representations, quick=grid(side=28), full=grid(side=[16, 28, 32])),
     Experiment(
         f"{NAME}/one-hot-kernel",
         kernels.one_hot_kernel,
@@ -76,33 +71,20 @@ def _codes(*codes: str, **more: Any) -> Settings:
 #: The pixel MLP of the released script, and of a size for a laptop.
 PIXEL = {"model": "pixel", "hidden": 256, "decay": 1e-4, "epochs": 100}
 SMALL_PIXEL = {"model": "pixel", "hidden": 64, "decay": 1e-4, "epochs": 60, "rate": 3e-3}
-#: Sides of the hole in the middle, as first and last level.
-HOLES = {2: [13, 14], 5: [12, 16], 9: [10, 18], 13: [8, 20], 17: [6, 22]}
-SMALL_HOLES = {4: [6, 9], 10: [3, 12]}
 #: The released stripe script: eight layers, twenty epochs, a canvas of 40 pixels cropped to 28.
 SCRIPT = {"depth": 8, "epochs": 20}
-#: Sides of the image, and bumps trained on as multiples of the side.
-SHARES = (0.5, 1, 2, 4, 8, 16)
+#: Bumps trained on as multiples of the side of the image, alone and with stripes.
+SHARES: dict[int, tuple[float, ...]] = dict.fromkeys((0, 1), (0.5, 1, 2, 4, 8, 16))
+SMALL_SHARES = {0: (2, 4, 6, 8), 1: (0.5, 1, 2)}
 
 
-def _amounts(side: int, shares: tuple[float, ...] = SHARES) -> list[int]:
-    return [int(share * side) for share in shares if share * side < side**2]
-
-
-def _efficiency(sides: dict[int, list[int]]) -> Settings:
+def _efficiency(shares: dict[int, tuple[float, ...]], sides: dict[int, list[int]], **more: Any) -> Settings:
+    """Bumps alone (0) and with stripes (1), as many as shares of the side say; more than all places are left out."""
     return [
-        {"side": side, "bumps": _amounts(side), "stripes": stripes, "steps": 3000, "seeds": seeds}
+        {"side": side, "bumps": [int(share * side) for share in multiples if share < side], "stripes": stripes}
+        | {"seeds": seeds, **more}
         for side, seeds in sides.items()
-        for stripes in (0, 1)
-    ]
-
-
-def _small_efficiency() -> Settings:
-    small = {"steps": 300, "batch": 32, "hidden": 16, "depth": 2, "seeds": [0]}
-    return [
-        {**small, "side": side, "bumps": _amounts(side, shares), "stripes": stripes}
-        for side in (8, 12)
-        for stripes, shares in ((0, (2, 4, 6, 8)), (1, (0.5, 1, 2)))
+        for stripes, multiples in shares.items()
     ]
 
 
@@ -141,16 +123,13 @@ NETWORK_EXPERIMENTS = (
         f"{NAME}/depth",
         networks.bump_decoders,
         quick=_small({"depth": 2, "seeds": [0]}, {"depth": 3, "seeds": [0]}),
-        full=[
-            *_large(*({"depth": depth} for depth in (2, 3, 4, 5, 6, 8, 10)), seeds=FEWER),
-            *_large(*({**DENSE, "depth": depth} for depth in (3, 4, 5, 7)), seeds=FEWER),
-        ],
+        full=_large(*grid(depth=[2, 3, 4, 5, 6, 8, 10]), *grid(**{**DENSE, "depth": [3, 4, 5, 7]}), seeds=FEWER),
     ),
     Experiment(
         f"{NAME}/hole",
         networks.bump_decoders,
-        quick=_small(*({"hole": hole, "epochs": 40, "seeds": [0]} for hole in SMALL_HOLES.values())),
-        full=_large(*({"hole": hole} for hole in HOLES.values())),
+        quick=_small(*({"hole": hole, "epochs": 40, "seeds": [0]} for hole in ([6, 9], [3, 12]))),
+        full=_large(*({"hole": hole} for hole in ([13, 14], [12, 16], [10, 18], [8, 20], [6, 22]))),
     ),
     Experiment(
         f"{NAME}/layers",
@@ -201,21 +180,14 @@ NETWORK_EXPERIMENTS = (
     Experiment(
         f"{NAME}/efficiency",
         remedies.efficiency,
-        quick=_small_efficiency(),
-        full=_efficiency({12: SEEDS, 16: SEEDS, 24: FEWER, 32: FEWER}),
+        quick=_efficiency(SMALL_SHARES, {8: [0], 12: [0]}, steps=300, batch=32, hidden=16, depth=2),
+        full=_efficiency(SHARES, {12: SEEDS, 16: SEEDS, 24: FEWER, 32: FEWER}, steps=3000),
     ),
     Experiment(
         f"{NAME}/rotation",
         controls.rotation,
         quick=[
-            {
-                "images": "digits",
-                "side": 16,
-                "angles": 180,
-                "channels": [32, 32, 16],
-                "gap": gap,
-                "seeds": [0],
-            }
+            {"images": "digits", "side": 16, "angles": 180, "channels": [32, 32, 16], "gap": gap, "seeds": [0]}
             for gap in ([160, 200], [100, 200])
         ],
         full=[{"gap": gap, "seeds": SEEDS} for gap in ([160, 200], [100, 200])],

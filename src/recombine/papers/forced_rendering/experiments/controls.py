@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.papers.forced_rendering.experiments.training import (
-    Rows,
-    ensemble_of,
-    full_setting,
-    samples_of,
-    world_of,
-)
+from recombine.papers.forced_rendering.experiments.training import DEFAULTS, Rows, arrays_of, train_networks, world_of
 from recombine.runs.experiment import Unit
 from recombine.worlds.images.sources import load_images
 from recombine.worlds.rendered.bumps import BumpWorld
@@ -23,16 +17,14 @@ from recombine.worlds.rendered.rotations import RotationWorld
 DIGIT = 4
 #: Filters of the encoder's convolutions.
 ENCODER_CHANNELS = (32, 64, 128)
-#: What a rotation setting may leave out.
+#: What a rotation setting may leave out, next to ``DEFAULTS``.
 ROTATION: dict[str, Any] = {
     "images": "mnist",
-    "side": 28,
     "gap": [160, 200],
     "angles": 2000,
     "channels": [128, 128, 64],
     "epochs": 60,
-    "batch": 32,
-    "rate": 1e-3,
+    "decay": 1e-4,
 }
 
 
@@ -52,9 +44,8 @@ def digit(images: str, side: int) -> FloatArray:
     if len(image) != side:
         # A margin of a seventh, as MNIST has, so that nothing leaves the image when it turns.
         inner = round(side * 5 / 7)
-        grown = np.clip(zoom(image, inner / len(image), order=1), 0, 1)
         before = (side - inner) // 2
-        image = np.pad(grown, (before, side - inner - before))
+        image = np.pad(np.clip(zoom(image, inner / len(image), order=1), 0, 1), (before, side - inner - before))
     return image
 
 
@@ -71,26 +62,16 @@ def rotation(unit: Unit) -> Rows:
     ('160-200', 0)
     """
     from recombine.nets.decoders.rotation import RotationDecoder
-    from recombine.nets.ensemble.optimisers import AdamW
 
-    setting = {**ROTATION, **unit.setting}
+    setting = {**DEFAULTS, **ROTATION, **unit.setting}
     side, (first, last) = setting["side"], setting["gap"]
     world = RotationWorld(digit(setting["images"], side), gap=(first, last))
     angles = world.angles(setting["angles"])
     seen = world.seen(angles)
     images = world.images(angles).reshape(len(angles), -1)
-    network = RotationDecoder(side=side, channels=tuple(setting["channels"]))
-    trained = ensemble_of(network, unit, convolutional=True).train(
-        world.codes(angles[seen]),
-        images[seen],
-        rate=setting["rate"],
-        steps=setting["epochs"] * -(-int(seen.sum()) // setting["batch"]),
-        batch=setting["batch"],
-        loss="squared-absolute",
-        optimiser=AdamW(weight_decay=1e-4),
-        clip=1.0,
-    )
-    outputs = trained.outputs(world.codes(angles)).double().cpu().numpy()
+    codes, network = world.codes(angles), RotationDecoder(side=side, channels=tuple(setting["channels"]))
+    trained = train_networks(network, unit, setting, codes[seen], images[seen], loss="squared-absolute", clip=1.0)
+    outputs = trained.outputs(codes).double().cpu().numpy()
     about = {"images": setting["images"], "side": side, "gap": f"{first}-{last}"}
     blends = world.blends(angles[~seen]).reshape(-1, side**2)
     edges = world.images([first, last]).reshape(2, -1)
@@ -131,19 +112,11 @@ def encoder(unit: Unit) -> Rows:
     from recombine.nets.decoders.encoder import ImageEncoder
     from recombine.nets.ensemble.optimisers import Adam
 
-    setting = {**full_setting(unit), **unit.setting}
+    setting = {**DEFAULTS, **unit.setting}
     world = world_of(setting)
-    sets = [samples_of(world, setting, seed) for seed in unit.seeds]
-    codes, images = (np.stack([getattr(data, name) for data in sets]) for name in ("codes", "images"))
+    codes, images = arrays_of(world, setting, unit.seeds)
     network = ImageEncoder(world.side, world.units, tuple(setting.get("channels", ENCODER_CHANNELS)))
-    trained = ensemble_of(network, unit, convolutional=True).train(
-        images.reshape(*images.shape[:2], -1),
-        codes,
-        rate=setting["rate"],
-        steps=setting["epochs"] * -(-len(sets[0]) // setting["batch"]),
-        batch=setting["batch"],
-        optimiser=Adam(),
-    )
+    trained = train_networks(network, unit, setting, images, codes, optimiser=Adam())
     grid = world.grid()
     outputs = trained.outputs(grid.images.reshape(len(grid), -1)).double().cpu().numpy()
     about = {"code": setting["code"], "side": world.side}
@@ -154,11 +127,10 @@ def _read(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
     grid, seen = world.grid(), world.seen().reshape(-1)
     error = ((outputs - grid.codes) ** 2).mean(axis=1)
     near = np.hypot(*(read_places(outputs, world) - grid.centres).T) <= 1.5
-    inside = grid.codes[~seen]
     return {
         "seen error": float(error[seen].mean()),
         "unseen error": float(error[~seen].mean()),
-        "relative error": float(error[~seen].mean() / inside.var(axis=0).mean()),
+        "relative error": float(error[~seen].mean() / grid.codes[~seen].var(axis=0).mean()),
         "seen right": float(near[seen].mean()),
         "unseen right": float(near[~seen].mean()),
     }

@@ -35,14 +35,8 @@ def _bump_world(setting: dict[str, Any], **more: Any) -> BumpWorld:
     return BumpWorld(side=setting["side"], width=setting.get("width", 1.0), hole=hole, **more)
 
 
-def true_images(world: BumpWorld) -> FloatArray:
-    """Return the true images of all places, (side, side, side²).
-
-    Examples
-    --------
-    >>> true_images(BumpWorld(side=4)).shape
-    (4, 4, 16)
-    """
+def _true_images(world: BumpWorld) -> FloatArray:
+    """The true images of all places, (side, side, side²)."""
     return world.grid().images.reshape(world.side, world.side, -1)
 
 
@@ -50,8 +44,8 @@ def representations(unit: Unit) -> Rows:
     """Factorization, additivity and volume of every code and of the images, before anything is learned."""
     side = unit.setting["side"]
     sheets = {code: _bump_world(unit.setting, encoding=code).grid().codes.reshape(side, side, -1) for code in ENCODINGS}
-    sheets[IMAGES] = true_images(_bump_world(unit.setting))
-    sheets[INVERTED] = true_images(_bump_world(unit.setting, inverted=True))
+    sheets[IMAGES] = _true_images(_bump_world(unit.setting))
+    sheets[INVERTED] = _true_images(_bump_world(unit.setting, inverted=True))
     return [{"representation": name, "side": side, **_measured(values)} for name, values in sheets.items()]
 
 
@@ -86,10 +80,8 @@ def one_hot_kernel(unit: Unit) -> Rows:
 def additive_kernel(unit: Unit) -> Rows:
     """What regression with the binary kernel paints on the donut and in the hole, and that it is least squares."""
     world = _bump_world(unit.setting)
-    images, seen = true_images(world), world.seen()
-    painted = additive_prediction(images, seen)
-    unseen = ~seen
-    pasted = pasted_outputs(images, seen)
+    images, seen = _true_images(world), world.seen()
+    painted, pasted = additive_prediction(images, seen), pasted_outputs(images, seen)
     return [
         {
             "side": world.side,
@@ -97,8 +89,8 @@ def additive_kernel(unit: Unit) -> Rows:
             "hole side": unit.setting["hole"][1] - unit.setting["hole"][0] + 1,
             "difference from least squares": float(np.abs(painted - _least_squares(images, seen)).max()),
             **_judged(painted, world),
-            "correlation with column plus row": float(correlations(painted, pasted)[unseen].mean()),
-            "pooled correlation": _pooled(painted[unseen], pasted[unseen]),
+            "correlation with column plus row": float(correlations(painted, pasted)[~seen].mean()),
+            "pooled correlation": float(np.corrcoef(painted[~seen].reshape(-1), pasted[~seen].reshape(-1))[0, 1]),
         }
     ]
 
@@ -139,7 +131,7 @@ def _product_row(world: BumpWorld, setting: dict[str, Any], length: float) -> di
     centres = places(world.side).reshape(-1, 2)
     radial = np.exp(-((centres[:, None] - centres) ** 2).sum(axis=-1) / (2 * length**2))
     kernel, mask = np.kron(one, one), world.seen().reshape(-1)
-    images = true_images(world).reshape(mask.size, -1)
+    images = _true_images(world).reshape(mask.size, -1)
     left, sizes, right = np.linalg.svd(kernel[np.ix_(mask, mask)], hermitian=True)
     kept = sizes > RANK_SHARE * sizes[0]
     dual = right[kept].T @ ((left[:, kept].T @ images[mask]) / sizes[kept, None])
@@ -155,7 +147,7 @@ def _product_row(world: BumpWorld, setting: dict[str, Any], length: float) -> di
 
 def _judged(painted: FloatArray, world: BumpWorld) -> dict[str, Any]:
     """Errors, peaks and correlation of images at all places; an inverted image is turned back first."""
-    side, seen, images = world.side, world.seen(), true_images(world)
+    side, seen, images = world.side, world.seen(), _true_images(world)
     errors = ((painted - images) ** 2).mean(axis=-1)
     bright = (1 - painted if world.inverted else painted).reshape(side, side, side, side)[~seen]
     return {
@@ -165,8 +157,3 @@ def _judged(painted: FloatArray, world: BumpWorld) -> dict[str, Any]:
         "OOD peaks": peak_accuracy(bright, places(side)[~seen]),
         "OOD correlation": float(np.nanmean(correlations(painted, images)[~seen])),
     }
-
-
-def _pooled(one: FloatArray, other: FloatArray) -> float:
-    """Correlation over all cells and features at once."""
-    return float(np.corrcoef(one.reshape(-1), other.reshape(-1))[0, 1])

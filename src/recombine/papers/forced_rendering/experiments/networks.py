@@ -16,9 +16,8 @@ from recombine.measures.activations.superposition import correlations, pasted_ou
 from recombine.measures.activations.surrogate import surrogate
 from recombine.papers.forced_rendering.experiments.training import (
     ABOUT,
+    DEFAULTS,
     Rows,
-    Setting,
-    full_setting,
     outputs_of,
     sheets_of,
     train_decoders,
@@ -41,28 +40,19 @@ def bump_decoders(unit: Unit) -> Rows:
     >>> row["hole side"], row["relative error"] > 0.5
     (4, True)
     """
-    setting = full_setting(unit)
-    world = world_of(setting)
-    trained = train_decoders(unit, setting, world)
-    about = {**{name: setting[name] for name in ABOUT}, "hole side": hole_side(setting)}
+    about, world, trained = _trained(unit)
+    about["hole side"] = int((~world.seen()).any(axis=0).sum())
     return [
-        {**about, "seed": seed, **painting_scores(outputs, world), **shapes(outputs, world)}
+        {**about, "seed": seed, **painting_scores(outputs, world), **_shapes(outputs, world)}
         for seed, outputs in zip(unit.seeds, outputs_of(trained, world), strict=True)
     ]
 
 
-def hole_side(setting: Setting) -> int:
-    """Return the number of levels of either factor that the hole spans.
-
-    Examples
-    --------
-    >>> hole_side({"corner": 0, "hole": [6, 22]}), hole_side({"corner": 12, "side": 32})
-    (17, 20)
-    """
-    if setting["corner"]:
-        return int(setting["side"] - setting["corner"])
-    low, high = setting["hole"]
-    return int(high - low + 1)
+def _trained(unit: Unit) -> tuple[dict[str, Any], BumpWorld, Any]:
+    """What rows say about a unit's networks, their world, and the networks."""
+    setting = {**DEFAULTS, **unit.setting}
+    world = world_of(setting)
+    return {name: setting[name] for name in ABOUT}, world, train_decoders(unit, setting, world)
 
 
 def painting_scores(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
@@ -71,18 +61,22 @@ def painting_scores(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
     "relative error" is the error in the hole over that of a blank image; "peaks" are shares of images whose largest
     value lies within 1.5 pixels of the bump.
     """
-    grid, seen = world.grid(), world.seen()
+    grid, seen, inner = world.grid(), world.seen(), inner_hole(world)
     truth = grid.images.reshape(outputs.shape)
     error = ((outputs - truth) ** 2).mean(axis=-1)
     right = correlations(outputs, truth)
-    inner = inner_hole(world)
+    pictures, centres = outputs.reshape(-1, world.side, world.side), grid.centres
+
+    def peaks(where: BoolArray) -> float:
+        return peak_accuracy(pictures[where.reshape(-1)], centres[where.reshape(-1)])
+
     return {
         "seen error": float(error[seen].mean()),
         "unseen error": float(error[~seen].mean()),
         "relative error": float(error[~seen].mean()) / world.blank_error,
-        "seen peaks": peaks_in_place(outputs, world, seen),
-        "unseen peaks": peaks_in_place(outputs, world, ~seen),
-        "inner peaks": peaks_in_place(outputs, world, inner),
+        "seen peaks": peaks(seen),
+        "unseen peaks": peaks(~seen),
+        "inner peaks": peaks(inner),
         # A flat image tells nothing of the truth.
         "correlation": float(np.nan_to_num(right[~seen]).mean()),
         "inner correlation": float(np.nan_to_num(right[inner]).mean()),
@@ -104,19 +98,10 @@ def inner_hole(world: BumpWorld) -> BoolArray:
     return Hole(low=hole.low + RIM, high=end - RIM, shape="square").mask(world.side)
 
 
-def peaks_in_place(outputs: FloatArray, world: BumpWorld, where: BoolArray) -> float:
-    """Return the share of images (side, side, pixels) ``where`` a place is wanted whose peak is in place."""
-    centres = world.grid().centres.reshape(world.side, world.side, 2)
-    return peak_accuracy(outputs[where].reshape(-1, world.side, world.side), centres[where])
-
-
-def shapes(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
+def _shapes(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
     """What one network's images (side, side, pixels) are made of: pasted, spanned, factorised, contracted, added."""
-    seen = world.seen()
-    grid = as_grid(outputs)
-    metric = metric_tensor(grid)
-    pasted = superposition(grid, seen)
-    stand_in = surrogate(grid, seen)
+    grid, seen = as_grid(outputs), world.seen()
+    metric, pasted = metric_tensor(grid), superposition(grid, seen)
     return {
         "pasted": pasted.pasted,
         "pasted seen": pasted.pasted_seen,
@@ -127,7 +112,7 @@ def shapes(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
         "kernel factorization": kernel_factorization(outputs, background="median"),
         "volume ratio": volume_ratio(metric, seen),
         "additive share": additive_share(grid),
-        "stand-in error": stand_in.unseen_error,
+        "stand-in error": surrogate(grid, seen).unseen_error,
     }
 
 
@@ -140,26 +125,22 @@ def decoder_layers(unit: Unit) -> Rows:
     >>> [row["layer"] for row in decoder_layers(Unit("layers", 1, {**tiny, "seeds": [0]}))]
     [0, 1, 2]
     """
-    setting = full_setting(unit)
-    world = world_of(setting)
-    trained = train_decoders(unit, setting, world)
+    about, world, trained = _trained(unit)
     code = world.grid().codes.reshape(world.side, world.side, -1)
-    about = {name: setting[name] for name in ABOUT}
     rows: Rows = []
     for place, seed in enumerate(unit.seeds):
         sheets = [code, *sheets_of(trained, world, place)]
         rows += [
-            {**about, "seed": seed, "layer": number, "last": number == len(sheets) - 1, **layer_geometry(sheet, world)}
+            {**about, "seed": seed, "layer": number, "last": number == len(sheets) - 1, **_geometry(sheet, world)}
             for number, sheet in enumerate(sheets)
         ]
     return rows
 
 
-def layer_geometry(sheet: FloatArray, world: BumpWorld) -> dict[str, float]:
+def _geometry(sheet: FloatArray, world: BumpWorld) -> dict[str, float]:
     """Geometry of one layer (side, side, units)."""
     grid, seen = as_grid(sheet), world.seen()
-    metric = metric_tensor(grid)
-    probe = linear_probe(grid, seen)
+    metric, probe = metric_tensor(grid), linear_probe(grid, seen)
     return {
         "additive share": additive_share(grid),
         "factorization": factorization(metric),
@@ -181,15 +162,12 @@ def decoder_pictures(unit: Unit) -> Rows:
     >>> len(rows), sorted({row["picture"] for row in rows})
     (256, ['error', 'output', 'pasted', 'truth'])
     """
-    setting = full_setting(unit)
-    world = world_of(setting)
-    outputs = outputs_of(train_decoders(unit, setting, world), world)
+    about, world, trained = _trained(unit)
     x, y = shown_place(world)
-    about = {name: setting[name] for name in ABOUT} | {"hole from": setting["hole"][0], "hole to": setting["hole"][1]}
-    about |= {"x": x, "y": y}
+    about |= {"hole from": int(world.hole.low), "hole to": int(world.hole.high) - 1, "x": x, "y": y}
     return [
         {**about, "seed": seed, "picture": name, "line": line, "column": column, "value": float(value)}
-        for seed, images in zip(unit.seeds, outputs, strict=True)
+        for seed, images in zip(unit.seeds, outputs_of(trained, world), strict=True)
         for name, picture in _shown(images, world).items()
         for (line, column), value in np.ndenumerate(np.round(picture, 4))
     ]
@@ -197,12 +175,11 @@ def decoder_pictures(unit: Unit) -> Rows:
 
 def _shown(outputs: FloatArray, world: BumpWorld) -> dict[str, FloatArray]:
     """The pictures (side, side) of one network, [line, column]."""
-    side = world.side
     truth = world.grid().images.reshape(outputs.shape)
     error: FloatArray = ((outputs - truth) ** 2).mean(axis=-1).T / world.blank_error
-    x, y = shown_place(world)
     chosen: dict[str, Any] = {"output": outputs, "pasted": pasted_outputs(outputs, world.seen()), "truth": truth}
-    return {"error": error, **{name: images[x, y].reshape(side, side) for name, images in chosen.items()}}
+    place = shown_place(world)
+    return {"error": error, **{name: images[place].reshape(error.shape) for name, images in chosen.items()}}
 
 
 def shown_place(world: BumpWorld) -> tuple[int, int]:

@@ -10,15 +10,15 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.measures.activations.superposition import correlations, peak_accuracy
 from recombine.papers.forced_rendering.experiments.networks import painting_scores
 from recombine.papers.forced_rendering.experiments.training import (
+    DEFAULTS,
     Rows,
-    ensemble_of,
-    full_setting,
+    arrays_of,
     outputs_of,
-    samples_of,
+    train_networks,
     world_of,
 )
 from recombine.runs.experiment import Unit
-from recombine.worlds.rendered.bumps import BumpSamples, BumpWorld
+from recombine.worlds.rendered.bumps import BumpWorld
 
 #: Weights of the released script's penalties.
 ENTROPY, VARIANCE = 0.1, 0.01
@@ -42,26 +42,17 @@ def low_rank(unit: Unit) -> Rows:
     [('both', 0), ('both', 1)]
     """
     from recombine.nets.decoders.low_rank import LowRankDecoder
-    from recombine.nets.ensemble.optimisers import AdamW
 
-    setting = {**full_setting(unit), **LOW_RANK, **unit.setting}
+    setting = {**DEFAULTS, **LOW_RANK, **unit.setting}
     world = world_of(setting)
     entropy, variance = PENALTIES[setting["penalty"]]
     network = LowRankDecoder(setting["side"], entropy=entropy, variance=variance)
-    ensemble = ensemble_of(network, unit, convolutional=False)
-    data, batch = samples_of(world, setting, seed=0), setting["batch"]
-    trained = ensemble.train(
-        data.codes,
-        data.images.reshape(len(data), -1),
-        rate=setting["rate"],
-        steps=setting["epochs"] * -(-len(data) // batch),
-        batch=batch,
-        optimiser=AdamW(weight_decay=setting["decay"]),
-    )
-    before = network.components(ensemble.initial()[0]).tolist()
+    codes, images = arrays_of(world, setting, [0])
+    trained = train_networks(network, unit, setting, codes[0], images[0], convolutional=False)
+    before = network.components(trained.ensemble.initial()[0]).tolist()
     after = network.components(trained.parameters).tolist()
     striped = _striped(network, trained.parameters)
-    about = {"penalty": setting["penalty"], "side": setting["side"], "corner": setting["corner"]}
+    about = {name: setting[name] for name in ("penalty", "side", "corner")}
     return [
         {**about, "seed": seed, **painting_scores(outputs, world)}
         | {"rank before": before[place], "rank": after[place], "striped": striped[place]}
@@ -89,9 +80,6 @@ def _striped(network: Any, parameters: Any) -> list[float]:
     return shares
 
 
-# ---------------------------------------------------------------------------- data efficiency
-
-
 def efficiency(unit: Unit) -> Rows:
     """How well all unseen places are painted after training on a few bumps, one row per network.
 
@@ -105,30 +93,19 @@ def efficiency(unit: Unit) -> Rows:
     [(4, 1), (8, 1)]
     """
     from recombine.nets.decoders.bumps import CNNDecoder
-    from recombine.nets.ensemble.ensemble import Ensemble
-    from recombine.nets.ensemble.optimisers import AdamW
 
-    setting = {**full_setting(unit), "batch": 64, **unit.setting}
+    setting = {**DEFAULTS, "batch": 64, **unit.setting}
     world = BumpWorld(setting["side"], encoding="one-hot")
     data = world.grid() + world.stripes()
     runs = [(bumps, seed) for bumps in setting["bumps"] for seed in unit.seeds]
     pools = [nested_rows(world, bumps, seed, stripes=bool(setting["stripes"])) for bumps, seed in runs]
     network = CNNDecoder(world.units, world.side, setting["hidden"], setting["depth"])
-    on_cpu = unit.device.startswith("cpu")
-    trained = Ensemble(network, [seed for _, seed in runs], device=unit.device, stacked=on_cpu).train(
-        data.codes,
-        data.images.reshape(len(data), -1),
-        rate=setting["rate"],
-        steps=setting["steps"],
-        batch=setting["batch"],
-        draw_from=pools,
-        optimiser=AdamW(weight_decay=setting["decay"]),
-    )
-    outputs = outputs_of(trained, world)
+    each = {**setting, "seeds": [seed for _, seed in runs]}
+    trained = train_networks(network, unit, each, data.codes, data.images.reshape(len(data), -1), draw_from=pools)
     about = {"side": world.side, "stripes": setting["stripes"]}
     return [
-        {**about, "bumps": bumps, "seed": seed, **_unseen(images, world, rows)}
-        for (bumps, seed), images, rows in zip(runs, outputs, pools, strict=True)
+        {**about, "bumps": bumps, "seed": seed, **_unseen(outputs, world, rows)}
+        for (bumps, seed), outputs, rows in zip(runs, outputs_of(trained, world), pools, strict=True)
     ]
 
 
@@ -149,14 +126,11 @@ def nested_rows(world: BumpWorld, bumps: int, seed: int, *, stripes: bool) -> In
 
 def _unseen(images: FloatArray, world: BumpWorld, rows: IntArray) -> dict[str, float]:
     """Correlation, peaks and error at the places that were not trained on."""
-    grid: BumpSamples = world.grid()
-    flat = images.reshape(len(grid), -1)
-    unseen = np.ones(len(grid), dtype=bool)
-    unseen[rows[rows < len(grid)]] = False
-    truth = grid.images.reshape(flat.shape)
-    pictures = flat[unseen].reshape(-1, world.side, world.side)
+    grid = world.grid()
+    unseen = ~np.isin(np.arange(len(grid)), rows)
+    painted, truth = (array.reshape(len(grid), -1)[unseen] for array in (images, grid.images))
     return {
-        "correlation": float(np.nan_to_num(correlations(flat[unseen], truth[unseen])).mean()),
-        "peaks": peak_accuracy(pictures, grid.centres[unseen]),
-        "relative error": float(((flat - truth)[unseen] ** 2).mean()) / world.blank_error,
+        "correlation": float(np.nan_to_num(correlations(painted, truth)).mean()),
+        "peaks": peak_accuracy(painted.reshape(-1, world.side, world.side), grid.centres[unseen]),
+        "relative error": float(((painted - truth) ** 2).mean()) / world.blank_error,
     }

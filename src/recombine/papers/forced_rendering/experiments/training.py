@@ -6,7 +6,7 @@ it leaves out is as in ``DEFAULTS``, the sizes of the released code. Torch is im
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,20 +38,8 @@ DEFAULTS: dict[str, Any] = {
     "rate": 1e-3,
     "decay": 1e-2,
 }
-MODELS = ("cnn", "mlp", "pixel", "transformer")
 #: What a row says about its network.
 ABOUT = ("model", "code", "side", "depth", "draws", "stripes", "margin")
-
-
-def full_setting(unit: Unit) -> dict[str, Any]:
-    """Return a unit's setting with what it leaves out filled in.
-
-    Examples
-    --------
-    >>> full_setting(Unit("donut", 1, {"code": "one-hot"}))["batch"]
-    32
-    """
-    return {**DEFAULTS, **unit.setting}
 
 
 def world_of(setting: Setting) -> BumpWorld:
@@ -75,11 +63,8 @@ def samples_of(world: BumpWorld, setting: Setting, seed: int) -> BumpSamples:
     >>> len(samples_of(world_of(small), small, seed=0))
     80
     """
-    if setting["draws"]:
-        data = world.draw(setting["draws"], seed)
-    else:
-        grid = world.grid()
-        data = world.samples(grid.centres[world.seen().reshape(-1)])
+    seen = world.grid().centres[world.seen().reshape(-1)]
+    data = world.draw(setting["draws"], seed) if setting["draws"] else world.samples(seen)
     return data + world.stripes(setting["stripes"]) if setting["stripes"] else data
 
 
@@ -95,49 +80,54 @@ def decoder_of(setting: Setting, inputs: int) -> Any:
     from recombine.nets.decoders.pixels import PixelMLP, TransformerDecoder
 
     model, side, hidden, depth = (setting[name] for name in ("model", "side", "hidden", "depth"))
-    if model == "cnn":
-        return CNNDecoder(inputs, side, hidden, depth)
-    if model == "mlp":
-        return MLPDecoder(inputs, (hidden,) * depth, side**2)
-    if model == "pixel":
-        return PixelMLP(inputs, side, hidden, depth)
-    if model == "transformer":
-        return TransformerDecoder(inputs, side, depth=depth)
-    raise InputError(f"model {model!r} is not one of {listing(MODELS)};{near_miss(model, MODELS)}")
+    models: dict[str, Callable[[], Any]] = {
+        "cnn": lambda: CNNDecoder(inputs, side, hidden, depth),
+        "mlp": lambda: MLPDecoder(inputs, (hidden,) * depth, side**2),
+        "pixel": lambda: PixelMLP(inputs, side, hidden, depth),
+        "transformer": lambda: TransformerDecoder(inputs, side, depth=depth),
+    }
+    if model not in models:
+        raise InputError(f"model {model!r} is not one of {listing(models)};{near_miss(model, models)}")
+    return models[model]()
 
 
-def ensemble_of(architecture: Any, unit: Unit, *, convolutional: bool) -> Any:
-    """Return one network per seed on the unit's device.
+def arrays_of(world: BumpWorld, setting: Setting, seeds: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """Return the training sets of some seeds as codes (E, N, units) and images (E, N, pixels).
+
+    Examples
+    --------
+    >>> [array.shape for array in arrays_of(world_of(DEFAULTS), DEFAULTS, [0, 1])]
+    [(2, 2000, 56), (2, 2000, 784)]
+    """
+    sets = [samples_of(world, setting, seed) for seed in seeds]
+    return np.stack([data.codes for data in sets]), np.stack([data.images.reshape(len(data), -1) for data in sets])
+
+
+def train_networks(
+    network: Any, unit: Unit, setting: Setting, inputs: Any, targets: Any, *, convolutional: bool = True, **more: Any
+) -> Any:
+    """Train one network per seed on the unit's device, for as many steps or epochs as a setting says.
 
     On a GPU networks of convolutions are looped over inside one recorded step: libraries are slow at stacks of them.
     """
     from recombine.nets.ensemble.ensemble import Ensemble
+    from recombine.nets.ensemble.optimisers import AdamW
 
-    looped = convolutional and not unit.device.startswith("cpu")
-    return Ensemble(architecture, list(unit.seeds), device=unit.device, stacked=not looped)
+    batch, looped = setting["batch"], convolutional and not unit.device.startswith("cpu")
+    steps = setting["steps"] if "steps" in setting else setting["epochs"] * -(-inputs.shape[-2] // batch)
+    seeds = list(setting.get("seeds", unit.seeds))
+    ensemble = Ensemble(network, seeds, device=unit.device, stacked=not looped)
+    options = {"optimiser": AdamW(weight_decay=setting["decay"]), **more}
+    return ensemble.train(inputs, targets, rate=setting["rate"], steps=steps, batch=batch, **options)
 
 
 def train_decoders(unit: Unit, setting: Setting, world: BumpWorld) -> Any:
     """Train one decoder per seed on its own samples."""
-    from recombine.nets.ensemble.optimisers import AdamW
-
-    sets = [samples_of(world, setting, seed) for seed in unit.seeds]
-    if not setting["draws"]:
-        sets = sets[:1]
-    codes, images = (np.stack([getattr(data, name) for data in sets]) for name in ("codes", "images"))
-    images = images.reshape(*images.shape[:2], -1)
-    if len(sets) == 1:
+    codes, images = arrays_of(world, setting, unit.seeds if setting["draws"] else unit.seeds[:1])
+    if len(codes) == 1:
         codes, images = codes[0], images[0]
-    ensemble = ensemble_of(decoder_of(setting, world.units), unit, convolutional=setting["model"] == "cnn")
-    batch = setting["batch"]
-    return ensemble.train(
-        codes,
-        images,
-        rate=setting["rate"],
-        steps=setting["epochs"] * -(-len(sets[0]) // batch),
-        batch=batch,
-        optimiser=AdamW(weight_decay=setting["decay"]),
-    )
+    network = decoder_of(setting, world.units)
+    return train_networks(network, unit, setting, codes, images, convolutional=setting["model"] == "cnn")
 
 
 def outputs_of(trained: Any, world: BumpWorld) -> FloatArray:
@@ -165,10 +155,8 @@ def sheets_of(trained: Any, world: BumpWorld, place: int) -> list[FloatArray]:
 
 def _isometric(values: Any) -> FloatArray:
     """Coordinates (P, at most P) with the inner products of values (P, D)."""
-    places, units = values.shape
-    if units <= places:
-        short: FloatArray = values.double().cpu().numpy()
-        return short
-    long = values.double()
-    squares, axes = np.linalg.eigh((long @ long.T).cpu().numpy())
+    values = values.double()
+    if values.shape[1] <= len(values):
+        return np.asarray(values.cpu())
+    squares, axes = np.linalg.eigh((values @ values.T).cpu().numpy())
     return np.asarray(axes * np.sqrt(np.maximum(squares, 0.0)))

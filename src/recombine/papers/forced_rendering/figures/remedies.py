@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
+from recombine.papers.forced_rendering.figures.decoders import draw_rows, table_over_seeds
 from recombine.papers.forced_rendering.figures.pictures import INK, SOFT
 from recombine.papers.forced_rendering.readings.efficiency import GOAL, bumps_by_side, power_law
 from recombine.papers.paper import Plot
@@ -22,13 +23,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 PENALTY_WORDS = {"none": "no penalty", "entropy": "entropy alone", "variance": "variance alone", "both": "both"}
+#: What is drawn of networks with penalties and of decoders with stripes, and the words for it.
+PENALTY_MEASURES = {
+    "unseen peaks": "peaks in the hole",
+    "components": "components of a value",
+    "striped": "share that is a stripe",
+}
+STRIPE_MEASURES = {
+    "unseen peaks": "peaks in place",
+    "correlation": "correlation",
+    "relative error": "error / blank error",
+}
 
 
 def _penalties_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["low-rank"].table
-    return Table.from_rows(
-        {name: row[name] for name in ("penalty", "seed", "unseen peaks", "striped")} | {"components": row["rank"]}
-        for row in rows.rows()
+    return Table(
+        {name: rows[name] for name in ("penalty", "seed", "unseen peaks", "striped")} | {"components": rows["rank"]}
     )
 
 
@@ -36,35 +47,23 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 3)
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.88, bottom=0.26, wspace=0.28)
     order = [name for name in PENALTY_WORDS if name in set(table["penalty"].tolist())]
-    titles = {
-        "unseen peaks": "peaks in the hole",
-        "components": "components of a value",
-        "striped": "share that is a stripe",
-    }
-    for axes, (name, title) in zip(panels, titles.items(), strict=True):
+    for axes, (name, title) in zip(panels, PENALTY_MEASURES.items(), strict=True):
         for place, penalty in enumerate(order):
             values = table.only(penalty=penalty)[name]
             spread = np.linspace(-0.15, 0.15, len(values)) if len(values) > 1 else np.zeros(1)
             axes.plot(place + spread, values, "o", color=SOFT, markersize=5, linestyle="none")
-            axes.plot(
-                [place - 0.28, place + 0.28], [values.mean()] * 2, color=INK, linewidth=2, marker="", linestyle="-"
-            )
+            axes.plot([place - 0.28, place + 0.28], [values.mean()] * 2, "-", color=INK, linewidth=2, marker="")
         axes.set(title=title, ylim=(0, None) if name == "components" else (-0.04, 1.05))
         axes.set_xticks(range(len(order)), [PENALTY_WORDS[name] for name in order], rotation=25, ha="right")
 
 
 def _say_penalties(table: Table) -> str:
-    means = {name: table.only(penalty=name) for name in PENALTY_WORDS}
-    parts = [
-        f"{PENALTY_WORDS[name]} {rows['unseen peaks'].mean():.2f} with {rows['components'].mean():.1f} components"
-        for name, rows in means.items()
-        if len(rows)
+    means = over_seeds(table, ("penalty",), ("unseen peaks", "components"))
+    words = [
+        f"{PENALTY_WORDS[row['penalty']]} {row['unseen peaks']:.2f} with {row['components']:.1f} components"
+        for row in means.rows()
     ]
-    return f"Share of peaks in place in the hole: {', '.join(parts)}."
-
-
-def _efficiency_table(results: Mapping[str, Evidence]) -> Table:
-    return over_seeds(results["efficiency"].table, ("side", "stripes", "bumps"), ("correlation", "peaks"))
+    return f"Share of peaks in place in the hole: {', '.join(words)}."
 
 
 def _draw_efficiency(canvas: Canvas, table: Table) -> None:
@@ -72,8 +71,7 @@ def _draw_efficiency(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.88, bottom=0.17, wspace=0.26)
     for axes, stripes, title in zip(panels, (0, 1), ("bumps alone", "with all stripes"), strict=False):
         for side in sorted(set(table["side"].tolist())):
-            line = table.only(side=side, stripes=stripes)
-            draw_band(axes, line, "bumps", "correlation", f"side {side}")
+            draw_band(axes, table.only(side=side, stripes=stripes), "bumps", "correlation", f"side {side}")
         axes.axhline(GOAL, color=SOFT, linewidth=1, linestyle=":", marker="")
         axes.set(xscale="log", title=title, xlabel="bumps trained on", ylim=(-0.05, 1.05))
         _plain_ticks(axes.xaxis, table.only(stripes=stripes)["bumps"])
@@ -87,7 +85,8 @@ def _draw_amounts(axes: Axes, table: Table) -> None:
     for stripes, word in ((0, "alone"), (1, "with stripes")):
         found = {side: amount for side, amount in bumps_by_side(table, stripes).items() if np.isfinite(amount)}
         if found:
-            axes.plot(list(found), list(found.values()), label=f"{word}{_slope(found)}")
+            slope = ": exponent {0:.1f} ± {2:.1f}".format(*power_law(found)) if len(found) > 2 else ""
+            axes.plot(list(found), list(found.values()), label=f"{word}{slope}")
             if stripes == 0:
                 sides = np.array(sorted(found), dtype=float)
                 cube = found[min(found)] * (sides / sides[0]) ** 3
@@ -99,7 +98,6 @@ def _draw_amounts(axes: Axes, table: Table) -> None:
     # Room for the legend below the lines.
     axes.set_ylim(low / (high / low) ** 0.45, high)
     _plain_ticks(axes.yaxis, np.array([low, high]))
-    axes.minorticks_off()
     axes.legend(frameon=False, fontsize=10.5, handlelength=1.8, loc="lower right")
 
 
@@ -108,16 +106,7 @@ def _plain_ticks(axis: Axis, values: FloatArray) -> None:
     choices = [factor * 10**power for power in range(6) for factor in (1, 3)]
     ticks = [tick for tick in choices if values.min() <= tick <= values.max()]
     axis.set_ticks(ticks, labels=[f"{tick:,}" for tick in ticks])
-    from matplotlib.ticker import NullLocator
-
-    axis.set_minor_locator(NullLocator())
-
-
-def _slope(found: dict[int, float]) -> str:
-    if len(found) < 3:
-        return ""
-    power, _, half = power_law(found)
-    return f": exponent {power:.1f} ± {half:.1f}"
+    axis.axes.minorticks_off()
 
 
 def _say_efficiency(table: Table) -> str:
@@ -126,26 +115,15 @@ def _say_efficiency(table: Table) -> str:
     return f"Bumps needed for a correlation of {GOAL} on unseen places: {'; '.join(parts)}."
 
 
-def _stripes_table(results: Mapping[str, Evidence]) -> Table:
-    return over_seeds(
-        results["stripes"].table,
-        ("model", "code", "depth", "stripes"),
-        ("unseen peaks", "correlation", "relative error"),
-    )
-
-
 def _draw_stripes(canvas: Canvas, table: Table) -> None:
     panels = canvas.subplots(1, 3, sharey=True)
     canvas.subplots_adjust(left=0.27, right=0.985, top=0.9, bottom=0.14, wspace=0.08)
-    names = [_stripes_label(row) for row in table.rows()]
-    heights = np.arange(len(names))[::-1]
-    titles = {"unseen peaks": "peaks in place", "correlation": "correlation", "relative error": "error / blank error"}
-    for axes, (name, title) in zip(panels, titles.items(), strict=True):
-        axes.errorbar(table[name], heights, xerr=np.nan_to_num(table[f"{name} 2se"]), fmt="o", color=INK, capsize=3)
+    for axes, (name, title) in zip(panels, STRIPE_MEASURES.items(), strict=True):
+        draw_rows(axes, table, name)
         axes.set(title=title, xlabel="in the hole", xlim=(0, None if name == "relative error" else 1.05))
         if name != "relative error":
             axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-    panels[0].set_yticks(heights, names)
+    panels[0].set_yticks(range(len(table))[::-1], [_stripes_label(row) for row in table.rows()])
 
 
 def _stripes_label(row: dict[str, Any]) -> str:
@@ -162,12 +140,10 @@ FIGURES = (
     Plot(
         "stripes",
         title="What stripes do",
-        caption=(
-            "Decoder, its layers, code, and how often each stripe is in the training set; mean and two standard "
-            "errors over seeds."
-        ),
+        caption="Decoder, its layers, code, and how often each stripe is in the training set; mean and two standard "
+        "errors over seeds.",
         experiments=("stripes",),
-        table=_stripes_table,
+        table=table_over_seeds("stripes", ("model", "code", "depth", "stripes"), tuple(STRIPE_MEASURES)),
         draw=_draw_stripes,
         alternative=_say_stripes,
         height=420,
@@ -175,10 +151,8 @@ FIGURES = (
     Plot(
         "penalties",
         title="One component per value is not enough; stripes are",
-        caption=(
-            "Low-rank pixel-embedding networks, one dot per seed; the line is their mean. Components are counted by "
-            "the entropy of their weights; a stripe, in either direction, has rank one however many it is made of."
-        ),
+        caption="Low-rank pixel-embedding networks, one dot per seed; the line is their mean. Components are counted "
+        "by the entropy of their weights; a stripe, in either direction, has rank one however many it is made of.",
         experiments=("low-rank",),
         table=_penalties_table,
         draw=_draw_penalties,
@@ -188,13 +162,11 @@ FIGURES = (
     Plot(
         "efficiency",
         title="How many bumps are needed",
-        caption=(
-            "Correlation with the right image on all unseen places; mean and two standard errors over seeds. Right: "
-            "bumps for a correlation of 0.9; exponents with 95 % intervals (Student's t, two degrees of freedom for "
-            "four sides)."
-        ),
+        caption="Correlation with the right image on all unseen places; mean and two standard errors over seeds. "
+        "Right: bumps for a correlation of 0.9; exponents with 95 % intervals (Student's t, two degrees of freedom "
+        "for four sides).",
         experiments=("efficiency",),
-        table=_efficiency_table,
+        table=table_over_seeds("efficiency", ("side", "stripes", "bumps"), ("correlation", "peaks")),
         draw=_draw_efficiency,
         alternative=_say_efficiency,
     ),

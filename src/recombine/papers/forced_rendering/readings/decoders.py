@@ -1,7 +1,4 @@
-"""Forced rendering: what is read off decoders without a remedy.
-
-Bounds differ between the released sizes (28 x 28 pixels, a hole of 17 x 17) and 16 x 16 pixels: readings name the size.
-"""
+"""Forced rendering: what is read off decoders without a remedy; readings name the size of images."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from recombine.papers.forced_rendering.readings.rows import (
     NAN,
     PAPER_SIZE,
     RAMPS,
-    extremes,
     image_size,
     means_of,
     ratios_of,
@@ -29,8 +25,7 @@ MORE_DRAWS = 20_000
 
 
 def _convolutional(rows: Table) -> Table:
-    chosen = rows.only(model="cnn")
-    return chosen.where(chosen["draws"] < MORE_DRAWS)
+    return rows.only(model="cnn").but(draws=MORE_DRAWS)
 
 
 def _seeds(rows: Table) -> str:
@@ -91,21 +86,20 @@ def pasting_by_code(rows: Table) -> Measured:
         "lowest of other codes": min((found for code, found in pasted.items() if code not in RAMPS), default=NAN),
         "more than on the donut": {code: pasted[code] - control[code] for code in pasted},
     }
-    detail = f"{_seeds(chosen)}; on the donut, where nothing is pasted: "
-    return Measured(numbers, detail + text_of(control, decimals=2))
+    return Measured(numbers, f"{_seeds(chosen)}; on the donut, where nothing is pasted: {text_of(control, decimals=2)}")
 
 
 def additive_stand_in(rows: Table) -> Measured:
     """Return how much of a one-hot decoder's error in the hole the additive kernel leaves unexplained."""
     models = {model: rows.only(code="one-hot", model=model) for model in ("cnn", "mlp")}
-    detail = "error of the additive kernel's prediction of the output over the output's own error, one-hot codes"
-    return Measured({"share of the error left": ratios_of(models, "stand-in error", "unseen error")}, detail)
+    left = ratios_of(models, "stand-in error", "unseen error")
+    return Measured({"share of the error left": left}, "error of the kernel's prediction over the output's own error")
 
 
 def output_geometry(rows: Table) -> Measured:
     """Return F and the volume ratio of the images of decoders that fail, and of those that compose."""
-    ends = rows.where(rows["last"].astype(bool))
-    failing, striped = ends.only(stripes=0).by("code"), ends.where(ends["stripes"] > 0)
+    ends = rows.only(last=True)
+    failing, striped = ends.only(stripes=0).by("code"), ends.but(stripes=0)
     factors, composing = means_of(failing, "factorization"), row_mean(striped, "factorization")
     numbers = {
         "F, failing": factors,
@@ -115,8 +109,7 @@ def output_geometry(rows: Table) -> Measured:
         "volume ratio, composing": row_mean(striped, "volume ratio"),
         "F of the code, away from 1": abs(rows.only(layer=0)["factorization"].min() - 1),
     }
-    detail = f"{_seeds(rows)}; CNNs that fail in the hole and, with stripes, CNNs that compose"
-    return Measured(numbers, detail, scale=image_size(rows))
+    return Measured(numbers, f"{_seeds(rows)}; CNNs; those with stripes compose", scale=image_size(rows))
 
 
 def _shares(rows: Table) -> list[float]:
@@ -128,13 +121,14 @@ def main_effects_by_layer(rows: Table) -> Measured:
     """Return the share of main effects from the code to the image, over bump networks."""
     found = _shares(rows.only(code="bump", stripes=0)) or [NAN]
     parts = []
-    for code, part in rows.only(stripes=0).by("code").items():
+    for (code, stripes), part in rows.by("code", "stripes").items():
         single = [Falls(every_step=True).holds(_shares(one)) for one in part.by("seed").values()]
-        shares = text_of(_shares(part), decimals=2)
-        parts.append(f"{code} {shares}, falling at every layer in {sum(single)} of {len(single)} networks")
-    composing = text_of(_shares(rows.where((rows["stripes"] > 0) & (rows["code"] == "bump"))), decimals=2)
-    detail = f"means over seeds: {'; '.join(parts)}; bump with stripes, which compose: {composing}"
-    return Measured({"code to image": found, "at the image": found[-1]}, detail, scale=image_size(rows))
+        word = f"{code} with stripes, which compose," if stripes else code
+        parts.append(
+            f"{word} {text_of(_shares(part), decimals=2)} (every layer falls in {sum(single)} of {len(single)})"
+        )
+    numbers = {"code to image": found, "at the image": found[-1]}
+    return Measured(numbers, f"means over networks: {'; '.join(parts)}", scale=image_size(rows))
 
 
 def pixel_mlp(rows: Table) -> Measured:
@@ -143,12 +137,10 @@ def pixel_mlp(rows: Table) -> Measured:
     pixel, hot = every.only(code="bump"), every.only(code="one-hot")
     numbers = {"peaks in the hole": row_mean(pixel, "unseen peaks"), "correlation": row_mean(pixel, "correlation")}
     extra = f"; one-hot codes ({len(hot)}): peaks {row_mean(hot, 'unseen peaks'):.2f}" if len(hot) else ""
-    detail = (
-        f"{several(len(pixel), 'pixel MLP')} of bump codes ({_seeds(pixel)}, {several(len(pixel.by('depth')), 'depth')}"
-        f"), no stripes, no penalty; error in the hole {row_mean(pixel, 'unseen error'):.1e}, at worst "
-        f"{extremes(pixel['unseen error'])[1]:.1e}{extra}"
-    )
-    return Measured(numbers, detail)
+    depths = several(len(pixel.by("depth")), "depth")
+    tried = f"{several(len(pixel), 'pixel MLP')} of bump codes ({_seeds(pixel)}, {depths})"
+    error = f"{row_mean(pixel, 'unseen error'):.1e}, at worst {max(pixel['unseen error'], default=NAN):.1e}"
+    return Measured(numbers, f"{tried}, no stripes, no penalty; error in the hole {error}{extra}")
 
 
 def peaks_by_hole(rows: Table) -> Measured:
@@ -162,8 +154,7 @@ def peaks_by_hole(rows: Table) -> Measured:
         "peaks, widest hole": peaks[-1][1],
     }
     narrower = "".join(f"; {name} {found:.2f}" for name, found in peaks[:place])
-    detail = f"{_seeds(rows)}; peaks in place in the hole, by its side in bump widths{narrower}"
-    return Measured(numbers, detail, scale=image_size(rows))
+    return Measured(numbers, f"{_seeds(rows)}; sides in bump widths{narrower}", scale=image_size(rows))
 
 
 def peaks_by_depth(rows: Table) -> Measured:
@@ -177,18 +168,12 @@ def peaks_by_depth(rows: Table) -> Measured:
 
 def error_places(rows: Table) -> Measured:
     """Return the error of decoders without stripes on the donut, at the rim of the hole and far inside, by code."""
-    parts = rows.only(picture="error", stripes=0).by("code")
-    found = {code: _zones(part) for code, part in parts.items()} or {"none": (NAN, NAN, NAN)}
-    names = ("error on the donut", "error at the rim", "error inside")
-    numbers = {name: {code: zones[place] for code, zones in found.items()} for place, name in enumerate(names)}
-    numbers["inside less rim"] = {code: inside - rim for code, (_, rim, inside) in found.items()}
+    maps = rows.only(picture="error", stripes=0)
+    x, y = maps["column"], maps["line"]
+    inside = np.minimum(np.minimum(x, y) - maps["hole from"], maps["hole to"] - np.maximum(x, y))
+    donut, rim, inner = (
+        means_of(maps.where(zone).by("code"), "value") for zone in (inside < 0, inside == 0, inside >= RIM)
+    )
+    numbers = {"error on the donut": donut, "error at the rim": rim, "error inside": inner}
+    numbers["inside less rim"] = {code: inner[code] - rim[code] for code in inner}
     return Measured(numbers, "error over that of a blank image; one seed per code, decoders without stripes")
-
-
-def _zones(rows: Table) -> tuple[float, float, float]:
-    """Mean error on the donut, at the rim of the hole, and inside at some distance from it."""
-    low, high = int(rows["hole from"][0]), int(rows["hole to"][0])
-    first, last = np.minimum(rows["line"], rows["column"]), np.maximum(rows["line"], rows["column"])
-    inside = np.minimum(first - low, high - last)
-    donut, rim, inner = (float(rows["value"][where].mean()) for where in (inside < 0, inside == 0, inside >= RIM))
-    return donut, rim, inner

@@ -72,10 +72,8 @@ def stripe_saving(rows: Table) -> Measured:
     """Return how many times fewer bumps are needed with stripes, at the largest side."""
     alone, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
     side = max(alone)
-    detail = (
-        f"side {side}; bumps for a correlation of {GOAL} on unseen places: alone {_listed(alone)}; with stripes "
-        f"{_listed(helped)} (side: bumps)"
-    )
+    found = f"alone {_listed(alone)}; with stripes {_listed(helped)} (side: bumps)"
+    detail = f"side {side}; bumps for a correlation of {GOAL} on unseen places: {found}"
     return Measured({"times fewer bumps": alone[side] / helped[side]}, detail)
 
 
@@ -88,18 +86,14 @@ def bumps_exponent(rows: Table) -> Measured:
     power, error, half = power_law(alone)
     numbers = {"exponent": power, "standard error": error, "95 % interval": {"from": power - half, "to": power + half}}
     seeds = {side: len(part.by("seed")) for side, part in sorted(rows.by("side").items())}
-    detail = (
-        f"bumps needed {_listed(alone)} (side: bumps; seeds {_listed(seeds)}); interval by Student's t with "
-        f"{several(count - 2, 'degree')} of freedom; with stripes {_with_stripes(helped)}"
-    )
-    return Measured(numbers, detail)
-
-
-def _with_stripes(helped: Mapping[int, float]) -> str:
-    """The exponent with stripes, and whether it settles that bumps grow in proportion to the side."""
     power, error, half = power_law(helped)
     settled = "" if abs(power - 1) > half else ": in proportion to the side or not is not settled"
-    return f"{power:.2f} (standard error {error:.2f}; ± {half:.2f}) from {_listed(helped)}{settled}"
+    detail = (
+        f"bumps needed {_listed(alone)} (side: bumps; seeds {_listed(seeds)}); interval by Student's t with "
+        f"{several(count - 2, 'degree')} of freedom; with stripes {power:.2f} (standard error {error:.2f}; "
+        f"± {half:.2f}) from {_listed(helped)}{settled}"
+    )
+    return Measured(numbers, detail)
 
 
 def _listed(found: Mapping[int, float]) -> str:

@@ -23,10 +23,8 @@ def least_squares_difference(rows: Table) -> Measured:
 
 def one_hot_weight(rows: Table) -> Measured:
     """Return the weight of the best product in the kernel of a one-hot code, and how far it is from the closed form."""
-    numbers = {
-        "weight": rows.only(side=28)["F_K"][0],
-        "from the closed form": np.abs(rows["F_K"] - rows["closed form"]).max(),
-    }
+    away = np.abs(rows["F_K"] - rows["closed form"]).max()
+    numbers = {"weight": rows.only(side=28)["F_K"][0], "from the closed form": away}
     return Measured(numbers, f"weight at side 28; closed form at sides {rows['side'].min()} to {rows['side'].max()}")
 
 
@@ -76,8 +74,7 @@ def product_errors(rows: Table) -> Measured:
     columns = {"correlation, right image": "OOD correlation", "error over blank": "relative OOD error"}
     numbers = {name: dict(zip(lengths, plain[column], strict=True)) for name, column in columns.items()}
     used = float(plain.only(length=4.0)["share of directions used"][0])
-    detail = f"at 4 pixels only {used:.0%} of the directions stand above rounding, so its error depends on the cut-off"
-    return Measured(numbers, detail)
+    return Measured(numbers, f"at 4 pixels {used:.0%} of the directions stand above rounding: the cut-off decides")
 
 
 def radial_difference(rows: Table) -> Measured:
@@ -92,10 +89,11 @@ def radial_difference(rows: Table) -> Measured:
 
 def code_additivity(rows: Table) -> Measured:
     """Return how far F and the additive share of codes are from one, and what they are for images."""
-    codes = [rows.only(representation=code, side=28) for code in ENCODINGS]
-    images = rows.only(representation=IMAGES, side=28)
+    found = rows.only(side=28)
+    codes, images = found.where(np.isin(found["representation"], ENCODINGS)), found.only(representation=IMAGES)
+    away = max(np.abs(codes[name] - 1).max() for name in ("F", "additive share"))
     numbers = {
-        "codes, away from 1": max(abs(code[name][0] - 1) for code in codes for name in ("F", "additive share")),
+        "codes, away from 1": away,
         "F of images": images["F"][0],
         "share of images": images["additive share"][0],
     }

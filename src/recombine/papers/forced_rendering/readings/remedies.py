@@ -6,15 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from recombine.papers.forced_rendering.readings.rows import RAMPS, extremes, image_size, means_of, ratios_of, row_mean
+from recombine.papers.forced_rendering.readings.rows import NAN, RAMPS, image_size, means_of, ratios_of, row_mean
 from recombine.papers.measured import Measured
 from recombine.papers.seeds import several
 from recombine.papers.values import text_of
 from recombine.tables.table import Table
-
-
-def _striped(rows: Table) -> Table:
-    return rows.where(rows["stripes"] > 0)
 
 
 def _population(rows: Table) -> Table:
@@ -29,14 +25,14 @@ def _in_the_hole(parts: Mapping[str, Table]) -> dict[str, dict[str, float]]:
 
 def peaks_with_stripes(rows: Table) -> Measured:
     """Return how right decoders of population codes are in the hole, with stripes."""
-    after = _striped(_population(rows))
-    lowest = [extremes(after[name])[0] for name in ("unseen peaks", "correlation")]
+    after = _population(rows).but(stripes=0)
+    peaks, correlation = (min(after[name], default=NAN) for name in ("unseen peaks", "correlation"))
+    worst = max(after["relative error"], default=NAN)
     depths = {f"{depth} layers": part for depth, part in after.by("depth").items()}
     error = text_of(means_of(depths, "relative error"), decimals=2)
     detail = (
-        f"{several(len(after), 'network')}, lowest peaks {lowest[0]:.2f}, lowest correlation {lowest[1]:.2f}; neither "
-        f"sees how bright images are: error over that of a blank image {error}, at worst "
-        f"{extremes(after['relative error'])[1]:.2f}"
+        f"{several(len(after), 'network')}, lowest peaks {peaks:.2f}, lowest correlation {correlation:.2f}; neither "
+        f"sees how bright images are: error over that of a blank image {error}, at worst {worst:.2f}"
     )
     return Measured(_in_the_hole(after.by("code")), detail)
 
@@ -51,18 +47,15 @@ def peaks_without_stripes(rows: Table) -> Measured:
 
 def peaks_with_stripes_elsewhere(rows: Table) -> Measured:
     """Return how right MLPs, and convolutional decoders of ramps, are in the hole, with stripes."""
-    after = _striped(rows)
-    parts = {
-        "MLP": after.only(model="mlp"),
-        "CNN on a ramp": after.where(np.isin(after["code"], RAMPS)).only(model="cnn"),
-    }
-    dense, ramps = (len(part) for part in parts.values())
-    return Measured(_in_the_hole(parts), f"{several(dense, 'MLP')}, {several(ramps, 'CNN')}")
+    after = rows.but(stripes=0)
+    dense, ramps = after.only(model="mlp"), after.where(np.isin(after["code"], RAMPS)).only(model="cnn")
+    detail = f"{several(len(dense), 'MLP')}, {several(len(ramps), 'CNN')}"
+    return Measured(_in_the_hole({"MLP": dense, "CNN on a ramp": ramps}), detail)
 
 
 def peaks_by_canvas(rows: Table) -> Measured:
     """Return how much more peaks are in place with the canvas of the released stripe script."""
-    parts = {"without": rows.only(margin=0), "with the canvas": rows.where(rows["margin"] > 0)}
+    parts = {"without": rows.only(margin=0), "with the canvas": rows.but(margin=0)}
     without, canvas = (row_mean(part, "unseen peaks") for part in parts.values())
     numbers = {"more with the canvas": canvas - without, **_in_the_hole(parts)}
     return Measured(numbers, f"{several(len(parts['with the canvas']), 'network')} each")
@@ -76,10 +69,8 @@ def peaks_with_penalties(rows: Table) -> Measured:
         "peaks, both": row_mean(both, "unseen peaks"),
     }
     error = text_of(means_of(rows.by("penalty"), "relative error"), decimals=2)
-    detail = (
-        f"{several(len(both), 'network')} each; both, by seed: "
-        f"{text_of(sorted(both['unseen peaks'].tolist()), decimals=2)}; error over that of a blank image {error}"
-    )
+    single = text_of(sorted(both["unseen peaks"].tolist()), decimals=2)
+    detail = f"{several(len(both), 'network')} each; both, by seed: {single}; error over that of a blank image {error}"
     return Measured(numbers, detail, scale=image_size(rows))
 
 
@@ -87,7 +78,7 @@ def peaks_with_one_penalty(rows: Table) -> Measured:
     """Return peaks and components of low-rank networks with one penalty, and how far apart the two are."""
     # The column "rank" counts components, exp of the entropy of their weights; a stripe has rank one at any count.
     entropy, variance = (rows.only(penalty=name) for name in ("entropy", "variance"))
-    (_, best), (worst, _) = (extremes(part["unseen peaks"]) for part in (entropy, variance))
+    best, worst = max(entropy["unseen peaks"], default=NAN), min(variance["unseen peaks"], default=NAN)
     numbers = {
         "peaks, entropy alone": row_mean(entropy, "unseen peaks"),
         "components, entropy alone": row_mean(entropy, "rank"),
@@ -95,10 +86,10 @@ def peaks_with_one_penalty(rows: Table) -> Measured:
         "components, variance alone": row_mean(variance, "rank"),
         "worst with variance less best with entropy": worst - best,
     }
+    striped = text_of(means_of(rows.by("penalty"), "striped"), decimals=2)
     detail = (
         f"{several(len(variance), 'network')} each; best with entropy alone {best:.2f}, worst with variance alone "
-        f"{worst:.2f}. Share of the embeddings that is a stripe in either direction: "
-        f"{text_of(means_of(rows.by('penalty'), 'striped'), decimals=2)}"
+        f"{worst:.2f}. Share of the embeddings that is a stripe in either direction: {striped}"
     )
     return Measured(numbers, detail, scale=image_size(rows))
 
@@ -107,10 +98,8 @@ def gap_blends(rows: Table) -> Measured:
     """Return how far images at angles in a gap are from a blend of its edges, over how far from the truth."""
     gaps = {f"{gap} degrees": part for gap, part in rows.by("gap").items()}
     truth, span = (means_of(gaps, name) for name in ("error to truth", "in span"))
-    detail = (
-        f"error to the truth {text_of(truth, decimals=4)}; {text_of(span, decimals=2)} of the "
-        f"energy in the span of the two edges; on seen angles {row_mean(rows, 'seen error'):.1e}"
-    )
+    seen = f"error on seen angles {row_mean(rows, 'seen error'):.1e}, to the truth {text_of(truth, decimals=4)}"
+    detail = f"{seen}; energy in the span of the two edges {text_of(span, decimals=2)}"
     return Measured({"error to blend over truth": ratios_of(gaps, "error to blend", "error to truth")}, detail)
 
 

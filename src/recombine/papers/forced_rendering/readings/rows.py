@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recombine.cells.arrays import FloatArray
 from recombine.tables.table import Table
 
 #: Sides of the images that the paper paints, from here up.
@@ -54,15 +53,3 @@ def ratios_of(parts: Mapping[Any, Table], above: str, below: str) -> dict[str, f
     """
     first, second = means_of(parts, above), means_of(parts, below)
     return {name: first[name] / second[name] for name in first}
-
-
-def extremes(values: FloatArray) -> tuple[float, float]:
-    """Return the smallest and the largest value; NaN when there are none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> extremes(np.array([1.0, 3.0])), extremes(np.array([]))
-    ((1.0, 3.0), (nan, nan))
-    """
-    return (float(values.min()), float(values.max())) if len(values) else (NAN, NAN)
