@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recombine.papers.first_principles.grids import SKETCHES
-from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence
+from recombine.papers.plots import plot_of
 from recombine.papers.seeds import estimate
 from recombine.tables.table import Table
 
@@ -26,12 +24,7 @@ MAPS = {
 MARKS, POINTS = 120, 150
 
 
-def _rows_of(name: str) -> Callable[[Mapping[str, Evidence]], Table]:
-    return lambda results: results[name].table
-
-
 # ---------------------------------------------------------------------------- supports
-
 
 SUPPORTS = (
     "Points of six supports, by one of the five latents of both sprites. Above each: whether every value of every slot "
@@ -65,8 +58,7 @@ def _draw_sketches(canvas: Canvas, table: Table) -> None:
 def _say_sketches(table: Table) -> str:
     if not {"orthogonal gap", "orthogonal*"} <= set(table["support"].tolist()):
         return "Panels of training points by the x of both sprites, not all of them finished."
-    gap = float(table.only(support="orthogonal gap")["missing"][0])
-    one = float(table.only(support="orthogonal*")["back pixels"][0])
+    gap, one = table.only(support="orthogonal gap")["missing"][0], table.only(support="orthogonal*")["back pixels"][0]
     return (
         f"Six panels of training points by the x of both sprites. The gap leaves {gap:.0%} of values unseen; one plane "
         f"a slot settles {one:.1%} of the back sprite's pixels under hard occlusion."
@@ -74,7 +66,6 @@ def _say_sketches(table: Table) -> str:
 
 
 # ---------------------------------------------------------------------------- rank maps
-
 
 MAPPED = (
     "Dark: share of probed values at which the stacked Jacobian of a pixel lacks full rank (hard occlusion, planes of "
@@ -109,7 +100,6 @@ def _say_maps(table: Table) -> str:
 
 # ---------------------------------------------------------------------------- visibility
 
-
 HIDDEN = (
     "Share of the pixels of random back sprites, counted together, that every front sprite we drew covers: upper "
     "bounds of what every admissible one covers."
@@ -137,19 +127,15 @@ def _say_hidden(table: Table) -> str:
 
 # ---------------------------------------------------------------------------- finite grids
 
-
 GRIDS = (
     "Random supports of a 6 x 6 grid. Components are moved at random and refitted to the seen cells; every mark is one "
     f"support, up to {MARKS} of each kind."
 )
 
 
-def _grid_table(results: Mapping[str, Evidence]) -> Table:
-    rows = results["finite-grids"].table
-    return Table(
-        {"rule": rows["rule"], "unknowns": rows["unknowns"], "outputs": rows["outputs"]}
-        | {"deficit": rows["full"] - rows["rank"], "error": np.maximum(rows["error"], 1e-16)}
-    )
+def _grid_table(rows: Table) -> Table:
+    kept = {name: rows[name] for name in ("rule", "unknowns", "outputs")}
+    return Table({**kept, "deficit": rows["full"] - rows["rank"], "error": np.maximum(rows["error"], 1e-16)})
 
 
 def _draw_grids(canvas: Canvas, table: Table) -> None:
@@ -177,26 +163,24 @@ def _say_grids(table: Table) -> str:
 
 # ---------------------------------------------------------------------------- numerical simulation
 
-
 SIMULATION = (
     "Mean over random generators with two standard errors; both models are trained on 4096 points of the support, "
     "latents between -1 and 1."
 )
 
 
-def _simulation_table(results: Mapping[str, Evidence]) -> Table:
-    rows = results["simulation"].table
+def _bar_table(rows: Table) -> Table:
     rows = rows.only(low=rows["low"][0])
     listed = []
     for model in ("blockwise", "plain"):
         for name in ("random", "diagonal", "orthogonal"):
-            found = estimate(rows.only(support=name)[model])
-            listed.append({"model": model, "support": name, "r2": found.mean})
-            listed[-1] |= {"two standard errors": np.nan_to_num(found.error), "n": found.networks}
+            r2, error, count = estimate(rows.only(support=name)[model])
+            spread = np.nan_to_num(error)
+            listed.append({"model": model, "support": name, "r2": r2, "two standard errors": spread, "n": count})
     return Table.from_rows(listed)
 
 
-def _draw_simulation(canvas: Canvas, table: Table) -> None:
+def _draw_bars(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.09, right=0.98, top=0.97, bottom=0.18)
     for shift, model, colour, hatch in ((0, "blockwise", "#1b6ca8", ""), (1, "plain", "#e3c4b3", "////")):
@@ -215,60 +199,16 @@ def _draw_simulation(canvas: Canvas, table: Table) -> None:
     axes.legend(frameon=False, ncols=2, loc="upper right", fontsize=11.5)
 
 
-def _say_simulation(table: Table) -> str:
+def _say_bars(table: Table) -> str:
     apart, plain = (float(table.only(model=m, support="diagonal")["r2"][0]) for m in ("blockwise", "plain"))
     return f"From the exact diagonal a blockwise network reaches an R2 of {apart:.3f}, a plain one {plain:.3f}."
 
 
+REFITTED, READ = "Missing rank predicts what refitting finds", "Reading latents off stacked observations"
 FIGURES = (
-    Plot(
-        "supports",
-        "Training supports",
-        SUPPORTS,
-        ("sketches",),
-        _rows_of("sketches"),
-        _draw_sketches,
-        _say_sketches,
-        560,
-    ),
-    Plot(
-        "rank-maps",
-        "Pixels that the support leaves open",
-        MAPPED,
-        ("rank-maps",),
-        _rows_of("rank-maps"),
-        _draw_maps,
-        _say_maps,
-        270,
-    ),
-    Plot(
-        "visibility",
-        "What a narrow diagonal hides",
-        HIDDEN,
-        ("visibility",),
-        _rows_of("visibility"),
-        _draw_hidden,
-        _say_hidden,
-        300,
-    ),
-    Plot(
-        "finite-grids",
-        "Missing rank predicts what refitting finds",
-        GRIDS,
-        ("finite-grids",),
-        _grid_table,
-        _draw_grids,
-        _say_grids,
-        330,
-    ),
-    Plot(
-        "simulation",
-        "Reading latents off stacked observations",
-        SIMULATION,
-        ("simulation",),
-        _simulation_table,
-        _draw_simulation,
-        _say_simulation,
-        320,
-    ),
+    plot_of("supports", "sketches", "Training supports", SUPPORTS, _draw_sketches, _say_sketches, 560),
+    plot_of("rank-maps", "rank-maps", "Pixels that the support leaves open", MAPPED, _draw_maps, _say_maps, 270),
+    plot_of("visibility", "visibility", "What a narrow diagonal hides", HIDDEN, _draw_hidden, _say_hidden, 300),
+    plot_of("finite-grids", "finite-grids", REFITTED, GRIDS, _draw_grids, _say_grids, 330, _grid_table),
+    plot_of("simulation", "simulation", READ, SIMULATION, _draw_bars, _say_bars, 320, _bar_table),
 )
