@@ -45,14 +45,6 @@ FEW = 500
 
 
 @dataclass(frozen=True, eq=False)
-class ImageSample:
-    """Latents (N, 2, D) of some images, and the images (N, 3, side, side) on the device."""
-
-    units: FloatArray
-    images: Tensor
-
-
-@dataclass(frozen=True, eq=False)
 class Condition:
     """One support, one way to compose the targets, and the sets of images drawn for them."""
 
@@ -77,12 +69,11 @@ class Condition:
         """What every row says of the setting."""
         return {name: self.setting[name] for name in ("scale", "support", "model", "targets", "steps")}
 
-    def draw(self, which: int) -> ImageSample:
-        """Draw training images, fresh ones from the support ("ID"), or any combination ("all")."""
-        count = self.setting["samples" if which == TRAIN else "tests"]
+    def draw(self, which: int, count: int = 0) -> tuple[FloatArray, Tensor]:
+        """Draw training images, fresh ones from the support ("ID"), or any combination ("all"), and their latents."""
         source = support("random", self.world.latents) if which == ALL else self.support
-        units = source.sample(count, which)
-        return ImageSample(units, self.world.images(units, self.setting["targets"], self.device))
+        units = source.sample(count or self.setting["samples" if which == TRAIN else "tests"], which)
+        return units, self.world.images(units, self.setting["targets"], self.device)
 
     def train(self, seeds: tuple[int, ...]) -> Trained:
         """Train one model for each seed."""
@@ -90,13 +81,13 @@ class Condition:
         from recombine.nets.ensemble.optimisers import AdamW
         from recombine.nets.ensemble.schedules import Cosine
 
-        setting, sample = self.setting, self.draw(TRAIN)
+        setting, (units, images) = self.setting, self.draw(TRAIN)
         # Short floats are for GPUs; on a CPU they would be slower.
         dtype = setting["dtype"] if self.device.startswith("cuda") else "float32"
         ensemble = Ensemble(self.model, seeds, dtype=dtype, device=self.device, chunk=len(seeds))
         return ensemble.train(
-            self.world.inputs(sample.units),
-            sample.images.flatten(1),
+            self.world.inputs(units),
+            images.flatten(1),
             rate=setting["rate"],
             steps=setting["steps"],
             batch=setting["batch"],
@@ -125,22 +116,21 @@ def _scores(condition: Condition, trained: Trained, seeds: tuple[int, ...]) -> I
     """Every seed with its scores on the support and on all combinations."""
     on = []
     for which, word in ((ID, "id"), (ALL, "all")):
-        sample = condition.draw(which)
-        predicted, target = condition.predict(trained, sample.units), sample.images
-        where = _errors_where(condition, sample.units) if which == ALL else lambda errors: {}
+        units, target = condition.draw(which)
+        where = _errors_where(condition, units, target) if which == ALL else lambda images: {}
         on.append(
             [
                 {f"mse {word}": mean_squared_error(images, target), f"r2 {word}": variance_weighted_r2(images, target)}
                 | {f"strict r2 {word}": strict_r2(images, target), f"variance {word}": mean_variance(target)}
-                | where(pixel_errors(images, target))
-                for images in predicted
+                | where(images)
+                for images in condition.predict(trained, units)
             ]
         )
     return zip(seeds, *on, strict=True)
 
 
-def _errors_where(condition: Condition, units: FloatArray) -> Callable[[Tensor], Row]:
-    """Return what splits errors by region, on the anchors' pixels, off the support, and in and out of the gap."""
+def _errors_where(condition: Condition, units: FloatArray, target: Tensor) -> Callable[[Tensor], Row]:
+    """Return what splits the errors of images by region, on the anchors, off the support, in and out of the gap."""
     import torch
 
     world, outside = condition.world, ~condition.support.contains(units)
@@ -151,8 +141,8 @@ def _errors_where(condition: Condition, units: FloatArray) -> Callable[[Tensor],
     gap = (front >= GAP[0]) & (front <= GAP[1])
     third = np.minimum((THIRDS * other).astype(int), THIRDS - 1)
 
-    def split(errors: Tensor) -> Row:
-        row: Row = {}
+    def split(images: Tensor) -> Row:
+        errors, row = pixel_errors(images, target), dict[str, Any]()
         for name, found in errors_by_region(errors, regions).items():
             row |= {f"mse {name}": found.mse, f"share {name}": found.share}
         each = errors.mean((1, 2)).double().cpu().numpy()
