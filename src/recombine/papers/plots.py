@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.papers.paper import Plot
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -16,6 +18,26 @@ if TYPE_CHECKING:
 #: Dashes and marks in the order of the colour cycle, told apart in grey as well.
 DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
 MARKS = "osD^"
+
+
+def plot_of(
+    name: str,
+    reads: str,
+    title: str,
+    caption: str,
+    draw: Callable[[Figure, Table], None],
+    alternative: Callable[[Table], str],
+    height: int = 340,
+    choose: Callable[[Table], Table] = lambda rows: rows,
+) -> Plot:
+    """Return a figure of the rows of one experiment, or of what is chosen from them.
+
+    Examples
+    --------
+    >>> plot_of("demo", "runs", "Demo", "", print, str).experiments
+    ('runs',)
+    """
+    return Plot(name, title, caption, (reads,), lambda results: choose(results[reads].table), draw, alternative, height)
 
 
 def palette() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import colorsys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,12 +27,12 @@ Rows = list[dict[str, Any]]
 
 def targets(unit: Unit) -> Rows:
     """Mean variance of images of a support by either rule, and the score of a black image: one row per rule."""
-    units = support(unit.setting["support"]).sample(unit.setting["images"], 0)
-    rows = []
+    name, rows = unit.setting["support"], []
+    units = support(name).sample(unit.setting["images"], 0)
     for rule in ("hard", "soft"):
         images = sprites.render_sprites(units, rule).astype(np.float32) / (255 if rule == "hard" else 1)
-        row = {"support": unit.setting["support"], "targets": rule, "variance": mean_variance(images)}
-        rows.append(row | {"black mse": mean_squared_error(0 * images, images)})
+        scores = {"variance": mean_variance(images), "black mse": mean_squared_error(0 * images, images)}
+        rows.append({"support": name, "targets": rule, **scores})
     return rows
 
 
@@ -66,7 +66,6 @@ def collapse(unit: Unit) -> Rows:
     """Opacity of untrained RGBa models and size of their first gradient, clamped or not: one row per seed and kind."""
     import torch
 
-    from recombine.nets.architecture import stack_networks
     from recombine.nets.decoders.composed import opaque_at_start, rgba_decoder
 
     units = support("orthogonal").sample(unit.setting["images"], 0)
@@ -76,11 +75,18 @@ def collapse(unit: Unit) -> Rows:
     for seed in unit.seeds:
         for opacity in ("clamp", "sigmoid"):
             model = rgba_decoder(opacity=opacity)
-            parameters = {name: tensor.float() for name, tensor in stack_networks([model.initial(seed, 1.0)]).items()}
-            slope = _first_gradient(model, parameters, torch.tensor(inputs, dtype=torch.float32), target)
-            row = {"seed": seed, "opacity": opacity, "gradient": slope}
-            rows.append(row | {"opaque": opaque_at_start(model, seed, inputs)})
+            slope = _first_gradient(model, _stacked(model, [seed]), torch.tensor(inputs, dtype=torch.float32), target)
+            start = opaque_at_start(model, seed, inputs)
+            rows.append({"seed": seed, "opacity": opacity, "gradient": slope, "opaque": start})
     return rows
+
+
+def _stacked(model: ComposedDecoder, seeds: Sequence[int]) -> Tensors:
+    """Return first weights of some seeds in float32."""
+    from recombine.nets.architecture import stack_networks
+
+    networks = stack_networks([model.initial(seed, 1.0) for seed in seeds])
+    return {name: tensor.float() for name, tensor in networks.items()}
 
 
 def _first_gradient(model: ComposedDecoder, parameters: Tensors, inputs: Tensor, target: Tensor) -> float:
@@ -100,20 +106,24 @@ def outputs(unit: Unit) -> Rows:
     """
     import torch
 
-    from recombine.nets.architecture import stack_networks
-    from recombine.nets.decoders.components import InterpolatedDecoder
-    from recombine.nets.decoders.composed import compositional_decoder
-
-    model, built_in = compositional_decoder(), compositional_decoder(InterpolatedDecoder())
-    inputs = torch.rand(1, unit.setting["images"], model.inputs, generator=torch.Generator().manual_seed(0))
-    rows = []
+    model, built_in = _decoders()
+    images, rows = unit.setting["images"], []
+    inputs = torch.rand(1, images, model.inputs, generator=torch.Generator().manual_seed(0))
     for seed in unit.seeds:
-        one = {name: tensor.float() for name, tensor in stack_networks([model.initial(seed, 1.0)]).items()}
+        one = _stacked(model, [seed])
         with torch.no_grad():
             ours, theirs = (kind.forward(one, {}, inputs, True) for kind in (model, built_in))
         difference, size = float((ours - theirs).abs().max()), float(theirs.abs().max())
-        rows.append({"seed": seed, "images": unit.setting["images"], "difference": difference, "largest": size})
+        rows.append({"seed": seed, "images": images, "difference": difference, "largest": size})
     return rows
+
+
+def _decoders() -> tuple[ComposedDecoder, ComposedDecoder]:
+    """Return the compositional model with our layers, and with torch's."""
+    from recombine.nets.decoders.components import InterpolatedDecoder
+    from recombine.nets.decoders.composed import compositional_decoder
+
+    return compositional_decoder(), compositional_decoder(InterpolatedDecoder())
 
 
 def upsampling(unit: Unit) -> Rows:
@@ -123,51 +133,37 @@ def upsampling(unit: Unit) -> Rows:
     """
     import torch
 
-    from recombine.nets.architecture import select_networks, stack_networks
-    from recombine.nets.decoders.components import InterpolatedDecoder
-    from recombine.nets.decoders.composed import compositional_decoder
+    from recombine.nets.architecture import select_networks
 
-    model, built_in, setting = compositional_decoder(), compositional_decoder(InterpolatedDecoder()), unit.setting
-    dtype = getattr(torch, setting["dtype"])
+    (model, built_in), setting, count = _decoders(), unit.setting, len(unit.seeds)
     generator = torch.Generator().manual_seed(0)
     inputs = torch.rand(1, setting["batch"], model.inputs, generator=generator).to(unit.device)
-    networks = stack_networks([model.initial(seed, 1.0) for seed in unit.seeds])
-    short = {name: tensor.to(unit.device, dtype) for name, tensor in networks.items()}
-    alone = select_networks(short, slice(0, 1))
-    everyone = inputs.expand(len(unit.seeds), -1, -1)
-    clock = _Clock(setting["repeats"], unit.device)
-    seconds = {
-        "ours": clock(lambda: model.forward(alone, {}, inputs, True), alone),
-        "built in": clock(lambda: built_in.forward(alone, {}, inputs, True), alone),
-        "batched": clock(lambda: model.forward(short, {}, everyone, True), short),
-    }
-    row = {"device": unit.device.partition(":")[0], "batch": setting["batch"], **seconds}
-    row |= {"ratio": seconds["built in"] / seconds["ours"], "networks": len(unit.seeds)}
-    return [row | {"batched ratio": len(unit.seeds) * seconds["ours"] / seconds["batched"]}]
+    dtype = getattr(torch, setting["dtype"])
+    every = {name: tensor.to(unit.device, dtype) for name, tensor in _stacked(model, unit.seeds).items()}
+    alone = select_networks(every, slice(0, 1))
 
-
-class _Clock:
-    """Times a forward and backward pass, the second of two rounds."""
-
-    def __init__(self, repeats: int, device: str) -> None:
-        self.repeats, self.device = repeats, device
-
-    def __call__(self, forward: Callable[[], Tensor], parameters: Tensors) -> float:
-        import torch
-
+    def seconds(kind: ComposedDecoder, parameters: Tensors, inputs: Tensor) -> float:
+        """Time a pass: the mean of the second round of two."""
         leaves = [tensor.requires_grad_() for tensor in parameters.values()]
-        seconds = 0.0
         for _ in range(2):
-            self._wait()
-            start = time.perf_counter()
-            for _ in range(self.repeats):
-                torch.autograd.grad(forward().square().mean(), leaves)
-            self._wait()
-            seconds = (time.perf_counter() - start) / self.repeats
-        return seconds
+            start = _now(unit.device)
+            for _ in range(setting["repeats"]):
+                torch.autograd.grad(kind.forward(parameters, {}, inputs, True).square().mean(), leaves)
+            end = _now(unit.device)
+        return (end - start) / float(setting["repeats"])
 
-    def _wait(self) -> None:
-        import torch
+    ours, theirs = seconds(model, alone, inputs), seconds(built_in, alone, inputs)
+    together = seconds(model, every, inputs.expand(count, -1, -1))
+    return [
+        {"device": unit.device.partition(":")[0], "batch": setting["batch"], "ours": ours, "built in": theirs}
+        | {"batched": together, "ratio": theirs / ours, "networks": count, "batched ratio": count * ours / together}
+    ]
 
-        if self.device.startswith("cuda"):
-            torch.cuda.synchronize()
+
+def _now(device: str) -> float:
+    """Return the time when all work on the device is done."""
+    import torch
+
+    if device.startswith("cuda"):
+        torch.cuda.synchronize()
+    return time.perf_counter()

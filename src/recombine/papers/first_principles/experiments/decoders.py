@@ -7,13 +7,13 @@ when a unit runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import FloatArray
 from recombine.measures.outputs.images import (
     errors_by_region,
     mean_squared_error,
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from recombine.nets.decoders.composed import ComposedDecoder
     from recombine.nets.ensemble.ensemble import Trained
 
-Setting = Mapping[str, Any]
-Rows = list[dict[str, Any]]
+Row = dict[str, Any]
+Rows = list[Row]
 
 #: Seeds of the three sets of images, the same for all models of a support.
 TRAIN, ID, ALL = 1, 2, 3
@@ -45,20 +45,12 @@ FEW = 500
 
 
 @dataclass(frozen=True, eq=False)
-class ImageSample:
-    """Latents (N, 2, D) of some images, and the images (N, 3, side, side) on the device."""
-
-    units: FloatArray
-    images: Tensor
-
-
-@dataclass(frozen=True, eq=False)
 class Condition:
     """One support, one way to compose the targets, and the sets of images drawn for them."""
 
     world: SlotWorld
     support: Support
-    setting: Setting
+    setting: Mapping[str, Any]
     device: str
 
     @classmethod
@@ -67,12 +59,21 @@ class Condition:
         world = WORLDS[unit.setting["world"]]
         return cls(world, support(unit.setting["support"], world.latents), unit.setting, unit.device)
 
-    def draw(self, which: int) -> ImageSample:
-        """Draw training images, fresh ones from the support ("ID"), or any combination ("all")."""
-        count = self.setting["samples" if which == TRAIN else "tests"]
+    @property
+    def model(self) -> ComposedDecoder:
+        """The model that is trained."""
+        return self.world.model(self.setting["model"])
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What every row says of the setting."""
+        return {name: self.setting[name] for name in ("scale", "support", "model", "targets", "steps")}
+
+    def draw(self, which: int, count: int = 0) -> tuple[FloatArray, Tensor]:
+        """Draw training images, fresh ones from the support ("ID"), or any combination ("all"), and their latents."""
         source = support("random", self.world.latents) if which == ALL else self.support
-        units = source.sample(count, which)
-        return ImageSample(units, self.world.images(units, self.setting["targets"], self.device))
+        units = source.sample(count or self.setting["samples" if which == TRAIN else "tests"], which)
+        return units, self.world.images(units, self.setting["targets"], self.device)
 
     def train(self, seeds: tuple[int, ...]) -> Trained:
         """Train one model for each seed."""
@@ -80,15 +81,13 @@ class Condition:
         from recombine.nets.ensemble.optimisers import AdamW
         from recombine.nets.ensemble.schedules import Cosine
 
-        setting = self.setting
-        sample = self.draw(TRAIN)
+        setting, (units, images) = self.setting, self.draw(TRAIN)
         # Short floats are for GPUs; on a CPU they would be slower.
         dtype = setting["dtype"] if self.device.startswith("cuda") else "float32"
-        model = self.world.model(setting["model"])
-        ensemble = Ensemble(model, seeds, dtype=dtype, device=self.device, chunk=len(seeds))
+        ensemble = Ensemble(self.model, seeds, dtype=dtype, device=self.device, chunk=len(seeds))
         return ensemble.train(
-            self.world.inputs(sample.units),
-            sample.images.flatten(1),
+            self.world.inputs(units),
+            images.flatten(1),
             rate=setting["rate"],
             steps=setting["steps"],
             batch=setting["batch"],
@@ -105,87 +104,67 @@ class Condition:
 def decoder_scores(unit: Unit) -> Rows:
     """Train the unit's models and return what each gets wrong, and where: one row per seed."""
     condition = Condition.of(unit)
-    setting = unit.setting
     trained = condition.train(unit.seeds)
-    scores = [_scores(condition, trained, which) for which in (ID, ALL)]
-    starts = _opaque(condition, trained, unit.seeds)
-    about = {name: setting[name] for name in ("scale", "support", "model", "targets", "steps")}
     return [
-        {**about, "seed": seed, **scores[0][place], **scores[1][place], "opaque at start": starts[place]}
+        {**condition.about, "seed": seed, **seen, **everything, "opaque at start": _opaque(condition, seed)}
         | {"train loss": float(trained.loss[place]), "front sum": _front_sum(condition, trained, place)}
-        for place, seed in enumerate(unit.seeds)
+        for place, (seed, seen, everything) in enumerate(_scores(condition, trained, unit.seeds))
     ]
 
 
-def _scores(condition: Condition, trained: Trained, which: int) -> Rows:
-    sample = condition.draw(which)
-    predicted = condition.predict(trained, sample.units)
-    word = "id" if which == ID else "all"
-    more = _places(condition, sample) if which == ALL else None
-    rows = []
-    for images in predicted:
-        row = {
-            f"mse {word}": mean_squared_error(images, sample.images),
-            f"r2 {word}": variance_weighted_r2(images, sample.images),
-            f"strict r2 {word}": strict_r2(images, sample.images),
-            f"variance {word}": mean_variance(sample.images),
-        }
-        rows.append(row if more is None else row | more.row(images, sample.images))
-    return rows
+def _scores(condition: Condition, trained: Trained, seeds: tuple[int, ...]) -> Iterator[tuple[int, Row, Row]]:
+    """Every seed with its scores on the support and on all combinations."""
+    on = []
+    for which, word in ((ID, "id"), (ALL, "all")):
+        units, target = condition.draw(which)
+        where = _errors_where(condition, units, target) if which == ALL else lambda images: {}
+        on.append(
+            [
+                {f"mse {word}": mean_squared_error(images, target), f"r2 {word}": variance_weighted_r2(images, target)}
+                | {f"strict r2 {word}": strict_r2(images, target), f"variance {word}": mean_variance(target)}
+                | where(images)
+                for images in condition.predict(trained, units)
+            ]
+        )
+    return zip(seeds, *on, strict=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Where to look for errors on all combinations."""
-
-    regions: Mapping[str, Tensor]
-    anchors: Mapping[str, Tensor]
-    outside: BoolArray
-    gap: BoolArray
-    third: BoolArray
-
-    def row(self, images: Tensor, target: Tensor) -> dict[str, float]:
-        """Return errors by region, on the anchors' pixels, off the support, and in and out of the gap."""
-        errors = pixel_errors(images, target)
-        row: dict[str, float] = {}
-        for name, found in errors_by_region(errors, self.regions).items():
-            row |= {f"mse {name}": found.mse, f"share {name}": found.share}
-        for name, found in errors_by_region(errors, self.anchors).items():
-            row |= {f"mse on {name}": found.mse, f"share on {name}": found.share}
-        each = errors.mean((1, 2)).double().cpu().numpy()
-        row |= {"mse ood": _mean(each[self.outside]), "share ood": float(self.outside.mean())}
-        row |= {"mse in gap": _mean(each[self.gap]), "mse out of gap": _mean(each[~self.gap])}
-        thirds = [_mean(each[self.gap & one]) for one in self.third]
-        return row | {f"mse in gap, other {place}": value for place, value in enumerate(thirds)}
-
-
-def _places(condition: Condition, sample: ImageSample) -> Places:
+def _errors_where(condition: Condition, units: FloatArray, target: Tensor) -> Callable[[Tensor], Row]:
+    """Return what splits the errors of images by region, on the anchors, off the support, in and out of the gap."""
     import torch
 
-    world, units = condition.world, sample.units
-    device = condition.device
-    kinds = {name: torch.tensor(mask, device=device) for name, mask in world.regions(units).items() if name != "hidden"}
-    held = {"B": 1.0, "O": 0.0}
-    anchors = {name: torch.tensor(world.anchor_pixels(value), device=device) for name, value in held.items()}
+    world, outside = condition.world, ~condition.support.contains(units)
+    masks = {name: mask for name, mask in world.regions(units).items() if name != "hidden"}
+    masks |= {f"on {name}": world.anchor_pixels(value) for name, value in (("B", 1.0), ("O", 0.0))}
+    regions = {name: torch.tensor(mask, device=condition.device) for name, mask in masks.items()}
     front, other = units[:, 0, 0], units[:, 1, 0]
-    inside = (front >= GAP[0]) & (front <= GAP[1])
-    third = np.stack([np.minimum((THIRDS * other).astype(int), THIRDS - 1) == part for part in range(THIRDS)])
-    return Places(kinds, anchors, ~condition.support.contains(units), inside, third)
+    gap = (front >= GAP[0]) & (front <= GAP[1])
+    third = np.minimum((THIRDS * other).astype(int), THIRDS - 1)
+
+    def split(images: Tensor) -> Row:
+        errors, row = pixel_errors(images, target), dict[str, Any]()
+        for name, found in errors_by_region(errors, regions).items():
+            row |= {f"mse {name}": found.mse, f"share {name}": found.share}
+        each = errors.mean((1, 2)).double().cpu().numpy()
+        row |= {"mse ood": _mean(each[outside]), "share ood": float(outside.mean())}
+        row |= {"mse in gap": _mean(each[gap]), "mse out of gap": _mean(each[~gap])}
+        return row | {f"mse in gap, other {part}": _mean(each[gap & (third == part)]) for part in range(THIRDS)}
+
+    return split
 
 
 def _mean(values: FloatArray) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-def _opaque(condition: Condition, trained: Trained, seeds: tuple[int, ...]) -> list[float]:
+def _opaque(condition: Condition, seed: int) -> float:
     """Share of opacities above 0 before training, for models that have opacities."""
     from recombine.nets.decoders.composed import opaque_at_start
 
-    model = _model(trained)
-    if model.rule != "rgba":
-        return [float("nan")] * len(seeds)
-    inputs = condition.world.inputs(condition.support.sample(min(FEW, condition.setting["samples"]), TRAIN))
-    return [opaque_at_start(model, seed, inputs) for seed in seeds]
+    if condition.model.rule != "rgba":
+        return float("nan")
+    units = condition.support.sample(min(FEW, condition.setting["samples"]), TRAIN)
+    return opaque_at_start(condition.model, seed, condition.world.inputs(units))
 
 
 def _front_sum(condition: Condition, trained: Trained, place: int) -> float:
@@ -194,7 +173,7 @@ def _front_sum(condition: Condition, trained: Trained, place: int) -> float:
 
     from recombine.nets.architecture import select_networks
 
-    model = _model(trained)
+    model = condition.model
     if model.rule != "soft" or model.slots < 2:
         return float("nan")
     units = support("random", condition.world.latents).sample(min(FEW, condition.setting["tests"]), ALL)
@@ -206,14 +185,6 @@ def _front_sum(condition: Condition, trained: Trained, place: int) -> float:
     return float(front[clear].mean())
 
 
-def _model(trained: Trained) -> ComposedDecoder:
-    from recombine.nets.decoders.composed import ComposedDecoder
-
-    model = trained.ensemble.architecture
-    assert isinstance(model, ComposedDecoder)
-    return model
-
-
 def additive(unit: Unit) -> Rows:
     """Train additive models on sums and measure how errors off the support follow from errors on it: one row per seed.
 
@@ -221,32 +192,24 @@ def additive(unit: Unit) -> Rows:
     """
     condition = Condition.of(unit)
     trained = condition.train(unit.seeds)
-    scores = [_scores(condition, trained, which) for which in (ID, ALL)]
     residuals = _law(condition, trained)
-    about = {name: unit.setting[name] for name in ("scale", "support", "model", "targets", "steps")}
     return [
-        {**about, "seed": seed, **{name: part[place][name] for part, name in zip(scores, KEPT, strict=True)}}
-        | {"ratio": scores[1][place]["mse all"] / scores[0][place]["mse id"], "law residual": residuals[place]}
-        for place, seed in enumerate(unit.seeds)
+        {**condition.about, "seed": seed, "mse id": seen["mse id"], "mse all": everything["mse all"]}
+        | {"ratio": everything["mse all"] / seen["mse id"], "law residual": residuals[place]}
+        for place, (seed, seen, everything) in enumerate(_scores(condition, trained, unit.seeds))
     ]
-
-
-#: What `additive` keeps of the scores on either set.
-KEPT = ("mse id", "mse all")
 
 
 def _law(condition: Condition, trained: Trained) -> list[float]:
     """Return the largest difference between both sides of the law, over random points and all pixels."""
     units = support("random", condition.world.latents).sample(FEW, ALL)
-    front, back = (np.full(len(condition.world.latents), value) for value in (0.0, 1.0))
-    corners = []
-    for first, second in ((False, False), (False, True), (True, False), (True, True)):
+
+    def errors(**held: float) -> Tensor:
         points = units.copy()
-        if first:
-            points[:, 0] = front
-        if second:
-            points[:, 1] = back
+        for slot, value in held.items():
+            points[:, ("front", "back").index(slot)] = value
         target = condition.world.images(points, condition.setting["targets"], condition.device)
-        corners.append((condition.predict(trained, points) - target).double())
-    left = corners[0] - (corners[1] + corners[2] - corners[3])
+        return (condition.predict(trained, points) - target).double()
+
+    left = errors() - (errors(back=1.0) + errors(front=0.0) - errors(front=0.0, back=1.0))
     return [float(one.abs().max()) for one in left]

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray
 from recombine.measures.outputs.images import error_map, pixel_errors
 from recombine.papers.first_principles.experiments.decoders import ALL, ID, Condition
-from recombine.papers.first_principles.experiments.supports import support
 from recombine.runs.experiment import Unit
 
 Rows = list[dict[str, Any]]
@@ -58,30 +57,21 @@ def slot_pictures(unit: Unit) -> Rows:
     trained = condition.train(unit.seeds)
     about = {name: unit.setting[name] for name in ("scale", "support", "model", "targets")}
     about |= {"seed": unit.seeds[0], "side": condition.world.side}
-    rows = [
-        {**about, "what": word, "data": pack(_pairs(condition, trained, which))}
-        for word, which in (("ID", ID), ("OOD", ALL))
-    ]
-    pixels, places = _maps(condition, trained)
-    return [
-        *rows,
-        {**about, "what": "pixels", "data": pack(pixels.astype(np.float32))},
-        {**about, "what": "x and x", "data": pack(places.astype(np.float32))},
-    ]
+    data = [_pairs(condition, trained, which) for which in (ID, ALL)]
+    data += [errors.astype(np.float32) for errors in _maps(condition, trained)]
+    whats = ("ID", "OOD", "pixels", "x and x")
+    return [{**about, "what": what, "data": pack(one)} for what, one in zip(whats, data, strict=True)]
 
 
-def _pairs(condition: Condition, trained: Any, which: int) -> npt.NDArray[np.uint8]:
+def _pairs(condition: Condition, trained: Any, which: int) -> npt.NDArray[Any]:
     """Targets and predictions, (2, pictures, 3, side, side)."""
-    source = support("random", condition.world.latents) if which == ALL else condition.support
-    units = source.sample(PICTURES, which)
-    target = condition.world.images(units, condition.setting["targets"], condition.device)
+    units, target = condition.draw(which, PICTURES)
     both = np.stack([one.float().cpu().numpy() for one in (target, condition.predict(trained, units)[0])])
     return (255 * both.clip(0, 1)).round().astype(np.uint8)
 
 
 def _maps(condition: Condition, trained: Any) -> tuple[FloatArray, FloatArray]:
-    sample = condition.draw(ALL)
-    errors = pixel_errors(condition.predict(trained, sample.units)[0], sample.images)
+    units, target = condition.draw(ALL)
+    errors = pixel_errors(condition.predict(trained, units)[0], target)
     each = errors.mean((1, 2)).double().cpu().numpy()
-    pixels: FloatArray = errors.double().mean(0).cpu().numpy()
-    return pixels, error_map(each, sample.units[:, 0, 0], sample.units[:, 1, 0], CELLS)
+    return errors.double().mean(0).cpu().numpy(), error_map(each, units[:, 0, 0], units[:, 1, 0], CELLS)

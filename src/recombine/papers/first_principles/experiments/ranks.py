@@ -35,27 +35,25 @@ def visibility(unit: Unit) -> Rows:
     Fronts are drawn uniformly ("drawn"), or their coordinates also put at the ends of what the band allows ("ends"):
     few draws overlook the fronts that would show a pixel, so both are upper bounds for all admissible fronts.
     """
-    setting = unit.setting
-    name = f"diagonal {setting['width']}"
+    about = {name: unit.setting[name] for name in unit.setting if name != "seeds"}
+    width, count = unit.setting["width"], unit.setting["fronts"]
+    diagonal = support_named(f"diagonal {width}")
     rows = []
     for seed in unit.seeds:
         rng = np.random.default_rng(seed)
-        for way, fronts in (("drawn", _drawn_fronts), ("ends", _end_fronts)):
+        for way in ("drawn", "ends"):
             covered = hidden = 0
-            for back in support_named(name).sample(setting["values"], seed)[:, 1]:
+            for back in diagonal.sample(unit.setting["values"], seed)[:, 1]:
+                drawn = way == "drawn"
+                fronts = diagonal.conditional(1, back, count, rng)[:, 0] if drawn else _ends(width, back, count, rng)
                 mask = sprites.sprite_masks(back)
                 covered += int(mask.sum())
-                always = sprites.sprite_masks(fronts(setting["width"], back, setting["fronts"], rng)).all(axis=0)
-                hidden += int((mask & always).sum())
-            rows.append({**setting, "seed": seed, "way": way, "hidden": hidden / covered})
-    return [{name: value for name, value in row.items() if name != "seeds"} for row in rows]
+                hidden += int((mask & sprites.sprite_masks(fronts).all(axis=0)).sum())
+            rows.append({**about, "seed": seed, "way": way, "hidden": hidden / covered})
+    return rows
 
 
-def _drawn_fronts(width: float, back: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
-    return support_named(f"diagonal {width}").conditional(1, back, count, rng)[:, 0]
-
-
-def _end_fronts(width: float, back: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+def _ends(width: float, back: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
     low, high = (np.clip(back + sign * np.sqrt(2) * width, 0, 1) for sign in (-1, 1))
     where = rng.integers(3, size=(count, len(back)))
     return np.choose(where, [low, high, rng.uniform(low, high, (count, len(back)))])
@@ -79,10 +77,9 @@ def ranks(unit: Unit) -> Rows:
     """Full-rank pixels of both slots on planes, and pixels whose open directions some combination would show."""
     setting = unit.setting
     rule, alpha = RULES[setting["rule"]]
-    chosen, parts = support_named(setting["support"]), [_layers(alpha)] * 2
-    exact = sufficient_support(chosen, rule, parts, probes=setting["probes"], seed=0)
-    combinations = setting["combinations"]
-    gauge = gauge_aware_support(chosen, rule, parts, probes=setting["probes"], combinations=combinations, seed=0)
+    shared = support_named(setting["support"]), rule, [_layers(alpha)] * 2
+    exact = sufficient_support(*shared, probes=setting["probes"], seed=0)
+    gauge = gauge_aware_support(*shared, probes=setting["probes"], combinations=setting["combinations"], seed=0)
     return [
         {"rule": setting["rule"], "support": setting["support"], "slot": one.slot, "value": place}
         | {"anchors": int(one.anchors[place]), "full": int(one.good[place].sum()), "pixels": PIXELS}
@@ -94,15 +91,12 @@ def ranks(unit: Unit) -> Rows:
 
 def rank_maps(unit: Unit) -> Rows:
     """Share of probed values at which each pixel passes: hard occlusion, and RGBa's front up to gauge."""
-    probes, combinations = unit.setting["probes"], unit.setting["combinations"]
-    hard, alpha = RULES["hard"][0], RULES["rgba"][0]
+    hard, (alpha, _) = RULES["hard"][0], RULES["rgba"]
     one, two = (
-        sufficient_support(support_named(name), hard, [_layers(False)] * 2, probes=probes, seed=1)
+        sufficient_support(support_named(name), hard, [_layers(False)] * 2, probes=unit.setting["probes"], seed=1)
         for name in ("orthogonal*", "orthogonal")
     )
-    gauge = gauge_aware_support(
-        support_named("orthogonal"), alpha, [_layers(True)] * 2, probes=probes, combinations=combinations, seed=1
-    )
+    gauge = gauge_aware_support(support_named("orthogonal"), alpha, [_layers(True)] * 2, **unit.setting, seed=1)
     maps = {
         "back, one anchor": one.slots[1],
         "back, two anchors": two.slots[1],

@@ -80,8 +80,8 @@ def simulation(unit: Unit) -> Rows:
     cases = [(name, seed) for name in SUPPORTS for seed in unit.seeds]
     data = [_data(name, seed, setting) for name, seed in cases]
     seen, target, tested, truth = (np.stack(arrays) for arrays in zip(*data, strict=True))
-    plain = _read(_flat(seen), _flat(target), _flat(tested), HIDDEN * 12 // 5, cases, unit)
-    apart = _read(_blocks(seen), _blocks(target), _blocks(tested), 30, cases, unit)
+    plain = _read([_flat(one) for one in (seen, target, tested)], HIDDEN * 12 // 5, cases, unit)
+    apart = _read([_blocks(one) for one in (seen, target, tested)], 30, cases, unit)
     apart = np.moveaxis(apart.reshape(len(cases), SLOTS, TESTED, LATENTS), 1, 2).reshape(plain.shape)
     return [
         {"low": setting["low"], "support": name, "seed": seed, "samples": setting["samples"], "steps": setting["steps"]}
@@ -108,22 +108,18 @@ def _blocks(arrays: FloatArray) -> FloatArray:
     return np.moveaxis(arrays, 2, 1).reshape(-1, arrays.shape[1], arrays.shape[3])
 
 
-def _read(
-    inputs: FloatArray, targets: FloatArray, tested: FloatArray, width: int, cases: list[tuple[str, int]], unit: Unit
-) -> FloatArray:
+def _read(data: list[FloatArray], width: int, cases: list[tuple[str, int]], unit: Unit) -> FloatArray:
     """Train one network for each set of samples (E, N, ...) and return its outputs on the tested points."""
     from recombine.nets.architectures.mlp import MLP
     from recombine.nets.ensemble.ensemble import Ensemble
     from recombine.nets.ensemble.optimisers import Adam
 
+    inputs, targets, tested = data
     each = len(inputs) // len(cases)
     seeds = [each * seed + place for _, seed in cases for place in range(each)]
-    network = MLP(inputs.shape[2], (width,), targets.shape[2])
-    ensemble = Ensemble(network, seeds, device=unit.device)
-    trained = ensemble.train(
-        inputs, targets, rate=3e-3, steps=unit.setting["steps"], batch=64, optimiser=Adam(), threads=1
-    )
-    return np.asarray(trained.outputs(tested).cpu().numpy(), dtype=float)
+    ensemble = Ensemble(MLP(inputs.shape[2], (width,), targets.shape[2]), seeds, device=unit.device)
+    how: dict[str, Any] = {"rate": 3e-3, "steps": unit.setting["steps"], "batch": 64, "optimiser": Adam(), "threads": 1}
+    return np.asarray(ensemble.train(inputs, targets, **how).outputs(tested).cpu().numpy(), dtype=float)
 
 
 def _r2(truth: FloatArray, found: FloatArray) -> float:

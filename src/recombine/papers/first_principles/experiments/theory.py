@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.runs.experiment import Unit
 from recombine.theory.compositions import Composition, add, bilinear, occlude
 from recombine.theory.identification.identify import identify
@@ -79,39 +79,34 @@ def fixed_instance(unknowns: int, outputs: int) -> tuple[Composition, list[Float
     [0.2329, 1.4932]
     """
     level, m, n = np.arange(5)[:, None], np.arange(unknowns), np.arange(outputs)[:, None]
-    both = 0.5 * np.cos(n[:, :, None] + m[:, None] * m)
-    return (
-        bilinear(np.cos(n + 2 * m), np.sin(2 * n + m), both),
-        [np.sin(1 + level + 2 * m), np.cos(0.5 + 1.3 * level + m)],
-    )
+    rule = bilinear(np.cos(n + 2 * m), np.sin(2 * n + m), 0.5 * np.cos(n[:, :, None] + m[:, None] * m))
+    return rule, [np.sin(1 + level + 2 * m), np.cos(0.5 + 1.3 * level + m)]
 
 
 def grid_table(unit: Unit) -> Rows:
     """Ranks of the fixed instance and of scalar addition on a 5 x 5 grid, with and without a known cell."""
     row, column = np.indices((5, 5))
-    rows = []
-    for unknowns, outputs, seen in TABLE:
-        rule, parts = fixed_instance(unknowns, outputs)
-        mask = (row == 0) | np.isin(column, seen)
-        rows.append(_grid_row(f"row 0, columns {' '.join(map(str, seen))}", unknowns, outputs, mask, rule, parts))
     shapes = {"cross": (row == 0) | (column == 0), "diagonal": row == column, "band": abs(row - column) < 2}
-    for name, mask in {**shapes, "whole": row >= 0}.items():
-        rows.append(_grid_row(name, 1, 1, mask, add(), [np.ones((5, 1))] * 2))
+    cases = [(name, 1, 1, mask, add(), [np.ones((5, 1))] * 2) for name, mask in {**shapes, "whole": row >= 0}.items()]
+    fixed = [
+        (f"row 0, columns {' '.join(map(str, seen))}", m, n, (row == 0) | np.isin(column, seen), *fixed_instance(m, n))
+        for m, n, seen in TABLE
+    ]
+    rows = []
+    for name, unknowns, outputs, mask, rule, parts in fixed + cases:
+        cells = np.argwhere(mask)
+        free, started = (finite_identifiability(cells, rule, parts, known=known) for known in (None, (0, 0)))
+        rows.append(
+            {"support": name, "rule": rule.name, "unknowns": unknowns, "outputs": outputs}
+            | {"rank": free.rank, "full": free.full_rank}
+            | {"rank with start": started.rank, "full with start": started.full_rank}
+        )
     return rows
 
 
-def _grid_row(
-    name: str, unknowns: int, outputs: int, mask: BoolArray, rule: Composition, parts: list[FloatArray]
-) -> dict[str, Any]:
-    cells = np.argwhere(mask)
-    free = finite_identifiability(cells, rule, parts)
-    started = finite_identifiability(cells, rule, parts, known=(0, 0))
-    return {"support": name, "rule": rule.name, "unknowns": unknowns, "outputs": outputs} | {
-        "rank": free.rank,
-        "full": free.full_rank,
-        "rank with start": started.rank,
-        "full with start": started.full_rank,
-    }
+def _random_rule(rng: np.random.Generator, unknowns: int, outputs: int) -> Composition:
+    shapes = (outputs, unknowns), (outputs, unknowns), (outputs, unknowns, unknowns)
+    return bilinear(*(rng.standard_normal(shape) for shape in shapes))
 
 
 def random_grid(seed: int) -> tuple[IntArray, Composition, list[FloatArray]]:
@@ -125,8 +120,7 @@ def random_grid(seed: int) -> tuple[IntArray, Composition, list[FloatArray]]:
     rng = np.random.default_rng(seed)
     unknowns, outputs = SHAPES[seed % len(SHAPES)]
     parts = [rng.standard_normal((6, unknowns)) for _ in range(2)]
-    shapes = (outputs, unknowns), (outputs, unknowns), (outputs, unknowns, unknowns)
-    rule = bilinear(*(rng.standard_normal(shape) for shape in shapes)) if seed % len(SHAPES) else add()
+    rule = _random_rule(rng, unknowns, outputs) if seed % len(SHAPES) else add()
     mask = rng.random((6, 6)) < rng.uniform(0.15, 0.95)
     mask[0, 0] = True
     return np.argwhere(mask), rule, parts
@@ -160,24 +154,23 @@ def reconstruction(unit: Unit) -> Rows:
     for seed in unit.seeds:
         for outputs, name in ((3, "bilinear"), (5, "bilinear"), (3, "add")):
             rng = np.random.default_rng(seed)
-            shapes = (outputs, 3), (outputs, 3), (outputs, 3, 3)
-            rule = bilinear(*(rng.standard_normal(shape) for shape in shapes)) if name == "bilinear" else add()
+            rule = _random_rule(rng, 3, outputs) if name == "bilinear" else add()
             case = {"rule": name, "outputs": outputs, "seed": seed}
-            rows += [{**case, **row} for row in _rebuilt_errors(rule, rng, unit.setting["side"])]
+            rows += [case | row for row in _rebuilt_errors(rule, rng, unit.setting["side"])]
     return rows
 
 
 def _rebuilt_errors(rule: Composition, rng: np.random.Generator, side: int) -> list[dict[str, Any]]:
     rates, shifts = rng.uniform(0.5, 2.5, (2, 3)), rng.uniform(0, 6, (2, 3))
 
-    def component(slot: int, values: FloatArray) -> FloatArray:
-        return np.asarray(np.sin(values * rates[slot] + shifts[slot]))
+    def components(z: FloatArray) -> list[FloatArray]:
+        return [np.sin(z[:, slot] * rates[slot] + shifts[slot]) for slot in (0, 1)]
 
     def observed(z: FloatArray) -> FloatArray:
-        return rule(component(0, z[:, 0]), component(1, z[:, 1]))
+        return rule(*components(z))
 
     corner, start = planes({0: [[1.0]], 1: [[0.0]]}), np.array([[0.0], [1.0]])
-    right = np.concatenate([component(slot, start[slot : slot + 1]) for slot in (0, 1)])
+    right = np.concatenate(components(start[None]))
     points = np.stack(np.meshgrid(*[np.linspace(0, 1, side)] * 2), axis=-1).reshape(-1, 2, 1)
     seen = corner.contains(points)
     rows = []
@@ -194,6 +187,5 @@ def _starts(rule: Composition, right: FloatArray, rng: np.random.Generator) -> d
     silent = moved
     for _ in range(20):
         matrix = np.concatenate([rule.jacobian(slot, list(silent)) for slot in (0, 1)], axis=1)
-        miss = rule(*right) - rule(*silent)
-        silent = silent + (np.linalg.pinv(matrix) @ miss).reshape(2, 3)
+        silent = silent + (np.linalg.pinv(matrix) @ (rule(*right) - rule(*silent))).reshape(2, 3)
     return {"right": right, "moved": moved, "silent": silent}

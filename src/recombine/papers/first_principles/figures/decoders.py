@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +15,7 @@ from recombine.papers.first_principles.grids import TABLE
 from recombine.papers.first_principles.readings.decoders import PUBLISHED
 from recombine.papers.first_principles.readings.scales import SCALES, DecoderRows, living_rows, rows_at, scale_in_words
 from recombine.papers.measured import MissingRowsError
-from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence
+from recombine.papers.plots import plot_of
 from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
 
@@ -34,25 +33,26 @@ ORDER = (
 
 # ---------------------------------------------------------------------------- every row of the table
 
+ROWS = (
+    "R2 on fresh images of the support and on all combinations; bars are two standard errors over seeds (their number "
+    "in brackets); filled: 3,300 steps (quick: blobs); hollow: 19,600; models that collapsed to black are left out."
+)
 
-def _rows_table(results: Mapping[str, Evidence]) -> Table:
+
+def _rows_table(rows: Table) -> Table:
     """Rows of the largest scale that has all of them, or else of the largest there is; collapsed models left out."""
-    rows = results["decoders"].table
     present = [scale for scale in SCALES if len(rows.only(scale=scale))]
     try:
         scale = DecoderRows.largest(rows, *TABLE).scale
     except MissingRowsError:
         scale = present[0]
-    longer = [_means(rows, other) for other in SCALES[: SCALES.index(scale)] if other in present]
-    listed = []
-    for key, row in _means(rows, scale).items():
-        known = PUBLISHED.get(key, (np.nan, np.nan))
-        more = next((means[key] for means in longer if key in means), {"r2 id": np.nan, "r2 all": np.nan})
-        ends = {"longer id": more["r2 id"], "longer all": more["r2 all"]}
-        listed.append({"scale": scale, **row, **ends, "published id": known[0], "published all": known[1]})
-    return Table.from_rows(
-        sorted(listed, key=lambda row: (ORDER.index(row["support"]), list(MODELS).index(row["model"])))
-    )
+    longer = [_means(rows, other) for other in present if SCALES.index(other) < SCALES.index(scale)]
+    means, listed = _means(rows, scale), []
+    for key in sorted(means, key=lambda case: (ORDER.index(case[0]), [*MODELS].index(case[1]))):
+        more = next((other[key] for other in longer if key in other), {"r2 id": np.nan, "r2 all": np.nan})
+        known = dict(zip(("published id", "published all"), PUBLISHED.get(key, (np.nan, np.nan)), strict=True))
+        listed.append({"scale": scale, **means[key], "longer id": more["r2 id"], "longer all": more["r2 all"], **known})
+    return Table.from_rows(listed)
 
 
 def _means(rows: Table, scale: str) -> dict[tuple[str, str], dict[str, Any]]:
@@ -77,41 +77,39 @@ def _draw_rows(canvas: Canvas, table: Table) -> None:
     if np.isfinite(table["longer all"]).any():
         axes.plot([], [], "s", color="0.4", markerfacecolor="white", linestyle="none", label="longer, where run")
     axes.plot([], [], "x", color="0.4", linestyle="none", label="published (392,000 steps)")
-    names = [f"{row['support']}, {MODELS[row['model']]} ({row['n']})" for row in table.rows()]
-    axes.set_yticks(places, names)
+    axes.set_yticks(places, [f"{row['support']}, {MODELS[row['model']]} ({row['n']})" for row in table.rows()])
     axes.set(xlabel=f"R2 (1 is perfect); {table['scale'][0]} scale", ylim=(-0.6, len(table) - 0.4))
     axes.axvline(0, color="0.6", linewidth=0.8, linestyle="-", marker="")
     axes.legend(frameon=False, fontsize=11, loc="lower left", bbox_to_anchor=(0.02, 0.02))
 
 
 def _say_rows(table: Table) -> str:
-    plain = table.only(support="orthogonal", model="monolithic")["r2 all"]
-    ours = table.only(support="orthogonal", model="compositional")["r2 all"]
+    plain, ours = (table.only(support="orthogonal", model=m)["r2 all"] for m in ("monolithic", "compositional"))
     words = f"{ours[0]:.2f} against {plain[0]:.2f}" if len(plain) and len(ours) else "not both run"
     return f"R2 on the support and on all combinations by row; on planes, compositional and monolithic: {words}."
 
 
 # ---------------------------------------------------------------------------- pictures
 
+DRAWN = (
+    "Truth above drawings of models trained on the planes of Orthogonal, one seed each after 3,300 of the paper's "
+    "392,000 steps (quick: on blobs)."
+)
+DRAWN_WELL = "Truth and drawings: all models draw planes well; off them the monolithic one loses or misplaces sprites"
 
-def _kept(results: Mapping[str, Evidence], *kinds: str) -> Table:
-    rows = results["pictures"].table
-    return rows.where(np.isin(rows["what"], kinds))
 
-
-def _picture_table(results: Mapping[str, Evidence]) -> Table:
-    return _kept(results, "ID", "OOD").only(support="orthogonal")
+def _drawn_table(rows: Table) -> Table:
+    return rows.where(np.isin(rows["what"], ("ID", "OOD"))).only(support="orthogonal")
 
 
 def _images(row: Mapping[str, Any]) -> npt.NDArray[Any]:
     """Targets and predictions (2, pictures, side, side, 3)."""
-    side = row["side"]
-    return unpack(row["data"], np.uint8, (2, PICTURES, 3, side, side)).transpose(0, 1, 3, 4, 2)
+    return unpack(row["data"], np.uint8, (2, PICTURES, 3, row["side"], row["side"])).transpose(0, 1, 3, 4, 2)
 
 
-def _trained(table: Table) -> str:
-    """Say how long the models of some pictures were trained, to end a sentence."""
-    return f" ({scale_in_words(str(table['scale'][0]))})." if len(table) else "."
+def _say(words: str) -> Callable[[Table], str]:
+    """Return what says words, and how long the models that are shown were trained."""
+    return lambda table: f"{words} ({scale_in_words(str(table['scale'][0]))})." if len(table) else f"{words}."
 
 
 def _unfinished(canvas: Canvas, missing: bool) -> bool:
@@ -121,7 +119,7 @@ def _unfinished(canvas: Canvas, missing: bool) -> bool:
     return missing
 
 
-def _draw_pictures(canvas: Canvas, table: Table) -> None:
+def _draw_drawn(canvas: Canvas, table: Table) -> None:
     models = [model for model in MODELS if len(table.only(model=model))]
     if _unfinished(canvas, not models):
         return
@@ -135,28 +133,28 @@ def _draw_pictures(canvas: Canvas, table: Table) -> None:
                 _picture(axes, _images(row)[min(line, 1), place])
                 if column == place == 0:
                     axes.set_ylabel(MODELS.get(name, name), rotation=0, ha="right", va="center")
-        title = "on the support" if word == "ID" else "any combination"
-        panels[0, column * PICTURES].set_title(title)
+        panels[0, column * PICTURES].set_title("on the support" if word == "ID" else "any combination")
 
 
-def _picture(axes: Axes, image: npt.NDArray[Any]) -> None:
-    axes.imshow(image, interpolation="nearest")
+def _picture(axes: Axes, image: npt.NDArray[Any], frame: str = "none", **style: Any) -> None:
+    axes.imshow(image, interpolation="nearest", **style)
     axes.set(xticks=[], yticks=[])
     axes.grid(False)
     for spine in axes.spines.values():
-        spine.set_visible(False)
-
-
-def _say_pictures(table: Table) -> str:
-    words = "Truth and drawings: all models draw planes well; off them the monolithic one loses or misplaces sprites"
-    return words + _trained(table)
+        spine.set(visible=frame != "none", color=frame)
 
 
 # ---------------------------------------------------------------------------- the map of the gap
 
+GAP_MAP = (
+    "Mean error on all combinations by both sprites' x, one seed each after 3,300 of the paper's 392,000 steps (quick: "
+    "on blobs); the dashed lines bound the x that the front sprite never had."
+)
+BAND = "Error by both sprites' x: with the gap a band at the missing x of the front sprite, for every x of the back"
 
-def _map_table(results: Mapping[str, Evidence]) -> Table:
-    rows = _kept(results, "x and x").only(model="compositional")
+
+def _map_table(rows: Table) -> Table:
+    rows = rows.only(what="x and x", model="compositional")
     return rows.where(np.isin(rows["support"], ("orthogonal", "orthogonal gap")))
 
 
@@ -180,18 +178,17 @@ def _draw_map(canvas: Canvas, table: Table) -> None:
     canvas.colorbar(shown, cax=place, label="squared error (1e-3)")
 
 
-def _say_map(table: Table) -> str:
-    return (
-        "Error by both sprites' x: with the gap a band at the missing x of the front sprite, for every x of the back"
-        + _trained(table)
-    )
-
-
 # ---------------------------------------------------------------------------- the ghost of the anchor
 
+GHOST = (
+    "Mean error of each pixel over all combinations, one seed each after 3,300 of the paper's 392,000 steps (quick: on "
+    "blobs); boxes mark the held sprites O (front) and B (back)."
+)
+GATHERED = "Mean error of every pixel: with one plane behind, it gathers on the anchor the front was always shown with"
 
-def _ghost_table(results: Mapping[str, Evidence]) -> Table:
-    rows = _kept(results, "pixels", "OOD").only(model="compositional")
+
+def _ghost_table(rows: Table) -> Table:
+    rows = rows.where(np.isin(rows["what"], ("pixels", "OOD"))).only(model="compositional")
     return rows.where(np.isin(rows["support"], ("orthogonal", "orthogonal*")))
 
 
@@ -199,28 +196,22 @@ def _draw_ghost(canvas: Canvas, table: Table) -> None:
     names = ("orthogonal", "orthogonal*")
     if _unfinished(canvas, not set(names) <= set(table["support"].tolist())):
         return
-    panels = canvas.subplots(1, 4, width_ratios=(1, 1, 1, 1))
+    panels = canvas.subplots(1, 4)
     canvas.subplots_adjust(left=0.02, right=0.9, top=0.86, bottom=0.12, wspace=0.12)
-    maps = [next(table.only(support=name, what="pixels").rows()) for name in names]
-    side = maps[0]["side"]
-    errors = [unpack(row["data"], np.float32, (side, side)) for row in maps]
+    side = int(table["side"][0])
+    maps = [table.only(support=name, what="pixels")["data"][0] for name in names]
+    errors = [unpack(data, np.float32, (side, side)) for data in maps]
     most = max(float(one.max()) for one in errors)
-    for axes, name, values in zip(panels, names, errors, strict=False):
-        axes.imshow(values, cmap="Greys", vmin=0, vmax=most, interpolation="nearest")
-        shown = axes.images[0]
+    for axes, values, word in zip(panels[:2], errors, ("Two planes behind", "One plane behind"), strict=True):
+        _picture(axes, values, "0.7", cmap="Greys", vmin=0, vmax=most)
         _outlines(axes, side)
-        axes.set_title("Two planes behind" if name == "orthogonal" else "One plane behind", fontsize=12)
+        axes.set_title(word, fontsize=12)
     pictures = _images(next(table.only(support="orthogonal*", what="OOD").rows()))
     for axes, image, word in zip(panels[2:], pictures[:, 0], ("Truth", "One plane behind: drawn"), strict=True):
         _picture(axes, image)
         axes.set_title(word, fontsize=12)
-    for axes in panels[:2]:
-        axes.set(xticks=[], yticks=[])
-        axes.grid(False)
-        for spine in axes.spines.values():
-            spine.set(visible=True, color="0.7")
     place = canvas.add_axes((0.92, 0.2, 0.015, 0.58))
-    canvas.colorbar(shown, cax=place, label="squared error")
+    canvas.colorbar(panels[1].images[0], cax=place, label="squared error")
 
 
 def _outlines(axes: Axes, side: int) -> None:
@@ -236,62 +227,9 @@ def _outlines(axes: Axes, side: int) -> None:
         axes.text((left + right) / 2, bottom if below else top, name, ha="center", va="top" if below else "bottom")
 
 
-def _say_ghost(table: Table) -> str:
-    words = "Mean error of every pixel: with one plane behind, it gathers on the anchor the front was always shown with"
-    return words + _trained(table)
-
-
 FIGURES = (
-    Plot(
-        "rows",
-        title="Every support and model",
-        caption=(
-            "R2 on fresh images of the support and on all combinations; bars are two standard errors over seeds "
-            "(their number in brackets); filled: 3,300 steps (quick: blobs); hollow: 19,600; models that collapsed to "
-            "black are left out."
-        ),
-        experiments=("decoders",),
-        table=_rows_table,
-        draw=_draw_rows,
-        alternative=_say_rows,
-        height=460,
-    ),
-    Plot(
-        "reconstructions",
-        title="What models draw",
-        caption=(
-            "Truth above drawings of models trained on the planes of Orthogonal, one seed each after 3,300 of the "
-            "paper's 392,000 steps (quick: on blobs)."
-        ),
-        experiments=("pictures",),
-        table=_picture_table,
-        draw=_draw_pictures,
-        alternative=_say_pictures,
-        height=470,
-    ),
-    Plot(
-        "gap-map",
-        title="Where a gap hurts",
-        caption=(
-            "Mean error on all combinations by both sprites' x, one seed each after 3,300 of the paper's 392,000 "
-            "steps (quick: on blobs); the dashed lines bound the x that the front sprite never had."
-        ),
-        experiments=("pictures",),
-        table=_map_table,
-        draw=_draw_map,
-        alternative=_say_map,
-    ),
-    Plot(
-        "ghost",
-        title="The ghost of the anchor",
-        caption=(
-            "Mean error of each pixel over all combinations, one seed each after 3,300 of the paper's 392,000 steps "
-            "(quick: on blobs); boxes mark the held sprites O (front) and B (back)."
-        ),
-        experiments=("pictures",),
-        table=_ghost_table,
-        draw=_draw_ghost,
-        alternative=_say_ghost,
-        height=260,
-    ),
+    plot_of("rows", "decoders", "Every support and model", ROWS, _draw_rows, _say_rows, 460, _rows_table),
+    plot_of("reconstructions", "pictures", "What models draw", DRAWN, _draw_drawn, _say(DRAWN_WELL), 470, _drawn_table),
+    plot_of("gap-map", "pictures", "Where a gap hurts", GAP_MAP, _draw_map, _say(BAND), choose=_map_table),
+    plot_of("ghost", "pictures", "The ghost of the anchor", GHOST, _draw_ghost, _say(GATHERED), 260, _ghost_table),
 )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recombine.papers.first_principles.grids import SKETCHES
-from recombine.papers.paper import Plot
-from recombine.papers.results import Evidence
+from recombine.papers.plots import plot_of
+from recombine.papers.seeds import estimate
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -21,18 +20,16 @@ MAPS = {
     "front": "Front slot",
     "front, rgba": "Front opacity, RGBa",
 }
-BLUE = "#1b6ca8"
-#: Supports of each kind that the figure of finite grids shows.
-MARKS = 120
-#: Points of each support that are drawn.
-POINTS = 150
+#: Supports of each kind that the figure of finite grids shows, and points that the figure of supports does.
+MARKS, POINTS = 120, 150
 
 
 # ---------------------------------------------------------------------------- supports
 
-
-def _sketch_table(results: Mapping[str, Evidence]) -> Table:
-    return results["sketches"].table
+SUPPORTS = (
+    "Points of six supports, by one of the five latents of both sprites. Above each: whether every value of every slot "
+    "occurs, and the share of the back slot's pixels with full rank under hard occlusion."
+)
 
 
 def _draw_sketches(canvas: Canvas, table: Table) -> None:
@@ -49,8 +46,8 @@ def _draw_sketches(canvas: Canvas, table: Table) -> None:
         place.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
         words = "all values seen" if missing == 0 else f"{100 * missing:.0f} % of values unseen"
         place.set_title(f"{name}\n", fontsize=12.5)
-        style: dict[str, Any] = {"fontsize": 10.5, "va": "bottom", "transform": place.transAxes}
-        place.text(0.0, 1.02, f"{words}; {_share(shown)} of back pixels", **style)
+        words += f"; {'100' if shown == 1 else f'{100 * shown:.1f}'} % of back pixels"
+        place.text(0.0, 1.02, words, fontsize=10.5, va="bottom", transform=place.transAxes)
         place.grid(visible=False)
     for place in axes[1]:
         place.set_xlabel("front sprite: x (unit range)")
@@ -58,15 +55,10 @@ def _draw_sketches(canvas: Canvas, table: Table) -> None:
         place.set_ylabel("back sprite: x (unit range)")
 
 
-def _share(share: float) -> str:
-    return "100 %" if share == 1 else f"{100 * share:.1f} %"
-
-
 def _say_sketches(table: Table) -> str:
     if not {"orthogonal gap", "orthogonal*"} <= set(table["support"].tolist()):
         return "Panels of training points by the x of both sprites, not all of them finished."
-    gap = float(table.only(support="orthogonal gap")["missing"][0])
-    one = float(table.only(support="orthogonal*")["back pixels"][0])
+    gap, one = table.only(support="orthogonal gap")["missing"][0], table.only(support="orthogonal*")["back pixels"][0]
     return (
         f"Six panels of training points by the x of both sprites. The gap leaves {gap:.0%} of values unseen; one plane "
         f"a slot settles {one:.1%} of the back sprite's pixels under hard occlusion."
@@ -75,9 +67,10 @@ def _say_sketches(table: Table) -> str:
 
 # ---------------------------------------------------------------------------- rank maps
 
-
-def _map_table(results: Mapping[str, Evidence]) -> Table:
-    return results["rank-maps"].table
+MAPPED = (
+    "Dark: share of probed values at which the stacked Jacobian of a pixel lacks full rank (hard occlusion, planes of "
+    "the paper). Right: alpha compositing, counting only what other combinations would show."
+)
 
 
 def _draw_maps(canvas: Canvas, table: Table) -> None:
@@ -87,18 +80,14 @@ def _draw_maps(canvas: Canvas, table: Table) -> None:
     for place, (name, title) in zip(axes, MAPS.items(), strict=True):
         open_share = 1 - table[name][np.argsort(table["pixel"])].reshape(side, side)
         shown = place.imshow(open_share, cmap="Greys", vmin=0, vmax=1, interpolation="nearest")
-        place.set_title(f"{title}\n{_opened(open_share)}", fontsize=11.5)
+        never = int((open_share == 1).sum())
+        place.set_title(f"{title}\n{f'{never:,} pixels always open' if never else 'no pixel open'}", fontsize=11.5)
         place.set(xticks=[], yticks=[])
         place.grid(visible=False)
         for spine in place.spines.values():
             spine.set_visible(True)
     bar = canvas.add_axes((0.92, 0.12, 0.012, 0.66))
     canvas.colorbar(shown, cax=bar, label="share of values left open")
-
-
-def _opened(open_share: np.ndarray[Any, np.dtype[np.float64]]) -> str:
-    never = int((open_share == 1).sum())
-    return f"{never:,} pixels always open" if never else "no pixel open"
 
 
 def _say_maps(table: Table) -> str:
@@ -111,16 +100,16 @@ def _say_maps(table: Table) -> str:
 
 # ---------------------------------------------------------------------------- visibility
 
+HIDDEN = (
+    "Share of the pixels of random back sprites, counted together, that every front sprite we drew covers: upper "
+    "bounds of what every admissible one covers."
+)
 
-def _visibility_table(results: Mapping[str, Evidence]) -> Table:
-    return results["visibility"].table
 
-
-def _draw_visibility(canvas: Canvas, table: Table) -> None:
+def _draw_hidden(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.09, right=0.98, top=0.95, bottom=0.17)
-    words = {"drawn": "200 front sprites drawn", "ends": "and put at the ends of the band"}
-    for way, label in words.items():
+    for way, label in {"drawn": "200 front sprites drawn", "ends": "and put at the ends of the band"}.items():
         line = table.only(way=way)
         order = np.argsort(line["width"])
         axes.plot(line["width"][order], line["hidden"][order], label=label)
@@ -129,22 +118,24 @@ def _draw_visibility(canvas: Canvas, table: Table) -> None:
     axes.legend(frameon=False, fontsize=11.5)
 
 
-def _say_visibility(table: Table) -> str:
+def _say_hidden(table: Table) -> str:
     line = table.only(way="ends")
-    ends = [int(place) for place in (np.argmin(line["width"]), np.argmax(line["width"]))]
+    ends = (np.argmin(line["width"]), np.argmax(line["width"]))
     parts = [f"{line['hidden'][place]:.3f} at a half-width of {line['width'][place]:g}" for place in ends]
-    return f"Share of back pixels that no front sprite we drew shows: {parts[0]}, {parts[1]}."
+    return f"Share of back pixels that no front sprite we drew shows: {', '.join(parts)}."
 
 
 # ---------------------------------------------------------------------------- finite grids
 
+GRIDS = (
+    "Random supports of a 6 x 6 grid. Components are moved at random and refitted to the seen cells; every mark is one "
+    f"support, up to {MARKS} of each kind."
+)
 
-def _grid_table(results: Mapping[str, Evidence]) -> Table:
-    rows = results["finite-grids"].table
-    return Table(
-        {"rule": rows["rule"], "unknowns": rows["unknowns"], "outputs": rows["outputs"]}
-        | {"deficit": rows["full"] - rows["rank"], "error": np.maximum(rows["error"], 1e-16)}
-    )
+
+def _grid_table(rows: Table) -> Table:
+    kept = {name: rows[name] for name in ("rule", "unknowns", "outputs")}
+    return Table({**kept, "deficit": rows["full"] - rows["rank"], "error": np.maximum(rows["error"], 1e-16)})
 
 
 def _draw_grids(canvas: Canvas, table: Table) -> None:
@@ -152,16 +143,13 @@ def _draw_grids(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.1, right=0.75, top=0.95, bottom=0.17)
     kinds = [("add", 3, 3), ("bilinear", 2, 3), ("bilinear", 3, 2), ("bilinear", 4, 2)]
     for shift, (rule, unknowns, outputs) in enumerate(kinds):
-        chosen = table.only(rule=rule, unknowns=unknowns, outputs=outputs)
-        chosen = chosen.where(np.arange(len(chosen)) < MARKS)
+        chosen = table.only(rule=rule, unknowns=unknowns, outputs=outputs).head(MARKS)
         label = f"{rule}, M = {unknowns}, N = {outputs}"
         places = chosen["deficit"] + 0.12 * (shift - 1.5)
         axes.plot(places, chosen["error"], linestyle="", label=label, markersize=5, markerfacecolor="none")
-    axes.set(
-        yscale="log", xlabel="missing rank: rank J_grid - rank J_P", ylabel="error on the whole grid after refitting"
-    )
-    powers = (0, -4, -8, -12, -16)
-    axes.set_yticks([10.0**power for power in powers], ["1" if power == 0 else f"1e{power}" for power in powers])
+    axes.set(xlabel="missing rank: rank J_grid - rank J_P", ylabel="error on the whole grid after refitting")
+    axes.set_yscale("log")
+    axes.set_yticks([1e0, 1e-4, 1e-8, 1e-12, 1e-16], ["1", "1e-4", "1e-8", "1e-12", "1e-16"])
     axes.minorticks_off()
     axes.axhline(1e-6, color="0.5", linewidth=0.8, linestyle="-", marker="")
     axes.legend(frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2)
@@ -175,25 +163,27 @@ def _say_grids(table: Table) -> str:
 
 # ---------------------------------------------------------------------------- numerical simulation
 
+SIMULATION = (
+    "Mean over random generators with two standard errors; both models are trained on 4096 points of the support, "
+    "latents between -1 and 1."
+)
 
-def _simulation_table(results: Mapping[str, Evidence]) -> Table:
-    rows = results["simulation"].table
-    rows = rows.where(rows["low"] == rows["low"][0])
+
+def _bar_table(rows: Table) -> Table:
+    rows = rows.only(low=rows["low"][0])
     listed = []
     for model in ("blockwise", "plain"):
         for name in ("random", "diagonal", "orthogonal"):
-            found = rows.only(support=name)[model]
-            spread = 2 * float(found.std(ddof=1)) / len(found) ** 0.5 if len(found) > 1 else 0.0
-            listed.append((model, name, float(found.mean()), spread, len(found)))
-    names = ("model", "support", "r2", "two standard errors", "n")
-    return Table({name: [row[place] for row in listed] for place, name in enumerate(names)})
+            r2, error, count = estimate(rows.only(support=name)[model])
+            spread = np.nan_to_num(error)
+            listed.append({"model": model, "support": name, "r2": r2, "two standard errors": spread, "n": count})
+    return Table.from_rows(listed)
 
 
-def _draw_simulation(canvas: Canvas, table: Table) -> None:
+def _draw_bars(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.09, right=0.98, top=0.97, bottom=0.18)
-    style = {"blockwise": (BLUE, ""), "plain": ("#e3c4b3", "////")}
-    for shift, (model, (colour, hatch)) in enumerate(style.items()):
+    for shift, model, colour, hatch in ((0, "blockwise", "#1b6ca8", ""), (1, "plain", "#e3c4b3", "////")):
         rows = table.only(model=model)
         places = np.arange(len(rows)) + 0.36 * shift - 0.18
         bars: dict[str, Any] = {"width": 0.34, "color": colour, "hatch": hatch, "edgecolor": "0.2", "linewidth": 0.7}
@@ -209,75 +199,16 @@ def _draw_simulation(canvas: Canvas, table: Table) -> None:
     axes.legend(frameon=False, ncols=2, loc="upper right", fontsize=11.5)
 
 
-def _say_simulation(table: Table) -> str:
+def _say_bars(table: Table) -> str:
     apart, plain = (float(table.only(model=m, support="diagonal")["r2"][0]) for m in ("blockwise", "plain"))
     return f"From the exact diagonal a blockwise network reaches an R2 of {apart:.3f}, a plain one {plain:.3f}."
 
 
+REFITTED, READ = "Missing rank predicts what refitting finds", "Reading latents off stacked observations"
 FIGURES = (
-    Plot(
-        "supports",
-        title="Training supports",
-        caption=(
-            "Points of six supports, by one of the five latents of both sprites. Above each: whether every value of "
-            "every slot occurs, and the share of the back slot's pixels with full rank under hard occlusion."
-        ),
-        experiments=("sketches",),
-        table=_sketch_table,
-        draw=_draw_sketches,
-        alternative=_say_sketches,
-        height=560,
-    ),
-    Plot(
-        "rank-maps",
-        title="Pixels that the support leaves open",
-        caption=(
-            "Dark: share of probed values at which the stacked Jacobian of a pixel lacks full rank (hard occlusion, "
-            "planes of the paper). Right: alpha compositing, counting only what other combinations would show."
-        ),
-        experiments=("rank-maps",),
-        table=_map_table,
-        draw=_draw_maps,
-        alternative=_say_maps,
-        height=270,
-    ),
-    Plot(
-        "visibility",
-        title="What a narrow diagonal hides",
-        caption=(
-            "Share of the pixels of random back sprites, counted together, that every front sprite we drew covers: "
-            "upper bounds of what every admissible one covers."
-        ),
-        experiments=("visibility",),
-        table=_visibility_table,
-        draw=_draw_visibility,
-        alternative=_say_visibility,
-        height=300,
-    ),
-    Plot(
-        "finite-grids",
-        title="Missing rank predicts what refitting finds",
-        caption=(
-            "Random supports of a 6 x 6 grid. Components are moved at random and refitted to the seen cells; every "
-            f"mark is one support, up to {MARKS} of each kind."
-        ),
-        experiments=("finite-grids",),
-        table=_grid_table,
-        draw=_draw_grids,
-        alternative=_say_grids,
-        height=330,
-    ),
-    Plot(
-        "simulation",
-        title="Reading latents off stacked observations",
-        caption=(
-            "Mean over random generators with two standard errors; both models are trained on 4096 points of the "
-            "support, latents between -1 and 1."
-        ),
-        experiments=("simulation",),
-        table=_simulation_table,
-        draw=_draw_simulation,
-        alternative=_say_simulation,
-        height=320,
-    ),
+    plot_of("supports", "sketches", "Training supports", SUPPORTS, _draw_sketches, _say_sketches, 560),
+    plot_of("rank-maps", "rank-maps", "Pixels that the support leaves open", MAPPED, _draw_maps, _say_maps, 270),
+    plot_of("visibility", "visibility", "What a narrow diagonal hides", HIDDEN, _draw_hidden, _say_hidden, 300),
+    plot_of("finite-grids", "finite-grids", REFITTED, GRIDS, _draw_grids, _say_grids, 330, _grid_table),
+    plot_of("simulation", "simulation", READ, SIMULATION, _draw_bars, _say_bars, 320, _bar_table),
 )

@@ -27,9 +27,8 @@ def target_variances(rows: Table) -> Measured:
         [float(require(rows, support=name, targets=rule)["variance"][0]) for rule in ("hard", "soft")]
         for name in ("random", "orthogonal")
     )
-    implied = "the released errors and scores imply 0.0252 and, on planes, 0.0162"
-    numbers = {"variance, hard": every[0], "variance, soft": every[1]}
-    return Measured(numbers, f"on planes {planes[0]:.4f} and {planes[1]:.4f}; {implied}")
+    detail = f"on planes {planes[0]:.4f} and {planes[1]:.4f}; released scores imply 0.0252 and, on planes, 0.0162"
+    return Measured({"variance, hard": every[0], "variance, soft": every[1]}, detail)
 
 
 def renderer_differences(rows: Table) -> Measured:
@@ -51,6 +50,5 @@ def pass_speeds(rows: Table) -> Measured:
     if not len(fast):
         ratio = float(rows["ratio"].mean())
         raise MissingRowsError(f"needs a GPU; on a CPU a forward and backward pass is {ratio:.1f} x faster")
-    together = float(fast["batched ratio"].mean())
-    others = f"{fast['networks'][0]} networks at once are {together:.2f} x faster than in turn"
+    others = f"{fast['networks'][0]} networks at once are {fast['batched ratio'].mean():.2f} x faster than in turn"
     return Measured({"faster": fast["ratio"].mean()}, f"batch of {fast['batch'][0]}; {others}; 5.6 x was expected")

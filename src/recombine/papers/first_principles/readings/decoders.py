@@ -47,8 +47,8 @@ def _listed(values: Iterable[float], decimals: int = 3) -> str:
 def random_scores(rows: Table) -> Measured:
     """Return the R2 of both models, trained on all combinations."""
     found = DecoderRows.largest(rows, RANDOM, RANDOM_MONOLITHIC)
-    names = ("R2, compositional", "R2, monolithic")
-    return found.measure(dict(zip(names, found.means("r2 all"), strict=True)), _published(found))
+    ours, plain = found.means("r2 all")
+    return found.measure({"R2, compositional": ours, "R2, monolithic": plain}, _published(found))
 
 
 def plane_scores(rows: Table) -> Measured:
@@ -107,9 +107,9 @@ def gap_columns(rows: Table) -> Measured:
     )
     middles = (np.arange(CELLS) + 0.5) / CELLS
     inside = (middles > GAP[0]) & (middles < GAP[1])
-    parts = {"error inside the gap": inside, "error outside": ~inside}
-    ratios = {name: float(holed[part].mean() / plain[part].mean()) for name, part in parts.items()}
-    return Measured(ratios, "one seed each", note=scale_in_words(str(maps["scale"][0])))
+    within, without = (float(holed[part].mean() / plain[part].mean()) for part in (inside, ~inside))
+    numbers = {"error inside the gap": within, "error outside": without}
+    return Measured(numbers, "one seed each", note=scale_in_words(str(maps["scale"][0])))
 
 
 def diagonal_scores(rows: Table) -> Measured:
@@ -124,12 +124,9 @@ def diagonal_seeds(rows: Table) -> Measured:
     """Return how many seeds of a narrow diagonal end below and above the middle."""
     found = DecoderRows.largest(rows, NARROW, scales=("full",), why="five seeds of each")
     scores = found.of(NARROW, least=5)["r2 all"]
-    numbers = {
-        "R2": found.means("r2 all")[0],
-        "seeds below 0.5": int((scores < 0.5).sum()),
-        "seeds above 0.8": int((scores > 0.8).sum()),
-    }
-    return found.measure(numbers, f"by seed: {_listed(scores)}; published: 3 of 5 below 0.5")
+    sides = {"seeds below 0.5": int((scores < 0.5).sum()), "seeds above 0.8": int((scores > 0.8).sum())}
+    detail = f"by seed: {_listed(scores)}; published: 3 of 5 below 0.5"
+    return found.measure({"R2": found.means("r2 all")[0], **sides}, detail)
 
 
 def one_plane_errors(rows: Table) -> Measured:
@@ -147,18 +144,18 @@ def ghost_shares(rows: Table) -> Measured:
     found = DecoderRows.largest(rows, STAR, PLANES, scales=SPRITES, why=why)
     errors, back = found.means("mse all"), found.means("share on B")
     rest, other = (error.mean * (1 - share.mean) for error, share in zip(errors, back, strict=True))
-    front = found.means("share on O")[0].mean
-    detail = (
-        f"error on B's pixels {found.means('mse on B')[0].mean:.3f}; without them {rest:.4f}, two planes {other:.4f}; "
-        "47.5% and 0.3% were expected"
+    numbers = {"error on B": back[0].mean, "error on O": found.means("share on O")[0].mean}
+    words = (
+        f"error on B's pixels {found.means('mse on B')[0].mean:.3f}; without them {rest:.4f}, two planes {other:.4f}"
     )
-    return found.measure({"error on B": back[0].mean, "error on O": front, "rest / two planes": rest / other}, detail)
+    return found.measure({**numbers, "rest / two planes": rest / other}, f"{words}; 47.5% and 0.3% were expected")
 
 
 def collapses(rows: Table) -> Measured:
     """Return how many RGBa models collapsed, or did not, against what their first weights foretell."""
-    why = "small RGBa models use another opacity than the paper's"
-    found = DecoderRows.largest(rows, RGBA, scales=SPRITES, why=why)
+    found = DecoderRows.largest(
+        rows, RGBA, scales=SPRITES, why="small RGBa models use another opacity than the paper's"
+    )
     models = found.of(RGBA)
     doomed, dead = models["opaque at start"] == 0, models["r2 id"] <= ALIVE
     numbers = {

@@ -31,8 +31,7 @@ def occlusion_determinants(rows: Table) -> Measured:
         "determinant over yellow": abs(yellow["determinant"][0]),
         "from the closed form": np.abs(rows["determinant"] - rows["closed form"]).max(),
     }
-    zeros = "under a transparent pixel it is 0 where the channels add up to 2: yellow, cyan and magenta"
-    return Measured(numbers, f"{len(rows)} pixels; {zeros}")
+    return Measured(numbers, f"{len(rows)} pixels; under a transparent one it is 0 where the channels add up to 2")
 
 
 def anchors_needed(rows: Table) -> Measured:
@@ -64,10 +63,8 @@ def refit_agreement(rows: Table) -> Measured:
 def graph_agreement(rows: Table) -> Measured:
     """Return how many supports the criterion and the graph judge differently for addition."""
     added = rows.only(rule="add")
-    numbers = {
-        "supports that differ": int((~added["as graph"]).sum()),
-        "not connected": int((~added["identifiable"]).sum()),
-    }
+    differ, apart = (int((~added[name]).sum()) for name in ("as graph", "identifiable"))
+    numbers = {"supports that differ": differ, "not connected": apart}
     return Measured(numbers, f"all 36 cells of {len(added)} random supports")
 
 
@@ -76,8 +73,8 @@ def fixed_ranks(rows: Table) -> Measured:
     names = ("rank", "full", "rank with start", "full with start")
     found = {(r["support"], r["unknowns"], r["outputs"]): tuple(r[name] for name in names) for r in rows.rows()}
     wrong = [key for key, ranks in GRID_RANKS.items() if found.get(key) != ranks]
-    words = f"{len(GRID_RANKS)} instances, four ranks each"
-    return Measured({"instances that differ": len(wrong)}, f"{words}; differs at {wrong[0]}" if wrong else words)
+    where = f"; differs at {wrong[0]}" if wrong else ""
+    return Measured({"instances that differ": len(wrong)}, f"{len(GRID_RANKS)} instances, four ranks each{where}")
 
 
 def start_errors(rows: Table) -> Measured:
@@ -92,7 +89,7 @@ def start_errors(rows: Table) -> Measured:
     detail = (
         f"{len(moved)} bilinear worlds; a wrong start with the right f there fits both planes to "
         f"{square['seen error'].max():.0e} where N = M and misses by {square['error'].min():.2f} or more off them; "
-        f"with more outputs than unknowns it shows on the planes too ({tall['seen error'].min():.2f} or more)"
+        f"where N > M it shows on the planes too ({tall['seen error'].min():.2f} or more)"
     )
     return Measured(numbers, detail)
 
