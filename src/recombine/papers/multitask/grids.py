@@ -16,25 +16,21 @@ OVERLAPS, ACTIVE, SCALINGS = [40, 30, 20, 0], [5, 10, 20, 30, 40], [1.0, 0.1, 0.
 QUICK_CONES = 64
 
 
-def _seeds(n: int, quick: bool) -> list[int]:
-    """Small problems take no time, so that quick runs can afford every seed of them."""
-    return SEEDS if n <= 128 or not quick else SEEDS[:2]
+def _places(quick: bool) -> list[tuple[int, int]]:
+    """Samples and seed of each unit: small problems take no time, so that quick runs can afford every seed of them."""
+    return [(n, seed) for n in SAMPLES for seed in SEEDS if n <= 128 or seed < 2 or not quick]
 
 
 def _overlap_grid(quick: bool) -> list[dict[str, Any]]:
     return [
-        {"n": n, "overlaps": OVERLAPS, "mtl": seed < 2 and n <= QUICK_CONES if quick else True, "seeds": [seed]}
-        for n in SAMPLES
-        for seed in _seeds(n, quick)
+        {"n": n, "overlaps": OVERLAPS, "mtl": not quick or (seed < 2 and n <= QUICK_CONES), "seeds": [seed]}
+        for n, seed in _places(quick)
     ]
 
 
 def _nested_grid(quick: bool) -> list[dict[str, Any]]:
-    return [
-        {"n": n, "active": ACTIVE, "scalings": SCALINGS, "mtl": not quick, "seeds": [seed]}
-        for n in SAMPLES
-        for seed in _seeds(n, quick)
-    ]
+    about = {"active": ACTIVE, "scalings": SCALINGS, "mtl": not quick}
+    return [{"n": n, **about, "seeds": [seed]} for n, seed in _places(quick)]
 
 
 PLAIN = {"rate": 0.1, "stop": 1e-10}
@@ -89,28 +85,16 @@ def _correlation_grid(student: dict[str, Any], samples: list[int], names: list[s
 
 
 #: At the published rate few multi-task students with few samples converge.
-SLOW = [
-    {
-        "n": n,
-        "correlations": ["1 x 6"],
-        "methods": ["slow mtl"],
-        **TWO_RATES,
-        "slow mtl rate": 0.3,
-        "mtl steps": 300_000,
-        "seeds": SEEDS,
-    }
-    for n in (16, 128)
-]
+SLOW = {**TWO_RATES, "correlations": ["1 x 6"], "methods": ["slow mtl"], "slow mtl rate": 0.3}
+SLOW |= {"mtl steps": 300_000, "seeds": SEEDS}
 
 
 def _units_grid() -> list[dict[str, Any]]:
     """Scaling concerns pretrained weights alone, so that the other methods are trained once."""
     about: dict[str, Any] = {"units": [1, 2, 3, 4, 5, 6], "cosines": [0.0, 1.0], **STUDENT, "rate": 0.1, "seeds": SEEDS}
-    return [
-        {"n": n, **about, "scalings": scalings, "methods": methods}
-        for n in (16, 64)
-        for scalings, methods in (([0.01, 0.1, 1.0, 10.0, 100.0], ["pt+ft"]), ([1.0], ["mtl", "stl"]))
-    ]
+    scaled = {**about, "scalings": [0.01, 0.1, 1.0, 10.0, 100.0], "methods": ["pt+ft"]}
+    plain = {**about, "scalings": [1.0], "methods": ["mtl", "stl"]}
+    return [{"n": n, **methods} for n in (16, 64) for methods in (scaled, plain)]
 
 
 def _magnitude_grid() -> list[dict[str, Any]]:
@@ -167,7 +151,10 @@ NETWORK_EXPERIMENTS = (
         f"{NAME}/relu-correlation",
         relu.correlation,
         quick=_correlation_grid(SMALL, [16, 64], ["1 x 6", "0.9 x 6"], SEEDS[:2]),
-        full=[*_correlation_grid(TWO_RATES, SAMPLES, list(relu.CORRELATIONS), SEEDS), *SLOW],
+        full=[
+            *_correlation_grid(TWO_RATES, SAMPLES, list(relu.CORRELATIONS), SEEDS),
+            *({**SLOW, "n": n} for n in (16, 128)),
+        ],
     ),
     Experiment(f"{NAME}/relu-units", relu.units, quick=[QUICK_UNITS], full=_units_grid()),
     Experiment(f"{NAME}/relu-magnitude", relu.magnitude, quick=[QUICK_MAGNITUDES], full=_magnitude_grid()),
