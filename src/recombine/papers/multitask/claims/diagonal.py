@@ -149,13 +149,13 @@ CLAIMS = (
     _nested(
         "11",
         "Rescaled weights prefer few of the known features: error with 40 over error with 5 (theory).",
-        measure=theory.sparsity_ratios,
+        measure=partial(theory.error_ratios, active=40, place="inside", scalings=(1.0, 0.1, 0.01)),
         expect={"ratio at m = 1": Below(10), "ratio at m = 0.1": Above(1e3), "ratio at m = 0.01": Above(1e5)},
     ),
     _nested(
         "12a",
         "Rescaled weights still prefer known features: error with 5 new over 5 known ones (theory).",
-        measure=theory.reuse_ratios,
+        measure=partial(theory.error_ratios, active=5, place="outside", scalings=(0.1, 0.01)),
         expect={"ratio at m = 0.1": Above(1e4), "ratio at m = 0.01": Above(1e4)},
     ),
     _nested(
