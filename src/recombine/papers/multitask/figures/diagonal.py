@@ -172,10 +172,11 @@ def _nested_legend(canvas: Canvas, axes: Axes, trained: bool) -> None:
 
     place: dict[str, Any] = {"frameon": False, "fontsize": 11, "loc": "upper left", "handlelength": 2.4}
     place["alignment"] = "left"
-    handles, labels = axes.get_legend_handles_labels()
+    drawn = [line for line in axes.get_lines() if str(line.get_label()).startswith("m = ")]
+    labels = [str(line.get_label()) for line in drawn]
     lines = [
         Line2D([], [], color=line.get_color(), linestyle=line.get_linestyle(), marker=marker * trained)
-        for line, marker in zip(handles, MARKS, strict=False)
+        for line, marker in zip(drawn, MARKS, strict=False)
     ]
     canvas.legend(lines, labels, title="line: theory", bbox_to_anchor=(0.8, 0.93), **place)
     if trained:

@@ -24,7 +24,7 @@ PUBLISHED_BY_UNITS = {
     ("mtl", 1.0): (4.4e-4, 8.2e-5),
 }
 #: Correlation -> number of samples -> how far ahead the better method is, as published.
-PUBLISHED_LEADS = {"1 x 6": {16: 650, 32: 865, 64: 329}, "1 x 5, 0": {32: 1.7, 64: 4.9, 128: 6.8, 256: 2.8}}
+PUBLISHED_LEADS = {"1 x 6": {16: 650.0, 32: 865.0, 64: 329.0}, "1 x 5, 0": {32: 1.7, 64: 4.9, 128: 6.8, 256: 2.8}}
 
 
 def _students(rows: Table, **condition: Any) -> Table:
