@@ -16,39 +16,30 @@ OVERLAPS, ACTIVE, SCALINGS = [40, 30, 20, 0], [5, 10, 20, 30, 40], [1.0, 0.1, 0.
 QUICK_CONES = 64
 
 
-def _seeds(n: int, quick: bool) -> list[int]:
-    """Small problems take no time, so that quick runs can afford every seed of them."""
-    return SEEDS if n <= 128 or not quick else SEEDS[:2]
+def _places(quick: bool) -> list[tuple[int, int]]:
+    """Samples and seed of each unit: small problems take no time, so that quick runs can afford every seed of them."""
+    return [(n, seed) for n in SAMPLES for seed in SEEDS if n <= 128 or seed < 2 or not quick]
 
 
 def _overlap_grid(quick: bool) -> list[dict[str, Any]]:
     return [
-        {"n": n, "overlaps": OVERLAPS, "mtl": seed < 2 and n <= QUICK_CONES if quick else True, "seeds": [seed]}
-        for n in SAMPLES
-        for seed in _seeds(n, quick)
+        {"n": n, "overlaps": OVERLAPS, "mtl": not quick or (seed < 2 and n <= QUICK_CONES), "seeds": [seed]}
+        for n, seed in _places(quick)
     ]
 
 
 def _nested_grid(quick: bool) -> list[dict[str, Any]]:
-    return [
-        {"n": n, "active": ACTIVE, "scalings": SCALINGS, "mtl": not quick, "seeds": [seed]}
-        for n in SAMPLES
-        for seed in _seeds(n, quick)
-    ]
+    about = {"active": ACTIVE, "scalings": SCALINGS, "mtl": not quick}
+    return [{"n": n, **about, "seeds": [seed]} for n, seed in _places(quick)]
 
 
-PLAIN = {"rate": 0.1, "stop": 1e-10}
+ALONE, ALL = ["pt+ft", "stl"], ["pt+ft", "stl", "mtl"]
+NESTED: dict[str, Any] = {"active": ACTIVE, "places": ["inside", "outside"], "scalings": SCALINGS}
 
 
-def _overlap_runs(n: int, overlaps: list[int], methods: list[str], seed: int, steps: int) -> dict[str, Any]:
-    about = {"n": n, "overlaps": overlaps, "methods": methods, "seeds": [seed]}
-    return {**about, **PLAIN, "dtype": "float32", "steps": steps, "mtl steps": steps}
-
-
-def _nested_runs(n: int, seed: int, steps: int, **chosen: Any) -> dict[str, Any]:
-    about = {"n": n, "active": ACTIVE, "places": ["inside", "outside"], "scalings": SCALINGS}
-    about |= {"methods": ["pt+ft", "stl", "mtl"], "seeds": [seed], **PLAIN}
-    return {**about, "dtype": "float32", "steps": steps, "mtl steps": steps, **chosen}
+def _runs(n: int, seed: int, steps: int, methods: list[str], **about: Any) -> dict[str, Any]:
+    plain = {"rate": 0.1, "stop": 1e-10, "dtype": "float32", "steps": steps, "mtl steps": steps}
+    return {"n": n, "methods": methods, "seeds": [seed], **plain, **about}
 
 
 def _flow_runs(seed: int, **size: int) -> dict[str, Any]:
@@ -57,15 +48,17 @@ def _flow_runs(seed: int, **size: int) -> dict[str, Any]:
     return {**size, **about, "precision": 1e-6, "seeds": [seed]}
 
 
-ALONE = ["pt+ft", "stl"]
 QUICK_OVERLAP = [
-    *(_overlap_runs(16, [40, 0], ALONE, seed, 40_000) for seed in (0, 1, 2)),
-    *(_overlap_runs(64, OVERLAPS, ALONE, seed, 100_000) for seed in (0, 1)),
-    _overlap_runs(256, [0], ALONE, 0, 30_000),
-    _overlap_runs(64, [40], ["mtl"], 0, 50_000),
-    _overlap_runs(256, [0], ["mtl"], 0, 20_000),
+    *(_runs(16, seed, 40_000, ALONE, overlaps=[40, 0]) for seed in (0, 1, 2)),
+    *(_runs(64, seed, 100_000, ALONE, overlaps=OVERLAPS) for seed in (0, 1)),
+    _runs(256, 0, 30_000, ALONE, overlaps=[0]),
+    _runs(64, 0, 50_000, ["mtl"], overlaps=[40]),
+    _runs(256, 0, 20_000, ["mtl"], overlaps=[0]),
 ]
-FULL_OVERLAP = [_overlap_runs(n, OVERLAPS, [*ALONE, "mtl"], seed, 200_000) for n in SAMPLES for seed in SEEDS]
+FULL_OVERLAP = [_runs(n, seed, 200_000, ALL, overlaps=OVERLAPS) for n, seed in _places(quick=False)]
+QUICK_NESTED = [_runs(64, 0, 40_000, ["pt+ft"], **NESTED | {"active": [5, 40], "scalings": [1.0, 0.1]})]
+#: From rescaled weights, few known features are learned last: 100,000 steps are not nearly enough.
+FULL_NESTED = [_runs(n, seed, 500_000, ALL, **NESTED, **{"mtl steps": 100_000}) for n, seed in _places(quick=False)]
 
 #: ReLU students: the published size, and one that a laptop trains in seconds.
 STUDENT = {"width": 1000, "scale": 1e-3, "rate": 1.0, "stop": 1e-8, "batch": 128, "auxiliary samples": 1024}
@@ -89,32 +82,20 @@ def _correlation_grid(student: dict[str, Any], samples: list[int], names: list[s
 
 
 #: At the published rate few multi-task students with few samples converge.
-SLOW = [
-    {
-        "n": n,
-        "correlations": ["1 x 6"],
-        "methods": ["slow mtl"],
-        **TWO_RATES,
-        "slow mtl rate": 0.3,
-        "mtl steps": 300_000,
-        "seeds": SEEDS,
-    }
-    for n in (16, 128)
-]
+SLOW = {**TWO_RATES, "correlations": ["1 x 6"], "methods": ["slow mtl"], "slow mtl rate": 0.3}
+SLOW |= {"mtl steps": 300_000, "seeds": SEEDS}
 
 
 def _units_grid() -> list[dict[str, Any]]:
     """Scaling concerns pretrained weights alone, so that the other methods are trained once."""
     about: dict[str, Any] = {"units": [1, 2, 3, 4, 5, 6], "cosines": [0.0, 1.0], **STUDENT, "rate": 0.1, "seeds": SEEDS}
-    return [
-        {"n": n, **about, "scalings": scalings, "methods": methods}
-        for n in (16, 64)
-        for scalings, methods in (([0.01, 0.1, 1.0, 10.0, 100.0], ["pt+ft"]), ([1.0], ["mtl", "stl"]))
-    ]
+    scaled = {**about, "scalings": [0.01, 0.1, 1.0, 10.0, 100.0], "methods": ["pt+ft"]}
+    plain = {**about, "scalings": [1.0], "methods": ["mtl", "stl"]}
+    return [{"n": n, **methods} for n in (16, 64) for methods in (scaled, plain)]
 
 
 def _magnitude_grid() -> list[dict[str, Any]]:
-    about = {"methods": ["pt+ft", "stl"], **STUDENT, "rate": 0.1}
+    about = {"methods": ALONE, **STUDENT, "rate": 0.1}
     about |= {"cosines": [0.8, 0.9, 0.95, 0.99, 1.0], "magnitudes": [0.01, 0.05, 0.1, 0.5, 1.0]}
     return [{**about, "n": n, "seeds": seeds} for seeds in (SEEDS[:3], SEEDS[3:]) for n in (128, 32)]
 
@@ -123,7 +104,38 @@ BRIEF = {**SMALL, "n": 32, "steps": 3000, "methods": ["pt+ft"], "seeds": [0]}
 QUICK_UNITS = {**BRIEF, "units": [1, 6], "cosines": [1.0], "scalings": [1.0, 10.0]}
 QUICK_MAGNITUDES = {**BRIEF, "cosines": [0.9], "magnitudes": [1.0, 0.1]}
 
-THEORY_EXPERIMENTS = (
+#: CIFAR-100 as published but for four things: training may take fewer epochs than 1000, the transformer computes
+#: in bfloat16, multi-task networks get three of the seven numbers of samples, and there are three seeds instead of 50.
+PHOTOGRAPHS: dict[str, Any] = {"images": "cifar100", "stop": 0.01}
+EPOCHS: dict[str, dict[str, Any]] = {
+    "resnet": {"pretraining epochs": 100, "epochs": 1000, "half": False},
+    "vit": {"pretraining epochs": 60, "epochs": 300, "half": True},
+}
+ALL_SAMPLES, SOME_SAMPLES = [10, 20, 50, 100, 200, 500, 1000], [20, 100, 1000]
+RESCALED: dict[str, Any] = {"methods": ALONE, "n": ALL_SAMPLES, "factors": [0.125, 0.25, 0.5, 1.0, 2.0]}
+#: A control: ResNet-18 with new batch-norm statistics before plain finetuning too, and centred activations.
+RECALIBRATED: dict[str, Any] = {"methods": ["pt+ft recalibrated"], "n": ALL_SAMPLES, "factors": [0.125, 1.0]}
+#: Multi-task training ends when both tasks are learned, each step counting the same, or as published: when the main one
+#: is ("main"), steps of the auxiliary task having the small weight that makes its epoch count as much as main's.
+JOINT: tuple[dict[str, Any], ...] = ({"stop rule": "both", "auxiliary weight": 1.0}, {"stop rule": "main"})
+
+
+def _photographs() -> list[dict[str, Any]]:
+    """Rescaled finetuning first, then multi-task networks by rule and number of samples, then the control."""
+    joint: list[dict[str, Any]] = [{"methods": ["mtl"], "mtl n": [n], **rule} for rule in JOINT for n in SOME_SAMPLES]
+    parts = [(part, network) for part in (RESCALED, *joint) for network in EPOCHS] + [(RECALIBRATED, "resnet")]
+    return [
+        {**PHOTOGRAPHS, "network": network, **EPOCHS[network], **part, "seeds": [seed]}
+        for part, network in parts
+        for seed in (0, 1, 2)
+    ]
+
+
+DIGITS: dict[str, Any] = {"images": "digits", "network": "small resnet", "n": [20, 100], "mtl n": [100]}
+DIGITS |= {"factors": [0.125, 0.5, 1.0], "epochs": 40, "pretraining epochs": 8, "stop": 0.02, "rate": 0.02}
+DIGITS |= {"methods": ALL, **JOINT[0]}
+
+EXPERIMENTS = (
     Experiment(f"{NAME}/q-limits", theory.q_limits, quick=[{"sizes": [1e-3, 1e6]}], full=[{"sizes": [1e-3, 1e6]}]),
     Experiment(f"{NAME}/penalties", theory.penalties, quick=[{"points": 61}], full=[{"points": 601}]),
     Experiment(f"{NAME}/flow", theory.flow_ends, quick=[{}], full=[{}]),
@@ -147,16 +159,8 @@ THEORY_EXPERIMENTS = (
     ),
     Experiment(f"{NAME}/overlap", theory.overlap, quick=_overlap_grid(True), full=_overlap_grid(False)),
     Experiment(f"{NAME}/nested", theory.nested, quick=_nested_grid(True), full=_nested_grid(False)),
-)
-NETWORK_EXPERIMENTS = (
     Experiment(f"{NAME}/overlap-networks", networks.overlap_networks, quick=QUICK_OVERLAP, full=FULL_OVERLAP),
-    Experiment(
-        f"{NAME}/nested-networks",
-        networks.nested_networks,
-        quick=[_nested_runs(64, 0, 40_000, active=[5, 40], scalings=[1.0, 0.1], methods=["pt+ft"])],
-        # From rescaled weights, few known features are learned last: 100,000 steps are not nearly enough.
-        full=[_nested_runs(n, seed, 500_000, **{"mtl steps": 100_000}) for n in SAMPLES for seed in SEEDS],
-    ),
+    Experiment(f"{NAME}/nested-networks", networks.nested_networks, quick=QUICK_NESTED, full=FULL_NESTED),
     Experiment(
         f"{NAME}/nested-flow",
         networks.nested_flow,
@@ -167,45 +171,13 @@ NETWORK_EXPERIMENTS = (
         f"{NAME}/relu-correlation",
         relu.correlation,
         quick=_correlation_grid(SMALL, [16, 64], ["1 x 6", "0.9 x 6"], SEEDS[:2]),
-        full=[*_correlation_grid(TWO_RATES, SAMPLES, list(relu.CORRELATIONS), SEEDS), *SLOW],
+        full=[
+            *_correlation_grid(TWO_RATES, SAMPLES, list(relu.CORRELATIONS), SEEDS),
+            *({**SLOW, "n": n} for n in (16, 128)),
+        ],
     ),
     Experiment(f"{NAME}/relu-units", relu.units, quick=[QUICK_UNITS], full=_units_grid()),
     Experiment(f"{NAME}/relu-magnitude", relu.magnitude, quick=[QUICK_MAGNITUDES], full=_magnitude_grid()),
-)
-
-
-#: CIFAR-100 as published but for four things: training may take fewer epochs than 1000, the transformer computes
-#: in bfloat16, multi-task networks get three of the seven numbers of samples, and there are three seeds instead of 50.
-PHOTOGRAPHS: dict[str, Any] = {"images": "cifar100", "stop": 0.01}
-EPOCHS: dict[str, dict[str, Any]] = {
-    "resnet": {"pretraining epochs": 100, "epochs": 1000, "half": False},
-    "vit": {"pretraining epochs": 60, "epochs": 300, "half": True},
-}
-ALL_SAMPLES, SOME_SAMPLES = [10, 20, 50, 100, 200, 500, 1000], [20, 100, 1000]
-RESCALED: dict[str, Any] = {"methods": ["pt+ft", "stl"], "n": ALL_SAMPLES, "factors": [0.125, 0.25, 0.5, 1.0, 2.0]}
-#: A control: ResNet-18 with new batch-norm statistics before plain finetuning too, and centred activations.
-RECALIBRATED: dict[str, Any] = {"methods": ["pt+ft recalibrated"], "n": ALL_SAMPLES, "factors": [0.125, 1.0]}
-#: Multi-task training ends when both tasks are learned, each step counting the same, or as published: when the main one
-#: is ("main"), steps of the auxiliary task having the small weight that makes its epoch count as much as main's.
-JOINT: tuple[dict[str, Any], ...] = ({"stop rule": "both", "auxiliary weight": 1.0}, {"stop rule": "main"})
-
-
-def _photographs() -> list[dict[str, Any]]:
-    """Rescaled finetuning first, then multi-task networks by rule and number of samples, then the control."""
-    joint: list[dict[str, Any]] = [{"methods": ["mtl"], "mtl n": [n], **rule} for rule in JOINT for n in SOME_SAMPLES]
-    parts = [(part, network) for part in (RESCALED, *joint) for network in EPOCHS] + [(RECALIBRATED, "resnet")]
-    return [
-        {**PHOTOGRAPHS, "network": network, **EPOCHS[network], **part, "seeds": [seed]}
-        for part, network in parts
-        for seed in (0, 1, 2)
-    ]
-
-
-DIGITS: dict[str, Any] = {"images": "digits", "network": "small resnet", "n": [20, 100], "mtl n": [100]}
-DIGITS |= {"factors": [0.125, 0.5, 1.0], "epochs": 40, "pretraining epochs": 8, "stop": 0.02, "rate": 0.02}
-DIGITS |= {"methods": ["pt+ft", "stl", "mtl"], **JOINT[0]}
-
-IMAGE_EXPERIMENTS = (
     Experiment(
         f"{NAME}/dimensions",
         images.dimensions,
@@ -220,5 +192,3 @@ IMAGE_EXPERIMENTS = (
         needs=images.needs_images,
     ),
 )
-
-EXPERIMENTS = (*THEORY_EXPERIMENTS, *NETWORK_EXPERIMENTS, *IMAGE_EXPERIMENTS)

@@ -12,6 +12,15 @@ OURS = "derived from the protocol"
 #: How near theory has to come to networks: half of them within 5%, each within a factor of two.
 PREDICTED = {"median difference": Below(0.05, "%"), "largest difference": Below(1.0, "%")}
 
+#: Claims on the same rows: where they are said, read and shown, unless they say otherwise.
+_flow = partial(Claim, source=OURS, reads="flow")
+_penalties = partial(Claim, source=OURS, reads="penalties", figure="penalties")
+_limits = partial(Claim, source=OURS, reads="limits")
+_overlap = partial(Claim, source="data of Fig. overlap", reads="overlap-networks", figure="samples")
+_nested = partial(Claim, source="data of Fig. nested", reads="nested", figure="nested")
+_group_norm = partial(Claim, source=OURS, reads="group-norm", figure="group-norm")
+_rescaled = partial(Claim, source="ours", reads="nested-networks", expect=PREDICTED)
+
 CLAIMS = (
     Claim(
         "1",
@@ -21,27 +30,23 @@ CLAIMS = (
         measure=theory.q_ratios,
         expect={"near zero, over z^2 / 4": Near(1, 1e-6), "far away, over z ln z": Near(1, 0.1)},
     ),
-    Claim(
+    _flow(
         "2",
         "Gradient flow on a single task ends at the interpolator of least potential.",
         source="Azulay et al. 2021",
-        reads="flow",
         measure=partial(theory.flow_differences, kind="single task", starts=4),
         expect={"largest difference": Below(1e-8)},
     ),
-    Claim(
+    _flow(
         "3a",
         "After pretraining, gradient flow ends at the interpolator of least potential with the exact k and start.",
-        source=OURS,
-        reads="flow",
         measure=partial(theory.flow_differences, kind="PT+FT", starts=4),
         expect={"largest difference": Below(1e-8)},
     ),
-    Claim(
+    _flow(
         "3b",
         "After pretraining, finetuning minimises the published penalty, k = |B| + gamma^2.",
         source="code of the figures",
-        reads="flow",
         measure=theory.published_penalty,
         expect={"from the published penalty": Below(1e-8)},
         contradicted={"from the published penalty": AtLeast(0.1), "from the exact one": Below(1e-8)},
@@ -50,19 +55,15 @@ CLAIMS = (
         "sqrt|B|; pretraining leaves one of them at alpha^2 / sqrt|B|. Certain: two exact methods agree. Read in the "
         "code of the figures; the paper's text was not at hand",
     ),
-    Claim(
+    _flow(
         "3c",
         "The published penalty is exact where both paths carry sqrt|B|.",
-        source=OURS,
-        reads="flow",
         measure=partial(theory.flow_differences, kind="two equal paths", starts=1),
         expect={"largest difference": Below(1e-8)},
     ),
-    Claim(
+    _flow(
         "4a",
         "w^2 - v^2 is conserved by gradient flow.",
-        source=OURS,
-        reads="flow",
         measure=theory.conserved_drift,
         expect={"largest drift": Below(1e-9)},
     ),
@@ -74,127 +75,94 @@ CLAIMS = (
         measure=theory.drift_power,
         expect={"power": Near(1, 0.05)},
     ),
-    Claim(
+    _penalties(
         "5a",
         "Order and feature dependence add to one: MTL, PT+FT without readouts at the start, turning a ReLU unit.",
         source="abstract: conservation law",
-        reads="penalties",
         measure=theory.law_differences,
         expect={"largest difference": Below(1e-5)},
-        figure="penalties",
     ),
-    Claim(
+    _penalties(
         "5b",
         "Readouts that start above zero break that law.",
-        source=OURS,
-        reads="penalties",
         measure=theory.excess_with_readouts,
         expect={"largest excess over one": Above(1e-4), "smallest excess": Above(-1e-6)},
-        figure="penalties",
     ),
-    Claim(
+    _penalties(
         "6",
         "The order of PT+FT is above that of MTL wherever B < beta.",
         source="code of Fig. order",
-        reads="penalties",
         measure=theory.penalty_orders,
         expect={"PT+FT": Near(1.151, 5e-4), "MTL": Near(1.001, 5e-4), "smallest difference": Above(0)},
-        figure="penalties",
     ),
-    Claim(
+    _limits(
         "7a",
         "Large scaling turns finetuning into linear probing.",
-        source=OURS,
-        reads="limits",
         measure=theory.probe_difference,
         expect={"largest difference, m = 100": Below(1e-5)},
     ),
-    Claim(
+    _limits(
         "7b",
         "Small scaling turns finetuning into basis pursuit with cheaper known features.",
-        source=OURS,
-        reads="limits",
         measure=theory.pursuit_cost,
         expect={"cost over the least, m = 1e-4": Between(0, 1e-3, "%")},
     ),
-    Claim(
+    _group_norm(
         "8a",
         "Multi-task training with vanishing weight decay ends at the least group norm.",
-        source=OURS,
-        reads="group-norm",
         measure=theory.decayed_norms,
         expect={
             "least and most with decay": Near(theory.GROUP_NORM, 1e-5),
             "cone program": Near(theory.GROUP_NORM, 1e-6),
         },
-        figure="group-norm",
     ),
-    Claim(
+    _group_norm(
         "8b",
         "Multi-task gradient flow from small weights without decay does not; it moves away as weights shrink.",
         source="ours",
-        reads="group-norm",
         measure=theory.flow_norms,
         expect={
             "group norms": Rises(every_step=True),
             "from weights of 1e-6": Near(theory.FLOW_NORM, 0.005),
             "over the least": Above(1.1),
         },
-        figure="group-norm",
     ),
-    Claim(
+    _overlap(
         "9a",
         "With 64 samples, pretraining on the same 40 of 1000 features leaves hardly any error, one task all (theory).",
-        source="data of Fig. overlap",
         reads="overlap",
         measure=theory.shared_feature_losses,
         expect={"mean of PT+FT": Between(1e-6, 1e-4), "least of STL": Above(0.8)},
-        figure="samples",
     ),
-    Claim(
+    _overlap(
         "9b",
         "With 64 samples, learning a task of the same 40 features alongside leaves little error, more than PT+FT.",
-        source="data of Fig. overlap",
-        reads="overlap-networks",
         measure=diagonal.joint_loss,
         expect={"mean of MTL": Between(1e-4, 1e-2), "smallest gap to PT+FT": Above(0)},
-        figure="samples",
     ),
-    Claim(
+    _overlap(
         "10",
         "Where no feature is shared, a single task beats PT+FT and MTL with 256 samples, best test loss over training.",
-        source="data of Fig. overlap",
-        reads="overlap-networks",
         measure=diagonal.unshared_losses,
         expect={"over STL": Above(5)},
-        figure="samples",
     ),
-    Claim(
+    _nested(
         "11",
         "Rescaled weights prefer few of the known features: error with 40 over error with 5 (theory).",
-        source="data of Fig. nested",
-        reads="nested",
-        measure=theory.sparsity_ratios,
+        measure=partial(theory.error_ratios, active=40, place="inside", scalings=(1.0, 0.1, 0.01)),
         expect={"ratio at m = 1": Below(10), "ratio at m = 0.1": Above(1e3), "ratio at m = 0.01": Above(1e5)},
-        figure="nested",
     ),
-    Claim(
+    _nested(
         "12a",
         "Rescaled weights still prefer known features: error with 5 new over 5 known ones (theory).",
-        source="data of Fig. nested",
-        reads="nested",
-        measure=theory.reuse_ratios,
+        measure=partial(theory.error_ratios, active=5, place="outside", scalings=(0.1, 0.01)),
         expect={"ratio at m = 0.1": Above(1e4), "ratio at m = 0.01": Above(1e4)},
-        figure="nested",
     ),
-    Claim(
+    _nested(
         "12b",
         "Rescaling makes 5 new features learnable (theory).",
-        source="data of Fig. nested",
-        reads="nested",
         measure=theory.new_feature_losses,
         expect={"loss": Falls(every_step=True), "at m = 1": Above(0.8), "at m = 0.01": Below(0.05)},
-        figure="nested",
     ),
     Claim(
         "17",
@@ -204,14 +172,12 @@ CLAIMS = (
         measure=diagonal.final_and_least_loss,
         expect={"least over training": Near(1, 0.05), "final over least": Above(1.5)},
     ),
-    Claim(
+    _overlap(
         "18",
         "Theory predicts the test loss of PT+FT and STL networks trained to 1e-10: median and largest difference.",
         source="ours",
-        reads="overlap-networks",
         measure=diagonal.single_output_differences,
         expect=PREDICTED,
-        figure="samples",
     ),
     Claim(
         "19",
@@ -221,22 +187,16 @@ CLAIMS = (
         measure=diagonal.group_norm_loss,
         expect={"ratio": Above(10)},
     ),
-    Claim(
+    _rescaled(
         "21a",
         "Theory predicts PT+FT networks that learn new features from rescaled weights: median and largest difference.",
-        source="ours",
-        reads="nested-networks",
         measure=partial(diagonal.rescaled_differences, method="pt+ft", places=("outside",)),
-        expect=PREDICTED,
         figure="nested",
     ),
-    Claim(
+    _rescaled(
         "21b",
         "Theory predicts networks that learn known features, at m = 1 or 20 and more: median and largest difference.",
-        source="ours",
-        reads="nested-networks",
         measure=partial(diagonal.rescaled_differences, method="pt+ft", places=("inside",)),
-        expect=PREDICTED,
         figure="nested",
     ),
     Claim(
@@ -247,13 +207,10 @@ CLAIMS = (
         measure=diagonal.flow_end_differences,
         expect=PREDICTED,
     ),
-    Claim(
+    _rescaled(
         "21d",
         "Theory predicts networks that learn a single task from rescaled weights: median and largest difference.",
-        source="ours",
-        reads="nested-networks",
         measure=partial(diagonal.rescaled_differences, method="stl", places=("inside", "outside")),
-        expect=PREDICTED,
     ),
     Claim(
         "22",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.papers.multitask.experiments.theory import Rows, Start, nested_starts
+from recombine.papers.multitask.experiments.theory import Rows, Start, nested_starts, nested_tasks
 from recombine.runs.experiment import Unit
 from recombine.theory.diagonal.generalization import predict
 from recombine.theory.diagonal.penalties import pretrained_weights
@@ -50,16 +50,13 @@ def nested_networks(unit: Unit) -> Rows:
 
 
 def _nested_cases(setting: Any, seed: int) -> list[Case]:
-    cases: list[Case] = []
-    for active in setting["active"]:
-        for place in setting["places"]:
-            shared = active if place == "inside" else 0
-            inputs = setting.get("dimension", 1000)
-            pair = linear_teachers(seed, dimension=inputs, main=active, shared=shared, magnitude=1 / active)
-            for method, scaling, start in nested_starts(setting["scalings"], "mtl" in setting["methods"]):
-                if method in setting["methods"]:
-                    cases.append(({"active": active, "place": place, "scaling": scaling}, pair, method, start))
-    return cases
+    tasks = nested_tasks(seed, setting["active"], setting["places"], setting.get("dimension", 1000))
+    return [
+        ({"active": active, "place": place, "scaling": scaling}, pair, method, start)
+        for active, place, pair in tasks
+        for method, scaling, start in nested_starts(setting["scalings"], mtl=True)
+        if method in setting["methods"]
+    ]
 
 
 def nested_flow(unit: Unit) -> Rows:
@@ -88,13 +85,10 @@ def _settled(end: FlowEnd, losses: FloatArray) -> float:
 
 def _trained(unit: Unit, seed: int, cases: list[Case]) -> Rows:
     """Train all networks of one seed, those with one output together and multi-task ones together."""
-    n = unit.setting["n"]
+    n, rows = unit.setting["n"], []
     X = sphere_inputs(seed, "main inputs", n, 1000)
-    rows: Rows = []
-    for joint in (False, True):
+    for joint in sorted({method == "mtl" for _, _, method, _ in cases}):
         chosen = [case for case in cases if (case[2] == "mtl") == joint]
-        if not chosen:
-            continue
         found = _run(unit, seed, X, chosen, joint)
         for place, (about, pair, method, start) in enumerate(chosen):
             theory = _theory(X, pair, method, start)
@@ -124,11 +118,12 @@ def _run(unit: Unit, seed: int, X: FloatArray, cases: list[Case], joint: bool) -
     if joint:
         X1 = sphere_inputs(seed, "auxiliary inputs", AUXILIARY_SAMPLES, 1000)
         columns: Any = multi_task(X, teachers, X1, cases[0][1].auxiliary, alpha=1e-3, **where)
-        return train_diagonal(columns, Schedule(setting["rate"], setting["mtl steps"], setting["stop"]))
-    starts = [start_of(pair, method, **start) for _, pair, method, start in cases]
-    up, down = (np.stack([start[side] for start in starts], axis=1) for side in (0, 1))
-    columns = single_task(X, teachers, (up, down), **where)
-    return train_diagonal(columns, Schedule(setting["rate"], setting["steps"], setting["stop"]))
+    else:
+        starts = zip(*(start_of(pair, method, **start) for _, pair, method, start in cases), strict=True)
+        up, down = (np.stack(sides, axis=1) for sides in starts)
+        columns = single_task(X, teachers, (up, down), **where)
+    steps = setting["mtl steps" if joint else "steps"]
+    return train_diagonal(columns, Schedule(setting["rate"], steps, setting["stop"]))
 
 
 def start_of(

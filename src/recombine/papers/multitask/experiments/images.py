@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     Samples = tuple[Tensor, Tensor]
 
+#: Losses and accuracies of a training, by epoch.
+Course = tuple[Sequence[float], Sequence[float]]
 #: Classes of the main task.
 MAIN = 2
 #: Of the bundled digits, those kept for the test.
@@ -119,14 +122,12 @@ def _model(setting: Any, seed: int, tasks: TwoTasks) -> ResNet18 | SmallViT:
 
     from recombine.nets.plain.image_models import ResNet18, SmallViT
 
-    channels, side = tasks.main[0].shape[1], tasks.main[0].shape[2]
+    _, channels, side, _ = tasks.main[0].shape
     torch.manual_seed(seed)
-    device = tasks.main[0].device
     if setting["network"] == "vit":
-        return SmallViT(channels, tasks.classes, side).to(device)
-    if setting["network"] == "small resnet":
-        return ResNet18(channels, tasks.classes, (8, 16), large_stem=False).to(device)
-    return ResNet18(channels, tasks.classes).to(device)
+        return SmallViT(channels, tasks.classes, side).to(tasks.main[0].device)
+    small: Any = {"widths": (8, 16), "large_stem": False} if setting["network"] == "small resnet" else {}
+    return ResNet18(channels, tasks.classes, **small).to(tasks.main[0].device)
 
 
 def _compiled(model: ResNet18 | SmallViT) -> ResNet18 | SmallViT:
@@ -148,11 +149,11 @@ def _recipe(setting: Any, seed: int, tasks: TwoTasks, *, main: bool, n: int = 12
     from recombine.nets.plain.training import Recipe, sgd
 
     replay = tasks.test[0].is_cuda
-    adam = lambda p: torch.optim.Adam(p, lr=1e-3, weight_decay=5e-5, capturable=replay, fused=replay)  # noqa: E731
-    optimiser = adam if setting["network"] == "vit" else sgd
+    optimiser: Any = sgd
     if "rate" in setting:
-        rate = setting["rate"]
-        optimiser = lambda p: torch.optim.SGD(p, lr=rate, momentum=0.9)  # noqa: E731
+        optimiser = partial(torch.optim.SGD, lr=setting["rate"], momentum=0.9)
+    elif setting["network"] == "vit":
+        optimiser = partial(torch.optim.Adam, lr=1e-3, weight_decay=5e-5, capturable=replay, fused=replay)
     outputs = (0, MAIN) if main else (MAIN, tasks.classes)
     epochs = setting["epochs"] if main else setting["pretraining epochs"]
     half = setting.get("half", False)
@@ -181,7 +182,7 @@ def _finetuned(unit: Unit, seed: int, tasks: TwoTasks, method: str) -> Rows:
             statistics=STATISTICS[method],
         )
         for one in tuned:
-            about = _about(setting, method, n, one.factor, seed, one.losses, one.accuracies, before[-1])
+            about = _about(setting, method, n, seed, (one.losses, one.accuracies), before[-1], one.factor)
             looked = [
                 {"layer": name, "PR before": reuse.before, "PR after": reuse.after, "ENSD": reuse.shared}
                 | {"chance": reuse.chance, "regime": reuse.regime}
@@ -192,15 +193,9 @@ def _finetuned(unit: Unit, seed: int, tasks: TwoTasks, method: str) -> Rows:
 
 
 def _about(
-    setting: Any,
-    method: str,
-    n: int,
-    factor: float,
-    seed: int,
-    losses: Sequence[float],
-    accuracies: Sequence[float],
-    auxiliary: float,
+    setting: Any, method: str, n: int, seed: int, run: Course, auxiliary: float = np.nan, factor: float = 1.0
 ) -> dict[str, Any]:
+    losses, accuracies = run
     about = {"images": setting["images"], "network": setting["network"], "method": method, "n": n, "factor": factor}
     about |= {"stop rule": setting["stop rule"] if method == "mtl" else "", "seed": seed}
     about |= {"train loss": losses[-1], "auxiliary loss": auxiliary, "epochs": len(losses)}
@@ -211,8 +206,8 @@ def _alone(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
     from recombine.nets.plain.training import train
 
     recipe = _recipe(unit.setting, seed, tasks, main=True, n=n)
-    losses, accuracies = train(_model(unit.setting, seed, tasks), tasks.some(n, seed), recipe, tasks.test)
-    return {**_about(unit.setting, "stl", n, 1.0, seed, losses, accuracies, np.nan), **NO_LAYER}
+    run = train(_model(unit.setting, seed, tasks), tasks.some(n, seed), recipe, tasks.test)
+    return {**_about(unit.setting, "stl", n, seed, run), **NO_LAYER}
 
 
 def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
@@ -229,15 +224,14 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
     weight = setting.get("auxiliary weight", published)
     main = Training(model, optimiser, samples, own, generator, test=tasks.test)
     auxiliary = Training(model, optimiser, tasks.auxiliary, other, generator, weight=weight)
-    losses: list[float] = []
-    accuracies: list[float] = []
+    losses, accuracies = [], []
     for _ in range(other.epochs):
         losses.append(main.epoch())
         left = auxiliary.epoch()
         accuracies.append(main.accuracy())
         if losses[-1] < own.stop and (setting["stop rule"] == "main" or left < other.stop):
             break
-    return {**_about(setting, "mtl", n, 1.0, seed, losses, accuracies, left), **NO_LAYER}
+    return {**_about(setting, "mtl", n, seed, (losses, accuracies), left), **NO_LAYER}
 
 
 def dimensions(unit: Unit) -> Rows:
@@ -249,17 +243,15 @@ def dimensions(unit: Unit) -> Rows:
         second = second + first
         turn = np.linalg.qr(draw.standard_normal((unit.setting["features"],) * 2))[0]
         value = ensd(first, second, centred=False)
-        changes = {
-            "itself": ensd(first, first, centred=False) / participation_ratio(first, centred=False),
-            "swapped": ensd(second, first, centred=False) / value,
-            "scaled": ensd(3 * first, second / 7, centred=False) / value,
-            "turned": ensd(first @ turn, second @ turn, centred=False) / value,
-            "direct": _direct(first, second) / value,
-        }
-        rows.append({"seed": seed, "ENSD": value, "worst": max(abs(change - 1) for change in changes.values())})
+        # Swapped, scaled, turned together, and by definition.
+        same = [ensd(second, first, centred=False), ensd(3 * first, second / 7, centred=False)]
+        same += [ensd(first @ turn, second @ turn, centred=False), _direct(first, second)]
+        itself = ensd(first, first, centred=False) / participation_ratio(first, centred=False)
+        worst = max(abs(change - 1) for change in (itself, *(other / value for other in same)))
         # A common rotation must matter when only one side is turned, or the check would be empty.
-        rows[-1]["turned alone"] = ensd(first @ turn, second, centred=False) / value
-        rows[-1]["regime"] = feature_reuse(first, second, centred=False).regime
+        alone = ensd(first @ turn, second, centred=False) / value
+        regime = feature_reuse(first, second, centred=False).regime
+        rows.append({"seed": seed, "ENSD": value, "worst": worst, "turned alone": alone, "regime": regime})
     return rows
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,8 @@ CORRELATIONS: dict[str, tuple[float, ...]] = {
     "0 x 6": (0.0,) * 6,
 }
 DIMENSION = 15
+#: Inputs and targets.
+Samples = tuple[FloatArray, FloatArray]
 #: Methods that train on both tasks: at the published rate, and at a lower one.
 BOTH_TASKS = ("mtl", "slow mtl")
 #: Ridge penalties of the probes.
@@ -66,11 +69,9 @@ def inputs_to_test(seed: int, samples: int = 10_000) -> FloatArray:
 
 def correlation(unit: Unit) -> Rows:
     """Test loss by correlation of features, samples and method: one row per network."""
-    named = {name: CORRELATIONS[name] for name in unit.setting["correlations"]}
     students = [
-        Student({"correlation": name}, seed, *relu_teachers(seed, cosines))
-        for name, cosines in named.items()
-        for seed in unit.seeds
+        Student({"correlation": name}, seed, *relu_teachers(seed, CORRELATIONS[name]))
+        for name, seed in product(unit.setting["correlations"], unit.seeds)
     ]
     return _rows(unit, students)
 
@@ -80,50 +81,37 @@ def units(unit: Unit) -> Rows:
 
     As in the published data, a main readout is 1 / (number of units).
     """
-    students = [
-        Student(
-            {"units": count, "cosine": cosine, "scaling": scaling},
-            seed,
-            *relu_teachers(seed, [cosine] * count, magnitude=1 / count),
-            scaling,
-        )
-        for count in unit.setting["units"]
-        for cosine in unit.setting["cosines"]
-        for scaling in unit.setting["scalings"]
-        for seed in unit.seeds
-    ]
+    students = []
+    for count, cosine, m, seed in product(
+        *(unit.setting[axis] for axis in ("units", "cosines", "scalings")), unit.seeds
+    ):
+        teachers = relu_teachers(seed, [cosine] * count, magnitude=1 / count)
+        students.append(Student({"units": count, "cosine": cosine, "scaling": m}, seed, *teachers, m))
     return _rows(unit, students)
 
 
 def magnitude(unit: Unit) -> Rows:
     """Test loss by correlation of features and magnitude of the main task: one row per network."""
-    students = [
-        Student(
-            {"cosine": cosine, "magnitude": size},
-            seed,
-            *relu_teachers(seed, [cosine] * 6, magnitude=size * 6**-0.5),
-        )
-        for cosine in unit.setting["cosines"]
-        for size in unit.setting["magnitudes"]
-        for seed in unit.seeds
-    ]
+    students = []
+    for cosine, size, seed in product(unit.setting["cosines"], unit.setting["magnitudes"], unit.seeds):
+        teachers = relu_teachers(seed, [cosine] * 6, magnitude=size * 6**-0.5)
+        students.append(Student({"cosine": cosine, "magnitude": size}, seed, *teachers))
     return _rows(unit, students)
 
 
 def _rows(unit: Unit, students: Sequence[Student]) -> Rows:
     """Train every student with every method of the setting."""
-    methods, rows = unit.setting["methods"], []
+    setting, methods, rows = unit.setting, unit.setting["methods"], []
     pretrained = _pretrained(unit, students) if any(method.startswith("pt+ft") for method in methods) else {}
     for method in methods:
         if method.endswith("probe"):
             known = pretrained if method.startswith("pt+ft") else _untrained(unit, students)
-            found = [_probe(unit.setting["n"], student, known[student.seed]) for student in students]
+            found = [_probe(setting["n"], student, known[student.seed]) for student in students]
         else:
             found = _scores(students, _networks(unit, students, method, pretrained))
         for student, score in zip(students, found, strict=True):
-            about = {"n": unit.setting["n"], "width": unit.setting["width"], **student.about}
-            about |= {"method": method, "seed": student.seed, "power": student.power}
-            rows.append({**about, **score})
+            about = {"n": setting["n"], "width": setting["width"], **student.about, "method": method}
+            rows.append({**about, "seed": student.seed, "power": student.power, **score})
     return rows
 
 
@@ -145,12 +133,11 @@ def _networks(unit: Unit, students: Sequence[Student], method: str, pretrained: 
     start = Continued(plain, names, {name: torch.stack([one[name] for one in drawn]) for name in drawn[0]})
     samples = [_samples(student, n, setting["auxiliary samples"] if joint else 0) for student in students]
     inputs, targets = (np.stack(part) for part in zip(*samples, strict=True))
-    steps = setting["mtl steps"] if joint else setting["steps"]
-    rate = setting.get(f"{method} rate", setting["rate"])
-    return _train(unit, start, names, inputs, targets, steps, rate, _watched(students, unit.device))
+    steps, rate = setting["mtl steps" if joint else "steps"], setting.get(f"{method} rate", setting["rate"])
+    return _train(unit, start, names, (inputs, targets), steps, rate, _watched(students, unit.device))
 
 
-def _samples(student: Student, n: int, auxiliary: int) -> tuple[FloatArray, FloatArray]:
+def _samples(student: Student, n: int, auxiliary: int) -> Samples:
     """Return main samples, and where there are auxiliary ones these too, with the task at the end of an input."""
     main = sphere_inputs(student.seed, "main inputs", n, DIMENSION)
     if not auxiliary:
@@ -161,33 +148,18 @@ def _samples(student: Student, n: int, auxiliary: int) -> tuple[FloatArray, Floa
 
 
 def _train(
-    unit: Unit,
-    start: Architecture,
-    seeds: Sequence[int],
-    inputs: FloatArray,
-    targets: FloatArray,
-    steps: int,
-    rate: float,
-    watch: Callable[..., Tensor] | None = None,
+    unit: Unit, start: Architecture, seeds: Sequence[int], samples: Samples, steps: int, rate: float, watch: Any = None
 ) -> Trained:
     """Train networks, and again with a tenth of the rate, as published, where they diverge."""
     from recombine.nets.ensemble.ensemble import Ensemble
 
-    setting, batch = unit.setting, unit.setting["batch"]
-    rates = np.full(len(seeds), rate)
-    record = sorted({0, *np.geomspace(10, steps, RECORDS).astype(int).tolist()}) if watch is not None else []
-    ensemble = Ensemble(start, seeds, scale=setting["scale"], device=unit.device)
+    rates, batch = np.full(len(seeds), rate), unit.setting["batch"]
+    how: dict[str, Any] = {"steps": steps, "stop": unit.setting["stop"], "watch": watch}
+    how["batch"] = batch if samples[0].shape[1] > batch else None
+    how["record"] = sorted({0, *np.geomspace(10, steps, RECORDS).astype(int).tolist()}) if watch is not None else []
+    ensemble = Ensemble(start, seeds, scale=unit.setting["scale"], device=unit.device)
     for _ in range(4):
-        trained = ensemble.train(
-            inputs,
-            targets,
-            rate=rates,
-            steps=steps,
-            stop=setting["stop"],
-            batch=batch if inputs.shape[1] > batch else None,
-            record=record,
-            watch=watch,
-        )
+        trained = ensemble.train(*samples, rate=rates, **how)
         wild = trained.diverged.cpu().numpy()
         if not wild.any():
             return trained
@@ -200,17 +172,13 @@ def _pretrained(unit: Unit, students: Sequence[Student]) -> dict[int, Tensors]:
     from recombine.nets.architectures.students import ReluStudent
 
     setting = unit.setting
-    teachers = {student.seed: student.auxiliary for student in students}
-    inputs = np.stack(
-        [sphere_inputs(seed, "auxiliary inputs", setting["auxiliary samples"], DIMENSION) for seed in teachers]
-    )
+    teachers, samples = {student.seed: student.auxiliary for student in students}, setting["auxiliary samples"]
+    inputs = np.stack([sphere_inputs(seed, "auxiliary inputs", samples, DIMENSION) for seed in teachers])
     targets = np.stack([teacher(X) for teacher, X in zip(teachers.values(), inputs, strict=True)])
     plain = ReluStudent(DIMENSION, setting["width"])
-    trained = _train(unit, plain, list(teachers), inputs, targets, setting["pretraining steps"], setting["rate"])
-    return {
-        seed: {name: tensor[place] for name, tensor in trained.parameters.items()}
-        for place, seed in enumerate(teachers)
-    }
+    trained = _train(unit, plain, list(teachers), (inputs, targets), setting["pretraining steps"], setting["rate"])
+    weights = trained.parameters.items()
+    return {seed: {name: tensor[place] for name, tensor in weights} for place, seed in enumerate(teachers)}
 
 
 def _untrained(unit: Unit, students: Sequence[Student]) -> dict[int, Tensors]:

@@ -6,20 +6,22 @@ task learned at the same time, from four samples. Grids: 1000 inputs, of which a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.runs.experiment import Unit
+from recombine.tables.table import Table
 from recombine.theory.diagonal.flow import Weights, decayed_limit, gradient_descent, gradient_flow
 from recombine.theory.diagonal.generalization import predict
 from recombine.theory.diagonal.interpolators import least_l1, least_potential, least_squares_from
 from recombine.theory.diagonal.penalties import Potential, group_norm, hyperbolic_entropy, pretrained_weights
 from recombine.theory.diagonal.regimes import finetune_penalty, multitask_penalty
 from recombine.theory.diagonal.relu_penalties import rotation_cost
-from recombine.worlds.teachers import linear_teachers, sphere_inputs
+from recombine.worlds.teachers import LinearTeachers, linear_teachers, sphere_inputs
 
 Rows = list[dict[str, Any]]
 #: Weights at the start: alpha, scaling and gamma of `predict`.
@@ -50,16 +52,15 @@ def penalties(unit: Unit) -> Rows:
     step = 1e-4
     ratios = np.logspace(-4, 2, unit.setting["points"])
 
-    def slopes(penalty: Penalty, along: FloatArray) -> FloatArray:
-        up, down = (penalty(np.exp(s * along[0]), ratios * np.exp(s * along[1])) for s in (step, -step))
+    def slope(penalty: Penalty, beta: int, B: int) -> FloatArray:
+        up, down = (penalty(np.exp(s * beta), ratios * np.exp(s * B)) for s in (step, -step))
         return np.asarray(np.log(up / down) / (2 * step))
 
     rows: Rows = []
     for name, penalty in PENALTIES.items():
-        order, dependence = (slopes(penalty, along) for along in (np.array([1, 0]), np.array([0, 1])))
-        for place in zip(ratios, penalty(1.0, ratios), order, dependence, strict=True):
-            values = dict(zip(("ratio", "price", "order", "dependence"), map(float, place), strict=True))
-            rows.append({"penalty": name, **values})
+        columns = {"ratio": ratios, "price": penalty(1.0, ratios)}
+        columns |= {"order": slope(penalty, 1, 0), "dependence": slope(penalty, 0, 1)}
+        rows += [{"penalty": name, **row} for row in Table(columns).rows()]
     return rows
 
 
@@ -76,19 +77,19 @@ def flow_ends(unit: Unit) -> Rows:
     rows: Rows = []
     for kind, about, start, potential in _starts():
         end = gradient_flow([(INPUTS, TARGETS)], start)
-        found = least_potential(INPUTS, TARGETS, potential)
-        other = potential
-        if kind == "PT+FT":
-            # The published formula for the same pretraining.
-            other = Potential.finetuned(AUXILIARY, **about, form="symmetric")
-        symmetric = least_potential(INPUTS, TARGETS, other)
+        # After pretraining, the published formula for the same.
+        published = Potential.finetuned(AUXILIARY, **about, form="symmetric") if kind == "PT+FT" else potential
+        found, symmetric = (least_potential(INPUTS, TARGETS, one).value for one in (potential, published))
         rows.append(
             {"kind": kind, "start": ", ".join(f"{name} {value:g}" for name, value in about.items())}
-            | {"difference": float(np.abs(end.beta[:, 0] - found.value).max())}
-            | {"symmetric difference": float(np.abs(end.beta[:, 0] - symmetric.value).max())}
-            | {"drift": float(np.abs(end.conserved - start.conserved).max())}
+            | {"difference": _apart(end.beta[:, 0], found), "symmetric difference": _apart(end.beta[:, 0], symmetric)}
+            | {"drift": _apart(end.conserved, start.conserved)}
         )
     return rows
+
+
+def _apart(one: FloatArray, two: FloatArray) -> float:
+    return float(np.abs(one - two).max())
 
 
 def _starts() -> Iterator[tuple[str, dict[str, float], Weights, Potential]]:
@@ -108,10 +109,11 @@ def _starts() -> Iterator[tuple[str, dict[str, float], Weights, Potential]]:
 def descent(unit: Unit) -> Rows:
     """How far discrete steps drift from what gradient flow conserves: one row per step size."""
     start = Weights.alike(6, 0.1, 0.5)
-    ends = {
-        rate: gradient_descent([(INPUTS, TARGETS)], start, rate, round(40 / rate)) for rate in unit.setting["rates"]
-    }
-    return [{"rate": rate, "drift": float(np.abs(w.conserved - start.conserved).max())} for rate, w in ends.items()]
+    rows: Rows = []
+    for rate in unit.setting["rates"]:
+        end = gradient_descent([(INPUTS, TARGETS)], start, rate, round(40 / rate))
+        rows.append({"rate": rate, "drift": _apart(end.conserved, start.conserved)})
+    return rows
 
 
 def scaling_limits(unit: Unit) -> Rows:
@@ -126,13 +128,8 @@ def scaling_limits(unit: Unit) -> Rows:
         cost = float(prices @ np.abs(least_potential(INPUTS, TARGETS, together).value))
         # Prices are only positive where k is below one.
         least = least_l1(INPUTS, TARGETS, prices).objective if prices.min() > 0 else np.nan
-        rows.append(
-            {
-                "scaling": scaling,
-                "from probe": float(np.abs(tuned.value - probe.value).max()),
-                "over l1": float(cost / least - 1),
-            }
-        )
+        from_probe = _apart(tuned.value, probe.value)
+        rows.append({"scaling": scaling, "from probe": from_probe, "over l1": float(cost / least - 1)})
     return rows
 
 
@@ -140,8 +137,7 @@ def group_norms(unit: Unit) -> Rows:
     """Group norm of P2's solution: cone program, vanishing weight decay, flow from smaller and smaller weights."""
     from recombine.theory.diagonal.group_interpolators import least_group_norm
 
-    found = least_group_norm(TASKS)
-    ends = [("cone program", 0.0, found.value)]
+    ends = [("cone program", 0.0, least_group_norm(TASKS).value)]
     ends += [("weight decay", float(seed), decayed_limit(TASKS, seed).beta) for seed in unit.seeds]
     ends += [
         ("gradient flow", alpha, gradient_flow(TASKS, Weights.alike(6, alpha, outputs=2)).beta)
@@ -152,7 +148,7 @@ def group_norms(unit: Unit) -> Rows:
 
 # ---------------------------------------------------------------------------- the grids
 
-#: Method and form of each prediction; those of multi-task learning take a cone program each.
+#: Method and form of each prediction; the last, of multi-task learning, takes a cone program.
 PREDICTIONS = (
     ("stl", "exact"),
     ("stl probe", "exact"),
@@ -166,18 +162,15 @@ PREDICTIONS = (
 def overlap(unit: Unit) -> Rows:
     """Predicted test loss by samples and overlap of the two tasks' features: one row per prediction."""
     n, rows = unit.setting["n"], []
-    for seed in unit.seeds:
-        X = sphere_inputs(seed, "main inputs", n, 1000)
-        for shared in unit.setting["overlaps"]:
-            pair = linear_teachers(seed, shared=shared)
-            for method, form in PREDICTIONS:
-                if method == "mtl" and not unit.setting["mtl"]:
-                    continue
-                found = predict(X, pair.main, method=method, auxiliary=pair.auxiliary, form=form)
-                rows.append(
-                    {"n": n, "overlap": shared, "method": method, "form": form, "seed": seed}
-                    | {"loss": found.test_loss, "residual": found.interpolator.residual}
-                )
+    wanted = PREDICTIONS if unit.setting["mtl"] else PREDICTIONS[:-1]
+    for seed, shared in product(unit.seeds, unit.setting["overlaps"]):
+        X, pair = sphere_inputs(seed, "main inputs", n, 1000), linear_teachers(seed, shared=shared)
+        for method, form in wanted:
+            found = predict(X, pair.main, method=method, auxiliary=pair.auxiliary, form=form)
+            rows.append(
+                {"n": n, "overlap": shared, "method": method, "form": form, "seed": seed}
+                | {"loss": found.test_loss, "residual": found.interpolator.residual}
+            )
     return rows
 
 
@@ -189,18 +182,23 @@ def nested(unit: Unit) -> Rows:
     n, rows = unit.setting["n"], []
     for seed in unit.seeds:
         X = sphere_inputs(seed, "main inputs", n, 1000)
-        for active in unit.setting["active"]:
-            for place in ("inside", "outside"):
-                pair = linear_teachers(
-                    seed, main=active, shared=active if place == "inside" else 0, magnitude=1 / active
+        for active, place, pair in nested_tasks(seed, unit.setting["active"], ("inside", "outside")):
+            for method, scaling, start in nested_starts(unit.setting["scalings"], unit.setting["mtl"]):
+                found = predict(X, pair.main, method=method, auxiliary=pair.auxiliary, **start)
+                rows.append(
+                    {"n": n, "active": active, "place": place, "method": method, "scaling": scaling, "seed": seed}
+                    | {"relative loss": found.test_loss / pair.power, "residual": found.interpolator.residual}
                 )
-                for method, scaling, start in nested_starts(unit.setting["scalings"], unit.setting["mtl"]):
-                    found = predict(X, pair.main, method=method, auxiliary=pair.auxiliary, **start)
-                    rows.append(
-                        {"n": n, "active": active, "place": place, "method": method, "scaling": scaling, "seed": seed}
-                        | {"relative loss": found.test_loss / pair.power, "residual": found.interpolator.residual}
-                    )
     return rows
+
+
+def nested_tasks(
+    seed: int, active: Sequence[int], places: Sequence[str], dimension: int = 1000
+) -> Iterator[tuple[int, str, LinearTeachers]]:
+    """Yield number of features, their place and the teachers of each pair of tasks of the nested grid."""
+    for k, place in product(active, places):
+        shared = k if place == "inside" else 0
+        yield k, place, linear_teachers(seed, dimension=dimension, main=k, shared=shared, magnitude=1 / k)
 
 
 def nested_starts(scalings: list[float], mtl: bool) -> list[tuple[str, float, Start]]:
@@ -213,9 +211,9 @@ def nested_starts(scalings: list[float], mtl: bool) -> list[tuple[str, float, St
     >>> nested_starts([0.1], mtl=False)[0]
     ('pt+ft', 0.1, {'alpha': 0.001, 'scaling': 0.1, 'gamma': 0.0001})
     """
-    starts: list[tuple[str, float, Start]] = []
-    for m in scalings:
-        starts.append(("pt+ft", m, {"alpha": 1e-3, "scaling": m, "gamma": 1e-3 * m}))
-        starts.append(("stl", m, {"alpha": 1e-3 * m, "scaling": m, "gamma": 1e-3 * m}))
-    starts += [("stl probe", 1.0, {}), ("pt+ft probe", 1.0, {})]
-    return [*starts, ("mtl", 1.0, {})] if mtl else starts
+    starts: list[tuple[str, float, Start]] = [
+        (method, m, {"alpha": alpha, "scaling": m, "gamma": 1e-3 * m})
+        for m in scalings
+        for method, alpha in (("pt+ft", 1e-3), ("stl", 1e-3 * m))
+    ]
+    return [*starts, *((method, 1.0, {}) for method in ("stl probe", "pt+ft probe", *["mtl"] * mtl))]

@@ -10,20 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.figures.words import BANDS, METHODS
+from recombine.papers.multitask.figures.words import BANDS, METHODS, method_looks, shades
 from recombine.papers.paper import Plot
-from recombine.papers.plots import (
-    DASHES,
-    MARKS,
-    by_samples,
-    counts,
-    logarithms,
-    mark,
-    palette,
-    points,
-    powers_of_ten,
-    ribbon,
-)
+from recombine.papers.plots import MARKS, by_samples, counts, logarithms, mark, points, powers_of_ten, ribbon
 from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
@@ -37,6 +26,8 @@ if TYPE_CHECKING:
 SAME = "theory of these seeds"
 #: Share of the networks of a mark.
 REACHED = "reached 1e-10"
+#: What of a line's look stands for theory and for networks.
+SHOWN_BY = {"linestyle": "theory", "marker": "trained"}
 #: A short bar.
 BAR: dict[str, Any] = {"marker": "_", "markeredgewidth": 1.6, "linestyle": ""}
 
@@ -47,33 +38,26 @@ def _with_networks(theory: Table, networks: Table | None, keys: tuple[str, ...],
     How many of a row's networks reached a training loss of 1e-10 is a share: 0, 1 or in between.
     """
     lines = over_seeds(logarithms(theory, column), keys, (column,)).rows()
-    listed = [{"source": "theory", REACHED: 1.0, **row, SAME: np.nan} for row in lines]
+    listed = [{**row, "source": "theory", REACHED: 1.0, SAME: np.nan} for row in lines]
     if networks is not None:
         seen = over_seeds(networks, (*keys, per) if per else keys, (column, SAME, "stopped")).rows()
-        listed += [
-            {"source": "trained", REACHED: row["stopped"], **{name: row[name] for name in keys}}
-            | {name: row[name] for name in (column, f"{column} 2se", "n", SAME)}
-            for row in seen
-        ]
-    return Table.from_rows(listed)
+        listed += [{**row, "source": "trained", REACHED: row["stopped"]} for row in seen]
+    shown = ("source", REACHED, *keys, column, f"{column} 2se", "n", SAME)
+    return Table.from_rows({name: row[name] for name in shown} for row in listed)
 
 
 def _fill(share: float) -> str:
     """Marks are full, half full or open if all, some or none of their networks learned."""
-    return "full" if share == 1 else "none" if share == 0 else "left"
+    return {0.0: "none", 1.0: "full"}.get(share, "left")
 
 
 def _meaning(half: bool) -> list[Any]:
     """Legend of what fills a mark."""
     from matplotlib.lines import Line2D
 
-    words = {"full": "trained to 1e-10", "left": "some seeds", "none": "not reached"}
+    words = {"full": "trained to 1e-10", **({"left": "some seeds"} if half else {}), "none": "not reached"}
     style: dict[str, Any] = {"color": "0.45", "marker": "o", "linestyle": ""}
-    return [
-        Line2D([], [], label=word, **style, **mark("0.45", fill))
-        for fill, word in words.items()
-        if half or fill != "left"
-    ]
+    return [Line2D([], [], label=word, **style, **mark("0.45", fill)) for fill, word in words.items()]
 
 
 # ---------------------------------------------------------------------------- test loss by samples
@@ -92,45 +76,41 @@ def _samples_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_samples(canvas: Canvas, table: Table) -> None:
-    overlaps = sorted(set(table["overlap"].tolist()), reverse=True)
+    overlaps = sorted(table.by("overlap"), reverse=True)
     panels = np.atleast_1d(canvas.subplots(1, len(overlaps), sharex=True, sharey=True))
     canvas.subplots_adjust(left=0.085, right=0.985, top=0.84, bottom=0.155, wspace=0.08)
     for axes, shared in zip(panels, overlaps, strict=True):
-        for place, (method, word) in enumerate(METHODS.items()):
-            colour = palette()[place]
-            line = table.only(source="theory", overlap=shared, method=method)
+        for method, look in method_looks().items():
+            line, seen = (table.only(source=one, overlap=shared, method=method) for one in ("theory", "trained"))
             if len(line):
-                ribbon(axes, line, "samples", "loss", word, color=colour, marker="", linestyle=DASHES[place])
-            seen = table.only(source="trained", overlap=shared, method=method)
-            _means(axes, line, seen, (colour, MARKS[place]))
+                ribbon(axes, line, "samples", "loss", METHODS[method], **look | {"marker": ""})
+            _means(axes, line, seen, look)
         axes.set(title=f"{shared} of 40 shared", xlabel="main-task samples")
         powers_of_ten(axes, "y")
-        counts(axes, sorted(set(table["samples"].tolist())))
+        counts(axes, sorted(table.by("samples")))
     panels[0].set_ylabel("test loss")
     _legend(canvas, table)
 
 
-def _means(axes: Axes, line: Table, seen: Table, style: tuple[Any, str]) -> None:
+def _means(axes: Axes, line: Table, seen: Table, look: Mapping[str, Any]) -> None:
     """Draw means of networks; a short bar is theory for their seeds where the line has others."""
-    colour, marker = style
     for row in seen.rows():
         chosen = seen.only(samples=row["samples"])
-        points(axes, chosen, "samples", "loss", colour, marker, fill=_fill(row[REACHED]))
+        points(axes, chosen, "samples", "loss", look["color"], look["marker"], fill=_fill(row[REACHED]))
         whole = line.only(samples=row["samples"], n=row["n"])
         if not len(whole) and np.isfinite(row[SAME]):
-            axes.plot([row["samples"]], [10 ** row[SAME]], color=colour, markersize=17, **BAR)
+            axes.plot([row["samples"]], [10 ** row[SAME]], color=look["color"], markersize=17, **BAR)
 
 
 def _legend(canvas: Canvas, table: Table) -> None:
     """Promise a line or a mark only where there is one."""
     from matplotlib.lines import Line2D
 
-    marks = []
-    for word, method, colour, dash, marker in zip(METHODS.values(), METHODS, palette(), DASHES, MARKS, strict=False):
-        drawn = [bool(len(table.only(source=source, method=method))) for source in ("theory", "trained")]
-        style: dict[str, Any] = {"linestyle": dash if drawn[0] else "", "marker": marker if drawn[1] else ""}
-        if any(drawn):
-            marks.append(Line2D([], [], color=colour, label=word, **style))
+    drawn, marks = table.by("method", "source"), []
+    for method, look in method_looks().items():
+        hidden = [part for part, source in SHOWN_BY.items() if (method, source) not in drawn]
+        if len(hidden) < len(SHOWN_BY):
+            marks.append(Line2D([], [], label=METHODS[method], **look | dict.fromkeys(hidden, "")))
     shares = table.only(source="trained")[REACHED]
     marks += _meaning(half=bool(np.any((shares > 0) & (shares < 1)))) if len(shares) else []
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": len(marks)}
@@ -161,20 +141,14 @@ def _nested_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_nested(canvas: Canvas, table: Table) -> None:
-    from matplotlib import colormaps
-
     panels = canvas.subplots(1, 2, sharex=True, sharey=True)
     canvas.subplots_adjust(left=0.085, right=0.8, top=0.91, bottom=0.15, wspace=0.06)
-    scalings = sorted(set(table["scaling"].tolist()), reverse=True)
-    for axes, place in zip(panels, ("inside", "outside"), strict=True):
-        for number, m in enumerate(scalings):
-            colour = colormaps["viridis"](0.72 * number / max(1, len(scalings) - 1))
-            dash = DASHES[number % 4]
-            line = table.only(source="theory", place=place, scaling=m)
-            ribbon(axes, line, "active", "relative loss", f"m = {m:g}", color=colour, marker="", linestyle=dash)
-            seen = table.only(source="trained", place=place, scaling=m)
-            _networks(axes, seen, 0.85 * (number - (len(scalings) - 1) / 2), (colour, MARKS[number % 4]))
-        word = "known" if place == "inside" else "new"
+    looks = shades(table.by("scaling"))
+    for axes, (place, word) in zip(panels, (("inside", "known"), ("outside", "new")), strict=True):
+        for number, (m, look) in enumerate(looks.items()):
+            line, seen = (table.only(source=one, place=place, scaling=m) for one in ("theory", "trained"))
+            ribbon(axes, line, "active", "relative loss", f"m = {m:g}", **look | {"marker": ""})
+            _networks(axes, seen, 0.85 * (number - (len(looks) - 1) / 2), look)
         axes.set(title=f"All features {word}", xlabel="features of the main task, k")
         powers_of_ten(axes, "y")
         axes.set_xticks([5, 10, 20, 30, 40])
@@ -182,32 +156,32 @@ def _draw_nested(canvas: Canvas, table: Table) -> None:
     _nested_legend(canvas, panels[0], bool(len(table.only(source="trained"))))
 
 
-def _networks(axes: Axes, seen: Table, shift: float, style: tuple[Any, str]) -> None:
+def _networks(axes: Axes, seen: Table, shift: float, look: Mapping[str, Any]) -> None:
     """Draw a mark for each network, and how far it is from theory for its seed, a short bar."""
-    colour, marker = style
+    colour = look["color"]
     for row in seen.rows():
         x, ends = row["active"] + shift, [10 ** row[SAME], 10 ** row["relative loss"]]
         axes.plot([x, x], ends, color=colour, linestyle="-", linewidth=1, marker="")
         axes.plot([x], ends[:1], color=colour, markersize=9, **BAR)
-        look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 5.5, "linestyle": ""}
-        axes.plot([x], ends[1:], **look, **mark(colour, _fill(row[REACHED])))
+        style = {**look, "linestyle": "", **mark(colour, _fill(row[REACHED]))}
+        axes.plot([x], ends[1:], markersize=5.5, **style)
 
 
 def _nested_legend(canvas: Canvas, axes: Axes, trained: bool) -> None:
     from matplotlib.lines import Line2D
 
     place: dict[str, Any] = {"frameon": False, "fontsize": 11, "loc": "upper left", "handlelength": 2.4}
+    place["alignment"] = "left"
     drawn = [line for line in axes.get_lines() if str(line.get_label()).startswith("m = ")]
-    lines = [
-        Line2D([], [], color=line.get_color(), linestyle=line.get_linestyle(), marker=MARKS[number % 4] * trained)
-        for number, line in enumerate(drawn)
-    ]
     labels = [str(line.get_label()) for line in drawn]
-    canvas.legend(lines, labels, title="line: theory", alignment="left", bbox_to_anchor=(0.8, 0.93), **place)
+    lines = [
+        Line2D([], [], color=line.get_color(), linestyle=line.get_linestyle(), marker=marker * trained)
+        for line, marker in zip(drawn, MARKS, strict=False)
+    ]
+    canvas.legend(lines, labels, title="line: theory", bbox_to_anchor=(0.8, 0.93), **place)
     if trained:
         meaning = [*_meaning(half=False), Line2D([], [], color="0.45", label="theory, its seed", markersize=9, **BAR)]
-        words: dict[str, Any] = {"handles": meaning, "title": "mark: a network", "alignment": "left"}
-        canvas.legend(bbox_to_anchor=(0.8, 0.6), **words, **place)
+        canvas.legend(handles=meaning, title="mark: a network", bbox_to_anchor=(0.8, 0.6), **place)
 
 
 def _say_nested(table: Table) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.papers.multitask.figures.words import legend
 from recombine.papers.multitask.readings.images import network_rows
 from recombine.papers.paper import Plot
 from recombine.papers.plots import DASHES, by_samples, counts, grown, palette
@@ -43,20 +44,18 @@ MOST_GAIN = 20.0
 def _accuracy_table(results: Mapping[str, Evidence]) -> Table:
     """Means over seeds; ``samples`` 0 is the mean over all numbers of samples within a seed."""
     rows = by_samples(network_rows(results["rescaling"].table))
-    names = ("network", "method", "samples", "seed")
-    keys = [tuple(row[name] for name in names) for row in rows.rows()]
-    plain = np.isin(rows["method"], list(GAINING)) & (rows["factor"] == 1.0)
+    keys = list(zip(*(rows[name].tolist() for name in ("network", "method", "samples", "seed")), strict=True))
+    gaining = np.isin(rows["method"], list(GAINING))
+    plain = gaining & (rows["factor"] == 1.0)
     start = {key: value for key, value, chosen in zip(keys, rows["accuracy"], plain, strict=True) if chosen}
     gain = rows["accuracy"] - np.array([start.get(key, np.nan) for key in keys])
-    columns = {name: rows[name] for name in rows.columns}
+    about, values = ("network", "method", "stop rule", "factor"), ("accuracy", "gain")
+    columns = {name: rows[name] for name in (*about, "samples", "seed")}
     percent = Table({**columns, "accuracy": 100 * rows["accuracy"], "gain": 100 * gain})
-    about = ("network", "method", "stop rule", "factor")
-    each = over_seeds(percent, (*about, "samples"), ("accuracy", "gain"))
-    within = over_seeds(percent.where(np.isin(rows["method"], list(GAINING))), (*about, "seed"), ("accuracy", "gain"))
-    over_all = over_seeds(within, about, ("accuracy", "gain")).rows()
-    return Table.from_rows(
-        [*each.rows(), *({name: {**row, "samples": 0}[name] for name in each.columns} for row in over_all)]
-    )
+    each = over_seeds(percent, (*about, "samples"), values)
+    over_all = over_seeds(over_seeds(percent.where(gaining), (*about, "seed"), values), about, values)
+    listed = [*each.rows(), *({**row, "samples": 0} for row in over_all.rows())]
+    return Table({name: [row[name] for row in listed] for name in each.columns})
 
 
 def _networks(table: Table) -> list[str]:
@@ -77,23 +76,22 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
         gains.set(title="Gain over s = 1, points", ylabel="weights times s")
     for axes in panels[-1]:
         axes.set_xlabel("main-task samples")
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.06, 1.0), "ncols": len(labels)}
-    canvas.legend(handles, labels, frameon=False, fontsize=11, columnspacing=1.2, handletextpad=0.5, **place)
+    legend(canvas, panels[0, 0], (0.06, 1.0), fontsize=11, columnspacing=1.2, handletextpad=0.5)
 
 
 def _draw_means(axes: Axes, table: Table) -> None:
+    table = table.where(np.argsort(table["samples"], kind="stable"))
     for number, (factor, colour) in enumerate(DRAWN.items()):
         line = table.only(method="pt+ft", factor=factor)
         if len(line):
             style: dict[str, Any] = {"color": palette()[colour], "marker": "ovs"[number], "linestyle": DASHES[number]}
-            axes.plot(*_sorted(line, "accuracy"), label=f"PT+FT, s = {_fraction(factor)}", **style)
+            axes.plot(line["samples"], line["accuracy"], label=f"PT+FT, s = {_fraction(factor)}", **style)
     for word, (values, style) in OTHERS.items():
         line = table.only(**values)
         if len(line):
             line = line.where(line["n"] == line["n"].max())
-            axes.plot(*_sorted(line, "accuracy"), label=word, color="0.45", markerfacecolor="none", **style)
-    counts(axes, sorted(set(table["samples"].tolist())))
+            axes.plot(line["samples"], line["accuracy"], label=word, color="0.45", markerfacecolor="none", **style)
+    counts(axes, list(table.by("samples")))
 
 
 def _draw_gains(axes: Axes, table: Table) -> None:
@@ -138,11 +136,6 @@ def _fraction(factor: float) -> str:
     return f"1/{1 / factor:.0f}" if factor < 1 and np.isclose(1 / factor, round(1 / factor)) else f"{factor:g}"
 
 
-def _sorted(line: Table, name: str) -> tuple[Any, Any]:
-    order = np.argsort(line["samples"])
-    return line["samples"][order].astype(float), line[name][order]
-
-
 def _say_accuracy(table: Table) -> str:
     said = []
     for name in _networks(table):
@@ -155,18 +148,17 @@ def _say_accuracy(table: Table) -> str:
 
 def _layers_table(results: Mapping[str, Evidence]) -> Table:
     """Plain finetuning and the smallest factor, which claims are about; panels of all factors are too many to read."""
-    rows = results["rescaling"].table
-    rows = rows.where(rows["layer"] != "")
+    rows = results["rescaling"].table.but(layer="")
     rows = rows.where(np.isin(rows["factor"], [1.0, rows["factor"].min()]))
     sizes = tuple(name for name in SIZES if name in rows.columns and np.isfinite(rows[name]).all())
-    columns = {name: rows[name] for name in rows.columns}
     centred = np.where(rows["method"] == "pt+ft recalibrated", " centred", "")
+    columns = {name: rows[name] for name in ("factor", "layer", *sizes)}
     named = Table({**columns, "network": np.char.add(rows["network"].astype(str), centred)})
     return over_seeds(named, ("network", "factor", "layer"), sizes)
 
 
 def _draw_layers(canvas: Canvas, table: Table) -> None:
-    names, factors = _networks(table), sorted(set(table["factor"].tolist()), reverse=True)
+    names, factors = _networks(table), sorted(table.by("factor"), reverse=True)
     grown(canvas, len(factors))
     panels = canvas.subplots(len(factors), len(names), sharex="col", sharey=True, squeeze=False)
     tall = canvas.get_figheight() * 72
@@ -179,9 +171,7 @@ def _draw_layers(canvas: Canvas, table: Table) -> None:
     for axes, name in zip(panels[-1], names, strict=True):
         axes.set_xlabel("block" if name == "vit" else "stage")
     _count_dimensions(panels[0, 0])
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": 4}
-    canvas.legend(handles, labels, frameon=False, fontsize=11.5, columnspacing=1.4, **place)
+    legend(canvas, panels[0, 0], ncols=4, columnspacing=1.4)
 
 
 def _sizes(axes: Axes, rows: Table) -> None:
@@ -197,9 +187,8 @@ def _count_dimensions(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator
 
     axes.set_yscale("log")
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], FEWEST_DIMENSIONS))
     low, high = axes.get_ylim()
-    low = max(low, FEWEST_DIMENSIONS)
-    axes.set_ylim(low, high)
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 3000 else (1.0, 2.0, 5.0), numticks=12))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.minorticks_off()
@@ -211,19 +200,16 @@ def _short(layer: str) -> str:
     >>> [_short(name) for name in ("stem", "stage1", "blocks.0", "readout")]
     ['stem', '1', '1', 'out']
     """
-    block = layer.removeprefix("blocks.")
-    if block.isdigit() and block != layer:
-        return f"{int(block) + 1}"
+    if layer.startswith("blocks."):
+        return f"{int(layer.removeprefix('blocks.')) + 1}"
     return {"readout": "out"}.get(layer, layer.removeprefix("stage").removeprefix("block"))
 
 
 def _say_layers(table: Table) -> str:
     low, names = float(table["factor"].min()), _networks(table)
     listed = " and ".join(f"{len(table.only(factor=low, network=name))} of {NETWORKS[name]}" for name in names)
-    return (
-        f"Dimensions before and after finetuning and those shared, by layer ({listed}), from s = {_fraction(low)} and "
-        "from s = 1."
-    )
+    shown = "Dimensions before and after finetuning and those shared, by layer"
+    return f"{shown} ({listed}), from s = {_fraction(low)} and from s = 1."
 
 
 FIGURES = (

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.figures.words import BANDS, METHODS
+from recombine.papers.multitask.figures.words import BANDS, METHODS, legend, method_looks, shades
 from recombine.papers.paper import Plot
-from recombine.papers.plots import (
-    DASHES,
-    MARKS,
-    by_samples,
-    counts,
-    grown,
-    logarithms,
-    palette,
-    power,
-    powers_of_ten,
-    ribbon,
-)
+from recombine.papers.plots import by_samples, counts, grown, logarithms, power, powers_of_ten, ribbon
 from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds, several
 from recombine.tables.table import Table
@@ -28,37 +18,33 @@ from recombine.tables.table import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
-#: Methods of the first figure; a fifth has a look of its own.
-SHOWN = {**METHODS, "slow mtl": "MTL, rate 0.3"}
-
 
 # ---------------------------------------------------------------------------- correlated features
 
 
 def _relu_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["relu-correlation"].table
-    rows = rows.where(np.isin(rows["method"], list(SHOWN)))
+    rows = rows.where(np.isin(rows["method"], list(METHODS)))
     return over_seeds(by_samples(logarithms(rows)), ("correlation", "method", "samples"), ("loss",))
 
 
 def _draw_relu(canvas: Canvas, table: Table) -> None:
-    names = list(dict.fromkeys(table["correlation"].tolist()))
+    names = list(table.by("correlation"))
     rows, columns = -(-len(names) // 3), min(3, len(names))
     grown(canvas, rows)
     panels = canvas.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     space: dict[str, float] = {"top": 0.84, "bottom": 0.16} if rows == 1 else {"top": 0.91, "bottom": 0.09}
     canvas.subplots_adjust(left=0.09, right=0.985, wspace=0.08, hspace=0.16, **space)
     for axes, name in zip(panels.flat, names, strict=False):
-        for place, (method, word) in enumerate(SHOWN.items()):
+        for method, look in method_looks().items():
             line = table.only(correlation=name, method=method)
             if len(line):
-                style = {"color": palette()[place], "marker": (*MARKS, "x")[place], "linestyle": (*DASHES, ":")[place]}
-                ribbon(axes, line, "samples", "loss", word, **style)
+                ribbon(axes, line, "samples", "loss", METHODS[method], **look)
         axes.set_title(_units_in_words(name), fontsize=12)
         powers_of_ten(axes, "y")
-        counts(axes, sorted(set(table["samples"].tolist())))
+        counts(axes, sorted(table.by("samples")))
     _label(panels, "main-task samples", "test loss")
-    _legend_above(canvas, panels)
+    legend(canvas, panels[0, 0])
 
 
 def _units_in_words(cosines: str) -> str:
@@ -81,12 +67,6 @@ def _label(panels: Any, x: str, y: str) -> None:
         axes.set_xlabel(x)
     for axes in panels[:, 0]:
         axes.set_ylabel(y)
-
-
-def _legend_above(canvas: Canvas, panels: Any) -> None:
-    handles, labels = panels.flat[0].get_legend_handles_labels()
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": len(labels)}
-    canvas.legend(handles, labels, frameon=False, fontsize=11.5, **place)
 
 
 def _say_relu(table: Table) -> str:
@@ -113,31 +93,24 @@ def _units_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_units(canvas: Canvas, table: Table) -> None:
-    samples, cosines = (sorted(set(table[name].tolist()), reverse=True) for name in ("samples", "cosine"))
+    samples, cosines = (sorted(table.by(name), reverse=True) for name in ("samples", "cosine"))
     grown(canvas, len(samples))
     panels = canvas.subplots(len(samples), len(cosines), sharex=True, sharey=True, squeeze=False)
     space: dict[str, float] = {"top": 0.88, "bottom": 0.17} if len(samples) == 1 else {"top": 0.94, "bottom": 0.1}
     canvas.subplots_adjust(left=0.09, right=0.79, wspace=0.08, hspace=0.22, **space)
-    for row, n in enumerate(samples):
-        for column, cosine in enumerate(cosines):
-            axes = panels[row, column]
-            _units_lines(axes, table.only(samples=n, cosine=cosine))
-            axes.set(title=f"{'Known' if cosine == 1 else 'New'} units, {n} samples")
-            axes.set_xticks(sorted(set(table["units"].tolist())))
-            powers_of_ten(axes, "y")
+    for axes, (n, cosine) in zip(panels.flat, product(samples, cosines), strict=True):
+        _units_lines(axes, table.only(samples=n, cosine=cosine))
+        axes.set(title=f"{'Known' if cosine == 1 else 'New'} units, {n} samples")
+        axes.set_xticks(sorted(table.by("units")))
+        powers_of_ten(axes, "y")
     _label(panels, "units of the main teacher", "test loss")
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    canvas.legend(handles, labels, frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(0.795, space["top"]))
+    legend(canvas, panels[0, 0], (0.795, space["top"]), fontsize=11, ncols=1)
 
 
 def _units_lines(axes: Any, table: Table) -> None:
-    from matplotlib import colormaps
-
-    scalings = sorted(set(table.only(method="pt+ft")["scaling"].tolist()), reverse=True)
-    for place, m in enumerate(scalings):
-        colour = colormaps["viridis"](0.72 * place / max(1, len(scalings) - 1))
-        style: dict[str, Any] = {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
-        ribbon(axes, table.only(method="pt+ft", scaling=m), "units", "loss", f"PT+FT, {power(m)} x", **style)
+    tuned = table.only(method="pt+ft").by("scaling")
+    for m, look in shades(tuned).items():
+        ribbon(axes, tuned[m], "units", "loss", f"PT+FT, {power(m)} x", **look)
     for (method, word), dash, marker in zip(UNSCALED.items(), ("-", ":"), "Px", strict=True):
         line = table.only(method=method)
         if len(line):
@@ -148,10 +121,8 @@ def _say_units(table: Table) -> str:
     top = table.only(method="pt+ft", scaling=1.0, cosine=1.0, samples=int(table["samples"].max()))
     if not len(top):
         return "Test loss by number of units."
-    few, many = int(top["units"].argmin()), int(top["units"].argmax())
-    ends = [
-        f"{10 ** float(top['loss'][at]):.0e} with {several(int(top['units'][at]), 'known unit')}" for at in (few, many)
-    ]
+    few, many = top["units"].argmin(), top["units"].argmax()
+    ends = [f"{10 ** top['loss'][at]:.0e} with {several(int(top['units'][at]), 'known unit')}" for at in (few, many)]
     return f"Test loss by number of units; PT+FT has {' and '.join(dict.fromkeys(ends))}."
 
 
@@ -161,36 +132,24 @@ def _say_units(table: Table) -> str:
 def _magnitude_table(results: Mapping[str, Evidence]) -> Table:
     """Losses over the power of the targets: those of small targets are small whatever is learned."""
     rows = results["relu-magnitude"].table
-    columns = {name: rows[name] for name in rows.columns}
-    relative = logarithms(Table({**columns, "relative loss": rows["loss"] / rows["power"]}), "relative loss")
-    return over_seeds(by_samples(relative), ("samples", "method", "cosine", "magnitude"), ("relative loss",))
+    columns = {name: rows[name] for name in ("method", "cosine", "magnitude")}
+    relative = Table({"samples": rows["n"], **columns, "relative loss": rows["loss"] / rows["power"]})
+    return over_seeds(logarithms(relative, "relative loss"), ("samples", *columns), ("relative loss",))
 
 
 def _draw_magnitude(canvas: Canvas, table: Table) -> None:
-    from matplotlib import colormaps
-
-    samples = sorted(set(table["samples"].tolist()))
+    samples, looks = sorted(table.by("samples")), shades(table.by("cosine"))
     panels = canvas.subplots(1, len(samples), sharex=True, sharey=True, squeeze=False)
     canvas.subplots_adjust(left=0.09, right=0.79, top=0.9, bottom=0.17, wspace=0.08)
-    cosines = sorted(set(table["cosine"].tolist()), reverse=True)
+    least = min(looks)
     for axes, n in zip(panels.flat, samples, strict=True):
-        for place, cosine in enumerate(cosines):
-            colour = colormaps["viridis"](0.72 * place / max(1, len(cosines) - 1))
+        for cosine, look in looks.items():
             line = table.only(samples=n, method="pt+ft", cosine=cosine)
-            style: dict[str, Any] = {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
-            ribbon(axes, line, "magnitude", "relative loss", f"PT+FT, cosine {cosine:g}", **style)
-        alone = table.only(samples=n, method="stl", cosine=cosines[-1])
+            ribbon(axes, line, "magnitude", "relative loss", f"PT+FT, cosine {cosine:g}", **look)
+        alone = table.only(samples=n, method="stl", cosine=least)
         if len(alone):
-            ribbon(
-                axes,
-                alone,
-                "magnitude",
-                "relative loss",
-                f"single task, cosine {cosines[-1]:g}",
-                color="0.45",
-                linestyle=":",
-                marker="x",
-            )
+            look = {"color": "0.45", "linestyle": ":", "marker": "x"}
+            ribbon(axes, alone, "magnitude", "relative loss", f"single task, cosine {least:g}", **look)
         axes.set(title=f"{n} samples")
         powers_of_ten(axes, "x", "y")
     _label(panels, "magnitude of the main task", "test loss / power of targets")

@@ -32,8 +32,7 @@ def _penalties_table(results: Mapping[str, Evidence]) -> Table:
     """Penalties have units of their own: what tells them apart is how a price changes with B."""
     rows = results["penalties"].table
     rows = rows.where(np.isin(rows["penalty"], list(SHOWN)))
-    unknown = {name: rows.only(penalty=name) for name in SHOWN}
-    first = {name: float(line["price"][line["ratio"].argmin()]) for name, line in unknown.items()}
+    first = {name: line["price"][line["ratio"].argmin()] for name, line in rows.by("penalty").items()}
     relative = rows["price"] / np.array([first[name] for name in rows["penalty"].tolist()])
     return Table({**{name: rows[name] for name in rows.columns}, "relative price": relative})
 

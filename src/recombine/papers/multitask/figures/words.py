@@ -1,7 +1,42 @@
-"""Multi-task learning and pretraining: what its figures call methods and bands."""
+"""Multi-task learning and pretraining: what its figures call methods and bands, and how they draw lines."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from recombine.papers.plots import DASHES, MARKS, palette
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
 #: Method -> words, in the order of the colour cycle.
 METHODS = {"pt+ft": "PT+FT", "stl": "single task", "mtl": "MTL", "pt+ft probe": "linear probe"}
+METHODS |= {"slow mtl": "MTL, rate 0.3"}
 BANDS = "Bands and bars: two standard errors over n seeds, of logarithms."
+
+
+def method_looks() -> dict[str, dict[str, Any]]:
+    """Return colour, dash and mark of every method."""
+    looks = zip(METHODS, palette(), (*DASHES, ":"), (*MARKS, "x"), strict=False)
+    return {method: {"color": colour, "linestyle": dash, "marker": mark} for method, colour, dash, mark in looks}
+
+
+def shades(values: Iterable[float]) -> dict[float, dict[str, Any]]:
+    """Return colour, dash and mark of values, the largest of them darkest."""
+    from matplotlib import colormaps
+
+    falling = sorted(values, reverse=True)
+    colours = [colormaps["viridis"](0.72 * place / max(1, len(falling) - 1)) for place in range(len(falling))]
+    return {
+        value: {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
+        for place, (value, colour) in enumerate(zip(falling, colours, strict=True))
+    }
+
+
+def legend(canvas: Canvas, axes: Axes, corner: tuple[float, float] = (0.07, 1.0), **style: Any) -> None:
+    """Name the lines of a panel for the whole canvas, side by side unless ``style`` says otherwise."""
+    handles, labels = axes.get_legend_handles_labels()
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": corner, "frameon": False}
+    canvas.legend(handles, labels, **place | {"ncols": len(labels), "fontsize": 11.5} | style)

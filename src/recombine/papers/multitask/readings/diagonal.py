@@ -43,10 +43,8 @@ def final_and_least_loss(rows: Table) -> Measured:
     """Return the final test loss and the least over training, where nothing is shared and samples are few."""
     chosen = require(rows, n=16, overlap=0, method="pt+ft")
     final, least = float(chosen["loss"].mean()), float(chosen["best"].mean())
-    detail = (
-        f"{several(len(chosen), 'seed')}; published about 2.0, 1.0. Published losses are the least over training; with "
-        "16 samples and no feature in common that is the loss of the untrained network, 1, whatever the method"
-    )
+    untrained = "The least is the loss of the untrained network, 1, whatever the method"
+    detail = f"{several(len(chosen), 'seed')}; published about 2.0, 1.0. {untrained}"
     return Measured({"final": final, "least over training": least, "final over least": final / least}, detail)
 
 
@@ -128,13 +126,12 @@ def flow_end_differences(rows: Table) -> Measured:
     if late:
         raise MissingRowsError(f"the flow of {late} of {len(chosen)} networks did not end; run it again")
     parts = {m: require(chosen, scaling=m) for m in FLOW_SCALINGS}
-    each = [
+    far = [
         f"{_times(_off(part).max())} and {np.median(part['settled']):.0e} for m = {m:g}" for m, part in parts.items()
     ]
     sizes = " and ".join(map(str, sorted(chosen.by("dimension"))))
     detail = (
         f"{several(len(chosen), 'network')} of {sizes} inputs; largest, and time (rate x steps) from which on half are "
-        f"within 5% of their end: {', '.join(each)}; up x down, which flow conserves, drifted by at most "
-        f"{chosen['drift'].max():.0e} of itself"
+        f"within 5% of their end: {', '.join(far)}; up x down drifted by at most {chosen['drift'].max():.0e} of itself"
     )
     return Measured(_differences(_off(chosen)), detail)

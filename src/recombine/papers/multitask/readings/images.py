@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.papers.measured import Measured, MissingRowsError
-from recombine.papers.multitask.readings.rows import FEWEST_SEEDS, paired_by_seed
+from recombine.papers.multitask.readings.rows import FEWEST_SEEDS, of_enough_seeds, paired_by_seed
 from recombine.papers.seeds import Interval, require
 from recombine.tables.table import Column, Table
 
@@ -43,11 +43,7 @@ def network_rows(rows: Table) -> Table:
 
 
 def _photographs(rows: Table, network: str, **condition: object) -> Table:
-    chosen = rows.only(images="cifar100", network=network, **condition)
-    if len(chosen.by("seed")) < FEWEST_SEEDS:
-        needs = f"needs {network} networks on CIFAR-100 with at least {FEWEST_SEEDS} seeds"
-        raise MissingRowsError(f"{needs}: run with --scale full --device cuda")
-    return chosen
+    return of_enough_seeds(rows.only(images="cifar100", network=network), f"{network} on CIFAR-100", **condition)
 
 
 # ---------------------------------------------------------------------------- rescaling
@@ -71,13 +67,10 @@ def gain_of_an_eighth(rows: Table, method: str) -> Measured:
     """Return what finetuning ResNets from an eighth of the weights gains over plain finetuning."""
     gains = _gains(_photographs(network_rows(rows), "resnet", method=method), 0.125, 1.0)
     errors = np.std(gains, axis=0, ddof=1) / len(gains) ** 0.5
-    each = zip(SAMPLES, gains.mean(0), errors, strict=True)
-    listed = ", ".join(f"{gain:+.1f} ± {error:.1f} at {n}" for n, gain, error in each)
-    published = ", ".join(f"{gain:+.1f}" for gain in PUBLISHED_GAINS)
-    detail = (
-        f"points, mean over n with 95% bounds over {len(gains)} seeds; by samples, with standard errors: {listed} "
-        f"(published {published})"
-    )
+    each = zip(SAMPLES, gains.mean(0), errors, PUBLISHED_GAINS, strict=True)
+    listed = ", ".join(f"{gain:+.1f} ± {error:.1f} ({known:+.1f}) at {n}" for n, gain, error, known in each)
+    bounds = f"points, mean over n with 95% bounds over {len(gains)} seeds"
+    detail = f"{bounds}; by samples, with standard errors (published): {listed}"
     return Measured({"mean gain": Interval.of(gains.mean(1))}, detail)
 
 
@@ -86,11 +79,9 @@ def gains_of_plain(rows: Table) -> Measured:
     chosen = _photographs(network_rows(rows), "vit", method="pt+ft")
     gains = {f"over s = {factor:g}": _gains(chosen, 1.0, factor) for factor in FACTORS if factor != 1.0}
     least = ", ".join(f"{gain.mean(0).min():+.1f}" for gain in gains.values())
-    seeds = min(len(gain) for gain in gains.values())
-    detail = (
-        f"points that s = 1 gains, mean over n with 95% bounds over {seeds} seeds; smallest at any n: {least}; "
-        "published: best at every n"
-    )
+    seeds = min(map(len, gains.values()))
+    bounds = f"points that s = 1 gains, mean over n with 95% bounds over {seeds} seeds"
+    detail = f"{bounds}; smallest at any n: {least}; published: best at every n"
     return Measured({name: Interval.of(gain.mean(1)) for name, gain in gains.items()}, detail)
 
 
@@ -111,9 +102,8 @@ def dimensions_kept(rows: Table) -> Measured:
     left = {f"PR after / before, s = {factor:g}": sizes[factor][1] / sizes[factor][0] for factor in (1.0, 0.125)}
     shared = {"ENSD / PR after": [both / after for _, after, both in sizes.values()]}
     listed = ", ".join(f"{both:.2f} of {after:.2f}" for _, after, both in sizes.values())
-    return Measured(
-        left | shared, f"published 0.98, 0.30; ENSD of PR after at s = 0.125 to 2: {listed}. 16c has the control"
-    )
+    detail = f"published 0.98, 0.30; ENSD of PR after at s = 0.125 to 2: {listed}. 16c has the control"
+    return Measured(left | shared, detail)
 
 
 def _over_chance(*parts: Table) -> Column:
@@ -150,11 +140,9 @@ def centred_over_chance(rows: Table) -> Measured:
 
 def ensd_identities(rows: Table) -> Measured:
     """Return how far ENSD is from its identities, and from itself where only one side is turned."""
-    numbers = {
-        "largest difference": rows["worst"].max(),
-        "change with one side turned": np.abs(rows["turned alone"] - 1).min(),
-    }
-    return Measured(numbers, f"{len(rows)} draws; turning one side alone must change it")
+    change = np.abs(rows["turned alone"] - 1).min()
+    numbers = {"largest difference": rows["worst"].max(), "change with one side turned": change}
+    return Measured(numbers, f"{len(rows)} draws")
 
 
 # ---------------------------------------------------------------------------- when multi-task training ends

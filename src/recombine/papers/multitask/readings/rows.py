@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from recombine.papers.measured import MissingRowsError
@@ -10,6 +12,16 @@ from recombine.tables.table import Column, Table
 
 #: Seeds below which a mean over them decides nothing.
 FEWEST_SEEDS = 3
+
+
+def of_enough_seeds(rows: Table, kind: str, **condition: Any) -> Table:
+    """Return the rows of a condition, of which there must be seeds enough; ``kind`` says what to run otherwise."""
+    chosen = rows.only(**condition)
+    if len(chosen.by("seed")) < FEWEST_SEEDS:
+        words = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in condition.items())
+        needs = f"needs at least {FEWEST_SEEDS} seeds of {kind} with {words}"
+        raise MissingRowsError(f"{needs}: run with --scale full --device cuda")
+    return chosen
 
 
 def paired_by_seed(first: Table, second: Table, column: str, least: int = FEWEST_SEEDS) -> tuple[Column, Column]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from recombine.papers.measured import Measured, MissingRowsError
-from recombine.papers.multitask.readings.rows import FEWEST_SEEDS, paired_by_seed
+from recombine.papers.multitask.readings.rows import FEWEST_SEEDS, of_enough_seeds, paired_by_seed
 from recombine.papers.seeds import require
 from recombine.tables.table import Table
 
@@ -24,20 +24,12 @@ PUBLISHED_BY_UNITS = {
     ("mtl", 1.0): (4.4e-4, 8.2e-5),
 }
 #: Correlation -> number of samples -> how far ahead the better method is, as published.
-PUBLISHED_LEADS: dict[str, dict[int, float]] = {
-    "1 x 6": {16: 650, 32: 865, 64: 329},
-    "1 x 5, 0": {32: 1.7, 64: 4.9, 128: 6.8, 256: 2.8},
-}
+PUBLISHED_LEADS = {"1 x 6": {16: 650.0, 32: 865.0, 64: 329.0}, "1 x 5, 0": {32: 1.7, 64: 4.9, 128: 6.8, 256: 2.8}}
 
 
 def _students(rows: Table, **condition: Any) -> Table:
     """Return students as wide as published ones; smaller ones, from larger weights, say nothing about them."""
-    wide = rows.where(rows["width"] >= 1000).only(**condition)
-    if len(wide.by("seed")) < FEWEST_SEEDS:
-        words = " and ".join(f"{name} {value}" for name, value in condition.items())
-        needs = f"needs students of 1000 units with {words} and at least {FEWEST_SEEDS} seeds"
-        raise MissingRowsError(f"{needs}: run with --scale full --device cuda")
-    return wide
+    return of_enough_seeds(rows.where(rows["width"] >= 1000), "students of 1000 units", **condition)
 
 
 def loss_ratio(rows: Table, correlation: str, n: int, better: str, worse: str) -> Measured:
@@ -50,19 +42,15 @@ def loss_ratio(rows: Table, correlation: str, n: int, better: str, worse: str) -
     if "slow mtl" in (better, worse) and reached < len(joint):
         raise MissingRowsError(f"only {reached} of {len(joint)} students converged at a rate of 0.3")
     own, other = paired_by_seed(first, second, "loss")
-    numbers = {
-        STUDENTS[better]: float(first["loss"].mean()),
-        STUDENTS[worse]: float(second["loss"].mean()),
-        "ratio": float(second["loss"].mean() / first["loss"].mean()),
-        "largest of a seed": float((other / own).max()),
-    }
+    less, more = first["loss"].mean(), second["loss"].mean()
+    numbers = {STUDENTS[better]: less, STUDENTS[worse]: more, "ratio": more / less}
+    published = " and ".join(f"{loss:.1e}" for loss in PUBLISHED[correlation, n])
     detail = (
         f"better in {(own < other).sum()} of {len(own)} seeds; ratio of the least losses over training "
-        f"{second['best'].mean() / first['best'].mean():.2g}; published "
-        f"{' and '.join(f'{loss:.1e}' for loss in PUBLISHED[correlation, n])} for PT+FT and MTL. {reached} of "
+        f"{second['best'].mean() / first['best'].mean():.2g}; published {published} for PT+FT and MTL. {reached} of "
         f"{len(joint)} MTL students reached a training loss of {STUDENTS_STOP:.0e}"
     )
-    return Measured(numbers, detail)
+    return Measured({**numbers, "largest of a seed": (other / own).max()}, detail)
 
 
 def losses_by_units(rows: Table, method: str, scaling: float) -> Measured:
@@ -70,12 +58,9 @@ def losses_by_units(rows: Table, method: str, scaling: float) -> Measured:
     chosen = _students(rows, n=64, cosine=1.0, method=method, scaling=scaling)
     losses = np.array([require(chosen, FEWEST_SEEDS, units=units)["loss"].mean() for units in range(1, 7)])
     centred = np.arange(6) - 2.5
-    numbers = {
-        "1 to 6 units": losses,
-        "6 units over 1": losses[5] / losses[0],
-        # Of a line through the logarithms: losses need not rise or fall at every step.
-        "slope": np.log(losses) @ centred / (centred @ centred),
-    }
+    # Of a line through the logarithms: losses need not rise or fall at every step.
+    slope = np.log(losses) @ centred / (centred @ centred)
+    numbers = {"1 to 6 units": losses, "6 units over 1": losses[5] / losses[0], "slope": slope}
     first, last = PUBLISHED_BY_UNITS[method, scaling]
     detail = f"{len(chosen) // 6} seeds; slope of the logarithm per unit; published {first:.1e} to {last:.1e}"
     return Measured(numbers, detail)
@@ -83,14 +68,14 @@ def losses_by_units(rows: Table, method: str, scaling: float) -> Measured:
 
 def losses_by_magnitude(rows: Table) -> Measured:
     """Return losses of PT+FT over those of a single task with fewer samples, for a large and a small main task."""
-    found = {}
+    ratios = []
     for size in (1.0, 0.01):
         tuned = _students(rows, n=128, method="pt+ft", cosine=0.9, magnitude=size)
         alone = _students(rows, n=32, method="stl", cosine=0.9, magnitude=size)
-        found[size] = float(tuned["loss"].mean() / alone["loss"].mean())
-    numbers = {"magnitude 1": found[1.0], "magnitude 0.01": found[0.01], "small over large": found[0.01] / found[1.0]}
-    detail = "loss with 128 samples over STL's with 32, cosine 0.9 (published 0.013, 0.107)"
-    return Measured(numbers, f"{detail}; {len(tuned)} seeds")
+        ratios.append(tuned["loss"].mean() / alone["loss"].mean())
+    numbers = {"magnitude 1": ratios[0], "magnitude 0.01": ratios[1], "small over large": ratios[1] / ratios[0]}
+    detail = f"over STL's loss with 32 samples, cosine 0.9 (published 0.013, 0.107); {len(tuned)} seeds"
+    return Measured(numbers, detail)
 
 
 def leads(rows: Table, correlation: str, better: str, others: tuple[str, ...]) -> Measured:
@@ -102,8 +87,6 @@ def leads(rows: Table, correlation: str, better: str, others: tuple[str, ...]) -
             own, other = paired_by_seed(first, part, "loss")
             ahead += (own < other).tolist()
         ratios.append(min(float(part["loss"].mean()) for part in rest) / float(first["loss"].mean()))
-    detail = (
-        f"least mean loss of the others over its own with {', '.join(map(str, published))} samples (published "
-        f"{', '.join(f'{lead:g}' for lead in published.values())}); {len(ahead)} pairs of one seed"
-    )
+    listed = ", ".join(f"{lead:g} with {n} samples" for n, lead in published.items())
+    detail = f"least mean loss of the others over its own; published {listed}; {len(ahead)} pairs of one seed"
     return Measured({"ratios": ratios, "pairs ahead": float(np.mean(ahead))}, detail)

@@ -42,11 +42,8 @@ def flow_differences(rows: Table, kind: str, starts: int) -> Measured:
 def published_penalty(rows: Table) -> Measured:
     """Return how far finetuning by gradient flow ends from the minimisers of the published and of the exact penalty."""
     chosen = require(rows, 4, kind="PT+FT")
-    worst = chosen["symmetric difference"].argmax()
-    numbers = {
-        "from the published penalty": chosen["symmetric difference"][worst],
-        "from the exact one": chosen["difference"].max(),
-    }
+    published, worst = chosen["symmetric difference"], chosen["symmetric difference"].argmax()
+    numbers = {"from the published penalty": published[worst], "from the exact one": chosen["difference"].max()}
     return Measured(numbers, f"largest difference of a coefficient, at {chosen['start'][worst]}")
 
 
@@ -58,10 +55,10 @@ def conserved_drift(rows: Table) -> Measured:
 
 def drift_power(rows: Table) -> Measured:
     """Return the power of the step size with which w^2 - v^2 drifts: the slope of a line through logarithms."""
-    order = np.argsort(require(rows, 3)["rate"])
-    rate, drift = rows["rate"][order], rows["drift"][order]
-    x, y = (np.log(values) - np.log(values).mean() for values in (rate, drift))
-    return Measured({"power": float((x @ y) / (x @ x))}, f"drift {drift[0]:.1e} at a rate of {rate[0]:g}")
+    rows = require(rows, 3).where(np.argsort(rows["rate"]))
+    x, y = (np.log(rows[name]) - np.log(rows[name]).mean() for name in ("rate", "drift"))
+    detail = f"drift {rows['drift'][0]:.1e} at a rate of {rows['rate'][0]:g}"
+    return Measured({"power": float((x @ y) / (x @ x))}, detail)
 
 
 def _law(rows: Table, penalty: str) -> Column:
@@ -87,14 +84,10 @@ def penalty_orders(rows: Table) -> Measured:
     """Return orders of PT+FT and MTL at one place, and their least difference wherever B < beta."""
     below = rows.where(rows["ratio"] < 1)
     published, exact, joint = (require(below, penalty=name) for name in ("PT+FT, k = B", "PT+FT, k = B/2", "MTL"))
-    numbers = {
-        "PT+FT": _mean_near(published, "order", "ratio", 1e-3),
-        "MTL": _mean_near(joint, "order", "ratio", 1e-3),
-        "smallest difference": {
-            "published": (published["order"] - joint["order"]).min(),
-            "exact": (exact["order"] - joint["order"]).min(),
-        },
-    }
+    orders = {"PT+FT": published, "MTL": joint}
+    numbers: dict[str, Any] = {name: _mean_near(part, "order", "ratio", 1e-3) for name, part in orders.items()}
+    forms = {"published": published, "exact": exact}
+    numbers["smallest difference"] = {form: (part["order"] - joint["order"]).min() for form, part in forms.items()}
     return Measured(numbers, f"orders at B / beta = 0.001; differences at all {len(joint)} places with B < beta")
 
 
@@ -159,21 +152,10 @@ def _seeds(rows: Table) -> str:
     return f"theory, means of {len(rows.only(n=64).by('seed'))} seeds"
 
 
-def sparsity_ratios(rows: Table) -> Measured:
-    """Return the error with 40 known features over that with 5, by scaling."""
-    ratios = {
-        f"ratio at m = {m:g}": _relative(rows, m, 40, "inside") / _relative(rows, m, 5, "inside")
-        for m in (1.0, 0.1, 0.01)
-    }
-    return Measured(ratios, _seeds(rows))
-
-
-def reuse_ratios(rows: Table) -> Measured:
-    """Return the error with 5 new features over that with 5 known ones, by scaling."""
-    ratios = {
-        f"ratio at m = {m:g}": _relative(rows, m, 5, "outside") / _relative(rows, m, 5, "inside") for m in (0.1, 0.01)
-    }
-    return Measured(ratios, _seeds(rows))
+def error_ratios(rows: Table, active: int, place: str, scalings: tuple[float, ...]) -> Measured:
+    """Return the error with some features, known ("inside") or new ("outside"), over that with 5 known ones."""
+    ratios = [_relative(rows, m, active, place) / _relative(rows, m, 5, "inside") for m in scalings]
+    return Measured({f"ratio at m = {m:g}": ratio for m, ratio in zip(scalings, ratios, strict=True)}, _seeds(rows))
 
 
 def new_feature_losses(rows: Table) -> Measured:
