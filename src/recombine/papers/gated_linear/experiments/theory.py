@@ -34,7 +34,7 @@ NORMS = ("group", "published group", "effective", "zeta", "one-layer", "frozen")
 
 @dataclass(frozen=True, eq=False)
 class WeightMap:
-    """How parameters (P,) make effective weights, which they should make, and half their least squared norm by formula."""
+    """How parameters (P,) make effective weights, a target for these, and half its least squared norm by formula."""
 
     represent: Callable[[FloatArray], FloatArray]
     target: FloatArray
