@@ -96,16 +96,18 @@ def direct_cost(architecture: WeightMap, seed: int, rounds: int = 7) -> float:
     theta = np.random.default_rng(seed).normal(scale=0.5, size=architecture.parameters)
     multiplier, weight = np.zeros(architecture.target.size), 10.0
 
+    def missed(theta: FloatArray) -> FloatArray:
+        return (architecture.represent(theta) - architecture.target).ravel()
+
     def objective(theta: FloatArray) -> float:
-        miss = (architecture.represent(theta) - architecture.target).ravel()
+        miss = missed(theta)
         return float(theta @ theta / 2 + multiplier @ miss + weight / 2 * miss @ miss)
 
     for _ in range(rounds):
         theta = minimize(objective, theta, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000}).x
-        multiplier = multiplier + weight * (architecture.represent(theta) - architecture.target).ravel()
+        multiplier = multiplier + weight * missed(theta)
         weight = min(3 * weight, 1e3)
-    miss = np.abs(architecture.represent(theta) - architecture.target).max()
-    return float(theta @ theta) / 2 if miss < REPRESENTED else float("nan")
+    return float(theta @ theta) / 2 if np.abs(missed(theta)).max() < REPRESENTED else float("nan")
 
 
 def costs(unit: Unit) -> Rows:
@@ -180,13 +182,18 @@ def small_limits(unit: Unit) -> Rows:
         ours = largest_margin(given.X, given.y, ids, contexts=2, norm=norm, tolerance=1e-11)
         factor = 2.0 ** given.ids.shape[1] if norm == "effective" else 1.0
         degree = 1 if ours.value == ours.norm else 2
+        if norm == "effective":
+            # From its definition, not from our kernel.
+            conic = least_effective_squares(given.X, given.y, ids, contexts=2)
+        else:
+            conic = largest_margin_by_cones(given.X, given.y, ids, contexts=2, norm=norm).value
         rows.append(
             {
                 "problem": given.name,
                 "norm": norm,
                 "value": factor * ours.value,
                 "bound": factor * ours.bounds[0] ** degree,
-                "conic": _by_cones(given, ids, norm),
+                "conic": conic,
                 "gap": ours.gap,
                 "least unit": float(ours.group_norms.min()),
                 "least place": int(ours.group_norms.argmin()),
@@ -194,13 +201,6 @@ def small_limits(unit: Unit) -> Rows:
             }
         )
     return rows
-
-
-def _by_cones(given: GatedProblem, ids: IntArray, norm: str) -> float:
-    """Return the same cost by the conic solver; for the effective norm from its definition, not from our kernel."""
-    if norm == "effective":
-        return least_effective_squares(given.X, given.y, ids, contexts=2)
-    return largest_margin_by_cones(given.X, given.y, ids, contexts=2, norm=norm).value
 
 
 def flows(unit: Unit) -> Rows:
@@ -243,8 +243,7 @@ def _waiting(acting: FloatArray, given: GatedProblem, support: IntArray) -> Floa
     """Count support vectors with margins more than 1% above the smallest; weights that act (T, n, H, d)."""
     margins = np.einsum("tnhd,nd,n->tn", acting, given.X, given.y)
     smallest = margins.min(axis=1, keepdims=True)
-    counts: FloatArray = (margins[:, support] > smallest + SLACK * np.abs(smallest)).sum(axis=1).astype(np.float64)
-    return counts
+    return (margins[:, support] > smallest + SLACK * np.abs(smallest)).sum(axis=1).astype(np.float64)
 
 
 def _cosines(paths: FloatArray, goal: FloatArray) -> FloatArray:

@@ -32,9 +32,6 @@ NAMES = {
 }
 
 
-# ---------------------------------------------------------------------------- by size of network
-
-
 def _percent(rows: Table, keys: tuple[str, ...], names: tuple[str, ...]) -> Table:
     """Means over seeds, in percent; classifiers without a hard margin are left out."""
     kept = rows.where(np.isfinite(rows["error"]))
@@ -121,10 +118,8 @@ def _draw_units(canvas: Canvas, table: Table) -> None:
 
 def _legend(canvas: Canvas, *axes: Axes) -> None:
     """Name every line of some panels once, above them."""
-    handles: dict[str, Any] = {}
-    for place in axes:
-        lines, labels = place.get_legend_handles_labels()
-        handles |= dict(zip(labels, lines, strict=True))
+    found = [place.get_legend_handles_labels() for place in axes]
+    handles = {label: line for lines, labels in found for line, label in zip(lines, labels, strict=True)}
     style: dict[str, Any] = {"frameon": False, "fontsize": 10, "ncols": 3, "columnspacing": 1.2}
     canvas.legend(list(handles.values()), list(handles), loc="upper center", **style)
 
@@ -159,9 +154,6 @@ def _say_bits(table: Table) -> str:
     return f"Error of one-layer networks on {_where(table)}, by hyperplanes: least at s = {best}, then it rises."
 
 
-# ---------------------------------------------------------------------------- trained against predicted
-
-
 def _scatter_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["two-layer"].table
     chosen = rows.where(np.isin(rows["classifier"], SCATTER))
@@ -177,8 +169,7 @@ def _draw_scatter(canvas: Canvas, table: Table) -> None:
     for place, name in zip(axes, SCATTER, strict=True):
         for word, marker in (("median", "o"), ("random", "^")):
             dots = table.only(classifier=name, thresholds=word)
-            style: dict[str, Any] = {"markersize": 6, "markerfacecolor": "none"}
-            place.plot(dots["network"], dots["limit"], linestyle="", marker=marker, label=word, **style)
+            place.plot(dots["network"], dots["limit"], ls="", marker=marker, ms=6, mfc="none", label=word)
         place.plot([0, top], [0, top], color="0.5", linewidth=0.8, marker="", linestyle="-")
         place.set_title(NAMES[name], fontsize=11)
         place.set(xlabel="error of the network (%)", xlim=(0, top), ylim=(0, top))
@@ -190,9 +181,6 @@ def _say_scatter(table: Table) -> str:
     dots = {NAMES[name]: table.only(classifier=name) for name in SCATTER}
     words = ", ".join(f"{name} {np.corrcoef(d['network'], d['limit'])[0, 1]:.2f}" for name, d in dots.items())
     return f"Error of limits against that of trained networks; correlations: {words}."
-
-
-# ---------------------------------------------------------------------------- ReLU
 
 
 def _relu_table(results: Mapping[str, Evidence]) -> Table:

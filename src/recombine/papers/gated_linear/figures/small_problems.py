@@ -24,9 +24,6 @@ SAME = ("effective", "zeta")
 SIDE = 112
 
 
-# ---------------------------------------------------------------------------- toy
-
-
 def _toy_table(results: Mapping[str, Evidence]) -> Table:
     given = gated_problem("toy")
     ticks = np.linspace(-1.105, 1.105, SIDE)
@@ -50,10 +47,9 @@ def _draw_toy(canvas: Canvas, table: Table) -> None:
         place.contour(ticks, ticks, limit, levels=[0], colors="#c2551b", linewidths=1.5)
         for gate in (place.axhline, place.axvline):
             gate(0, color="0.5", linewidth=0.8, marker="", linestyle=":")
-        for sign, marker, face in ((1, "o", "#1b6ca8"), (-1, "^", "white")):
+        for sign, mark, face in ((1, "o", "#1b6ca8"), (-1, "^", "white")):
             chosen = given.X[given.y == sign]
-            style: dict[str, Any] = {"markerfacecolor": face, "markeredgecolor": "black", "markersize": 7}
-            place.plot(chosen[:, 0], chosen[:, 1], linestyle="", marker=marker, **style)
+            place.plot(chosen[:, 0], chosen[:, 1], mark, ls="", mfc=face, mec="black", ms=7)
         place.set(title=title, xlabel="x1", aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
         place.set_xticks([-1, -0.5, 0, 0.5, 1])
         place.grid(visible=False)
@@ -68,9 +64,6 @@ def _say_toy(table: Table) -> str:
         f"The plane around 16 points, split by limits of one and of two layers, which differ on {apart:.0%} of it; the "
         f"effective norm and L2 on zeta give the function of two layers (largest difference {same:.0e})."
     )
-
-
-# ---------------------------------------------------------------------------- flow
 
 
 def _flow_table(results: Mapping[str, Evidence]) -> Table:
