@@ -18,7 +18,7 @@ from recombine.tables.table import Table
 from recombine.theory.gated import features as gated_features
 from recombine.theory.gated.conic import least_effective_squares
 from recombine.theory.gated.margin import largest_margin
-from recombine.worlds.gated_problems import problem
+from recombine.worlds.gated_problems import gated_problem
 
 PAPER = find("gated-linear")
 RESULTS = Path(__file__).parents[3] / "results"
@@ -28,7 +28,7 @@ FAST = ["3", "4", "5a", "5b", "8a"]
 def test_the_toy_does_not_tell_norms_of_two_layers_apart_and_the_other_problem_does() -> None:
     apart = {}
     for name in ("toy", "G1"):
-        given = problem(name)
+        given = gated_problem(name)
         found = [largest_margin(given.X, given.y, given.ids, contexts=2, norm=norm) for norm in ("group", "zeta")]
         one, other = (best.decision(given.X, given.ids) for best in found)
         apart[name] = float(np.abs(one - other).max())
