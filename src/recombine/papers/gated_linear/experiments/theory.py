@@ -243,7 +243,8 @@ def _waiting(acting: FloatArray, given: GatedProblem, support: IntArray) -> Floa
     """Count support vectors with margins more than 1% above the smallest; weights that act (T, n, H, d)."""
     margins = np.einsum("tnhd,nd,n->tn", acting, given.X, given.y)
     smallest = margins.min(axis=1, keepdims=True)
-    return (margins[:, support] > smallest + SLACK * np.abs(smallest)).sum(axis=1).astype(np.float64)
+    counts: FloatArray = (margins[:, support] > smallest + SLACK * np.abs(smallest)).sum(axis=1).astype(np.float64)
+    return counts
 
 
 def _cosines(paths: FloatArray, goal: FloatArray) -> FloatArray:
