@@ -13,6 +13,8 @@ NAME = "gated-linear"
 MNIST_SIZES = [500, 1000, 2000]
 MNIST = {"images": "mnist", "sizes": MNIST_SIZES, "validation": 12_000, "steps": 3200, "seeds": [1, 2, 3]}
 DIGITS = {"images": "digits", "sizes": [200, 400], "validation": 1000, "steps": 3200, "seeds": [1, 2, 3]}
+#: Wide networks take minutes, so each number of samples is a unit of its own.
+WIDE = [{"sizes": [size], "pool": 2000} for size in MNIST_SIZES]
 BOTH = ("median", "random")
 
 
@@ -34,28 +36,23 @@ def _relu(shared: dict[str, Any], momenta: list[float], units: list[int]) -> lis
     return [{**shared, "units": count, "momenta": momenta} for count in units]
 
 
+GROUPING, PROBLEMS = [{"shape": [785, 3, 4], "state": 1}], grid(problem=["toy", "G1"])
+
 EXPERIMENTS = (
     Experiment(
         f"{NAME}/costs",
         theory.costs,
-        quick=[{"architecture": name, "seeds": [0, 1]} for name in theory.ARCHITECTURES],
-        full=[{"architecture": name, "seeds": list(range(6))} for name in theory.ARCHITECTURES],
+        quick=grid(architecture=theory.ARCHITECTURES.keys(), seeds=[[0, 1]]),
+        full=grid(architecture=theory.ARCHITECTURES.keys(), seeds=[[*range(6)]]),
     ),
-    Experiment(
-        f"{NAME}/grouping",
-        theory.grouping,
-        quick=[{"shape": [785, 3, 4], "state": 1}],
-        full=[{"shape": [785, 3, 4], "state": 1}],
-    ),
+    Experiment(f"{NAME}/grouping", theory.grouping, quick=GROUPING, full=GROUPING),
     Experiment(
         f"{NAME}/effective",
         theory.effective,
-        quick=[{**shape, "seeds": [0, 1]} for shape in grid(units=[1, 2, 4, 6], contexts=[2, 3])],
-        full=[{**shape, "seeds": list(range(10))} for shape in grid(units=range(1, 7), contexts=[1, 2, 3])],
+        quick=grid(units=[1, 2, 4, 6], contexts=[2, 3], seeds=[[0, 1]]),
+        full=grid(units=range(1, 7), contexts=[1, 2, 3], seeds=[[*range(10)]]),
     ),
-    Experiment(
-        f"{NAME}/limits", theory.small_limits, quick=grid(problem=["toy", "G1"]), full=grid(problem=["toy", "G1"])
-    ),
+    Experiment(f"{NAME}/limits", theory.small_limits, quick=PROBLEMS, full=PROBLEMS),
     Experiment(
         f"{NAME}/flow",
         theory.flows,
@@ -88,12 +85,7 @@ EXPERIMENTS = (
         quick=[*_relu(DIGITS, [0.9], [20, 50]), *_relu(DIGITS | {"sizes": [200]}, [0.9], [300])],
         full=[
             *_relu(MNIST, [0.0, 0.9], [10, 20, 50, 100]),
-            # Wide ones take minutes, so each number of samples is a unit of its own.
-            *(
-                one
-                for size in MNIST_SIZES
-                for one in _relu(MNIST | {"sizes": [size], "pool": 2000}, [0.0, 0.9], [500, 1000])
-            ),
+            *(one for size in WIDE for one in _relu(MNIST | size, [0.0, 0.9], [500, 1000])),
         ],
         needs=require_images,
     ),

@@ -8,6 +8,7 @@ effective" are the norms as coded there, and "reloaded" is the inconsistency wit
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 #: Norms of two-layer networks that are compared with training.
 TWO_LAYER_NORMS = ("group", "published group", "effective", "published effective", "zeta")
-#: What theory is given of a trained ReLU network.
-RELU_LIMITS = ("hidden layer", "learned contexts", "random contexts", "gates only")
 
 
 def problem_of(setting: Mapping[str, Any]) -> Halves:
@@ -58,80 +57,74 @@ def gated_networks(unit: Unit) -> Rows:
     ['network', 'group', 'published group']
     """
     setting = unit.setting
-    halves, units = problem_of(setting), setting["units"]
-    contexts = {seed: half_spaces(setting["thresholds"], units, setting["bits"], halves.X, seed) for seed in unit.seeds}
-    keys = [(size, m, seed) for size in setting["sizes"] for m in setting["momenta"] for seed in unit.seeds]
-    networks = _trained(unit, "one-layer" if setting["layers"] == 1 else "contexts", halves, keys, contexts)
-    answers = networks.outputs(halves.X[halves.validation])
+    halves, layers = problem_of(setting), setting["layers"]
+    contexts = {
+        seed: half_spaces(setting["thresholds"], setting["units"], setting["bits"], halves.X, seed)
+        for seed in unit.seeds
+    }
+    networks = _trained(unit, "one-layer" if layers == 1 else "contexts", halves, contexts)
     reloaded = networks.without_thresholds(seed=1).outputs(halves.X[halves.validation])
-    fitted = _smallest_margins(networks, halves, keys)
-    norms = ("one-layer",) if setting["layers"] == 1 else TWO_LAYER_NORMS
-    limits = {(n, seed): _limits(halves, halves.rows(n), contexts[seed], norms) for n, _, seed in keys}
-    about = {name: setting[name] for name in ("images", "layers", "units", "bits", "thresholds")}
-    rows: Rows = []
-    for place, (size, momentum, seed) in enumerate(keys):
-        own = {"samples": size, "momentum": momentum, "seed": seed, "margin": float(fitted[place])}
-        for name, values in {"network": answers[place], **limits[size, seed]}.items():
-            compared = _compared(halves, values, answers[place], reloaded[place])
-            rows.append(about | own | {"classifier": name} | compared)
-    return rows
+    norms = ("one-layer",) if layers == 1 else TWO_LAYER_NORMS
+    limits = {
+        (size, seed): _limits(halves, halves.rows(size), contexts[seed], norms)
+        for size in setting["sizes"]
+        for seed in unit.seeds
+    }
+    return _rows(unit, halves, networks, [limits[size, seed] for size, _, seed in _keys(unit)], reloaded)
 
 
-def _trained(
-    unit: Unit,
-    kind: str,
-    halves: Halves,
-    keys: Sequence[tuple[int, float, int]],
-    contexts: Mapping[int, HalfSpaces],
-) -> GatedNetworks:
+def _keys(unit: Unit) -> list[tuple[int, float, int]]:
+    """Size, momentum and seed of each network."""
+    return list(itertools.product(unit.setting["sizes"], unit.setting["momenta"], unit.seeds))
+
+
+def _trained(unit: Unit, kind: str, halves: Halves, contexts: Mapping[int, HalfSpaces]) -> GatedNetworks:
     """Train one network for each size, momentum and seed, all of them together."""
     from recombine.nets.by_hand.gated import GatedNetworks
     from recombine.nets.by_hand.gated_training import train_gated
 
-    seeds = [seed for _, _, seed in keys]
-    start = GatedNetworks.initial(
-        kind,
-        seeds,
-        halves.X.shape[1],
-        units=unit.setting.get("units", 1),
-        contexts=[contexts[seed] for seed in seeds] if contexts else (),
-        device=unit.device,
-    )
-    return train_gated(
-        start,
-        halves.X,
-        halves.y,
-        rows=[halves.rows(size) for size, _, _ in keys],
-        seeds=seeds,
-        steps=unit.setting["steps"],
-        momentum=[momentum for _, momentum, _ in keys],
-    )
+    sizes, momenta, seeds = zip(*_keys(unit), strict=True)
+    given = [contexts[seed] for seed in seeds] if contexts else ()
+    shape = {"units": unit.setting.get("units", 1), "contexts": given, "device": unit.device}
+    start = GatedNetworks.initial(kind, seeds, halves.X.shape[1], **shape)
+    training = {"seeds": seeds, "steps": unit.setting["steps"], "momentum": momenta}
+    return train_gated(start, halves.X, halves.y, rows=[halves.rows(size) for size in sizes], **training)
 
 
-def _smallest_margins(networks: GatedNetworks, halves: Halves, keys: Sequence[tuple[int, float, int]]) -> FloatArray:
-    """Return each network's smallest margin on its own training samples: positive if it fits them."""
-    most = max(size for size, _, _ in keys)
+def _rows(
+    unit: Unit,
+    halves: Halves,
+    networks: GatedNetworks,
+    limits: Sequence[Mapping[str, FloatArray | None]],
+    reloaded: FloatArray,
+) -> Rows:
+    """Compare each network with itself and with its limits; "margin" is its smallest one in training."""
+    setting = unit.setting
+    about = {name: setting[name] for name in ("images", "layers", "units", "bits", "thresholds") if name in setting}
+    answers = networks.outputs(halves.X[halves.validation])
+    most = max(setting["sizes"])
     margins = networks.outputs(halves.X[:most]) * halves.y[:most]
-    return np.array([row[:size].min() for row, (size, _, _) in zip(margins, keys, strict=True)])
+    rows: Rows = []
+    for place, (size, momentum, seed) in enumerate(_keys(unit)):
+        smallest = float(margins[place, :size].min())
+        own = about | {"samples": size, "momentum": momentum, "seed": seed, "margin": smallest}
+        for name, values in {"network": answers[place], **limits[place]}.items():
+            rows.append(own | {"classifier": name} | _compared(halves, values, answers[place], reloaded[place]))
+    return rows
 
 
 def _limits(halves: Halves, rows: IntArray, contexts: HalfSpaces, norms: Sequence[str]) -> dict[str, FloatArray | None]:
     """Return the decisions (validation,) of each norm's largest margin, None where there is none."""
-    test = halves.X[halves.validation]
-    train_ids, test_ids = contexts.ids(halves.X[rows]), contexts.ids(test)
-    return {
-        norm: _decisions(
-            halves.X[rows], halves.y[rows], train_ids, test, test_ids, contexts=contexts.contexts, norm=norm
-        )
-        for norm in norms
-    }
+    X, y, test = halves.X[rows], halves.y[rows], halves.X[halves.validation]
+    given = X, y, contexts.ids(X), test, contexts.ids(test), contexts.contexts
+    return {norm: _decisions(*given, norm) for norm in norms}
 
 
 def _decisions(
-    X: FloatArray, y: FloatArray, ids: IntArray, test: FloatArray, test_ids: IntArray, **options: Any
+    X: FloatArray, y: FloatArray, ids: IntArray, test: FloatArray, test_ids: IntArray, contexts: int, norm: str
 ) -> FloatArray | None:
     try:
-        return largest_margin(X, y, ids, tolerance=1e-7, **options).decision(test, test_ids)
+        return largest_margin(X, y, ids, contexts=contexts, norm=norm, tolerance=1e-7).decision(test, test_ids)
     except (NotSeparableError, UndecidedError):
         return None
 
@@ -139,18 +132,21 @@ def _decisions(
 def _compared(halves: Halves, values: FloatArray | None, network: FloatArray, reloaded: FloatArray) -> dict[str, Any]:
     """Error of decisions, and how often they differ from the network's; not a number where there are none."""
     y = halves.y[halves.validation]
-    error = float(np.mean((network > 0) != (y > 0)))
+    error = _differing(network, y)
     if values is None:
-        none = float("nan")
-        return {"error": none, "inconsistency": none, "reloaded": none, "chance": none, "network error": error}
-    own = float(np.mean((values > 0) != (y > 0)))
+        return dict.fromkeys(("error", "inconsistency", "reloaded", "chance"), float("nan")) | {"network error": error}
+    own = _differing(values, y)
     return {
         "error": own,
-        "inconsistency": float(np.mean((values > 0) != (network > 0))),
-        "reloaded": float(np.mean((values > 0) != (reloaded > 0))),
+        "inconsistency": _differing(values, network),
+        "reloaded": _differing(values, reloaded),
         "chance": own * (1 - error) + error * (1 - own),
         "network error": error,
     }
+
+
+def _differing(one: FloatArray, other: FloatArray) -> float:
+    return float(np.mean((one > 0) != (other > 0)))
 
 
 def relu_networks(unit: Unit) -> Rows:
@@ -168,43 +164,30 @@ def relu_networks(unit: Unit) -> Rows:
     >>> [row["classifier"] for row in rows]
     ['network', 'hidden layer', 'learned contexts', 'random contexts', 'gates only']
     """
-    setting = unit.setting
-    halves = problem_of(setting)
-    keys = [(size, m, seed) for size in setting["sizes"] for m in setting["momenta"] for seed in unit.seeds]
-    networks = _trained(unit, "relu", halves, keys, {})
-    answers = networks.outputs(halves.X[halves.validation])
+    halves = problem_of(unit.setting)
+    networks = _trained(unit, "relu", halves, {})
     weights = networks.weights[:, :, 0].cpu().numpy().astype(np.float64)
-    fitted = _smallest_margins(networks, halves, keys)
-    rows: Rows = []
-    for place, (size, momentum, seed) in enumerate(keys):
-        limits = _relu_limits(halves, halves.rows(size), weights[place], seed)
-        own = {
-            "images": setting["images"],
-            "units": setting["units"],
-            "samples": size,
-            "momentum": momentum,
-            "seed": seed,
-        }
-        for name, values in {"network": answers[place], **limits}.items():
-            compared = _compared(halves, values, answers[place], answers[place])
-            rows.append(own | {"margin": float(fitted[place]), "classifier": name} | compared)
-    return rows
+    limits = [
+        _relu_limits(halves, halves.rows(size), own, seed)
+        for own, (size, _, seed) in zip(weights, _keys(unit), strict=True)
+    ]
+    return _rows(unit, halves, networks, limits, networks.outputs(halves.X[halves.validation]))
 
 
 def _relu_limits(halves: Halves, rows: IntArray, weights: FloatArray, seed: int) -> dict[str, FloatArray | None]:
-    test, X, y = halves.validation, halves.X, halves.y[rows]
+    X = halves.X
     hidden, gates = np.maximum(X @ weights.T, 0.0), relu_gates(weights, X)
     random = HalfSpaces.balanced(gates.shape[1], 1, X, seed).ids(X)
     always = np.column_stack([random, np.ones(len(X), dtype=np.int64)])
     plain = np.zeros((len(X), 1), dtype=np.int64)
-    binary = gates.astype(np.float64)
-    cases = (
-        (hidden, plain, 1, "zeta"),
-        (X, gates, 2, "frozen"),
-        (X, always, 2, "frozen"),
-        (binary, plain, 1, "zeta"),
-    )
+    cases: dict[str, tuple[FloatArray, IntArray, int, str]] = {
+        "hidden layer": (hidden, plain, 1, "zeta"),
+        "learned contexts": (X, gates, 2, "frozen"),
+        "random contexts": (X, always, 2, "frozen"),
+        "gates only": (gates.astype(np.float64), plain, 1, "zeta"),
+    }
+    y, test = halves.y[rows], halves.validation
     return {
-        name: _decisions(inputs[rows], y, ids[rows], inputs[test], ids[test], contexts=contexts, norm=norm)
-        for name, (inputs, ids, contexts, norm) in zip(RELU_LIMITS, cases, strict=True)
+        name: _decisions(inputs[rows], y, ids[rows], inputs[test], ids[test], contexts, norm)
+        for name, (inputs, ids, contexts, norm) in cases.items()
     }

@@ -11,11 +11,12 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.runs.experiment import Unit
+from recombine.tables.table import Table
 from recombine.theory.gated import norms
 from recombine.theory.gated.conic import largest_margin_by_cones, least_effective_squares
 from recombine.theory.gated.contexts import joint_contexts
 from recombine.theory.gated.flow import flow
-from recombine.theory.gated.margin import GatedMargin, largest_margin
+from recombine.theory.gated.margin import largest_margin
 from recombine.worlds.gated_problems import GatedProblem, gated_problem
 
 Rows = list[dict[str, Any]]
@@ -33,18 +34,7 @@ NORMS = ("group", "published group", "effective", "zeta", "one-layer", "frozen")
 
 @dataclass(frozen=True, eq=False)
 class WeightMap:
-    """How parameters make effective weights, and what those cost by formula.
-
-    Attributes
-    ----------
-    represent : callable
-        Parameters (P,) -> effective weights.
-    target : ndarray
-        Effective weights to represent.
-    parameters : int
-    cost : float
-        Half the least squared norm, by formula.
-    """
+    """How parameters (P,) make effective weights, a target for these, and half its least squared norm by formula."""
 
     represent: Callable[[FloatArray], FloatArray]
     target: FloatArray
@@ -106,16 +96,18 @@ def direct_cost(architecture: WeightMap, seed: int, rounds: int = 7) -> float:
     theta = np.random.default_rng(seed).normal(scale=0.5, size=architecture.parameters)
     multiplier, weight = np.zeros(architecture.target.size), 10.0
 
+    def missed(theta: FloatArray) -> FloatArray:
+        return (architecture.represent(theta) - architecture.target).ravel()
+
     def objective(theta: FloatArray) -> float:
-        miss = (architecture.represent(theta) - architecture.target).ravel()
+        miss = missed(theta)
         return float(theta @ theta / 2 + multiplier @ miss + weight / 2 * miss @ miss)
 
     for _ in range(rounds):
         theta = minimize(objective, theta, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000}).x
-        multiplier = multiplier + weight * (architecture.represent(theta) - architecture.target).ravel()
+        multiplier = multiplier + weight * missed(theta)
         weight = min(3 * weight, 1e3)
-    miss = np.abs(architecture.represent(theta) - architecture.target).max()
-    return float(theta @ theta) / 2 if miss < REPRESENTED else float("nan")
+    return float(theta @ theta) / 2 if np.abs(missed(theta)).max() < REPRESENTED else float("nan")
 
 
 def costs(unit: Unit) -> Rows:
@@ -161,12 +153,12 @@ def effective(unit: Unit) -> Rows:
     >>> abs(row["closed form"] / row["by sum"] - 1) < 1e-12
     True
     """
-    shape = unit.setting["units"], unit.setting["contexts"], 3
+    units, contexts = unit.setting["units"], unit.setting["contexts"]
     rows = []
     for seed in unit.seeds:
-        zeta = np.random.default_rng(seed).normal(size=shape)
-        closed, summed = norms.effective_squares(zeta), norms.effective_squares_by_sum(zeta)
-        rows.append({"units": shape[0], "contexts": shape[1], "seed": seed, "closed form": closed, "by sum": summed})
+        zeta = np.random.default_rng(seed).normal(size=(units, contexts, 3))
+        found = {"closed form": norms.effective_squares(zeta), "by sum": norms.effective_squares_by_sum(zeta)}
+        rows.append({"units": units, "contexts": contexts, "seed": seed, **found})
     return rows
 
 
@@ -190,13 +182,18 @@ def small_limits(unit: Unit) -> Rows:
         ours = largest_margin(given.X, given.y, ids, contexts=2, norm=norm, tolerance=1e-11)
         factor = 2.0 ** given.ids.shape[1] if norm == "effective" else 1.0
         degree = 1 if ours.value == ours.norm else 2
+        if norm == "effective":
+            # From its definition, not from our kernel.
+            conic = least_effective_squares(given.X, given.y, ids, contexts=2)
+        else:
+            conic = largest_margin_by_cones(given.X, given.y, ids, contexts=2, norm=norm).value
         rows.append(
             {
                 "problem": given.name,
                 "norm": norm,
                 "value": factor * ours.value,
                 "bound": factor * ours.bounds[0] ** degree,
-                "conic": _by_cones(given, ids, norm),
+                "conic": conic,
                 "gap": ours.gap,
                 "least unit": float(ours.group_norms.min()),
                 "least place": int(ours.group_norms.argmin()),
@@ -204,13 +201,6 @@ def small_limits(unit: Unit) -> Rows:
             }
         )
     return rows
-
-
-def _by_cones(given: GatedProblem, ids: IntArray, norm: str) -> float:
-    """Return the same cost by the conic solver; for the effective norm from its definition, not from our kernel."""
-    if norm == "effective":
-        return least_effective_squares(given.X, given.y, ids, contexts=2)
-    return largest_margin_by_cones(given.X, given.y, ids, contexts=2, norm=norm).value
 
 
 def flows(unit: Unit) -> Rows:
@@ -231,7 +221,9 @@ def flows(unit: Unit) -> Rows:
     given, sharing = gated_problem(setting["problem"]), setting["sharing"]
     ids = np.tile(joint_contexts(given.ids)[:, None], (1, 3)) if sharing else given.ids
     contexts = int(ids.max()) + 1
-    best = _flow_limit(given, ids, contexts, sharing)
+    # With shared contexts, the flow should end at the limit of one layer.
+    norm, told = ("one-layer", ids[:, :1]) if sharing else ("group", ids)
+    best = largest_margin(given.X, given.y, told, contexts=contexts, norm=norm, tolerance=1e-11)
     goal = best.zeta.reshape(-1, contexts, given.X.shape[1])
     about = {"problem": given.name, "sharing": sharing, "scale": setting["scale"], "optimum": best.norm}
     start = {"scale": setting["scale"], "times": setting["times"]}
@@ -243,16 +235,8 @@ def flows(unit: Unit) -> Rows:
         columns = {"tau": path.times, "margin": path.margin, "ratio": size / path.margin}
         columns |= {"half square": path.half_square, "drift": path.drift, "cosine": _cosines(weights, goal)}
         columns["waiting"] = _waiting(path.zeta[:, np.arange(ids.shape[1]), ids], given, best.support)
-        for place in range(len(path.times)):
-            rows.append(about | {"seed": seed} | {name: float(column[place]) for name, column in columns.items()})
+        rows += [about | {"seed": seed} | row for row in Table(columns).rows()]
     return rows
-
-
-def _flow_limit(given: GatedProblem, ids: IntArray, contexts: int, sharing: bool) -> GatedMargin:
-    """Return where the flow should end: with shared contexts, at the limit of one layer."""
-    if sharing:
-        return largest_margin(given.X, given.y, ids[:, :1], contexts=contexts, norm="one-layer", tolerance=1e-11)
-    return largest_margin(given.X, given.y, ids, contexts=contexts, norm="group", tolerance=1e-11)
 
 
 def _waiting(acting: FloatArray, given: GatedProblem, support: IntArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,17 +32,16 @@ NAMES = {
 }
 
 
-# ---------------------------------------------------------------------------- by size of network
+def _percent(rows: Table, keys: tuple[str, ...], names: tuple[str, ...]) -> Table:
+    """Means over seeds, in percent; classifiers without a hard margin are left out."""
+    kept = rows.where(np.isfinite(rows["error"]))
+    columns = {name: kept[name] for name in keys} | {name: 100 * kept[name] for name in names}
+    return over_seeds(Table(columns), keys, names)
 
 
 def _series(rows: Table, key: str) -> Table:
-    """Means over seeds by classifier, in percent; classifiers without a hard margin are left out."""
-    kept = rows.where(np.isfinite(rows["error"]))
-    percent = {name: 100 * kept[name] for name in ("error", "inconsistency", "reloaded", "chance")}
-    columns = {name: kept[name] for name in ("images", "thresholds", "classifier", "samples", key)} | percent
     keys = ("images", "thresholds", "classifier", "samples", key)
-    means = over_seeds(Table(columns), keys, tuple(percent))
-    return means
+    return _percent(_smallest(rows), keys, ("error", "inconsistency", "reloaded", "chance"))
 
 
 def _smallest(rows: Table) -> Table:
@@ -50,73 +49,64 @@ def _smallest(rows: Table) -> Table:
 
 
 def _units_table(results: Mapping[str, Evidence]) -> Table:
-    rows = results["two-layer"].table.only(layers=2, bits=1, momentum=0.0)
-    means = _series(_smallest(rows), "units")
-    linear = _linear_error(results, int(means["samples"].min()))
+    means = _series(results["two-layer"].table.only(layers=2, bits=1, momentum=0.0), "units")
+    linear = np.nan
+    if "shallow" in results:
+        # One layer without hyperplanes has one context, so it is the linear support vector machine.
+        one = results["shallow"].table.only(bits=0, classifier="one-layer", samples=int(means["samples"].min()))
+        linear = 100 * one["error"][0] if len(one) else np.nan
     return Table({name: means[name] for name in means.columns} | {"linear": np.full(len(means), linear)})
 
 
-def _linear_error(results: Mapping[str, Evidence], samples: int) -> float:
-    """Error of the linear support vector machine, in percent: one layer without hyperplanes has one context."""
-    if "shallow" not in results:
-        return float("nan")
-    one = results["shallow"].table.only(bits=0, classifier="one-layer", samples=samples)
-    return 100 * float(one["error"][0]) if len(one) else float("nan")
-
-
 def _bits_table(results: Mapping[str, Evidence]) -> Table:
-    return _series(_smallest(results["shallow"].table.only(layers=1, momentum=0.0, thresholds="median")), "bits")
+    return _series(results["shallow"].table.only(layers=1, momentum=0.0, thresholds="median"), "bits")
 
 
-def _lines(axes: Axes, table: Table, key: str, column: str, names: tuple[str, ...]) -> None:
-    """Draw means and bars by classifier, beside one another where the axis is logarithmic."""
-    every = ("network", *(name for name in names if name != "network"))
-    for name in names:
-        line = table.only(classifier=name)
-        order = np.argsort(line[key])
-        band = np.nan_to_num(line[f"{column} 2se"][order])
-        aside = 1.025 ** (every.index(name) - len(every) / 2) if key == "units" else 1.0
-        axes.errorbar(line[key][order] * aside, line[column][order], band, capsize=2, label=NAMES[name])
+def _sorted(table: Table, name: str, key: str) -> Table:
+    line = table.only(classifier=name)
+    return line.where(np.argsort(line[key]))
 
 
-def _controls(axes: Axes, table: Table, key: str, best: str, lost: bool) -> None:
+def _draw_pair(
+    pair: Sequence[Axes], table: Table, key: str, names: Mapping[str, str], apart: float = 1.0, capsize: int = 2
+) -> None:
+    """Errors at the left, disagreements with the trained network at the right; marks ``apart`` along the axis."""
+    # The network's own style is skipped, so that a classifier looks the same in both panels.
+    pair[1].errorbar([], [], [])
+    shown = (("error", "error (%)"), ("inconsistency", "differs from the network (%)"))
+    for first, (axes, (column, label)) in enumerate(zip(pair, shown, strict=True)):
+        for order, (name, words) in [*enumerate(names.items())][first:]:
+            line = _sorted(table, name, key)
+            across, band = line[key] * apart ** (order - len(names) / 2), np.nan_to_num(line[f"{column} 2se"])
+            axes.errorbar(across, line[column], band, capsize=capsize, label=words)
+        axes.set_ylabel(label)
+        if key == "units":
+            ticks = np.unique(table[key]).tolist()
+            axes.set_xscale("log")
+            axes.set_xticks(ticks, [str(tick) for tick in ticks])
+            axes.minorticks_off()
+
+
+def _draw_controls(axes: Axes, table: Table, key: str, best: str, lost: bool = True) -> None:
     """Draw what unrelated classifiers would disagree on, and what is found after a network lost its thresholds."""
-    line = table.only(classifier=best)
-    order = np.argsort(line[key])
+    line = _sorted(table, best, key)
     plain: dict[str, Any] = {"marker": "", "linewidth": 1.2}
-    axes.plot(line[key][order], line["chance"][order], ":", color="0.3", label="if unrelated: p(1-q) + q(1-p)", **plain)
+    axes.plot(line[key], line["chance"], ":", color="0.3", label="if unrelated: p(1-q) + q(1-p)", **plain)
     if lost:
         words = f"{NAMES[best].partition(' (')[0]}, thresholds lost"
-        axes.plot(line[key][order], line["reloaded"][order], "-.", color="black", label=words, **plain)
-
-
-def _draw_pair(left: Axes, right: Axes, table: Table, key: str, names: tuple[str, ...], lost: bool = True) -> None:
-    """Error at the left; at the right disagreements with the trained network, and after it lost its thresholds."""
-    _lines(left, table, key, "error", names)
-    # The network's own style is skipped, so that a classifier looks the same in both panels.
-    right.errorbar([], [], [])
-    _lines(right, table, key, "inconsistency", names[1:])
-    _controls(right, table, key, names[1], lost)
-    left.set_ylabel("error (%)")
-    right.set_ylabel("differs from the network (%)")
-    if key == "units":
-        ticks = np.unique(table[key]).tolist()
-        for place in (left, right):
-            place.set_xscale("log")
-            place.set_xticks(ticks, [str(tick) for tick in ticks])
-            place.minorticks_off()
+        axes.plot(line[key], line["reloaded"], "-.", color="black", label=words, **plain)
 
 
 def _draw_units(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots(2, 2, sharex=True, sharey="col")
     canvas.subplots_adjust(left=0.08, right=0.985, top=0.855, bottom=0.08, wspace=0.2, hspace=0.16)
-    names = ("network", "group", "published group", "effective", "published effective", "zeta")
+    names = {name: words for name, words in NAMES.items() if name != "one-layer"}
+    dashed: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "marker": "", "linestyle": "--"}
     for word, (left, right) in zip(("median", "random"), axes, strict=True):
         chosen = table.only(thresholds=word)
-        _draw_pair(left, right, chosen, "units", names, lost=word == "median")
-        left.axhline(
-            float(table["linear"][0]), color="0.6", linewidth=1.0, marker="", linestyle="--", label="linear SVM"
-        )
+        _draw_pair((left, right), chosen, "units", names, apart=1.025)
+        _draw_controls(right, chosen, "units", "group", lost=word == "median")
+        left.axhline(float(table["linear"][0]), label="linear SVM", **dashed)
         for place in (left, right):
             place.set_title(f"{word} thresholds ({_where(table)})", fontsize=11, loc="left")
     for place in axes[1]:
@@ -128,20 +118,19 @@ def _draw_units(canvas: Canvas, table: Table) -> None:
 
 def _legend(canvas: Canvas, *axes: Axes) -> None:
     """Name every line of some panels once, above them."""
-    handles: dict[str, Any] = {}
-    for place in axes:
-        lines, labels = place.get_legend_handles_labels()
-        handles |= dict(zip(labels, lines, strict=True))
+    found = [place.get_legend_handles_labels() for place in axes]
+    handles = {label: line for lines, labels in found for line, label in zip(lines, labels, strict=True)}
     style: dict[str, Any] = {"frameon": False, "fontsize": 10, "ncols": 3, "columnspacing": 1.2}
     canvas.legend(list(handles.values()), list(handles), loc="upper center", **style)
 
 
 def _draw_bits(canvas: Canvas, table: Table) -> None:
-    left, right = canvas.subplots(1, 2)
+    pair = canvas.subplots(1, 2)
     canvas.subplots_adjust(left=0.08, right=0.985, top=0.8, bottom=0.14, wspace=0.2)
-    _draw_pair(left, right, table, "bits", ("network", "one-layer"))
-    _legend(canvas, left, right)
-    for place in (left, right):
+    _draw_pair(pair, table, "bits", {name: NAMES[name] for name in ("network", "one-layer")})
+    _draw_controls(pair[1], table, "bits", "one-layer")
+    _legend(canvas, *pair)
+    for place in pair:
         place.set(xlabel="hyperplanes s (2^s contexts)", ylim=(0, None))
         place.set_title(f"median thresholds ({_where(table)})", fontsize=11, loc="left")
 
@@ -165,18 +154,12 @@ def _say_bits(table: Table) -> str:
     return f"Error of one-layer networks on {_where(table)}, by hyperplanes: least at s = {best}, then it rises."
 
 
-# ---------------------------------------------------------------------------- trained against predicted
-
-
 def _scatter_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["two-layer"].table
     chosen = rows.where(np.isin(rows["classifier"], SCATTER))
     chosen = chosen.where(np.isfinite(chosen["error"]) & (chosen["layers"] == 2))
-    return Table.from_rows(
-        {"classifier": row["classifier"], "thresholds": row["thresholds"]}
-        | {"network": 100 * row["network error"], "limit": 100 * row["error"]}
-        for row in chosen.rows()
-    )
+    errors = {"network": 100 * chosen["network error"], "limit": 100 * chosen["error"]}
+    return Table({name: chosen[name] for name in ("classifier", "thresholds")} | errors)
 
 
 def _draw_scatter(canvas: Canvas, table: Table) -> None:
@@ -186,8 +169,7 @@ def _draw_scatter(canvas: Canvas, table: Table) -> None:
     for place, name in zip(axes, SCATTER, strict=True):
         for word, marker in (("median", "o"), ("random", "^")):
             dots = table.only(classifier=name, thresholds=word)
-            style: dict[str, Any] = {"markersize": 6, "markerfacecolor": "none"}
-            place.plot(dots["network"], dots["limit"], linestyle="", marker=marker, label=word, **style)
+            place.plot(dots["network"], dots["limit"], ls="", marker=marker, ms=6, mfc="none", label=word)
         place.plot([0, top], [0, top], color="0.5", linewidth=0.8, marker="", linestyle="-")
         place.set_title(NAMES[name], fontsize=11)
         place.set(xlabel="error of the network (%)", xlim=(0, top), ylim=(0, top))
@@ -196,54 +178,30 @@ def _draw_scatter(canvas: Canvas, table: Table) -> None:
 
 
 def _say_scatter(table: Table) -> str:
-    words = []
-    for name in SCATTER:
-        dots = table.only(classifier=name)
-        words.append(f"{NAMES[name]} {float(np.corrcoef(dots['network'], dots['limit'])[0, 1]):.2f}")
-    return f"Error of limits against that of trained networks; correlations: {', '.join(words)}."
-
-
-# ---------------------------------------------------------------------------- ReLU
+    dots = {NAMES[name]: table.only(classifier=name) for name in SCATTER}
+    words = ", ".join(f"{name} {np.corrcoef(d['network'], d['limit'])[0, 1]:.2f}" for name, d in dots.items())
+    return f"Error of limits against that of trained networks; correlations: {words}."
 
 
 def _relu_table(results: Mapping[str, Evidence]) -> Table:
     """Means over seeds, for sizes at which no network lacks a limit: else lines would be of different networks."""
     rows = _smallest(results["relu"].table.only(momentum=0.9))
     units = complete_networks(rows, RELU_KINDS, by=("units",))["units"]
-    few = rows.where(np.isin(rows["units"], units) & np.isfinite(rows["error"]))
     keys = ("images", "samples", "units", "classifier")
-    columns = {name: few[name] for name in keys}
-    percent = {name: 100 * few[name] for name in ("error", "inconsistency")}
-    return over_seeds(Table(columns | percent), keys, tuple(percent))
+    return _percent(rows.where(np.isin(rows["units"], units)), keys, ("error", "inconsistency"))
 
 
 def _draw_relu(canvas: Canvas, table: Table) -> None:
-    left, right = canvas.subplots(1, 2)
+    pair = canvas.subplots(1, 2)
     canvas.subplots_adjust(left=0.08, right=0.985, top=0.88, bottom=0.14, wspace=0.2)
-    kinds = (*RELU_KINDS, "gates only")
-    for place, column in ((left, "error"), (right, "inconsistency")):
-        for kind in kinds:
-            line = table.only(classifier=kind)
-            if column == "inconsistency" and kind == "network":
-                place.errorbar([], [], [])
-                continue
-            band = np.nan_to_num(line[f"{column} 2se"])
-            place.errorbar(line["units"], line[column], band, capsize=3, label=kind)
-        ticks = np.unique(table["units"]).tolist()
-        place.set(xscale="log", xlabel=f"hidden units ({_where(table)})", ylim=(0, None))
-        place.set_xticks(ticks, [str(tick) for tick in ticks])
-        place.minorticks_off()
-    left.set_ylabel("error (%)")
-    right.set_ylabel("differs from the network (%)")
-    left.legend(frameon=False, fontsize=11, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=5)
+    _draw_pair(pair, table, "units", {kind: kind for kind in (*RELU_KINDS, "gates only")}, capsize=3)
+    for place in pair:
+        place.set(xlabel=f"hidden units ({_where(table)})", ylim=(0, None))
+    pair[0].legend(frameon=False, fontsize=11, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=5)
 
 
 def _say_relu(table: Table) -> str:
-    means = {
-        kind: float(table.only(classifier=kind)["inconsistency"].mean())
-        for kind in ("hidden layer", "learned contexts", "random contexts")
-    }
-    words = ", ".join(f"{kind} {value:.1f}%" for kind, value in means.items())
+    words = ", ".join(f"{k} {table.only(classifier=k)['inconsistency'].mean():.1f}%" for k in RELU_KINDS[1:])
     return f"Error of ReLU networks and of limits given parts of them ({_where(table)}); disagreement: {words}."
 
 

@@ -24,9 +24,6 @@ SAME = ("effective", "zeta")
 SIDE = 112
 
 
-# ---------------------------------------------------------------------------- toy
-
-
 def _toy_table(results: Mapping[str, Evidence]) -> Table:
     given = gated_problem("toy")
     ticks = np.linspace(-1.105, 1.105, SIDE)
@@ -48,12 +45,11 @@ def _draw_toy(canvas: Canvas, table: Table) -> None:
     for place, (norm, title) in zip(axes, TOY_NORMS.items(), strict=True):
         place.contourf(ticks, ticks, table[norm].reshape(SIDE, SIDE), levels=[0, np.inf], colors=["0.82"])
         place.contour(ticks, ticks, limit, levels=[0], colors="#c2551b", linewidths=1.5)
-        place.axhline(0, color="0.5", linewidth=0.8, marker="", linestyle=":")
-        place.axvline(0, color="0.5", linewidth=0.8, marker="", linestyle=":")
-        for sign, marker, face in ((1, "o", "#1b6ca8"), (-1, "^", "white")):
+        for gate in (place.axhline, place.axvline):
+            gate(0, color="0.5", linewidth=0.8, marker="", linestyle=":")
+        for sign, mark, face in ((1, "o", "#1b6ca8"), (-1, "^", "white")):
             chosen = given.X[given.y == sign]
-            style: dict[str, Any] = {"markerfacecolor": face, "markeredgecolor": "black", "markersize": 7}
-            place.plot(chosen[:, 0], chosen[:, 1], linestyle="", marker=marker, **style)
+            place.plot(chosen[:, 0], chosen[:, 1], mark, ls="", mfc=face, mec="black", ms=7)
         place.set(title=title, xlabel="x1", aspect="equal", xlim=(-1.1, 1.1), ylim=(-1.1, 1.1))
         place.set_xticks([-1, -0.5, 0, 0.5, 1])
         place.grid(visible=False)
@@ -70,17 +66,11 @@ def _say_toy(table: Table) -> str:
     )
 
 
-# ---------------------------------------------------------------------------- flow
-
-
 def _flow_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["flow"].table.only(sharing=False)
     rows = rows.where(rows["margin"] > 1)
-    return Table.from_rows(
-        {name: row[name] for name in ("problem", "scale", "seed", "tau", "margin")}
-        | {"excess": row["ratio"] / row["optimum"] - 1}
-        for row in rows.rows()
-    )
+    columns = {name: rows[name] for name in ("problem", "scale", "seed", "tau", "margin")}
+    return Table(columns | {"excess": rows["ratio"] / rows["optimum"] - 1})
 
 
 def _draw_flow(canvas: Canvas, table: Table) -> None:
@@ -88,11 +78,9 @@ def _draw_flow(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.13, right=0.97, top=0.95, bottom=0.17)
     looks = {"toy": ("-", "#1b6ca8", "toy"), "G1": ("--", "0.35", "G1, whose limit switches a unit off")}
     for name, (dash, colour, words) in looks.items():
-        chosen = table.only(problem=name)
-        keys = sorted(set(zip(chosen["scale"].tolist(), chosen["seed"].tolist(), strict=True)))
-        for order, (scale, seed) in enumerate(keys):
-            line = chosen.only(scale=scale, seed=seed)
-            label = f"{words} ({len(keys)} flows)" if order == 0 else None
+        flows = table.only(problem=name).by("scale", "seed")
+        for order, (_, line) in enumerate(sorted(flows.items())):
+            label = f"{words} ({len(flows)} flows)" if order == 0 else None
             axes.plot(line["margin"], line["excess"], dash, color=colour, marker="", linewidth=1.1, label=label)
     axes.set(xscale="log", yscale="log", xlabel="smallest margin", ylabel="norm / margin above optimum")
     axes.set_xticks([1, 1e2, 1e4, 1e6], ["1", "100", "10,000", "1,000,000"])
@@ -104,11 +92,9 @@ def _draw_flow(canvas: Canvas, table: Table) -> None:
 
 def _say_flow(table: Table) -> str:
     last = table.where(table["margin"] > 0.99 * table["margin"].max())
-    words = []
-    for name in ("toy", "G1"):
-        excess = last.only(problem=name)["excess"]
-        words.append(f"{excess.min():.0e} to {excess.max():.0e} on {name}")
-    return f"Lines fall as the margin grows, those of G1 more slowly; above the optimum at the end: {', '.join(words)}."
+    ends = {name: last.only(problem=name)["excess"] for name in ("toy", "G1")}
+    words = ", ".join(f"{excess.min():.0e} to {excess.max():.0e} on {name}" for name, excess in ends.items())
+    return f"Lines fall as the margin grows, those of G1 more slowly; above the optimum at the end: {words}."
 
 
 FIGURES = (

@@ -40,14 +40,16 @@ def threshold_errors(rows: Table) -> Measured:
     networks = rows.only(layers=2, momentum=0.0, classifier="network")
     few = fewest_samples(networks.only(units=10, bits=1), "two-layer networks with 10 units and one bit")
     median, random = (mean_over_seeds(networks, "error", thresholds=word).mean for word in ("median", "random"))
-    numbers = {
-        "random less median": 100 * (random - median),
-        "10 units, median": mean_over_seeds(few, "error", thresholds="median"),
-        "10 units, random": mean_over_seeds(few, "error", thresholds="random"),
+    numbers = {"random less median": 100 * (random - median)} | {
+        f"10 units, {word}": mean_over_seeds(few, "error", thresholds=word) for word in ("median", "random")
     }
+    by_bits = []
+    for bits, here in sorted(networks.by("bits").items()):
+        least = fewest_samples(here, "networks")
+        by_bits.append(f"{bits} per unit {_gain(here)} (at {least['samples'][0]} samples {_gain(least)})")
     detail = (
         f"networks of all sizes {median:.1%} against {random:.1%}, apart by {_gain(networks)} points; by hyperplanes: "
-        f"{_by_hyperplanes(networks)}; 10 units at {setting_of(few)}"
+        f"{', '.join(by_bits)}; 10 units at {setting_of(few)}"
     )
     return Measured(numbers, detail, stands_in=stands_in(rows))
 
@@ -55,15 +57,6 @@ def threshold_errors(rows: Table) -> Measured:
 def _gain(networks: Table) -> Estimate:
     median, random = network_pairs(networks, "error", "thresholds", "median", "random")
     return estimate(random - median)
-
-
-def _by_hyperplanes(networks: Table) -> str:
-    """Say what random thresholds cost by hyperplanes per unit, over all samples and with the fewest."""
-    words = []
-    for bits, here in sorted(networks.by("bits").items()):
-        few = fewest_samples(here, "networks")
-        words.append(f"{bits} per unit {_gain(here)} (at {few['samples'][0]} samples {_gain(few)})")
-    return ", ".join(words)
 
 
 def errors_by_bits(rows: Table) -> Measured:
@@ -135,10 +128,11 @@ def gate_errors(rows: Table) -> Measured:
     if not len(there):
         raise MissingRowsError("no network whose gates alone separate its training samples; it takes hundreds of units")
     error, network = _beside_network(there)
-    sizes = []
-    for size, here in sorted(there.by("samples").items()):
-        one, other = _beside_network(here)
-        sizes.append(f"{one:.1%} against {other:.1%} with {size} samples ({several(len(here), 'network')})")
+    sizes = [
+        "{:.1%} against {:.1%}".format(*_beside_network(here))
+        + f" with {size} samples ({several(len(here), 'network')})"
+        for size, here in sorted(there.by("samples").items())
+    ]
     numbers = {"error of gates": error, "of their networks": f"{network:.1%}", "gates / networks": error / network}
     detail = (
         f"{rows['images'][0]}, {len(there)} of {len(gates)} networks are separable by their gates: {', '.join(sizes)}; "

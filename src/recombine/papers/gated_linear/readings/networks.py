@@ -63,13 +63,7 @@ def ten_units(rows: Table) -> Table:
 
 
 def fewest_samples(rows: Table, words: str) -> Table:
-    """Return the rows with fewest training samples, or say that there are none of what ``words`` name.
-
-    Examples
-    --------
-    >>> fewest_samples(Table({"samples": [400, 200]}), "networks")["samples"].tolist()
-    [200]
-    """
+    """Return the rows with fewest training samples, or say that there are none of what ``words`` name."""
     if not len(rows):
         raise MissingRowsError(f"no {words}")
     return rows.only(samples=int(rows["samples"].min()))

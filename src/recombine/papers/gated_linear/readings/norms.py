@@ -37,10 +37,8 @@ def plain_norm(rows: Table) -> Measured:
     slow = two.only(momentum=0.0)
     group, zeta = network_pairs(slow, "inconsistency", "classifier", "group", "zeta")
     _, wrong = network_pairs(slow, "inconsistency", "classifier", "group", "published group")
-    numbers = {
-        "inconsistency": f"{zeta.mean():.1f}% against {group.mean():.1f}% with the group norm",
-        "L2 on zeta less group norm": float(zeta.mean() - group.mean()),
-    }
+    means = f"{zeta.mean():.1f}% against {group.mean():.1f}% with the group norm"
+    numbers = {"inconsistency": means, "L2 on zeta less group norm": float(zeta.mean() - group.mean())}
     short = int((slow.only(classifier="network")["margin"] <= 0).sum())
     detail = (
         f"two layers, momentum 0: L2 on zeta is closer to {int((zeta < group).sum())} of {len(zeta)} networks and "
@@ -85,12 +83,8 @@ def published_formula(rows: Table) -> Measured:
     """Return the error by the published formula, and how much worse it is than that of the norm."""
     chosen = ten_units(rows)
     right, wrong = _means(chosen, "error", "effective", "published effective")
-    numbers = {
-        "error by the norm": f"{right:.1%}",
-        "error by the published formula": wrong,
-        "worse by": 100 * (wrong - right),
-    }
-    return Measured(numbers, setting_of(chosen), stands_in=stands_in(rows))
+    numbers = {"error by the norm": f"{right:.1%}", "error by the published formula": wrong}
+    return Measured(numbers | {"worse by": 100 * (wrong - right)}, setting_of(chosen), stands_in=stands_in(rows))
 
 
 def published_gap(rows: Table) -> Measured:
