@@ -223,7 +223,7 @@ CLAIMS = claims(
         "Another loss does not change the picture.",
         source="ours",
         reads="pairs",
-        measure=images.other_loss_gaps,
+        measure=partial(images.generalisation_gaps, loss="cross-entropy"),
         expect={"gap of A": Above(0.1)},
         published={"test accuracy of A": Near(0.674, 0.04), "gap of B": Near(0, 0.02)},
     ),

@@ -154,10 +154,7 @@ def binary_entropy(chance: Any) -> FloatArray:
 def held_out_information(accuracy: Any) -> FloatArray:
     """Return I(prediction; Y_2 | Y_1) of a model that is right on the three seen quadrants, in bits.
 
-    Parameters
-    ----------
-    accuracy : array
-        Share of the held-out quadrant that is labelled 1.
+    Its accuracy is the share of the held-out quadrant that it labels 1.
 
     Examples
     --------

@@ -16,11 +16,11 @@ from recombine.tables.table import Table
 
 #: Errors that would follow the right image by chance: 2 labels of the 9 wrong ones.
 CHANCE = 2 / 9
-LAST = 200
+LAST, HINGE = 200, "categorical-hinge"
 SETTINGS = ("A", "B")
 
 
-def image_runs(rows: Table, loss: str = "categorical-hinge", long: bool = False) -> Table:
+def image_runs(rows: Table, loss: str = HINGE, long: bool = False) -> Table:
     """Return the runs of one loss on MNIST, or on what stood in: the paper's 200 steps, or those that went on.
 
     Examples
@@ -49,15 +49,6 @@ def _steps(rows: Table, least: int = 0) -> list[int]:
     return found
 
 
-def _gaps(rows: Table, *settings: str) -> Measured:
-    """Return training less test accuracy after the last step, and the test accuracy of A."""
-    both = {name: [_at(rows, name, f"{part} accuracy") for part in ("train", "test")] for name in settings}
-    gaps = {f"gap of {name}": train.mean - test.mean for name, (train, test) in both.items()}
-    words = "; ".join(f"{name} train {train}, test {test}" for name, (train, test) in both.items())
-    count = networks_behind(one for ends in both.values() for one in ends)
-    return Measured({**gaps, "test accuracy of A": both["A"][1]}, f"{words}; {count}", stands_in=stands_in(rows))
-
-
 def _leads(rows: Table, column: str, ahead: str, behind: str, steps: Iterable[int]) -> dict[str, Estimate]:
     """Return how far one setting is ahead of the other, by step."""
     found = {}
@@ -68,15 +59,15 @@ def _leads(rows: Table, column: str, ahead: str, behind: str, steps: Iterable[in
     return found
 
 
-def generalisation_gaps(rows: Table) -> Measured:
-    """Return training less test accuracy in both settings, after 200 steps."""
-    return _gaps(image_runs(rows), *SETTINGS)
-
-
-def other_loss_gaps(rows: Table) -> Measured:
-    """Return the same of networks trained with cross-entropy; on digits of A alone."""
-    other = image_runs(rows, loss="cross-entropy")
-    return _gaps(other, *SETTINGS[: 1 if stands_in(other) else 2])
+def generalisation_gaps(rows: Table, loss: str = HINGE) -> Measured:
+    """Return training less test accuracy in both settings, after 200 steps; of another loss, on digits of A alone."""
+    main = image_runs(rows, loss)
+    settings = SETTINGS[:1] if stands_in(main) and loss != HINGE else SETTINGS
+    both = {name: [_at(main, name, f"{part} accuracy") for part in ("train", "test")] for name in settings}
+    gaps = {f"gap of {name}": train.mean - test.mean for name, (train, test) in both.items()}
+    words = "; ".join(f"{name} train {train}, test {test}" for name, (train, test) in both.items())
+    count = networks_behind(one for ends in both.values() for one in ends)
+    return Measured({**gaps, "test accuracy of A": both["A"][1]}, f"{words}; {count}", stands_in=stands_in(main))
 
 
 def training_leads(rows: Table) -> Measured:
@@ -113,10 +104,9 @@ def conditional_bits(rows: Table) -> Measured:
         {setting: {f"step {step}": _at(main, setting, column, step) for step in (30, LAST)} for setting in SETTINGS}
         for column in ("conditional information", "excess information")
     )
-    late = {setting: beyond[setting][f"step {LAST}"].mean for setting in SETTINGS}
+    a, b = (beyond[setting][f"step {LAST}"].mean for setting in SETTINGS)
     # B is as good as nothing: below a hundredth of a bit, how often A has it says little.
-    told = {f"bits in {setting}": found for setting, found in bits.items()}
-    numbers = {**told, "A / B beyond chance": late["A"] / max(late["B"], 0.01)}
+    numbers = {"bits in A": bits["A"], "bits in B": bits["B"], "A / B beyond chance": a / max(b, 0.01)}
     words = "; ".join(f"{s} {', '.join(f'{one.mean:.3f}' for one in found.values())}" for s, found in beyond.items())
     detail = f"as estimated; beyond the mean of its null: {words}, of which B counts as 0.01 at least"
     return Measured(numbers, detail, stands_in=stands_in(main))
@@ -161,7 +151,7 @@ def gradient_shares(rows: Table) -> Measured:
 
 def digit_accuracies(rows: Table) -> Measured:
     """Return test accuracies on the bundled digits, after 200 steps."""
-    ends = _both(rows.only(images="digits", loss="categorical-hinge", steps=LAST), "test accuracy")
+    ends = _both(rows.only(images="digits", loss=HINGE, steps=LAST), "test accuracy")
     return Measured(ends, f"{networks_behind(ends.values())}; 1,300 images to train on, 497 to test")
 
 
