@@ -19,7 +19,7 @@ def test_scan_looks_at_repeats_and_at_distinct_commands() -> None:
     torch = pytest.importorskip("torch")
     from recombine.nets.architectures.seq2seq import Seq2Seq
     from recombine.papers.gradient_resists.experiments.scan import ScanObserver, scan
-    from recombine.worlds.scan import commands, reading
+    from recombine.worlds.scan import commands, scan_reading
 
     rows = scan(tiny())
     assert [(row["seed"], row["step"]) for row in rows] == [(0, 0), (0, 3), (1, 0), (1, 3)]
@@ -30,13 +30,13 @@ def test_scan_looks_at_repeats_and_at_distinct_commands() -> None:
         scan(tiny(record=[]))
     known = commands()
     network = Seq2Seq.for_symbols(known.words, known.actions)
-    observer = ScanObserver.of(network, [reading("A")], [0], 400, 10, "cpu")
+    observer = ScanObserver.of(network, [scan_reading("A")], [0], 400, 10, "cpu")
     jump = known.row("jump")
     shares = {part: float((rows[0] == jump).double().mean()) for part, rows in observer.shown.items()}
     assert shares["train"] == pytest.approx(0.1, abs=0.04)
     assert max(shares["distinct"], shares["test"]) < 0.01
     assert torch.equal(
-        observer.shown["test"], ScanObserver.of(network, [reading("A")], [0], 400, 10, "cpu").shown["test"]
+        observer.shown["test"], ScanObserver.of(network, [scan_reading("A")], [0], 400, 10, "cpu").shown["test"]
     )
 
 

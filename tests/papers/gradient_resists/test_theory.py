@@ -20,7 +20,7 @@ from recombine.worlds import plane as world
 
 def test_first_step_weighs_inputs_by_their_covariance_with_the_label() -> None:
     exact = np.array([float(value) for value in exact_covariances()])
-    samples = world.training("text", 5, 200_000)
+    samples = world.draw_training("text", 5, 200_000)
     drawn = [np.cov(samples.labels, samples.points[:, place])[0, 1] for place in (0, 1)]
     np.testing.assert_allclose(drawn, exact, atol=0.005)
     rows = Table.from_rows(first_step(Unit("first-step", 1, {"samples": 5000, "seeds": [1, 2]})))
