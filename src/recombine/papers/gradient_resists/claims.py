@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from recombine.papers.bounds import Above, AtLeast, AtMost, Below, Between, Is, Near, by_scale
 from recombine.papers.claims import Claim, claims
 from recombine.papers.gradient_resists.readings import images, plane, scan, theory
+from recombine.papers.gradient_resists.readings.images import CHANCE
 
 CLAIMS = claims(
     "gradient-resists",
@@ -67,9 +70,8 @@ CLAIMS = claims(
         expect={
             "rise of A to its peak": Above(0, "bits"),
             "fall of A from it": Above(0.03, "bits"),
-            "largest rise of B from step 10 on": AtMost(
-                0.005, "bits"
-            ),  # Estimates of no information scatter around zero.
+            # Estimates of no information scatter around zero.
+            "largest rise of B from step 10 on": AtMost(0.005, "bits"),
             "B at the end": Below(0.01, "bits"),
         },
         published={"peak of A at step": Between(20, 40)},
@@ -148,7 +150,7 @@ CLAIMS = claims(
         "With X_2 at random the held-out quadrant is right.",
         source="ours",
         reads="plane",
-        measure=plane.random_second_shares,
+        measure=partial(plane.held_out_shares, setting="B"),
         expect={"code's data": Above(0.98), "text's data": Above(0.98)},
         figure="plane",
     ),
@@ -157,7 +159,7 @@ CLAIMS = claims(
         "The first epoch pushes the boundary into the held-out quadrant.",
         source="section 6, figure 5",
         reads="plane",
-        measure=plane.first_epoch_shares,
+        measure=partial(plane.held_out_shares, epoch=1),
         expect={"code's data": Near(0.43, 0.08, or_errors=True), "text's data": Near(0.09, 0.05, or_errors=True)},
         figure="boundaries",
     ),
@@ -213,10 +215,7 @@ CLAIMS = claims(
         source="ours",
         reads="pairs",
         measure=images.errors_by_the_right_image,
-        expect={
-            "errors of A": Above(2 * images.CHANCE),
-            "errors of B": Between(images.CHANCE - 0.1, images.CHANCE + 0.1),
-        },
+        expect={"errors of A": Above(2 * CHANCE), "errors of B": Between(CHANCE - 0.1, CHANCE + 0.1)},
         published={"errors of A": Near(0.78, 0.06)},
     ),
     Claim(
@@ -224,7 +223,7 @@ CLAIMS = claims(
         "Another loss does not change the picture.",
         source="ours",
         reads="pairs",
-        measure=images.other_loss_gaps,
+        measure=partial(images.generalisation_gaps, loss="cross-entropy"),
         expect={"gap of A": Above(0.1)},
         published={"test accuracy of A": Near(0.674, 0.04), "gap of B": Near(0, 0.02)},
     ),

@@ -7,7 +7,7 @@ from typing import Any
 
 from recombine.papers.gradient_resists.experiments import images, plane, scan, theory
 from recombine.papers.needs import require_images
-from recombine.runs.experiment import Experiment
+from recombine.runs.experiment import Experiment, grid
 
 NAME = "gradient-resists"
 FIVE = [0, 1, 2, 3, 4]
@@ -26,39 +26,30 @@ def _scan(seeds: list[int], **more: Any) -> list[dict[str, Any]]:
 
 
 def _plane(seeds: list[int]) -> list[dict[str, Any]]:
-    network = [
-        {"reading": reading, "setting": setting, "model": "network"} for reading in ("code", "text") for setting in BOTH
-    ]
-    linear = {"reading": "text", "setting": "A", "model": "linear"}
-    return [{**kind, "epochs": 1024, "seeds": seeds} for kind in [*network, linear]]
-
-
-def _boundaries(seeds: list[int]) -> list[dict[str, Any]]:
+    shared: dict[str, Any] = {"epochs": 1024, "seeds": [seeds]}
     return [
-        {"reading": "code", "setting": setting, "model": "network", "epochs": 1024, "seeds": seeds} for setting in BOTH
+        *grid(reading=("code", "text"), setting=BOTH, model="network", **shared),
+        *grid(reading="text", setting="A", model="linear", **shared),
     ]
 
 
-QUICK_LONG = {"images": "digits", "setting": "A", "steps": 600, "record": [200, 400, 600], "seeds": [0, 1, 2]}
-QUICK_OTHER = {
-    "images": "digits",
-    "setting": "A",
-    "steps": 200,
-    "loss": "cross-entropy",
-    "record": [200],
-    "seeds": FIVE,
-}
-FULL_LONG = {"steps": 2000, "record": [200, 500, 1000, 2000]}
+def _boundaries(count: int) -> list[dict[str, Any]]:
+    return grid(reading="code", setting=BOTH, model="network", epochs=1024, seeds=[list(range(count))])
+
 
 EXPERIMENTS = (
     Experiment(
         f"{NAME}/pairs",
         images.pairs,
-        quick=[*_pairs("digits", FIVE), QUICK_LONG, QUICK_OTHER],
+        quick=[
+            *_pairs("digits", FIVE),
+            _pairs("digits", [0, 1, 2], steps=600, record=[200, 400, 600])[0],
+            _pairs("digits", FIVE, loss="cross-entropy", record=[200])[0],
+        ],
         full=[
             *_pairs("mnist", list(range(30))),
             *_pairs("digits", list(range(10))),
-            *_pairs("mnist", FIVE, **FULL_LONG),
+            *_pairs("mnist", FIVE, steps=2000, record=[200, 500, 1000, 2000]),
             *_pairs("mnist", FIVE, loss="cross-entropy", record=[0, 30, 200]),
         ],
         needs=partial(require_images, load=images.images_for),
@@ -69,16 +60,11 @@ EXPERIMENTS = (
         quick=_scan([0, 1, 2], steps=60, record=EARLY, evaluated=500, greedy=100),
         full=[
             *_scan(FIVE),
-            *[
-                {"reading": name, "repeats": True, "encoder": 16, "seeds": FIVE, "steps": 500, "record": [25, 50, 500]}
-                for name in ("A", "B3")
-            ],
+            *grid(reading=("A", "B3"), repeats=True, encoder=16, seeds=[FIVE], steps=500, record=[[25, 50, 500]]),
         ],
     ),
     Experiment(f"{NAME}/plane", plane.plane, quick=_plane(list(range(10))), full=_plane(list(range(50)))),
-    Experiment(
-        f"{NAME}/boundaries", plane.boundaries, quick=_boundaries([0, 1, 2, 3]), full=_boundaries(list(range(6)))
-    ),
+    Experiment(f"{NAME}/boundaries", plane.boundaries, quick=_boundaries(4), full=_boundaries(6)),
     Experiment(
         f"{NAME}/first-step",
         theory.first_step,

@@ -7,13 +7,13 @@ runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.cells.arrays import IntArray
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
 from recombine.measures.dependence.independence import independence_test
 from recombine.measures.dependence.information import invariance_entropy, mutual_information
@@ -77,21 +77,17 @@ def pairs(unit: Unit) -> Rows:
     trained = Ensemble(architecture, unit.seeds, device=unit.device, chunk=setting.get("chunk")).train(
         stream,
         samples.draws["stream"].labels[..., 0],
-        rate=setting["rate"],
-        # One epoch over the stream, so every step has samples of its own.
-        steps=setting["steps"],
-        batch=setting["batch"],
-        loss=setting["loss"],
         optimiser=Adam(epsilon=1e-7),
-        record=setting["record"],
         watch=observer,
+        # One epoch over the stream, so every step has samples of its own.
+        **{name: setting[name] for name in ("rate", "steps", "batch", "loss", "record")},
     )
     if trained.watched is None:
         raise InputError("record names no step; name those at which to measure, for instance [0, 200]")
     watched = trained.watched.double().cpu().numpy()
     about = {name: setting[name] for name in ("images", "setting", "loss", "steps")}
     return [
-        {**about, "seed": seed, "step": step, **samples.columns(place, setting, *_divided(watched[row, place]))}
+        {**about, "seed": seed, "step": step, **samples.columns(place, setting, watched[row, place])}
         for place, seed in enumerate(unit.seeds)
         for row, step in enumerate(trained.recorded)
     ]
@@ -128,8 +124,9 @@ class PairSamples:
         draws["grid"] = stack_pairs([draw_grid(test, firsts, seconds, seed) for seed in seeds])
         return cls({"train": train, "test": test}, draws)
 
-    def columns(self, place: int, setting: Setting, predictions: IntArray, norms: tuple[float, float]) -> Setting:
-        """Return the columns of one network at one step, from its predictions on everything it is evaluated on."""
+    def columns(self, place: int, setting: Setting, watched: FloatArray) -> Setting:
+        """Return the columns of one network at one step, from its predictions on all it is evaluated on, and norms."""
+        predictions, norms = np.rint(watched[:-2]).astype(np.int64), watched[-2:].tolist()
         counts = [self.draws[name].labels.shape[1] for name in EVALUATED]
         parts = dict(zip(EVALUATED, np.split(predictions, np.cumsum(counts)[:-1]), strict=True))
         labels = {name: self.draws[name].labels[place].T for name in EVALUATED}
@@ -230,9 +227,3 @@ def errors_that_follow(predictions: IntArray, own: IntArray, other: IntArray) ->
     wrong = predictions != own
     follow = np.isin((other - predictions) % 10, (0, 1))
     return float(follow[wrong].mean()) if wrong.any() else float("nan")
-
-
-def _divided(watched: Any) -> Iterator[Any]:
-    """Split what an observer saw of one network into predictions and the two norms."""
-    yield np.rint(watched[:-2]).astype(np.int64)
-    yield tuple(watched[-2:].tolist())

@@ -15,6 +15,7 @@ from recombine.cells.arrays import FloatArray
 from recombine.errors import InputError
 from recombine.nets.by_hand.playground import Playground, train_playground
 from recombine.runs.experiment import Unit
+from recombine.tables.table import Table
 from recombine.worlds import plane as world
 
 Rows = list[dict[str, Any]]
@@ -50,10 +51,8 @@ def plane(unit: Unit) -> Rows:
             "held-out accuracy": (networks.outputs(points) > 0).mean(axis=1),
             **_slopes(networks.slopes(points)),
         }
-        rows += [
-            {**about, "seed": seed, "epoch": epoch} | {name: float(column[place]) for name, column in columns.items()}
-            for place, seed in enumerate(unit.seeds)
-        ]
+        measured = zip(unit.seeds, Table(columns).rows(), strict=True)
+        rows += [{**about, "seed": seed, "epoch": epoch, **found} for seed, found in measured]
     return rows
 
 
@@ -119,9 +118,9 @@ def recorded_epochs(epochs: int) -> list[int]:
 
 def _accuracy(samples: world.PlaneSamples, outputs: FloatArray) -> FloatArray:
     """Share of each network's samples (E,) that it labels right; an output of 0 says -1."""
-    right = (outputs > 0) == (samples.labels > 0)
     there = samples.labels != 0
-    share: FloatArray = (right & there).sum(axis=1) / there.sum(axis=1)
+    right = there & ((outputs > 0) == (samples.labels > 0))
+    share: FloatArray = right.sum(axis=1) / there.sum(axis=1)
     return share
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.cells.arrays import IntArray
 from recombine.errors import InputError
 from recombine.runs.experiment import Unit
 from recombine.worlds.scan import ScanSplit, commands, scan_reading
@@ -73,53 +72,33 @@ def scan(unit: Unit) -> Rows:
     trained = Ensemble(network, unit.seeds, device=unit.device, chunk=setting.get("chunk")).train(
         sequence_rows(known.words, known.actions),
         known.actions,
-        rate=setting["rate"],
-        steps=setting["steps"],
         loss="sequence-cross-entropy",
         optimiser=Adam(),
-        batch=setting["batch"],
         draw_from=[one.train for one in splits],
         decay=tuple(setting["decay"]),
-        clip=setting["clip"],
-        record=setting["record"],
         watch=observer,
+        **{name: setting[name] for name in ("rate", "steps", "batch", "clip", "record")},
     )
     if trained.watched is None:
         raise InputError("nothing was recorded")
     watched = trained.watched.double().cpu().numpy()
     losses = trained.history.double().cpu().numpy()
-    about = {"reading": setting["reading"], "repeats": setting["repeats"], "encoder": setting["encoder"]}
+    about = {name: setting[name] for name in ("reading", "repeats", "encoder")}
+    names = [*(f"{part} accuracy" for part in PARTS), "greedy disagreements"]
     return [
-        {**about, "seed": seed, "step": step, "train loss": float(losses[row, place])} | _named(watched[row, place])
+        {**about, "seed": seed, "step": step, "train loss": float(losses[row, place])}
+        | dict(zip(names, watched[row, place].tolist(), strict=True))
         for place, seed in enumerate(unit.seeds)
         for row, step in enumerate(trained.recorded)
     ]
-
-
-def _named(watched: Any) -> dict[str, float]:
-    """Name what an observer returned of one network.
-
-    Examples
-    --------
-    >>> _named([0.5, 0.4, 0.1, 0.0])["test accuracy"]
-    0.1
-    """
-    names = [*(f"{part} accuracy" for part in PARTS), "greedy disagreements"]
-    return {name: float(value) for name, value in zip(names, watched, strict=True)}
 
 
 @dataclass(frozen=True, eq=False)
 class ScanObserver:
     """Looks at networks in training: accuracy on each part, and how often writing by itself decides otherwise (c, 4).
 
-    Attributes
-    ----------
-    sequences : Tensor of float, shape (N, longest_in + longest_out)
-        Every command of SCAN.
-    shown : Mapping of str to Tensor of int, shape (E, evaluated)
-        Rows of commands by part.
-    greedy : int
-        Commands that networks write by themselves.
+    Of all ``sequences`` (N, longest_in + longest_out), rows are ``shown`` by part (E, evaluated); networks write
+    ``greedy`` of these by themselves.
     """
 
     network: Seq2Seq
@@ -137,11 +116,12 @@ class ScanObserver:
         from recombine.nets.architectures.seq2seq import sequence_rows
 
         known = commands()
-        drawn = [_drawn(one, seed, count) for one, seed in zip(splits, seeds, strict=True)]
-        shown = {
-            part: torch.from_numpy(np.stack([one[place] for one in drawn])).to(device)
-            for place, part in enumerate(PARTS)
-        }
+        drawn = []
+        for split, seed in zip(splits, seeds, strict=True):
+            generator = np.random.default_rng([seed, 1])
+            drawn.append([generator.choice(rows, count) for rows in (split.train, np.unique(split.train), split.test)])
+        stacked = zip(PARTS, np.stack(drawn, axis=1), strict=True)
+        shown = {part: torch.from_numpy(rows).to(device) for part, rows in stacked}
         sequences = torch.from_numpy(sequence_rows(known.words, known.actions)).float().to(device)
         return cls(network, sequences, shown, greedy)
 
@@ -154,8 +134,7 @@ class ScanObserver:
         forced = torch.cat([right[part][:, : self.greedy // 2] for part in ("train", "test")], dim=1)
         own = torch.cat([self.shown[part][networks, : self.greedy // 2] for part in ("train", "test")], dim=1)
         differ = (self._written_right(parameters, own) != forced).sum(1)
-        columns = [right[part].double().mean(1) for part in PARTS]
-        return torch.stack([*columns, differ.double()], dim=1)
+        return torch.stack([*(right[part].double().mean(1) for part in PARTS), differ.double()], dim=1)
 
     def _right(self, parameters: Tensors, rows: Tensor) -> Tensor:
         """Say whether each sequence is right, given the right symbols so far (c, M); 250 at a time."""
@@ -174,11 +153,4 @@ class ScanObserver:
         """Say whether networks write each sequence right by themselves (c, M)."""
         inputs = self.sequences[rows].long()
         read, written = inputs[..., : self.network.longest_in], inputs[..., self.network.longest_in :]
-        right: Tensor = (self.network.greedy(parameters, read) == written).all(-1)
-        return right
-
-
-def _drawn(one: ScanSplit, seed: int, count: int) -> list[IntArray]:
-    """Draw rows to evaluate on: training rows, distinct training commands, test commands."""
-    generator = np.random.default_rng([seed, 1])
-    return [generator.choice(rows, count) for rows in (one.train, np.unique(one.train), one.test)]
+        return (self.network.greedy(parameters, read) == written).all(-1)

@@ -32,8 +32,7 @@ def first_step(unit: Unit) -> Rows:
     >>> rows[0]["route"], round(rows[0]["first"], 4), round(rows[0]["ratio"], 4)
     ('exact', 0.4444, -0.5)
     """
-    exact = [float(value) for value in exact_covariances()]
-    rows = [_covariances("exact", 0, exact)]
+    rows = [_covariances("exact", 0, exact_covariances())]
     for seed in unit.seeds:
         samples = world.draw_training("text", seed, unit.setting["samples"])
         labels, centred = samples.labels, samples.points - samples.points.mean(axis=0)
@@ -94,8 +93,8 @@ def _processed(generator: np.random.Generator, function: bool) -> dict[str, Any]
         rule = 12 * np.eye(outputs, dtype=np.int64)[generator.integers(outputs, size=inputs)]
     # Counts of (X, Y, prediction): the prediction depends on X alone.
     counts = joint[:, :, None] * rule[:, None, :]
-    values = [_information(counts.sum(axis=axis)) for axis in (1, 0)]
-    return {"kind": "function" if function else "random", "of input": values[0], "of label": values[1]}
+    kind = "function" if function else "random"
+    return {"kind": kind, "of input": _information(counts.sum(axis=1)), "of label": _information(counts.sum(axis=0))}
 
 
 def _information(counts: IntArray) -> float:
@@ -133,11 +132,8 @@ def _sigmoid(x: FloatArray, steepness: float) -> dict[str, float]:
         reach = 0.25 * (x[1] - x[0])
         slope = ((x + reach > 0).astype(np.float64) - (x - reach > 0)) / (2 * reach)
     information = float(binary_entropy(chance.mean()) - binary_entropy(chance).mean())
-    return {
-        "information": information,
-        "gradient": float(np.abs(slope).mean()),
-        "share": float((np.abs(slope) > 1e-3).mean()),
-    }
+    size = np.abs(slope)
+    return {"information": information, "gradient": float(size.mean()), "share": float((size > 1e-3).mean())}
 
 
 def binary_entropy(chance: Any) -> FloatArray:
@@ -158,10 +154,7 @@ def binary_entropy(chance: Any) -> FloatArray:
 def held_out_information(accuracy: Any) -> FloatArray:
     """Return I(prediction; Y_2 | Y_1) of a model that is right on the three seen quadrants, in bits.
 
-    Parameters
-    ----------
-    accuracy : array
-        Share of the held-out quadrant that is labelled 1.
+    Its accuracy is the share of the held-out quadrant that it labels 1.
 
     Examples
     --------

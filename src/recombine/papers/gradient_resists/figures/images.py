@@ -34,9 +34,13 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
 
 
 def _say_accuracy(table: Table) -> str:
-    last = table.where(table["step"] == table["step"].max())
-    ends = {s: float(last.only(setting=s)["test accuracy"][0]) for s in ("A", "B")}
-    return f"Accuracy over steps: on the test, A ends at {ends['A']:.2f} and B at {ends['B']:.2f}."
+    a, b = _ends(table, "test accuracy")
+    return f"Accuracy over steps: on the test, A ends at {a:.2f} and B at {b:.2f}."
+
+
+def _ends(table: Table, column: str) -> list[float]:
+    last = int(table["step"].max())
+    return [float(table.only(setting=setting, step=last)[column][0]) for setting in ("A", "B")]
 
 
 def _draw_dependence(canvas: Canvas, table: Table) -> None:
@@ -56,10 +60,7 @@ def _draw_dependence(canvas: Canvas, table: Table) -> None:
 
 
 def _say_dependence(table: Table) -> str:
-    last = table.where(table["step"] == table["step"].max())
-    bits, shares = (
-        [float(last.only(setting=s)[name][0]) for s in ("A", "B")] for name in ("excess information", "gradient share")
-    )
+    bits, shares = _ends(table, "excess information"), _ends(table, "gradient share")
     return (
         f"Dependence on the right image at the end, A and B: {bits[0]:.2f} and {bits[1]:.2f} bits beyond chance, "
         f"{shares[0]:.2f} and {shares[1]:.2f} of the gradient."

@@ -35,11 +35,9 @@ def _draw_plane(canvas: Canvas, table: Table) -> None:
     for axes, reading in zip(panels, ("code", "text"), strict=True):
         lines = table.only(reading=reading)
         for setting, model in (("A", "network"), ("B", "network"), ("A", "linear")):
-            line = lines.only(setting=setting, model=model)
-            if len(line):
-                draw_band(
-                    axes, line, "epoch", "held-out accuracy", setting if model == "network" else "A, linear model"
-                )
+            if len(line := lines.only(setting=setting, model=model)):
+                label = setting if model == "network" else "A, linear model"
+                draw_band(axes, line, "epoch", "held-out accuracy", label)
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xticks(ticks := [0, 1, 4, 16, 64, 256, 1024], [f"{tick:,}" for tick in ticks])
         axes.minorticks_off()
@@ -67,7 +65,8 @@ def _draw_boundaries(canvas: Canvas, table: Table) -> None:
     lines = [(setting, seed) for setting in SHOWN_SEEDS for seed in sorted(table.only(setting=setting).by("seed"))]
     panels = canvas.subplots(len(lines), len(SHOWN_EPOCHS), sharex=True, sharey=True, squeeze=False)
     canvas.subplots_adjust(left=0.095, right=0.99, top=0.955, bottom=0.06, wspace=0.08, hspace=0.08)
-    edge, height = float(table["to"].max()), _spacing(table["X2"])
+    levels = np.unique(table["X2"])
+    edge, height = float(table["to"].max()), float(np.diff(levels).min()) if len(levels) > 1 else 1.0
     for across, (setting, seed) in zip(panels, lines, strict=True):
         for axes, epoch in zip(across, SHOWN_EPOCHS, strict=True):
             _draw_region(axes, table.only(setting=setting, seed=seed, epoch=epoch), edge, height)
@@ -78,17 +77,11 @@ def _draw_boundaries(canvas: Canvas, table: Table) -> None:
         axes.set_xlabel("X₁")
 
 
-def _spacing(values: np.ndarray) -> float:
-    different = np.unique(values)
-    return float(np.diff(different).min()) if len(different) > 1 else 1.0
-
-
 def _draw_region(axes: Axes, region: Table, edge: float, height: float) -> None:
     """Where the output is positive; it should be the right half. The held-out quadrant is framed."""
     for row in region.rows():
-        axes.broken_barh(
-            [(row["from"], row["to"] - row["from"])], (row["X2"] - 0.7 * height, 1.4 * height), color="#7fa8d1", lw=0
-        )
+        across, along = (row["from"], row["to"] - row["from"]), (row["X2"] - 0.7 * height, 1.4 * height)
+        axes.broken_barh([across], along, color="#7fa8d1", lw=0)
     axes.plot([0, 0, edge, edge, 0], [edge, 0, 0, edge, edge], color="0.15", linewidth=1.2, linestyle="-", marker="")
     axes.plot([0, 0], [-edge, 0], color="0.15", linewidth=0.8, linestyle=":", marker="")
     axes.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[-4, 0, 4], yticks=[-4, 0, 4])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recombine.papers.paper import Plot
 from recombine.papers.plots import draw_band
@@ -14,6 +14,10 @@ from recombine.tables.table import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+
+#: Legends stand below their panels.
+BELOW: dict[str, Any] = {"frameon": False, "fontsize": 11, "ncols": 2, "loc": "upper center"}
+BELOW["bbox_to_anchor"] = (0.5, -0.2)
 
 
 def _scan_table(results: Mapping[str, Evidence]) -> Table:
@@ -27,16 +31,15 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.07, right=0.985, top=0.89, bottom=0.33, wspace=0.25)
     early = table.where(table["step"] <= 60)
     lines = {"A": ("A", True), "A without repeats": ("A", False), "B1": ("B1", True), "B3": ("B3", True)}
-    for axes, column, title in zip(
-        panels, ("train accuracy", "distinct accuracy"), ("Training rows", "Distinct commands"), strict=False
-    ):
+    shown = {"train accuracy": "Training rows", "distinct accuracy": "Distinct commands"}
+    for axes, (column, title) in zip(panels[:2], shown.items(), strict=True):
         for label, (name, repeats) in lines.items():
             draw_band(axes, early.only(reading=name, repeats=repeats), "step", column, label)
         axes.set(xlabel="training steps", ylabel="sentences right", title=title, ylim=(-0.01, None))
     top = max(axes.get_ylim()[1] for axes in panels[:2])
     for axes in panels[:2]:
         axes.set_ylim(-0.01, top)
-    _below(panels[0], 2)
+    panels[0].legend(**BELOW)
     if whole:
         _draw_whole_scan(panels[2], table.where((table["step"] > 0) & table["repeats"]))
 
@@ -47,11 +50,7 @@ def _draw_whole_scan(axes: Axes, table: Table) -> None:
     axes.set(xlabel="training steps", ylabel="sentences right", title="To the end", xscale="log", ylim=(-0.03, 1.03))
     axes.set_xticks(ticks := [10, 100, 1000], [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
-    _below(axes, 2)
-
-
-def _below(axes: Axes, columns: int) -> None:
-    axes.legend(frameon=False, fontsize=11, ncols=columns, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    axes.legend(**BELOW)
 
 
 def _say_scan(table: Table) -> str:

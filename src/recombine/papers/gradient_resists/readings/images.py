@@ -16,11 +16,11 @@ from recombine.tables.table import Table
 
 #: Errors that would follow the right image by chance: 2 labels of the 9 wrong ones.
 CHANCE = 2 / 9
-LAST = 200
+LAST, HINGE = 200, "categorical-hinge"
 SETTINGS = ("A", "B")
 
 
-def image_runs(rows: Table, loss: str = "categorical-hinge", long: bool = False) -> Table:
+def image_runs(rows: Table, loss: str = HINGE, long: bool = False) -> Table:
     """Return the runs of one loss on MNIST, or on what stood in: the paper's 200 steps, or those that went on.
 
     Examples
@@ -38,22 +38,15 @@ def _at(rows: Table, setting: str, column: str, step: int = LAST) -> Estimate:
     return mean_over_seeds(rows, column, setting=setting, step=step)
 
 
+def _both(rows: Table, column: str, words: str = "") -> dict[str, Estimate]:
+    return {f"{words or column} of {setting}": _at(rows, setting, column) for setting in SETTINGS}
+
+
 def _steps(rows: Table, least: int = 0) -> list[int]:
     found = [step for step in sorted(rows.by("step")) if step >= least]
     if not found:
         raise MissingRowsError(f"nothing was recorded from step {least} on")
     return found
-
-
-def _gaps(rows: Table, *settings: str) -> Measured:
-    """Return training less test accuracy after the last step, and the test accuracy of A."""
-    both = {name: [_at(rows, name, f"{part} accuracy") for part in ("train", "test")] for name in settings}
-    gaps = {f"gap of {name}": train.mean - test.mean for name, (train, test) in both.items()}
-    words = "; ".join(f"{name} train {train}, test {test}" for name, (train, test) in both.items())
-    numbers = {**gaps, "test accuracy of A": both["A"][1]}
-    return Measured(
-        numbers, f"{words}; {networks_behind(one for ends in both.values() for one in ends)}", stands_in=stands_in(rows)
-    )
 
 
 def _leads(rows: Table, column: str, ahead: str, behind: str, steps: Iterable[int]) -> dict[str, Estimate]:
@@ -66,15 +59,15 @@ def _leads(rows: Table, column: str, ahead: str, behind: str, steps: Iterable[in
     return found
 
 
-def generalisation_gaps(rows: Table) -> Measured:
-    """Return training less test accuracy in both settings, after 200 steps."""
-    return _gaps(image_runs(rows), *SETTINGS)
-
-
-def other_loss_gaps(rows: Table) -> Measured:
-    """Return the same of networks trained with cross-entropy; on digits of A alone."""
-    other = image_runs(rows, loss="cross-entropy")
-    return _gaps(other, *SETTINGS[: 1 if stands_in(other) else 2])
+def generalisation_gaps(rows: Table, loss: str = HINGE) -> Measured:
+    """Return training less test accuracy in both settings, after 200 steps; of another loss, on digits of A alone."""
+    main = image_runs(rows, loss)
+    settings = SETTINGS[:1] if stands_in(main) and loss != HINGE else SETTINGS
+    both = {name: [_at(main, name, f"{part} accuracy") for part in ("train", "test")] for name in settings}
+    gaps = {f"gap of {name}": train.mean - test.mean for name, (train, test) in both.items()}
+    words = "; ".join(f"{name} train {train}, test {test}" for name, (train, test) in both.items())
+    count = networks_behind(one for ends in both.values() for one in ends)
+    return Measured({**gaps, "test accuracy of A": both["A"][1]}, f"{words}; {count}", stands_in=stands_in(main))
 
 
 def training_leads(rows: Table) -> Measured:
@@ -87,7 +80,7 @@ def training_leads(rows: Table) -> Measured:
 def unseen_accuracies(rows: Table) -> Measured:
     """Return test accuracies of both settings, and how far B is ahead from step 30 on."""
     main = image_runs(rows)
-    ends = {f"test accuracy of {setting}": _at(main, setting, "test accuracy") for setting in SETTINGS}
+    ends = _both(main, "test accuracy")
     numbers = {**ends, "B less A": _leads(main, "test accuracy", "B", "A", _steps(main, 30))}
     return Measured(numbers, f"after {LAST} steps; {networks_behind(ends.values())}", stands_in=stands_in(main))
 
@@ -111,10 +104,9 @@ def conditional_bits(rows: Table) -> Measured:
         {setting: {f"step {step}": _at(main, setting, column, step) for step in (30, LAST)} for setting in SETTINGS}
         for column in ("conditional information", "excess information")
     )
-    late = {setting: beyond[setting][f"step {LAST}"].mean for setting in SETTINGS}
+    a, b = (beyond[setting][f"step {LAST}"].mean for setting in SETTINGS)
     # B is as good as nothing: below a hundredth of a bit, how often A has it says little.
-    told = {f"bits in {setting}": found for setting, found in bits.items()}
-    numbers = {**told, "A / B beyond chance": late["A"] / max(late["B"], 0.01)}
+    numbers = {"bits in A": bits["A"], "bits in B": bits["B"], "A / B beyond chance": a / max(b, 0.01)}
     words = "; ".join(f"{s} {', '.join(f'{one.mean:.3f}' for one in found.values())}" for s, found in beyond.items())
     detail = f"as estimated; beyond the mean of its null: {words}, of which B counts as 0.01 at least"
     return Measured(numbers, detail, stands_in=stands_in(main))
@@ -133,8 +125,8 @@ def marginal_bits(rows: Table) -> Measured:
         "largest rise of B from step 10 on": max((later - earlier for earlier, later in pairwise(after)), default=0.0),
         "B at the end": after[-1],
     }
-    words = [", ".join(f"{value:.3f}" for value in found.values()) for found in (a, b)]
-    detail = f"steps {', '.join(map(str, steps))}: A {words[0]}; B {words[1]} bits"
+    bits = [", ".join(f"{value:.3f}" for value in found.values()) for found in (a, b)]
+    detail = f"steps {', '.join(map(str, steps))}: A {bits[0]}; B {bits[1]} bits"
     return Measured(numbers, detail, stands_in=stands_in(main))
 
 
@@ -159,14 +151,13 @@ def gradient_shares(rows: Table) -> Measured:
 
 def digit_accuracies(rows: Table) -> Measured:
     """Return test accuracies on the bundled digits, after 200 steps."""
-    digits = rows.only(images="digits", loss="categorical-hinge", steps=LAST)
-    ends = {f"test accuracy of {setting}": _at(digits, setting, "test accuracy") for setting in SETTINGS}
+    ends = _both(rows.only(images="digits", loss=HINGE, steps=LAST), "test accuracy")
     return Measured(ends, f"{networks_behind(ends.values())}; 1,300 images to train on, 497 to test")
 
 
 def errors_by_the_right_image(rows: Table) -> Measured:
     """Return the share of errors in the test that are answers to the right image."""
     main = image_runs(rows)
-    shares = {f"errors of {setting}": _at(main, setting, "errors that follow") for setting in SETTINGS}
+    shares = _both(main, "errors that follow", "errors")
     words = f"share that are labels that the right image goes with in A's training; by chance {CHANCE:.2f}"
     return Measured(shares, f"{words}; {networks_behind(shares.values())}", stands_in=stands_in(main))

@@ -11,50 +11,26 @@ from recombine.papers.seeds import Estimate, estimate, mean_over_seeds, networks
 from recombine.tables.table import Table
 
 LAST_EPOCH = 1024
+READINGS = ("code", "text")
 
 
-def _held_out(rows: Table, setting: str, epoch: int) -> dict[str, Estimate]:
-    """Share of the held-out quadrant that networks label right, on the code's and the text's data."""
-    condition = {"setting": setting, "model": "network", "epoch": epoch}
-    readings = {"code's data": "code", "text's data": "text"}
-    return {
-        word: mean_over_seeds(rows, "held-out accuracy", reading=name, **condition) for word, name in readings.items()
-    }
-
-
-def held_out_shares(rows: Table) -> Measured:
-    """Return how much of the held-out quadrant is right in the end, in A."""
-    shares = _held_out(rows, "A", LAST_EPOCH)
-    bits = held_out_information([one.mean for one in shares.values()])
-    detail = (
-        f"share labelled right; {networks_behind(shares.values())}; a network with these shares has "
-        f"I(prediction; Y_2 | Y_1) = {bits[0]:.3f} and {bits[1]:.3f} bits"
-    )
+def held_out_shares(rows: Table, setting: str = "A", epoch: int = LAST_EPOCH) -> Measured:
+    """Return how much of the held-out quadrant networks label right, on the code's and on the text's data."""
+    networks = rows.only(setting=setting, model="network", epoch=epoch)
+    shares = {f"{name}'s data": mean_over_seeds(networks, "held-out accuracy", reading=name) for name in READINGS}
+    detail = f"share labelled right; {networks_behind(shares.values())}"
+    if (setting, epoch) == ("A", LAST_EPOCH):
+        bits = held_out_information([one.mean for one in shares.values()])
+        detail += f"; a network with these shares has I(prediction; Y_2 | Y_1) = {bits[0]:.3f} and {bits[1]:.3f} bits"
     return Measured(shares, detail)
-
-
-def random_second_shares(rows: Table) -> Measured:
-    """Return how much of the held-out quadrant is right in the end, in B."""
-    shares = _held_out(rows, "B", LAST_EPOCH)
-    return Measured(shares, f"share labelled right; {networks_behind(shares.values())}")
-
-
-def first_epoch_shares(rows: Table) -> Measured:
-    """Return how much of the held-out quadrant is right after one epoch, in A."""
-    shares = _held_out(rows, "A", 1)
-    return Measured(shares, f"share labelled right; {networks_behind(shares.values())}")
 
 
 def tilts(rows: Table) -> Measured:
     """Return the tilt of a linear model's boundary after one epoch and in the end."""
     text = rows.only(reading="text", setting="A")
-    linear, networks = (
-        [mean_over_seeds(text, "tilt", model=model, epoch=epoch) for epoch in (1, 64, LAST_EPOCH)]
-        for model in ("linear", "network")
-    )
-    right = [
-        mean_over_seeds(text, "held-out accuracy", model=model, epoch=LAST_EPOCH) for model in ("linear", "network")
-    ]
+    models = [text.only(model=model) for model in ("linear", "network")]
+    linear, networks = ([mean_over_seeds(m, "tilt", epoch=epoch) for epoch in (1, 64, LAST_EPOCH)] for m in models)
+    right = [mean_over_seeds(model, "held-out accuracy", epoch=LAST_EPOCH) for model in models]
     detail = (
         f"-w_2 / w_1 of logistic regression, {linear[1]} after 64 epochs; networks, by mean slopes in the held-out "
         f"quadrant: {networks[1]} after 64, {networks[2]} after {LAST_EPOCH:,}. Right at the end: linear "
@@ -85,7 +61,6 @@ def accidental_shares(rows: Table) -> Measured:
 
 
 def _whole(rows: Table, setting: str, epoch: int, seeds: IntArray) -> float:
-    """Share of networks that are right on the whole held-out quadrant."""
     found = rows.only(setting=setting, epoch=epoch)
     right = found["held-out accuracy"][np.isin(found["seed"], seeds)]
     return float(np.mean(right == 1)) if len(right) else float("nan")

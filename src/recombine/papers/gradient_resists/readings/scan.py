@@ -31,9 +31,8 @@ def command_accuracies(rows: Table) -> Measured:
     }
     words = "; ".join(f"{name} {found[0]} / {found[1]}" for name, found in ends.items())
     detail = f"train / test after {last:,} steps: {words}; {networks_behind(ends['A'])}"
-    if last < SCAN_STEPS:
-        return Measured(numbers, detail, scale=PART, note="direction only")
-    return Measured(numbers, detail, scale=WHOLE)
+    scale, note = (PART, "direction only") if last < SCAN_STEPS else (WHOLE, "")
+    return Measured(numbers, detail, scale=scale, note=note)
 
 
 def early_lead(rows: Table) -> Measured:
