@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import sys
 from importlib import import_module
-from inspect import getsource
 from types import ModuleType
 from typing import Any
 
@@ -52,7 +51,7 @@ def open_room(name: str) -> None:
     (True, 'Task')
     """
     room = sys.modules[name]
-    vars(room)["_entries"] = _table_of_contents(getsource(room))
+    vars(room)["_entries"] = _table_of_contents(room.__loader__.get_source(name))  # type: ignore[union-attr]
     vars(room)["__all__"] = sorted(vars(room)["_entries"])
     room.__class__ = Room
 

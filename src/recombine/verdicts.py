@@ -138,6 +138,9 @@ class Finding:
         """How much it should worry the reader."""
         return self.kind.severity
 
+    def __repr__(self) -> str:
+        return f"Finding({self.code} {self.kind.title}, {self.severity.word})"
+
     def __str__(self) -> str:
         return f"{self.code} {self.kind.title} ({self.severity.word}): {self.message}"
 

@@ -1,4 +1,4 @@
-"""Looking is free: what the engine and the worlds hand out shows itself in one line, arrays by their shapes."""
+"""Looking is free: what the package hands out shows itself in one line, arrays by their shapes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import recombine as rc
 from recombine import runs, worlds
 from recombine.nets.by_hand import Playground
 from recombine.worlds import images, rendered
@@ -41,7 +42,16 @@ def failure() -> runs.Failure:
     return runs.Failure(UNIT, "ValueError: no", "Traceback\n" * 50, 2)
 
 
+DESIGN = rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [1, 1]], outcome=[1.0, 2.0, 3.0, 4.5], names=["a", "b"])
+
 THINGS: dict[Callable[[], object], str] = {
+    lambda: rc.audit(DESIGN): "Audit(a × b, order 1; 4 of 4 cells seen)",
+    lambda: rc.audit(DESIGN).additivity.at(1): "OrderCheck(order=1, tested=4, error=",
+    lambda: rc.Factor("drug", tuple(range(10_000))): "Factor('drug', 10,000 levels)",
+    lambda: rc.audit(DESIGN).findings: "(Finding(RC302 additivity not checked, note),)",
+    lambda: rc.papers.find("kernel-theory"): "Paper('kernel-theory', Lippl and Stachenfeld, ICLR 2025)",
+    lambda: rc.papers.find("kernel-theory").claim("4"): "Claim('kernel-theory/4', reads 'leak')",
+    lambda: rc.papers.find("kernel-theory").figures[0]: "Plot('salience' of salience)",
     trained: "Trained(500 networks of MLP(inputs=2, hidden=(3,), outputs=1), 2 records)",
     continued: "Continued(architecture=ReluStudent(inputs=3, hidden=4, tasks=1), seeds=300 items)",
     lambda: Playground.initial(range(100)): "Playground(weights=(float64[100, 2, 8], ",

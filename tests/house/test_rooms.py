@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -80,9 +81,9 @@ def test_nothing_private_is_taken_from_another_file(path: Path) -> None:
 
 
 def public_rooms() -> list[str]:
-    """Packages that users import: all but the papers' own parts, which are found by their paper."""
+    """Packages that users import: all but the command line, and the papers' own parts, found by their paper."""
     dotted = [".".join(("recombine", *room.relative_to(SOURCE).parts)) for room in ROOMS]
-    return [name for name in dotted if not name.startswith(("recombine.papers", "recombine.cli", "recombine.data"))]
+    return [name for name in dotted if not name.startswith(("recombine.papers.", "recombine.cli"))]
 
 
 @pytest.mark.parametrize("name", public_rooms())
@@ -130,3 +131,18 @@ def test_tests_mirror_the_rooms() -> None:
     rooms = {room.relative_to(SOURCE) for room in ROOMS}
     strange = {folder for folder in folders if folder not in rooms and folder != Path("house")}
     assert {folder for folder in strange if not (SOURCE / folder).with_suffix(".py").exists()} == set()
+
+
+def test_docs_and_examples_import_rooms() -> None:
+    """Users import rooms, never files, so that a file may be renamed on any day."""
+    files = {".".join(("recombine", *path.relative_to(SOURCE).with_suffix("").parts)) for path in MODULES}
+    pages = [TESTS.parent / "README.md", *(TESTS.parent / "docs").rglob("*.md")]
+    taken = {
+        (page.name, module)
+        for page in pages
+        for module in re.findall(
+            r"^(?:>>> )?from (recombine[\w.]*) import", page.read_text(encoding="utf-8"), re.MULTILINE
+        )
+        if module in files
+    }
+    assert taken == set()

@@ -187,7 +187,7 @@ class TestCommands:
             monkeypatch.setattr(executor, "shutdown", lambda wait=True, **how: (ended.append(wait), shutdown(wait)))
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("recombine.papers.reproduce.reproduce", interrupted)
+        monkeypatch.setattr(sys.modules["recombine.papers.reproduce"], "reproduce", interrupted)
         code, text = run("reproduce", "kernel-theory", "--only", "12", "--store", str(tmp_path))
         assert code == 130
         assert ended == [False]
@@ -224,6 +224,10 @@ class TestCommands:
         assert "no figure written: no figure shows these claims" in run(*words, bare.number)[1]
         assert "no figure written: there are no results of" in run(*words, PAPER.shown_in(lacking)[0].number)[1]
         assert not (tmp_path / "none").exists()
+
+    def test_a_folder_without_results_of_the_paper_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match=r"has no results of multitask; name another folder"):
+            run("reproduce", "multitask", "--from-results", "--results", str(tmp_path))
 
     def test_a_device_torch_does_not_know_gets_no_lecture(self) -> None:
         pytest.importorskip("torch")

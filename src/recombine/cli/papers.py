@@ -95,6 +95,10 @@ def reproduce_command(
             raise InputError("--from-results runs nothing that --save could write; leave out one of the two")
         if not folder.is_dir():
             raise InputError(f"{_no_results(folder)}, or run without --from-results")
+        if not any((folder / chosen.name).glob("*.json")):
+            raise InputError(
+                f"{folder} has no results of {chosen.name}; name another folder, or leave out --from-results"
+            )
         state = judge_results(chosen, folder, scale=scale, only=only)
     else:
         _check_device(device)

@@ -31,6 +31,9 @@ class Factor:
     name: str
     levels: tuple[Any, ...]
 
+    def __repr__(self) -> str:
+        return f"Factor({self.name!r}, {len(self.levels):,} levels)"
+
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Levels as text."""

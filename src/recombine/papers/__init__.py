@@ -1,49 +1,21 @@
-"""Papers, one package each: whatever package in this folder has a ``PAPER`` is listed, run and reported.
-
-Examples
---------
->>> from recombine.papers import available
->>> "kernel-theory" in available()
-True
-"""
+"""Papers, one package each, with claims that are judged against experiments."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from typing import TYPE_CHECKING
 
-from recombine.errors import InputError, listing, near_miss
-from recombine.papers.claims import Claim
-from recombine.papers.paper import Paper, Plot
-from recombine.papers.standing import Outcome, Standing
+from recombine._rooms import open_room
 
-__all__ = ["Claim", "Outcome", "Paper", "Plot", "Standing", "available", "find"]
+if TYPE_CHECKING:
+    from recombine.papers.claims import Claim as Claim
+    from recombine.papers.paper import Paper as Paper
+    from recombine.papers.paper import Plot as Plot
+    from recombine.papers.paper import available as available
+    from recombine.papers.paper import find as find
+    from recombine.papers.reproduce import Reproduction as Reproduction
+    from recombine.papers.reproduce import from_results as from_results
+    from recombine.papers.reproduce import reproduce as reproduce
+    from recombine.papers.standing import Outcome as Outcome
+    from recombine.papers.standing import Standing as Standing
 
-
-def available() -> dict[str, Paper]:
-    """Return every paper by its short name.
-
-    Examples
-    --------
-    >>> available()["kernel-theory"].citation
-    'Lippl and Stachenfeld, ICLR 2025'
-    """
-    modules = (
-        importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__) if found.ispkg
-    )
-    papers = [module.PAPER for module in modules if isinstance(getattr(module, "PAPER", None), Paper)]
-    return {paper.name: paper for paper in sorted(papers, key=lambda paper: paper.name)}
-
-
-def find(name: str) -> Paper:
-    """Return one paper, or say which there are.
-
-    Examples
-    --------
-    >>> find("kernel-theory").name
-    'kernel-theory'
-    """
-    papers = available()
-    if name not in papers:
-        raise InputError(f"{name!r} is not a paper;{near_miss(name, papers)} Papers: {listing(papers)}")
-    return papers[name]
+open_room(__name__)

@@ -304,7 +304,7 @@ class _Trend(Bound):
         return text_of(value, decimals=3)
 
     def __str__(self) -> str:
-        return f"{self._word}{' at every step' if self.every_step else ''}"
+        return f"{self._word} at every step" if self.every_step else f"{self._word} from end to end"
 
 
 class Rises(_Trend):
@@ -325,7 +325,7 @@ class Falls(_Trend):
     Examples
     --------
     >>> Falls().holds([0.503, 0.229]), Falls().holds([0.5]), str(Falls())
-    (True, False, 'falls')
+    (True, False, 'falls from end to end')
     """
 
     _word, _sign = "falls", -1

@@ -75,6 +75,9 @@ class Claim:
     figure: str | tuple[str, ...] = ()
     paper: str = ""
 
+    def __repr__(self) -> str:
+        return f"Claim({self.id!r}, reads {self.reads!r})"
+
     @property
     def id(self) -> str:
         """Paper and number: ``"kernel-theory/4"``."""
@@ -149,7 +152,9 @@ class Claim:
         if name in bounds:
             return Part(name, bounds[name].shown(value), str(bounds[name]), held[name])
         against = self._chosen(self.contradicted, measured).get(name)
-        return Part(name, text_of(value) if against is None else against.shown(value))
+        if against is None:
+            return Part(name, text_of(value))
+        return Part(name, against.shown(value), f"contradicts if {against}")
 
     def judge(self, results: Mapping[str, Evidence]) -> Outcome:
         """Check against the results at hand; ``not run`` where the experiment has none."""

@@ -1,4 +1,4 @@
-"""What a paper is to this package: experiments, the claims that read them, and figures of their results."""
+"""What a paper is to this package: experiments, claims that read them, figures; and which papers there are."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-from recombine.errors import InputError, near_miss
+from recombine.errors import InputError, listing, near_miss
 from recombine.papers.claims import Claim
 from recombine.papers.results import Evidence
 from recombine.tables.table import Table
@@ -61,6 +63,9 @@ class Plot:
     height: int = 340
     optional: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"Plot({self.name!r} of {', '.join(self.experiments)})"
+
     def drawable(self, results: Mapping[str, Evidence]) -> bool:
         """Say whether the experiments it needs have results."""
         return all(name in results for name in self.experiments)
@@ -92,6 +97,9 @@ class Paper:
     citation: str
     package: str
     words: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Paper({self.name!r}, {self.citation})"
 
     @classmethod
     def assembled(
@@ -159,3 +167,34 @@ class Paper:
         parts = {wanted: [claim for claim in self.claims if str(claim.place[0]) == wanted] for wanted in only}
         found = [claim for wanted in only for claim in parts[wanted] or [self.claim(wanted)]]
         return list({claim.id: claim for claim in found}.values())
+
+
+def available() -> dict[str, Paper]:
+    """Return every paper by its short name.
+
+    Examples
+    --------
+    >>> available()["kernel-theory"].citation
+    'Lippl and Stachenfeld, ICLR 2025'
+    """
+    modules = (
+        import_module(f"recombine.papers.{found.name}")
+        for found in iter_modules([str(Path(__file__).parent)])
+        if found.ispkg
+    )
+    papers = [module.PAPER for module in modules if isinstance(getattr(module, "PAPER", None), Paper)]
+    return {paper.name: paper for paper in sorted(papers, key=lambda paper: paper.name)}
+
+
+def find(name: str) -> Paper:
+    """Return one paper, or say which there are.
+
+    Examples
+    --------
+    >>> find("kernel-theory").name
+    'kernel-theory'
+    """
+    papers = available()
+    if name not in papers:
+        raise InputError(f"{name!r} is not a paper;{near_miss(name, papers)} Papers: {listing(papers)}")
+    return papers[name]

@@ -149,7 +149,7 @@ def reproduce(
     --------
     >>> import tempfile
     >>> from recombine.papers import find
-    >>> from recombine.runs.executors import make_executor
+    >>> from recombine.runs import make_executor
     >>> store = Store(tempfile.mkdtemp())
     >>> state = reproduce(find("kernel-theory"), store=store, executor=make_executor("inline"), only=["12"])
     >>> state.outcomes["kernel-theory/12"].verdict

@@ -27,7 +27,7 @@ def collect(store: Store, experiment: Experiment, scale: str = "quick") -> Table
     Examples
     --------
     >>> import tempfile
-    >>> from recombine.runs.experiment import grid
+    >>> from recombine.runs import grid
     >>> store = Store(tempfile.mkdtemp())
     >>> experiment = Experiment("squares", len, quick=grid(x=[1, 2]), full=[])
     >>> for unit in experiment.units("quick"):

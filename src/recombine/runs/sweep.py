@@ -82,8 +82,8 @@ def run(
     Examples
     --------
     >>> import tempfile
-    >>> from recombine.runs.collect import collect
-    >>> from recombine.runs.experiment import grid
+    >>> from recombine.runs import collect
+    >>> from recombine.runs import grid
     >>> def square(unit):
     ...     return [{"square": unit.setting["x"] ** 2}]
     >>> experiment = Experiment("squares", square, quick=grid(x=range(3)), full=grid(x=range(9)))

@@ -69,7 +69,7 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
     Examples
     --------
     >>> import pandas as pd
-    >>> from recombine.tables.frames import open_table
+    >>> from recombine.tables import open_table
     >>> frame = pd.DataFrame({"colour": list("rgbrgb"), "shape": list("oxoxox"), "mass": [0.1, 2.0, 3.5, 4.1, 5, 6]})
     >>> for proposal in propose_factors(open_table(frame), {"mass": "outcome"}):
     ...     print(proposal.column, proposal.taken, proposal.reason)

@@ -1,6 +1,6 @@
 """Draw 500 random designs, ask R's estimability package about them, and store both in estimability_designs.json.
 
-Run from the repository: ``python tests/data/estimability_designs.py`` (needs Rscript and the R package).
+Run ``python tests/theory/identification/estimability_designs.py`` (needs Rscript and the R package).
 """
 
 from __future__ import annotations

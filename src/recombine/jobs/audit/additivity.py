@@ -7,7 +7,7 @@ and beside the noise floor of the replicates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -56,8 +56,8 @@ class OrderCheck:
     baseline: float
     noise: float | None
     expected: float | None
-    predicted: FloatArray
-    determined: BoolArray
+    predicted: FloatArray = field(repr=False)
+    determined: BoolArray = field(repr=False)
 
     @property
     def share(self) -> float:

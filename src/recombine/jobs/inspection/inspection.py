@@ -116,7 +116,7 @@ def inspect(
     --------
     A code with one unit per level composes, whatever cells were seen:
 
-    >>> from recombine.worlds.rendered.bumps import BumpWorld, Hole
+    >>> from recombine.worlds.rendered import BumpWorld, Hole
     >>> world = BumpWorld(side=12, hole=Hole.square(3, 8))
     >>> code = world.grid().codes.reshape(12, 12, -1)
     >>> found = inspect(code, factors=["x", "y"], seen=world.seen())

@@ -55,7 +55,7 @@ def read_counts(source: Source, columns: ProbeColumns, data: object) -> Predicti
     Examples
     --------
     >>> import pandas as pd
-    >>> from recombine.tables.frames import open_table
+    >>> from recombine.tables import open_table
     >>> frame = pd.DataFrame({"guess": [0, 1, 1, 0], "y": [0, 1, 1, 0], "site": ["a", "b", "a", None]})
     >>> counted = read_counts(open_table(frame), ProbeColumns("guess", ("y",), ("site",)), frame)
     >>> counted.tables["site"].counts.tolist(), counted.notes

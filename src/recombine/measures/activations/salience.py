@@ -39,7 +39,7 @@ def measured_salience(features: npt.ArrayLike, cells: npt.ArrayLike, *, itself: 
 
     Examples
     --------
-    >>> from recombine.cells.conjunctions import every_cell
+    >>> from recombine.cells import every_cell
     >>> cells = every_cell((4, 4))
     >>> one_hot = np.concatenate([np.eye(4)[cells[:, 0]], np.eye(4)[cells[:, 1]]], axis=1)
     >>> kernel = measured_salience(one_hot, cells, itself=True)

@@ -71,7 +71,7 @@ def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, backgrou
 
     Examples
     --------
-    >>> from recombine.worlds.rendered.bumps import BumpWorld, Hole
+    >>> from recombine.worlds.rendered import BumpWorld, Hole
     >>> world = BumpWorld(side=12, hole=Hole.square(3, 8))
     >>> right = world.grid().images.reshape(12, 12, -1)
     >>> outputs = np.where(world.seen()[..., None], right, pasted_outputs(right, world.seen()))
@@ -198,7 +198,7 @@ def peak_accuracy(images: npt.ArrayLike, centres: npt.ArrayLike, within: float =
 
     Examples
     --------
-    >>> from recombine.worlds.rendered.bumps import BumpWorld
+    >>> from recombine.worlds.rendered import BumpWorld
     >>> data = BumpWorld(side=8).grid()
     >>> peak_accuracy(data.images, data.centres)
     1.0

@@ -49,7 +49,7 @@ class Seq2Seq(Architecture):
 
     Examples
     --------
-    >>> from recombine.worlds.scan import commands
+    >>> from recombine.worlds import commands
     >>> network = Seq2Seq.for_symbols(commands().words, commands().actions)
     >>> sum(tensor.numel() for tensor in network.initial(seed=0, scale=1.0).values())
     64959

@@ -58,7 +58,7 @@ def train_diagonal(columns: DiagonalNetworks, schedule: Schedule) -> TrainedDiag
 
     Examples
     --------
-    >>> from recombine.nets.by_hand.diagonal import reduce_weights, single_task
+    >>> from recombine.nets.by_hand import reduce_weights, single_task
     >>> X, teacher = np.array([[1.0, 2.0, 2.0]]), [[1.0], [1.0], [0.0]]
     >>> start = reduce_weights(*[np.full((3, 1), 3.0)] * 4)
     >>> found = train_diagonal(single_task(X, teacher, start), Schedule(rate=0.001))

@@ -174,7 +174,7 @@ def train_playground(
 
     Examples
     --------
-    >>> from recombine.worlds.plane import draw_training, stack_samples
+    >>> from recombine.worlds import draw_training, stack_samples
     >>> samples = stack_samples([draw_training("code", seed) for seed in range(3)])
     >>> kept = train_playground(Playground.initial(range(3)), samples.points, samples.labels, record=[0, 16])
     >>> right = np.sign(kept[16].outputs(samples.points)) == samples.labels

@@ -187,7 +187,7 @@ def opaque_at_start(model: ComposedDecoder, seed: int, latents: npt.ArrayLike) -
 
     Examples
     --------
-    >>> from recombine.worlds.rendered.sprites import sprite_latents
+    >>> from recombine.worlds.rendered import sprite_latents
     >>> units = np.random.default_rng(0).random((50, 2, 5))
     >>> [round(opaque_at_start(rgba_decoder(), seed, sprite_latents(units).reshape(50, 10)), 1) for seed in (1, 2)]
     [0.0, 1.0]

@@ -109,7 +109,7 @@ class Ensemble:
     Examples
     --------
     >>> import numpy as np
-    >>> from recombine.nets.architectures.mlp import MLP
+    >>> from recombine.nets.architectures import MLP
     >>> ensemble = Ensemble(MLP(inputs=2, hidden=(50,)), seeds=range(4))
     >>> ensemble
     Ensemble(4 networks of MLP(inputs=2, hidden=(50,), outputs=1), float32 on cpu)

@@ -247,8 +247,8 @@ def evaluate(
 
     Examples
     --------
-    >>> from recombine.nets.architecture import stack_networks
-    >>> from recombine.nets.architectures.mlp import MLP
+    >>> from recombine.nets import stack_networks
+    >>> from recombine.nets.architectures import MLP
     >>> network = MLP(3, (4,))
     >>> one = stack_networks([network.initial(seed=0, scale=1.0)])
     >>> evaluate(network, one, {}, torch.eye(3).double()[None], torch.tensor([0]), torch.float64).shape

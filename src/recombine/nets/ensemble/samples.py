@@ -119,7 +119,7 @@ def prepare_inputs(
 
     Examples
     --------
-    >>> from recombine.nets.architectures.mlp import MLP
+    >>> from recombine.nets.architectures import MLP
     >>> prepare_inputs(np.eye(3), MLP(3), 5, torch.float32, torch.device("cpu")).shape
     torch.Size([1, 3, 3])
     """
@@ -165,8 +165,8 @@ def prepare_samples(
 
     Examples
     --------
-    >>> from recombine.nets.losses import loss_named
-    >>> from recombine.nets.architectures.mlp import MLP
+    >>> from recombine.nets import loss_named
+    >>> from recombine.nets.architectures import MLP
     >>> losses, cpu = [loss_named("mse")] * 4, torch.device("cpu")
     >>> prepare_samples(np.eye(3), np.ones(3), None, MLP(3), losses, torch.float32, cpu).targets.shape
     torch.Size([1, 3, 1])

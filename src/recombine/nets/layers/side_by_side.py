@@ -71,7 +71,7 @@ def normalise(images: Tensor, name: str, parameters: Tensors, statistics: Tensor
 
     Examples
     --------
-    >>> from recombine.nets.layers.first_weights import norm_parameters, norm_statistics
+    >>> from recombine.nets.layers import norm_parameters, norm_statistics
     >>> gain = norm_parameters("norm", 2)
     >>> still = norm_statistics("norm", 2)
     >>> many = [{name: torch.stack([tensor] * 3) for name, tensor in some.items()} for some in (gain, still)]
@@ -90,7 +90,7 @@ def normaliser(
 
     Examples
     --------
-    >>> from recombine.nets.layers.first_weights import norm_parameters, norm_statistics
+    >>> from recombine.nets.layers import norm_parameters, norm_statistics
     >>> values = torch.randn(1, 50, 2).double()
     >>> gain, still = norm_parameters("norm", 2), norm_statistics("norm", 2)
     >>> many = [{name: tensor[None] for name, tensor in some.items()} for some in (gain, still)]
@@ -115,7 +115,7 @@ def update_statistics(name: str, statistics: Tensors, mean: Tensor, variance: Te
 
     Examples
     --------
-    >>> from recombine.nets.layers.first_weights import norm_statistics
+    >>> from recombine.nets.layers import norm_statistics
     >>> still = {name: tensor[None] for name, tensor in norm_statistics("norm", 1).items()}
     >>> update_statistics("norm", still, torch.tensor([[2.0]]), torch.tensor([[1.0]]), count=2)
     >>> float(still["norm.mean"]), float(still["norm.variance"])

@@ -61,7 +61,7 @@ class Judgement:
 
     Examples
     --------
-    >>> from recombine.cells.conjunctions import Conjunctions
+    >>> from recombine.cells import Conjunctions
     >>> from recombine.theory.identification.nullspace import null_vectors
     >>> seen = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]])
     >>> judge = Judgement(null_vectors(Conjunctions((2, 2, 2)), seen, route="projection"), seen)

@@ -57,7 +57,7 @@ def label_halves(images: Images, sizes: Sequence[int], validation: int, seed: in
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load_images
+    >>> from recombine.worlds.images import load_images
     >>> halves = label_halves(load_images("digits"), sizes=[100, 200], validation=500)
     >>> halves.X.shape, len(halves.validation), halves.rows(100)[-1]
     ((700, 65), 500, np.int64(99))

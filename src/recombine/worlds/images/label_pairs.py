@@ -85,7 +85,7 @@ def draw_pairs(images: Images, rule: FloatArray, count: int, seed: int, purpose:
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load_images
+    >>> from recombine.worlds.images import load_images
     >>> draws = draw_pairs(load_images("digits"), relation(OFFSETS["A"]), 1000, seed=0)
     >>> sorted(set(((draws.labels[:, 1] - draws.labels[:, 0]) % 10).tolist()))
     [0, 1]
@@ -111,7 +111,7 @@ def draw_grid(images: Images, firsts: int, seconds: int, seed: int, classes: int
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load_images
+    >>> from recombine.worlds.images import load_images
     >>> grid = draw_grid(load_images("digits"), 3, 4, seed=0)
     >>> [len(set(part.tolist())) for part in grid.index[:, 0].reshape(3, 4)]
     [1, 1, 1]
@@ -130,7 +130,7 @@ def split_images(images: Images, train: int, seed: int = 0) -> tuple[Images, Ima
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import load_images
+    >>> from recombine.worlds.images import load_images
     >>> [len(part) for part in split_images(load_images("digits"), 1300)]
     [1300, 497]
     """
@@ -177,7 +177,7 @@ class LabelPairs:
     Examples
     --------
     >>> import torch
-    >>> from recombine.worlds.images.sources import load_images
+    >>> from recombine.worlds.images import load_images
     >>> pairs = LabelPairs(load_images("digits"), np.array([[[0, 1], [2, 3], [4, 5]]]))
     >>> len(pairs), pairs.shape, pairs.take(torch.tensor([0]), torch.tensor([[2, 0]])).shape
     (3, (1, 8, 16), torch.Size([1, 2, 1, 8, 16]))

@@ -53,7 +53,7 @@ class ImagePairs:
 
     Examples
     --------
-    >>> from recombine.worlds.images.sources import Images
+    >>> from recombine.worlds.images import Images
     >>> digits = Images("blank", np.zeros((10, 1, 8, 8), np.uint8), np.arange(10), (0.5,), (0.5,))
     >>> pairs = ImagePairs(digits, [[[0, 1], [2, 3], [4, 5]]], distance=5)
     >>> len(pairs), pairs.shape

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.figures.words import legend
+from recombine.papers.multitask.figures.words import draw_legend
 from recombine.papers.multitask.readings.images import network_rows
 from recombine.papers.paper import Plot
 from recombine.papers.plots import DASHES, by_samples, counts, grown, palette
@@ -76,7 +76,7 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
         gains.set(title="Gain over s = 1, points", ylabel="weights times s")
     for axes in panels[-1]:
         axes.set_xlabel("main-task samples")
-    legend(canvas, panels[0, 0], (0.06, 1.0), fontsize=11, columnspacing=1.2, handletextpad=0.5)
+    draw_legend(canvas, panels[0, 0], (0.06, 1.0), fontsize=11, columnspacing=1.2, handletextpad=0.5)
 
 
 def _draw_means(axes: Axes, table: Table) -> None:
@@ -171,7 +171,7 @@ def _draw_layers(canvas: Canvas, table: Table) -> None:
     for axes, name in zip(panels[-1], names, strict=True):
         axes.set_xlabel("block" if name == "vit" else "stage")
     _count_dimensions(panels[0, 0])
-    legend(canvas, panels[0, 0], ncols=4, columnspacing=1.4)
+    draw_legend(canvas, panels[0, 0], ncols=4, columnspacing=1.4)
 
 
 def _sizes(axes: Axes, rows: Table) -> None:

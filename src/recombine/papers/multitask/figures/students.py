@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.figures.words import BANDS, METHODS, legend, method_looks, shades
+from recombine.papers.multitask.figures.words import BANDS, METHODS, draw_legend, method_looks, shades
 from recombine.papers.paper import Plot
 from recombine.papers.plots import by_samples, counts, grown, logarithms, power, powers_of_ten, ribbon
 from recombine.papers.results import Evidence
@@ -44,7 +44,7 @@ def _draw_relu(canvas: Canvas, table: Table) -> None:
         powers_of_ten(axes, "y")
         counts(axes, sorted(table.by("samples")))
     _label(panels, "main-task samples", "test loss")
-    legend(canvas, panels[0, 0])
+    draw_legend(canvas, panels[0, 0])
 
 
 def _units_in_words(cosines: str) -> str:
@@ -104,7 +104,7 @@ def _draw_units(canvas: Canvas, table: Table) -> None:
         axes.set_xticks(sorted(table.by("units")))
         powers_of_ten(axes, "y")
     _label(panels, "units of the main teacher", "test loss")
-    legend(canvas, panels[0, 0], (0.795, space["top"]), fontsize=11, ncols=1)
+    draw_legend(canvas, panels[0, 0], (0.795, space["top"]), fontsize=11, ncols=1)
 
 
 def _units_lines(axes: Any, table: Table) -> None:

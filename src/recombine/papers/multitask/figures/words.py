@@ -35,7 +35,7 @@ def shades(values: Iterable[float]) -> dict[float, dict[str, Any]]:
     }
 
 
-def legend(canvas: Canvas, axes: Axes, corner: tuple[float, float] = (0.07, 1.0), **style: Any) -> None:
+def draw_legend(canvas: Canvas, axes: Axes, corner: tuple[float, float] = (0.07, 1.0), **style: Any) -> None:
     """Name the lines of a panel for the whole canvas, side by side unless ``style`` says otherwise."""
     handles, labels = axes.get_legend_handles_labels()
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": corner, "frameon": False}
