@@ -102,13 +102,15 @@ def test_a_room_lists_what_it_offers_and_hands_it_out(name: str) -> None:
 
 
 def test_looking_computes_nothing_and_loads_nothing_heavy() -> None:
-    heavy = ["torch", "sklearn", "scipy.optimize", "matplotlib", "duckdb", "rich", "typer", "pandas"]
+    heavy = ["numpy", "torch", "sklearn", "scipy.optimize", "matplotlib", "duckdb", "rich", "typer", "pandas"]
     code = f"""
 import sys
 import recombine, recombine.theory.kernels, recombine.measures.outputs, recombine.nets.ensemble, recombine.papers
 [dir(room) for room in (recombine, recombine.theory, recombine.theory.kernels, recombine.measures, recombine.nets)]
 papers = recombine.papers.available()
 [(paper.title, paper.citation, repr(paper)) for paper in papers.values()]
+from recombine.papers.record import load_record
+from recombine.report.papers.terminal import paper_lines
 found = [name for name in {heavy} if name in sys.modules]
 found += [name for name in sys.modules if ".experiments" in name or ".readings" in name]
 print(found)

@@ -11,14 +11,14 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError, listing, near_miss
-from recombine.papers.claims import Claim
-from recombine.papers.results import Evidence
-from recombine.tables.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
+    from recombine.papers.claims import Claim
+    from recombine.papers.results import Evidence
     from recombine.runs.experiment import Experiment
+    from recombine.tables.table import Table
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Plot:
 
     Examples
     --------
-    >>> plot = Plot("demo", "Demo", "", ("runs",), lambda results: Table({}), print, str)
+    >>> plot = Plot("demo", "Demo", "", ("runs",), lambda results: results["runs"].table, print, str)
     >>> plot.drawable({})
     False
     """

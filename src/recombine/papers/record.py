@@ -9,7 +9,6 @@ import msgspec
 
 from recombine.errors import RecombineError
 from recombine.papers.paper import Paper
-from recombine.papers.results import load_all_evidence
 from recombine.papers.standing import Standing
 
 FILE = "verdicts.json"
@@ -43,6 +42,8 @@ Record = dict[str, Recorded]
 
 def record_of(paper: Paper, folder: Path) -> Record:
     """Judge every claim of a paper against the results in a folder."""
+    from recombine.papers.results import load_all_evidence
+
     names = sorted({claim.reads for claim in paper.claims})
     best = load_all_evidence(folder, paper.name, names, ("full", "quick"))
     quick = load_all_evidence(folder, paper.name, names, ("quick",))

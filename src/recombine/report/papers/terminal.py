@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from rich.markup import escape
-from rich.table import Table as Grid
-
-from recombine.papers.claims import Claim
 from recombine.papers.paper import Paper
-from recombine.papers.record import Recorded
-from recombine.papers.reproduce import Reproduction
 from recombine.papers.standing import Outcome, Standing
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
+    from recombine.papers.claims import Claim
+    from recombine.papers.record import Recorded
+    from recombine.papers.reproduce import Reproduction
 
 #: Colour supports the symbol, it never replaces it.
 STYLES = {Standing.HOLDS: "green", Standing.FAILS: "bold red", Standing.CONTRADICTS: "yellow", Standing.NOT_RUN: "dim"}
@@ -23,6 +25,9 @@ UNIT = "a part of an experiment that is run and stored by itself"
 
 def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool = False) -> Grid:
     """Return the table of claims; ``brief`` leaves out statements and bounds, so that a live table fits a screen."""
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     grid.add_column("claim", no_wrap=True)
     for name in ("measured",) if brief else ("statement", "measured (what was expected)"):
@@ -100,7 +105,7 @@ def legend(state: Reproduction) -> str:
 
     Examples
     --------
-    >>> from recombine.papers import find
+    >>> from recombine.papers import Reproduction, find
     >>> legend(Reproduction(find("kernel-theory"), find("kernel-theory").chosen(["4"]), {}))
     '○ nothing that was run decides it'
     """
