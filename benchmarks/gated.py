@@ -20,7 +20,7 @@ from recombine.nets.by_hand.gated_training import schedule_of, train_gated
 from recombine.theory.gated.contexts import HalfSpaces
 from recombine.theory.gated.features import context_indicators
 from recombine.theory.gated.margin import largest_margin
-from recombine.worlds.images.label_halves import label_halves
+from recombine.worlds.images.halves import label_halves
 from recombine.worlds.images.sources import load_images
 
 Array = np.ndarray[Any, Any]

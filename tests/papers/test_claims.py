@@ -80,7 +80,17 @@ def test_published_numbers_are_not_asked_of_what_stood_in() -> None:
 def test_bounds_are_those_of_the_scale() -> None:
     claim = replace(CLAIM, expect={"smallest margin": by_scale(full=Above(1), quick=Above(0))})
     verdicts = [claim.weigh(Measured({"smallest margin": 0.5}, scale=scale)).verdict for scale in ("full", "quick", "")]
-    assert verdicts == [Standing.FAILS, Standing.HOLDS, Standing.HOLDS]
+    assert verdicts == [Standing.FAILS, Standing.HOLDS, Standing.NOT_RUN]
+
+
+def test_nothing_asked_is_nothing_shown() -> None:
+    """Neither agreement nor contradiction follows from bounds of another scale, or from published numbers alone."""
+    far = {"smallest margin": by_scale(full=Below(-1))}
+    claim = replace(CLAIM, contradicted=far, means="Margins are far below zero")
+    assert claim.weigh(Measured({"smallest margin": -2.0}, scale="full")).verdict is Standing.CONTRADICTS
+    assert claim.weigh(Measured({"smallest margin": -2.0}, scale="quick")).verdict is Standing.FAILS
+    bare = replace(CLAIM, expect={}, published={"smallest margin": Near(0.5, 0.1)})
+    assert bare.weigh(Measured({"smallest margin": 0.5}, stands_in="digits stand in")).verdict is Standing.NOT_RUN
 
 
 def test_too_few_seeds_decide_nothing() -> None:

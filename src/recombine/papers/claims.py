@@ -17,6 +17,9 @@ from recombine.tables.table import Table
 if TYPE_CHECKING:
     from recombine.papers.results import Evidence
 
+#: Where all bounds are the paper's and something stood in for its data, or all belong to other scales.
+NOTHING_ASKED = "no bound is for results of this kind"
+
 Bounds = Mapping[str, Bound | ByScale]
 Measure = Callable[[Table], Measured]
 
@@ -121,10 +124,14 @@ class Claim:
         parts = tuple(self._part(name, bounds, held, measured) for name in measured.numbers)
         note = "direction only" if measured.stands_in else measured.note
         outcome = Outcome(Standing.HOLDS, parts, _joined("; ", measured.detail, measured.stands_in), note=note)
-        if self.contradicted and all(
-            bound.holds(measured.numbers[name]) for name, bound in self._chosen(self.contradicted, measured).items()
+        against = self._chosen(self.contradicted, measured)
+        # A bound that does not speak at this scale cannot bear witness against the paper.
+        if against.keys() == self.contradicted.keys() != set() and all(
+            bound.holds(measured.numbers[name]) for name, bound in against.items()
         ):
             return replace(outcome, verdict=Standing.CONTRADICTS, detail=_joined(". ", outcome.detail, self.means))
+        if not held:
+            return replace(outcome, verdict=Standing.NOT_RUN, detail=_joined("; ", NOTHING_ASKED, outcome.detail))
         if False in held.values():
             return replace(outcome, verdict=Standing.FAILS)
         if None in held.values():

@@ -119,6 +119,12 @@ def test_nothing_is_said_when_all_seeds_collapsed(number, model):
     assert "all collapsed" in outcome.detail
 
 
+def test_a_seed_without_a_score_is_not_left_out_in_silence():
+    rows = [row for model in ("compositional", "monolithic") for row in trained("full", "random", model, r2_all=0.96)]
+    assert judge("1", rows).verdict is Standing.HOLDS
+    assert judge("1", [{**rows[0], "r2 all": float("nan")}, *rows[1:]]).verdict is Standing.FAILS
+
+
 def test_the_largest_scale_that_has_everything_is_read():
     rows = good("tiny") + good("short")
     table = Table.from_rows(rows + trained("full", "random", "compositional"))

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from recombine.worlds.images.draws import ImageDraws as ImageDraws
     from recombine.worlds.images.draws import draw_images as draw_images
     from recombine.worlds.images.draws import stack_draws as stack_draws
-    from recombine.worlds.images.label_halves import Halves as Halves
-    from recombine.worlds.images.label_halves import label_halves as label_halves
+    from recombine.worlds.images.halves import Halves as Halves
+    from recombine.worlds.images.halves import label_halves as label_halves
     from recombine.worlds.images.label_pairs import OFFSETS as OFFSETS
     from recombine.worlds.images.label_pairs import LabelPairs as LabelPairs
     from recombine.worlds.images.label_pairs import PairDraws as PairDraws

@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
 from recombine.papers.first_principles.grids import LENGTHS
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.seeds import Estimate, estimate, require, several
@@ -78,8 +81,13 @@ class DecoderRows:
         return require(self.rows, least, support=case[0], model=case[1])
 
     def means(self, column: str) -> list[Estimate]:
-        """Return the mean of each case over seeds that trained at all."""
-        return [estimate(living_rows(self.of(case))[column], f"{_named(case)}, all collapsed") for case in self.cases]
+        """Return the mean of each case over seeds that trained at all; not a number if one of those has none."""
+        return [self._mean(living_rows(self.of(case))[column], case) for case in self.cases]
+
+    def _mean(self, values: FloatArray, case: Case) -> Estimate:
+        if not np.isfinite(values).all():
+            return Estimate(np.nan, np.nan, len(values))
+        return estimate(values, f"{_named(case)}, all collapsed")
 
     def measure(self, numbers: Mapping[str, Any], detail: str) -> Measured:
         """Return numbers with the scale, the number of seeds, and how many collapsed."""

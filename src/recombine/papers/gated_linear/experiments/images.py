@@ -19,7 +19,7 @@ from recombine.runs.experiment import Unit
 from recombine.theory.gated.contexts import HalfSpaces, relu_gates
 from recombine.theory.gated.machine import NotSeparableError, UndecidedError
 from recombine.theory.gated.margin import largest_margin
-from recombine.worlds.images.label_halves import Halves, label_halves
+from recombine.worlds.images.halves import Halves, label_halves
 from recombine.worlds.images.sources import load_images
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError
-from recombine.worlds.images.label_halves import label_halves
+from recombine.worlds.images.halves import label_halves
 from recombine.worlds.images.sources import load_images
 
 
