@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from recombine.nets.checkpoints import next_checkpoint
 from recombine.runs.experiment import Experiment, Result, Unit
 
 #: Names the file that every started unit is written to; worker processes inherit it.
@@ -72,6 +73,31 @@ def experiment(count: int, trouble: dict[int, str] | None = None) -> Experiment:
     return Experiment("sample", work, quick=settings, full=[])
 
 
+#: Steps of a unit that trains.
+STEPS = 60
+
+
+def learn(unit: Unit) -> list[dict[str, Any]]:
+    """Train something in steps that are logged as ``key:step``; each depends on all before it."""
+    rng, state = np.random.default_rng(unit.seeds[0]), np.zeros(3)
+    checkpoint = next_checkpoint("sample")
+    saved = checkpoint.load()
+    begin = 0
+    if saved is not None:
+        begin, state, rng.bit_generator.state = saved["step"], saved["state"], saved["rng"]
+    for step in range(begin, STEPS):
+        checkpoint.offer(step, lambda: {"step": step, "state": state, "rng": rng.bit_generator.state})  # noqa: B023
+        with Path(os.environ[LOG]).open("a", encoding="ascii") as file:
+            file.write(f"{unit.key}:{step}\n")
+        time.sleep(int(os.environ.get(SLEEP, "0")) / 1000)
+        state = np.sin(state + rng.normal(size=3) + unit.setting["x"])
+    return [{"x": unit.setting["x"], "end": float(state.sum())}]
+
+
+def training(count: int) -> Experiment:
+    return Experiment("sample training", learn, quick=[{"x": x} for x in range(count)], full=[])
+
+
 def blas_threads() -> list[int]:
     import scipy.linalg  # noqa: F401 - loads a second BLAS after the limit was set
     from threadpoolctl import threadpool_info
@@ -85,14 +111,16 @@ def torch_threads() -> int:
     return int(torch.get_num_threads())
 
 
-if __name__ == "__main__":  # a driver that tests can kill; arguments: store, executor, number of units
+if __name__ == "__main__":  # a driver that tests can kill; arguments: store, executor, units, kind of unit
     # Workers must find the function by its importable name, not in this script.
     import sample_units
 
     from recombine.runs.store import Store
     from recombine.runs.sweep import run
 
-    _, root, name, count = sys.argv
-    sweep = run(sample_units.experiment(int(count)), "quick", Store(root), name, workers=2, retries=20)
+    _, root, name, count, kind = sys.argv
+    sweep = run(
+        getattr(sample_units, kind)(int(count)), "quick", Store(root), name, workers=2, retries=20, save_every=0.1
+    )
     print(sweep.ran, sweep.found, len(sweep.failures))
     sys.exit(not sweep.complete)

@@ -294,7 +294,9 @@ class TestDask(ProcessContract):
         self, cluster: DaskExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         # The time is up as soon as a unit has begun, however slow the machine is.
-        clock = SimpleNamespace(monotonic=lambda: time.monotonic() + (1000 if started() else 0), sleep=time.sleep)
+        clock = SimpleNamespace(
+            monotonic=lambda: time.monotonic() + (1000 if started() else 0), sleep=time.sleep, time=time.time
+        )
         monkeypatch.setattr(sweep_module, "time", clock)
         done = sweep(tmp_path / "s", cluster, 8, dict.fromkeys(range(8), "doze"), seconds=500)
         assert 1 <= done.ran <= len(started()) < 8

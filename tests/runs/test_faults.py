@@ -18,6 +18,7 @@ import pytest
 import sample_units
 from sample_units import LOG, SLEEP, started
 
+from recombine.nets.checkpoints import Checkpoints
 from recombine.runs.collect import collect
 from recombine.runs.executors import DaskExecutor, make_executor
 from recombine.runs.store import Store
@@ -29,8 +30,8 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="lo
 class Driver:
     """A driver in a process of its own, with its own process group, and the family it starts."""
 
-    def __init__(self, store: Path, name: str, count: int) -> None:
-        command = [sys.executable, sample_units.__file__, str(store), name, str(count)]
+    def __init__(self, store: Path, name: str, count: int, kind: str) -> None:
+        command = [sys.executable, sample_units.__file__, str(store), name, str(count), kind]
         # A mark of its own tells the family of this driver from that of another test's.
         self._mark = f"RECOMBINE_TEST_MARK={random.getrandbits(64):x}"
         name, _, value = self._mark.partition("=")
@@ -96,8 +97,8 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     drivers: list[Driver] = []
     monkeypatch.setenv(SLEEP, "50")
 
-    def start(count: int, name: str = "local") -> Driver:
-        drivers.append(Driver(tmp_path / "s", name, count))
+    def start(count: int, name: str = "local", kind: str = "experiment") -> Driver:
+        drivers.append(Driver(tmp_path / "s", name, count, kind))
         return drivers[-1]
 
     yield start
@@ -154,6 +155,71 @@ def kill_at_random(
 
 def test_four_kills(drive: Callable[..., Driver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kill_at_random(drive, tmp_path, monkeypatch, kills=4, count=100)
+
+
+def kill_in_training(
+    drive: Callable[..., Driver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int, count: int
+) -> None:
+    """Whatever is killed goes on at the step that was saved last, and ends where it would have ended."""
+    monkeypatch.setenv(SLEEP, "30")
+    store, experiment, choose = Store(tmp_path / "s"), sample_units.training(count), random.Random(kills)
+    keys = [unit.key for unit in experiment.units("quick")]
+    resumed = 0
+    for turn in range(kills):
+        driver = drive(count, kind="training")
+        driver.wait_for_a_start()
+        time.sleep(choose.uniform(0, 1.0))
+        workers = driver.workers()
+        if turn % 2 and workers:
+            os.kill(choose.choice(workers), signal.SIGKILL)
+            time.sleep(choose.uniform(0, 0.3))
+        driver.kill()
+        driver.require_no_orphans()
+        assert all(store.read(key) is not None for key in store.finished())
+        steps = {key: saved_step(store, key) for key in keys}
+        before = len(started())
+        if store.finished() == keys:
+            break
+        driver = drive(count, kind="training")
+        driver.wait_for_a_start()
+        driver.kill()
+        for key in keys:
+            first = next((step for name, step in map(parted, started()[before:]) if name == key), None)
+            assert first in (None, steps[key]), "it went on from another step than the one saved"
+            resumed += first is not None and first > 0
+    driver = drive(count, kind="training")
+    out, err = driver.finish()
+    assert out.split()[2] == "0", err
+    assert resumed > 0
+    assert not any((store.folder / "checkpoints").iterdir()), "states of finished units are left"
+    assert not (store.folder / "quarantine").exists()
+    table = list(collect(store, experiment).rows())
+    monkeypatch.setenv(SLEEP, "0")
+    undisturbed = Store(tmp_path / "undisturbed")
+    run(experiment, "quick", undisturbed, "inline", progress=False)
+    assert table == list(collect(undisturbed, experiment).rows())
+
+
+def saved_step(store: Store, key: str) -> int:
+    # What is said about a state is written after it, so the state itself is asked.
+    state = Checkpoints(store.checkpoints(key)).load("0000-0000.npz")
+    return 0 if state is None else state["step"]
+
+
+def parted(line: str) -> tuple[str, int]:
+    key, _, step = line.partition(":")
+    return key, int(step)
+
+
+def test_four_kills_in_training(drive: Callable[..., Driver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kill_in_training(drive, tmp_path, monkeypatch, kills=4, count=4)
+
+
+@pytest.mark.slow
+def test_twenty_kills_in_training(
+    drive: Callable[..., Driver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill_in_training(drive, tmp_path, monkeypatch, kills=20, count=24)
 
 
 def test_workers_in_the_middle_of_a_long_unit_end_with_their_driver(

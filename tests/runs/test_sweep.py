@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sample_units import SLEEP, experiment, started
+from sample_units import SLEEP, STEPS, experiment, started, training
 
 from recombine.errors import InputError
 from recombine.runs import sweep as sweep_module
+from recombine.runs.collect import collect
 from recombine.runs.experiment import Experiment, Unit, grid
 from recombine.runs.progress import Progress
 from recombine.runs.store import Store
@@ -64,6 +65,28 @@ def test_nothing_is_started_when_the_time_is_up_and_another_call_goes_on(tmp_pat
     assert (some.ran, some.left, some.failures, some.complete) == (2, 2, (), False)
     rest = run(units, "quick", store, "inline", progress=False)
     assert (rest.ran, rest.found, rest.left, rest.complete) == (2, 2, 0, True)
+
+
+def test_a_unit_in_training_is_saved_when_the_time_is_up_and_another_call_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SLEEP, "20")
+    units, stores = training(2), [Store(tmp_path / name) for name in ("stopped", "other")]
+    sweeps = [run(units, "quick", stores[0], "inline", seconds=0.5, progress=False) for _ in range(2)]
+    assert [(sweep.ran, sweep.left, sweep.paused, sweep.failures) for sweep in sweeps] == [(0, 2, 1, ())] * 2
+    assert "1 part way" in str(sweeps[0])
+    assert run(units, "quick", stores[0], "inline", progress=False).complete
+    monkeypatch.setenv(SLEEP, "0")
+    run(units, "quick", stores[1], "inline", progress=False)
+    one, other = (list(collect(store, units).rows()) for store in stores)
+    assert one == other
+    story = stores[0].record(units.units("quick")[0].key)
+    assert [piece["device"] for piece in story["pieces"]] == ["cpu"] * 3
+    assert story["wall_seconds"] == pytest.approx(sum(piece["seconds"] for piece in story["pieces"]), abs=1e-3)
+    assert story["wall_seconds"] >= 0.02 * STEPS
+    assert not list((stores[0].folder / "checkpoints").glob("*"))
+    lines = started()[: 2 * STEPS]
+    assert len({*lines}) == 2 * STEPS, "a step was taken twice"
 
 
 def test_units_that_wait_in_a_pool_are_taken_back_when_the_time_is_up(

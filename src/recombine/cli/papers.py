@@ -62,7 +62,10 @@ def reproduce_command(
     workers: Annotated[int | None, typer.Option(min=1, help="Processes, Dask workers or Slurm jobs.")] = None,
     minutes: Annotated[
         float | None,
-        typer.Option(min=0, help="Start nothing new after this long; judge what is finished. 0 only reads the store."),
+        typer.Option(
+            min=0,
+            help="Stop after this long and save what is in training; call again to go on. 0 only reads the store.",
+        ),
     ] = None,
     from_results: Annotated[
         bool, typer.Option("--from-results", help="Judge the results at hand instead of running anything.")

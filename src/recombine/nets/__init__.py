@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from recombine.nets.architecture import Architecture as Architecture
     from recombine.nets.architecture import select_networks as select_networks
     from recombine.nets.architecture import stack_networks as stack_networks
+    from recombine.nets.checkpoints import TrainingPausedError as TrainingPausedError
+    from recombine.nets.checkpoints import keep_checkpoints as keep_checkpoints
+    from recombine.nets.checkpoints import next_checkpoint as next_checkpoint
     from recombine.nets.losses import Loss as Loss
     from recombine.nets.losses import loss_named as loss_named
 

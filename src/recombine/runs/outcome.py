@@ -47,6 +47,8 @@ class Sweep:
         Units that were finished before, or by another driver meanwhile.
     failures : tuple of Failure
     seconds : float
+    paused : int
+        Units that were in training when the time was up; another call goes on with them.
     """
 
     experiment: str
@@ -56,10 +58,11 @@ class Sweep:
     found: int
     failures: tuple[Failure, ...]
     seconds: float
+    paused: int = 0
 
     @property
     def left(self) -> int:
-        """Units that were never started because the time was up."""
+        """Units that are not finished because the time was up."""
         return self.total - self.ran - self.found - len(self.failures)
 
     @property
@@ -74,4 +77,5 @@ class Sweep:
     def __str__(self) -> str:
         head = f"{self.experiment} ({self.scale}): {self.ran} of {self.total} units run in {duration(self.seconds)}"
         head += f", {self.found} found" if self.found else ""
+        head += f", {self.paused} part way" if self.paused else ""
         return "\n".join([head, *(f"failed: {failure}" for failure in self.failures)])

@@ -72,8 +72,9 @@ class Run:
 class Store:
     """A folder of finished runs that many processes and hosts may write to.
 
-    A run is written to a hidden folder and renamed once, so whatever stands under ``runs/`` is complete: a kill at any
-    moment costs at most the unit at work. Stores merge by copying one ``runs/`` over another.
+    A run is written to a hidden folder and renamed once, so whatever stands under ``runs/`` is complete. A unit that is
+    in training keeps its state under ``checkpoints/``, so a kill at any moment costs the steps since the last save.
+    Stores merge by copying one ``runs/`` over another.
 
     Parameters
     ----------
@@ -118,6 +119,10 @@ class Store:
         for path in sorted((self.folder / "runs").glob("??/*")):
             if path.is_dir() and not path.name.startswith("."):
                 yield path.name
+
+    def checkpoints(self, key: str) -> Path:
+        """Return where the trainings of an unfinished unit keep their states."""
+        return self.folder / "checkpoints" / key
 
     def write(self, unit: Unit, rows: Rows, record: Mapping[str, Any], lease: Lease | None = None) -> bool:
         """Write a finished unit; return False if another worker's result already stands there.
@@ -198,7 +203,7 @@ class Store:
         )
 
     def tidy(self) -> None:
-        """Remove what killed workers left behind: half-written folders and leases on finished units."""
+        """Remove what killed workers left behind: half-written folders, leases and checkpoints of finished units."""
         for folder in (self.folder / ".partial").glob("*.*"):
             key, _, token = folder.name.partition(".")
             if not self.leases.holds(key, token):
@@ -206,6 +211,9 @@ class Store:
         for key in self.leases.units():
             if self.has(key):
                 self.leases.clear(key)
+        for folder in (self.folder / "checkpoints").glob("*"):
+            if self.has(folder.name):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def write_failure(self, key: str, failure: Mapping[str, Any]) -> None:
         """Keep the story of a unit that was given up, until it succeeds."""

@@ -12,7 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from recombine.checks import real
 from recombine.errors import InputError, RecombineError
+from recombine.nets.checkpoints import SAVE_EVERY
 from recombine.runs.executors import InlineExecutor, make_executor
 from recombine.runs.experiment import Experiment, Unit
 from recombine.runs.interrupts import interrupts_wait
@@ -47,6 +49,7 @@ def run(
     timeout: float | None = None,
     grace: float = 10.0,
     seconds: float | None = None,
+    save_every: float = SAVE_EVERY,
     progress: bool = True,
 ) -> Sweep:
     """Run the unfinished units of an experiment; a call that was killed continues where it stopped.
@@ -70,7 +73,10 @@ def run(
         Seconds a unit may take. It is interrupted then, and its process killed if it does not stop within ``grace``;
         units that share the driver's process (``inline``) are only interrupted.
     seconds : float, optional
-        Start no unit after this long; what is running is finished. The rest can be run by another call.
+        Start no unit after this long. A unit that is training then saves its state and stops, any other is finished;
+        another call goes on from there.
+    save_every : float
+        Seconds between two saves of a unit that is training.
     progress : bool
         Tell stderr how far it is.
 
@@ -116,10 +122,13 @@ def run(
     errand = Errand(
         bare, unfinished[0], store, secrets.token_hex(8), driver_record(), timeout=timeout, grace=grace, losses=retries
     )
+    end = float("inf") if seconds is None else time.time() + seconds
+    errand = replace(errand, until=end, save_every=real(save_every, "save_every", least=0))
     driver = _Driver(errand, unfinished, _Source(executor), retries, line, seconds)
     driver.work()
     took = time.monotonic() - start
-    return Sweep(experiment.name, scale, len(units), driver.ran, found + driver.found, tuple(driver.failures), took)
+    counts = (len(units), driver.ran, found + driver.found)
+    return Sweep(experiment.name, scale, *counts, tuple(driver.failures), took, driver.paused)
 
 
 class _Source:
@@ -170,7 +179,7 @@ class _Driver:
         progress: Progress | None,
         seconds: float | None,
     ) -> None:
-        self.ran, self.found = 0, 0
+        self.ran, self.found, self.paused = 0, 0, 0
         self.failures: list[Failure] = []
         self._errand, self._store, self._source = errand, errand.store, source
         self._retries, self._progress = retries, progress
@@ -277,6 +286,8 @@ class _Driver:
             self._retry(unit, answer.error, answer.details, final=answer.final)
         elif answer.status == "busy":
             self._waiting.append(unit)
+        elif answer.status == "paused":
+            self.paused += 1
         else:
             self._finish(unit, ran=answer.status == "done")
 

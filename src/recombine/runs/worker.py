@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import shutil
 import signal
 import threading
 import time
@@ -14,12 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from recombine.errors import InputError, missing_package
+from recombine.nets.checkpoints import SAVE_EVERY, TrainingPausedError, keep_checkpoints
 from recombine.runs.experiment import Experiment, Unit
 from recombine.runs.leases import Lease, heartbeat, process_identity
 from recombine.runs.provenance import worker_record
 from recombine.runs.store import Store
 
-Status = Literal["done", "found", "busy", "failed"]
+Status = Literal["done", "found", "busy", "failed", "paused"]
 
 
 class TimeIsUpError(BaseException):
@@ -47,6 +49,10 @@ class Errand:
         Seconds after which a unit that does not stop takes its process down.
     losses : int
         Workers a unit may bring down before it is given up.
+    until : float
+        When (``time.time()``) a unit in training is to save its state and stop.
+    save_every : float
+        Seconds between two saves of a unit in training.
     """
 
     experiment: Experiment
@@ -58,6 +64,8 @@ class Errand:
     timeout: float | None = None
     grace: float = 10.0
     losses: int = 1
+    until: float = float("inf")
+    save_every: float = SAVE_EVERY
 
 
 @dataclass(frozen=True)
@@ -66,8 +74,9 @@ class Answer:
 
     Parameters
     ----------
-    status : {"done", "found", "busy", "failed"}
-        Ran now; had been finished before; somebody else is at work on it; raised, ran out of time or kept dying.
+    status : {"done", "found", "busy", "failed", "paused"}
+        Ran now; had been finished before; somebody else is at work on it; raised, ran out of time or kept dying; was in
+        training when the time was up, and can go on.
     seconds : float
     error : str
         One line for a failure.
@@ -118,13 +127,19 @@ def execute(errand: Errand) -> Answer:
 
 def _attempt(errand: Errand, lease: Lease) -> Answer:
     start = time.perf_counter()
+    states, about = errand.store.checkpoints(errand.unit.key), {"device": errand.unit.device}
     try:
         with heartbeat(lease, errand.store.stale_after / 8):
-            with _deadline(errand, lease):
+            with (
+                keep_checkpoints(states, seconds=errand.save_every, until=errand.until, about=about) as kept,
+                _deadline(errand, lease),
+            ):
                 rows = errand.experiment.function(errand.experiment.ready(errand.unit))
-            seconds = time.perf_counter() - start
-            fresh = errand.store.write(errand.unit, rows, _record(errand, seconds), lease)
-        return Answer("done" if fresh else "found", seconds)
+            fresh = errand.store.write(errand.unit, rows, _record(errand, kept.pieces), lease)
+            shutil.rmtree(states, ignore_errors=True)
+        return Answer("done" if fresh else "found", time.perf_counter() - start)
+    except TrainingPausedError:
+        return Answer("paused", time.perf_counter() - start)
     except TimeIsUpError:
         return Answer("failed", errand.timeout or 0.0, f"ran past its limit of {errand.timeout:g} s")
     except ModuleNotFoundError as error:
@@ -138,15 +153,18 @@ def _attempt(errand: Errand, lease: Lease) -> Answer:
         return Answer("failed", seconds, text, traceback.format_exc(), final=isinstance(error, InputError))
 
 
-def _record(errand: Errand, seconds: float) -> dict[str, Any]:
+def _record(errand: Errand, pieces: list[dict[str, Any]]) -> dict[str, Any]:
+    # A unit that was stopped on the way has several pieces, maybe on several devices.
+    story = {"pieces": pieces} if len(pieces) > 1 else {}
     return {
         **errand.record,
+        **story,
         **worker_record(errand.unit.device),
         "driver": errand.driver,
         "setting": errand.unit.setting,
         "seeds": list(errand.unit.seeds),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "wall_seconds": round(seconds, 4),
+        "wall_seconds": round(sum(piece["seconds"] for piece in pieces), 4),
     }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +14,15 @@ from torch import Tensor
 from recombine.cells.brief import brief_repr
 from recombine.errors import SolverError
 from recombine.nets.by_hand.diagonal import DiagonalNetworks, Schedule
+from recombine.nets.checkpoints import State, next_checkpoint
 from recombine.nets.replay import ReplayedStep
 
 #: Steps between two looks at the losses, as in the paper; the loss at which a run counts as diverged.
 LOOK_EVERY, DIVERGED = 50, 100.0
 #: New starts end when the rate is less than this share of the first.
 SLOWEST = 1e-8
+#: What is known of all networks, and which are still here.
+BOOK = ("rate", "begun", "taken", "loss", "test", "best", "beta", "places", "active")
 #: Columns are dropped when no more than this share of them is still training.
 COMPACT_AT = 0.5
 
@@ -67,8 +72,12 @@ def train_diagonal(columns: DiagonalNetworks, schedule: Schedule) -> TrainedDiag
     """
     with torch.no_grad():
         run = _Run(columns, schedule)
+        checkpoint = next_checkpoint("diagonal", schedule=schedule, shape=tuple(columns.state["teacher"].shape))
+        run.restore(checkpoint.load())
         while run.going():
+            checkpoint.offer(run.number, run.saved)
             run.advance()
+        checkpoint.finish(run.number, run.saved)
         return run.result()
 
 
@@ -108,6 +117,28 @@ class _Run:
             self.places = self.places[self.active]
             self.active = self.active[self.active]
             self.block = _Block(self.columns, self.rate[self.places])
+
+    def saved(self) -> State:
+        """Return where every network stands, and the weights of those still here."""
+        state: dict[str, Any] = {"number": self.number, "pace": self.block.pace}
+        state |= {name: getattr(self, name) for name in BOOK}
+        return state | {f"state/{name}": tensor for name, tensor in self.columns.state.items()}
+
+    def restore(self, state: Mapping[str, Any] | None) -> None:
+        """Take back what `saved` returned, where there is something."""
+        if state is None:
+            return
+        tensors = {
+            name: torch.from_numpy(value).to(self.rate.device) for name, value in state.items() if name != "number"
+        }
+        here = torch.isin(self.places, tensors["places"])
+        self.number = int(state["number"])
+        for name in BOOK:
+            setattr(self, name, tensors[name])
+        self.columns = self.columns.select(here)
+        for name, tensor in self.columns.state.items():
+            tensor.copy_(tensors[f"state/{name}"])
+        self.block = _Block(self.columns, tensors["pace"])
 
     def _note(self) -> Tensor:
         """Write down where active networks stand; return which have diverged."""

@@ -7,8 +7,9 @@ on. Where there are many contexts, only rows that some training sample uses are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from recombine.cells.arrays import FloatArray, IntArray, as_numbers
 from recombine.checks import real, whole, wholes
 from recombine.errors import InputError, SolverError, listing
 from recombine.nets.by_hand.gated import FEW_CONTEXTS, GatedNetworks, activities, look_up, row_numbers
+from recombine.nets.checkpoints import State, next_checkpoint
 from recombine.theory.gated.contexts import as_points
 from recombine.theory.gated.features import as_signs
 
@@ -96,8 +98,12 @@ def train_gated(
     many = networks.weights.shape[2] > FEW_CONTEXTS
     kind = _OneLayerTrainer if networks.kind == "one-layer" else _RowTrainer if many else _Trainer
     trainer = kind(networks, points, signs, schedule, _as_momentum(momentum, len(networks)), biased)
-    for step in range(steps):
+    checkpoint = next_checkpoint("gated", networks=networks, seeds=list(seeds), steps=steps, rate=rate, batch=batch)
+    start = trainer.restore(checkpoint.load())
+    for step in range(start, steps):
+        checkpoint.offer(step, partial(trainer.saved, step))
         trainer.step(step, rate * (drop if step >= steps // 2 else 1.0))
+    checkpoint.finish(steps, partial(trainer.saved, steps))
     return trainer.result()
 
 
@@ -162,6 +168,26 @@ class _Trainer:
         self.trains_readout = networks.kind != "one-layer"
         self.trains_bias = biased and networks.kind == "contexts"
         self.slots: dict[str, Tensor] = {}
+
+    def moving(self) -> dict[str, Tensor]:
+        """Return the tensors that a step changes in place, momentum aside."""
+        return {"weights": self.weights, "readout": self.readout, "bias": self.bias}
+
+    def saved(self, step: int) -> State:
+        """Return what the steps from this one on depend on."""
+        return {"step": step, **self.moving(), **{f"slots/{name}": slot for name, slot in self.slots.items()}}
+
+    def restore(self, state: Mapping[str, Any] | None) -> int:
+        """Take back what `saved` returned, where there is something; return the step to go on with."""
+        if state is None:
+            return 0
+        moving = self.moving()
+        for name, tensor in moving.items():
+            tensor.copy_(torch.from_numpy(state[name]))
+        for name in moving:
+            if f"slots/{name}" in state:
+                self.slots[name] = torch.from_numpy(state[f"slots/{name}"]).to(self.networks.device)
+        return int(state["step"])
 
     def step(self, number: int, rate: float) -> None:
         """Descend on the mean loss of the samples of a step."""
@@ -248,6 +274,10 @@ class _RowTrainer(_Trainer):
         self.ids = torch.searchsorted(self.used, rows).clamp_max(len(self.used) - 1)
         self.table = self.weights.view(-1, self.weights.shape[3])[self.used]
         self.owner = self.used // (self.weights.shape[1] * self.weights.shape[2])
+
+    def moving(self) -> dict[str, Tensor]:
+        """Return the tensors that a step changes in place, momentum aside."""
+        return {"table": self.table, "readout": self.readout, "bias": self.bias}
 
     def activities(self, inputs: Tensor, ids: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Return what units pass on (E, B, H): each input meets its own rows alone."""

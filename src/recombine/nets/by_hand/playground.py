@@ -10,15 +10,18 @@ Matrices of 8 x 8 are too small for a framework: everything is stacked over netw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
+from recombine.nets.checkpoints import State, next_checkpoint, numbered, numbered_in
 
 #: First bias of every unit.
 BIAS = 0.1
@@ -189,14 +192,43 @@ def train_playground(
     moving, epochs = networks.copy(), sorted(set(record))
     kept = {0: moving.copy()} if epochs[0] == 0 else {}
     before = None
+    checkpoint = next_checkpoint("playground", networks=networks, record=epochs, rate=rate, batch=batch, loss=loss)
+    done = _restore(checkpoint.load(), moving, kept)
     for epoch in range(1, epochs[-1] + 1):
         now = points() if callable(points) else points
+        if epoch <= done:
+            # Samples that change from visit to visit come from elsewhere: those that were seen are asked for again.
+            before = now
+            continue
+        checkpoint.offer(epoch - 1, partial(_saved, epoch - 1, moving, kept))
         for inputs, targets, shares in batches.visit(now, before):
             moving.move(inputs, targets, shares, rate, loss)
         before = now
         if epoch in epochs:
             kept[epoch] = moving.copy()
+    checkpoint.finish(epochs[-1], partial(_saved, epochs[-1], moving, kept))
     return kept
+
+
+def _saved(done: int, moving: Playground, kept: Mapping[int, Playground]) -> State:
+    """Return the state after some epochs: the networks as they are, and those that were kept."""
+    state: dict[str, Any] = {"done": done, "kept": list(kept)}
+    for name, networks in (("moving", moving), *((str(epoch), one) for epoch, one in kept.items())):
+        state |= numbered(name, [*networks.weights, *networks.biases])
+    return state
+
+
+def _restore(state: State | None, moving: Playground, kept: dict[int, Playground]) -> int:
+    """Take back what `_saved` returned, where there is something; return how many epochs are done."""
+    if state is None:
+        return 0
+    layers = len(moving.weights)
+    for mine, theirs in zip((*moving.weights, *moving.biases), numbered_in(state, "moving"), strict=True):
+        mine[...] = theirs
+    for epoch in state["kept"]:
+        parts = numbered_in(state, str(epoch))
+        kept[epoch] = Playground(tuple(parts[:layers]), tuple(parts[layers:]))
+    return int(state["done"])
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,10 @@ from torch import Tensor
 from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks, stack_networks
-from recombine.nets.ensemble.loop import Ledger, Rows, TrainingPlan, Watch, final_outputs, row_pools, train_chunk
+from recombine.nets.checkpoints import next_checkpoint
+from recombine.nets.ensemble.batches import Rows, row_pools
+from recombine.nets.ensemble.ledger import Ledger
+from recombine.nets.ensemble.loop import TrainingPlan, Watch, final_outputs, train_chunk
 from recombine.nets.ensemble.one_hidden import OneHiddenChunk, fits_one_hidden
 from recombine.nets.ensemble.optimisers import SGD, Optimiser
 from recombine.nets.ensemble.samples import Gather, Inputs, Samples, prepare_inputs, prepare_samples
@@ -270,18 +273,21 @@ class Ensemble:
         passes = self.architecture.forward
         anneal, fixed = (decay, (1.0, 1)) if isinstance(decay, Cosine) else (None, decay)
         forward: Forward = torch.compile(passes, dynamic=False) if self.compiled else passes
-        # Every worker should have something to do.
-        groups = _groups(losses, min(size, -(-len(self) // workers)), device)
+        checkpoint = next_checkpoint("ensemble", networks=self, seeds=plan.seeds, steps=steps, record=plan.record)
+        # Every worker should have something to do; an earlier attempt may have had more memory, or fewer workers.
+        size = checkpoint.settle("networks in a chunk", min(size, -(-len(self) // workers)))
+        groups = _groups(losses, size, device)
 
-        def train_group(places: Tensor) -> None:
+        def train_group(number: int) -> None:
+            places = groups[number]
             one = losses[int(places[0])]
             setting = ChunkSetting(
                 self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self.stacked, anneal
             )
             progress = TrainingState.start(places, rates[places], stops[places], fixed)
-            train_chunk(_chunk(setting, progress, ledger, plan), plan, ledger)
+            train_chunk(_chunk(setting, progress, ledger, plan), plan, ledger, checkpoint, number)
 
-        _side_by_side(train_group, groups, workers)
+        _side_by_side(train_group, len(groups), workers)
         return self._trained(ledger, plan, groups)
 
     def _plan(
@@ -378,16 +384,16 @@ def _chunk(setting: ChunkSetting, progress: TrainingState, ledger: Ledger, plan:
     return AutogradChunk(setting, progress, parameters, select_networks(ledger.statistics, progress.networks))
 
 
-def _side_by_side(train: Callable[[Tensor], None], groups: Sequence[Tensor], workers: int) -> None:
+def _side_by_side(train: Callable[[int], None], count: int, workers: int) -> None:
     """Train chunks in threads of one core each: torch lets go of the interpreter while it computes."""
-    workers = min(workers, len(groups))
+    workers = min(workers, count)
     if workers <= 1:
-        for places in groups:
-            train(places)
+        for number in range(count):
+            train(number)
         return
     before = torch.get_num_threads()
     try:
         with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            list(pool.map(train, groups))
+            list(pool.map(train, range(count)))
     finally:
         torch.set_num_threads(before)

@@ -1,25 +1,22 @@
-"""The loop around the steps of one chunk: batches, records, stopping, and compaction when most networks are done."""
+"""The loop around the steps of one chunk: records, stopping, checkpoints, compaction when most networks are done."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from recombine.cells.arrays import IntArray
-from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Tensors, generator_for, select_networks
+from recombine.nets.architecture import Architecture, Tensors, select_networks
+from recombine.nets.checkpoints import Checkpoint, State, numbered, numbered_in
+from recombine.nets.ensemble.batches import DrawnRows, ShuffledRows
+from recombine.nets.ensemble.ledger import Ledger
 from recombine.nets.ensemble.samples import Gather, inputs_count, take_inputs
 from recombine.nets.ensemble.steps import Chunk
 from recombine.nets.replay import ReplayedStep
-
-#: Rows for all networks, or a sequence for each.
-Rows = Sequence[int] | Sequence[Sequence[int]] | Sequence[IntArray] | IntArray
 
 #: What to look at while training: inputs, or a function of parameters, statistics and the networks' numbers (c,).
 Watch = Tensor | Gather | Callable[[Tensors, Tensors, Tensor], Tensor]
@@ -55,106 +52,6 @@ class TrainingPlan:
         return max(1, min(100, self.steps // 20))
 
 
-@dataclass(eq=False)
-class Ledger:
-    """What training leaves behind, for all E networks; chunks write their own columns."""
-
-    history: Tensor
-    loss: Tensor
-    steps: Tensor
-    stopped: Tensor
-    diverged: Tensor
-    parameters: Tensors
-    statistics: Tensors
-    watched: list[list[tuple[Tensor, Tensor]]] = field(default_factory=list)
-
-    @classmethod
-    def empty(cls, parameters: Tensors, statistics: Tensors, records: int, dtype: torch.dtype) -> Ledger:
-        """Return a ledger for networks that start from these stacked parameters."""
-        one = next(iter(parameters.values()))
-        networks, device = len(one), one.device
-        no = torch.zeros(networks, dtype=torch.bool, device=device)
-        unknown = torch.full((records + 1, networks), torch.nan, dtype=dtype, device=device)
-        counts = torch.zeros(networks, dtype=torch.int64, device=device)
-        watched: list[list[tuple[Tensor, Tensor]]] = [[] for _ in range(records)]
-        return cls(unknown[:-1], unknown[-1].clone(), counts, no, no.clone(), parameters, statistics, watched)
-
-    def collect(self, chunk: Chunk) -> None:
-        """Copy a chunk's present state into the ledger."""
-        progress = chunk.progress
-        places = progress.networks
-        self.loss[places] = progress.latest
-        self.steps[places] = progress.taken
-        self.stopped[places] = progress.stopped
-        self.diverged[places] = progress.diverged
-        for mine, theirs in ((self.parameters, chunk.parameters()), (self.statistics, chunk.statistics())):
-            for name, tensor in theirs.items():
-                mine[name][places] = tensor.to(mine[name].dtype)
-
-
-class ShuffledRows:
-    """The order in which each network meets its samples: a new permutation every epoch from its own generator."""
-
-    def __init__(self, seeds: Sequence[int], samples: int, batch: int, device: torch.device) -> None:
-        self.generators = [generator_for(seed, purpose=1) for seed in seeds]
-        self.samples, self.batch, self.device = samples, batch, device
-        self.per_epoch = math.ceil(samples / batch)
-
-    def rows(self, step: int) -> Tensor:
-        """Return the rows (c, B) of one step; steps must be asked for in turn."""
-        place = step % self.per_epoch
-        if place == 0:
-            orders = [torch.randperm(self.samples, generator=generator) for generator in self.generators]
-            self.order = torch.stack(orders).to(self.device)
-        return self.order[:, place * self.batch : (place + 1) * self.batch]
-
-    def select(self, keep: Tensor) -> None:
-        """Go on with some of the networks."""
-        self.generators = [self.generators[i] for i in keep.tolist()]
-        self.order = self.order[keep]
-
-
-class DrawnRows:
-    """Samples drawn with replacement from each network's own pool of rows, with its own generator."""
-
-    def __init__(self, seeds: Sequence[int], pools: Sequence[Tensor], batch: int, device: torch.device) -> None:
-        self.generators = [generator_for(seed, purpose=1) for seed in seeds]
-        self.pools, self.batch, self.device = pools, batch, device
-
-    def rows(self, step: int) -> Tensor:
-        """Return the rows (c, B) of one step; steps must be asked for in turn."""
-        drawn = [
-            pool[torch.randint(len(pool), (self.batch,), generator=generator)]
-            for pool, generator in zip(self.pools, self.generators, strict=True)
-        ]
-        return torch.stack(drawn).to(self.device)
-
-    def select(self, keep: Tensor) -> None:
-        """Go on with some of the networks."""
-        self.generators, self.pools = ([items[i] for i in keep.tolist()] for items in (self.generators, self.pools))
-
-
-def row_pools(draw_from: Rows, networks: int, samples: int) -> tuple[Tensor, ...]:
-    """Return each network's pool of rows from one for all or one each.
-
-    Examples
-    --------
-    >>> [len(pool) for pool in row_pools([[0, 1, 1], [2]], networks=2, samples=3)]
-    [3, 1]
-    """
-    alike = len(draw_from) == 0 or np.ndim(draw_from[0]) == 0
-    pools = [np.asarray(part) for part in ([draw_from] if alike else draw_from)]
-    if len(pools) not in (1, networks):
-        raise InputError(f"draw_from has {len(pools)} pools for {networks} networks; give one for all or one each")
-    for pool in pools:
-        if pool.ndim != 1 or len(pool) == 0 or pool.dtype.kind not in "iu" or pool.min() < 0 or pool.max() >= samples:
-            raise InputError(
-                f"draw_from must list rows of the {samples} samples, from 0 to {samples - 1}, at least one"
-            )
-    tensors = [torch.from_numpy(pool.astype(np.int64)) for pool in pools]
-    return tuple(tensors * (networks if len(tensors) == 1 else 1))
-
-
 def _orders(chunk: Chunk, plan: TrainingPlan) -> ShuffledRows | DrawnRows | None:
     if plan.batch is None:
         return None
@@ -165,26 +62,74 @@ def _orders(chunk: Chunk, plan: TrainingPlan) -> ShuffledRows | DrawnRows | None
     return ShuffledRows(seeds, len(chunk.setting.samples), plan.batch, device)
 
 
-def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger) -> None:
+class ChunkTraining:
+    """One chunk on its way through a plan: what `train_chunk` moves on, saves and takes up again."""
+
+    def __init__(self, chunk: Chunk, plan: TrainingPlan, ledger: Ledger) -> None:
+        self.chunk, self.plan, self.ledger = chunk, plan, ledger
+        self.places = chunk.progress.networks.clone()
+        self.orders = _orders(chunk, plan)
+        self.number = 0
+        self.done = False
+
+    def keep(self, keep: Tensor) -> None:
+        """Go on with some of the networks."""
+        self.chunk = self.chunk.select(keep)
+        if self.orders is not None:
+            self.orders.select(keep)
+
+    def saved(self) -> State:
+        """Return all that the rest of the training depends on, and what it has left behind."""
+        training = self.chunk.progress.networks[:0] if self.done else self.chunk.progress.networks
+        state = {"number": self.number, "done": self.done, **self.ledger.saved(self.places, training)}
+        if not self.done:
+            state |= {"training": training, **numbered("chunk", self.chunk.state())}
+            state |= {} if self.orders is None else self.orders.saved()
+        return state
+
+    @torch.no_grad()
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Stand where `saved` was called."""
+        self.number, self.done = state["number"], state["done"]
+        self.ledger.restore(self.places, state)
+        if self.done:
+            return
+        training = torch.from_numpy(state["training"]).to(self.places.device)
+        if len(training) < len(self.places):
+            self.keep(torch.isin(self.places, training).nonzero().squeeze(1))
+        for mine, theirs in zip(self.chunk.state(), numbered_in(state, "chunk"), strict=True):
+            mine.copy_(torch.from_numpy(theirs))
+        if self.orders is not None:
+            self.orders.restore(state)
+
+
+def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger, checkpoint: Checkpoint, part: int = 0) -> None:
     """Train one chunk to the end of the plan and write the outcome into the ledger."""
-    orders = _orders(chunk, plan)
-    step = _stepper(chunk, plan)
-    for number in range(plan.steps):
-        rows = None if orders is None else orders.rows(number)
-        _watch(chunk, plan, ledger, number)
+    run = ChunkTraining(chunk, plan, ledger)
+    saved = checkpoint.load(part)
+    if saved is not None:
+        run.restore(saved)
+    if run.done:
+        return
+    step = _stepper(run.chunk, plan)
+    while run.number < plan.steps:
+        checkpoint.offer(run.number, run.saved, part)
+        rows = None if run.orders is None else run.orders.rows(run.number)
+        _watch(run.chunk, plan, ledger, run.number)
         step(rows)
-        _record(chunk, plan, ledger, number)
-        if (number + 1) % plan.check_every == 0:
-            keep = chunk.progress.remaining()
+        _record(run.chunk, plan, ledger, run.number)
+        run.number += 1
+        if run.number % plan.check_every == 0:
+            keep = run.chunk.progress.remaining()
             if len(keep) == 0:
                 break
-            if plan.compact and len(keep) <= COMPACT_AT * len(chunk.progress.active):
-                ledger.collect(chunk)
-                chunk = chunk.select(keep)
-                step = _stepper(chunk, plan)
-                if orders is not None:
-                    orders.select(keep)
-    _finish(chunk, plan, ledger)
+            if plan.compact and len(keep) <= COMPACT_AT * len(run.chunk.progress.active):
+                ledger.collect(run.chunk)
+                run.keep(keep)
+                step = _stepper(run.chunk, plan)
+    _finish(run.chunk, plan, ledger)
+    run.done = True
+    checkpoint.finish(run.number, run.saved, part)
 
 
 def _stepper(chunk: Chunk, plan: TrainingPlan) -> Callable[[Tensor | None], None]:

@@ -18,5 +18,6 @@ if TYPE_CHECKING:
     from recombine.nets.plain.training import Recipe as Recipe
     from recombine.nets.plain.training import Training as Training
     from recombine.nets.plain.training import train as train
+    from recombine.nets.plain.training import train_in_turns as train_in_turns
 
 open_room(__name__)

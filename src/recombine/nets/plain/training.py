@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +15,7 @@ from torch.nn import functional
 
 from recombine.checks import of_kind
 from recombine.errors import InputError, SolverError
+from recombine.nets.checkpoints import State, next_checkpoint
 from recombine.nets.plain.activations import EVALUATED, batch_norms, evaluating
 from recombine.nets.plain.samples import LabelledSamples, check_samples, trainable_parameters
 from recombine.nets.replay import ReplayedStep
@@ -197,17 +199,98 @@ def train(
     """
     generator = torch.Generator().manual_seed(recipe.seed)
     training = Training(model, recipe.optimiser(trainable_parameters(model)), samples, recipe, generator, test=test)
-    losses: list[float] = []
+    rounds, accuracies = train_in_turns([training], recipe.epochs, lambda losses: losses[0] < recipe.stop)
+    return [losses[0] for losses in rounds], accuracies
+
+
+def train_in_turns(
+    trainings: Sequence[Training], epochs: int, learned: Callable[[Sequence[float]], bool]
+) -> tuple[list[list[float]], list[float]]:
+    """Train one model on several tasks, an epoch of each in turn, until they are learned.
+
+    The seed is that of the first training's recipe. The model is in evaluation mode afterwards.
+
+    Parameters
+    ----------
+    trainings : sequence of Training
+        Of one model, with one optimiser and one generator.
+    epochs : int
+        Most rounds.
+    learned : callable
+        Losses of a round, one per training -> whether to stop.
+
+    Returns
+    -------
+    losses : list of list of float
+        Of each round, one per training.
+    accuracies : list of float
+        After each round, if the first training has test samples.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 2)
+    >>> optimiser, order = torch.optim.SGD(model.parameters(), lr=1.0), torch.Generator().manual_seed(0)
+    >>> tasks = [(torch.eye(2), torch.tensor([0, 1])), (-torch.eye(2), torch.tensor([1, 0]))]
+    >>> both = [Training(model, optimiser, task, Recipe(), order) for task in tasks]
+    >>> losses, _ = train_in_turns(both, 1000, lambda losses: max(losses) < 0.1)
+    >>> max(losses[-1]) < 0.1
+    True
+    """
+    first = trainings[0]
+    rounds: list[list[float]] = []
     accuracies: list[float] = []
-    with _seeded(recipe.seed, training.total.device):
-        for _ in range(recipe.epochs):
-            losses.append(training.epoch())
-            if test is not None:
-                accuracies.append(training.accuracy())
-            if losses[-1] < recipe.stop:
-                break
-    model.eval()
-    return losses, accuracies
+    checkpoint = next_checkpoint("plain", model=type(first.model), recipe=_told(first.recipe), epochs=epochs)
+
+    def saved() -> State:
+        return {**_standing(first), "rounds": rounds, "accuracies": accuracies, "learned": done}
+
+    with _seeded(first.recipe.seed, first.total.device):
+        state, done = checkpoint.load(), False
+        if state is not None:
+            _restore(first, state)
+            rounds, accuracies, done = state["rounds"], state["accuracies"], state["learned"]
+        while len(rounds) < epochs and not done:
+            checkpoint.offer(len(rounds), saved)
+            rounds.append([training.epoch() for training in trainings])
+            if first.test is not None:
+                accuracies.append(first.accuracy())
+            done = learned(rounds[-1])
+        checkpoint.finish(len(rounds), saved)
+    first.model.eval()
+    return rounds, accuracies
+
+
+def _told(recipe: Recipe) -> str:
+    """Say what a recipe is; functions have no lasting name."""
+    return str(replace(recipe, optimiser=sgd)).replace(repr(sgd), "...")
+
+
+def _standing(training: Training) -> dict[str, Any]:
+    """Return all that later epochs depend on: model, optimiser and generators."""
+    state = {f"model/{name}": tensor for name, tensor in training.model.state_dict().items()}
+    for place, slots in training.optimiser.state_dict()["state"].items():
+        state |= {f"optimiser/{place}/{name}": slot for name, slot in slots.items() if slot is not None}
+    state |= {"order": training.generator.get_state(), "dropout": torch.get_rng_state()}
+    if training.total.is_cuda:
+        state["dropout on GPU"] = torch.cuda.get_rng_state(training.total.device)
+    return state
+
+
+def _restore(training: Training, state: Mapping[str, Any]) -> None:
+    """Take back what `_standing` returned."""
+    tensors = {name: torch.from_numpy(value) for name, value in state.items() if hasattr(value, "dtype")}
+    model = {name.removeprefix("model/"): tensor for name, tensor in tensors.items() if name.startswith("model/")}
+    training.model.load_state_dict(model)
+    memory = training.optimiser.state_dict()
+    for name in state:
+        if name.startswith("optimiser/"):
+            _, place, slot = name.split("/")
+            memory["state"].setdefault(int(place), {})[slot] = tensors.get(name, state[name])
+    training.optimiser.load_state_dict(memory)
+    training.generator.set_state(tensors["order"])
+    torch.set_rng_state(tensors["dropout"])
+    if training.total.is_cuda and "dropout on GPU" in tensors:
+        torch.cuda.set_rng_state(tensors["dropout on GPU"], training.total.device)
 
 
 @contextmanager

@@ -118,6 +118,11 @@ TABLE = (
     ("orthogonal+", "compositional"),
     ("diagonal 0.1", "compositional"),
 )
+#: The same rows, those first whose published value tells most.
+BY_VALUE = (
+    *(TABLE[0], TABLE[2], TABLE[1], ("diagonal 0.1", "compositional"), TABLE[3], ("orthogonal+", "compositional")),
+    *(("orthogonal*", "compositional"), TABLE[4], ("orthogonal", "rgba"), TABLE[5], *TABLE[8:10]),
+)
 SEEDS, ALL_SEEDS = [0, 1, 2], [0, 1, 2, 3, 4]
 #: What pictures are shown of.
 SHOWN = (*TABLE[:2], ("orthogonal", "rgba"), ("orthogonal gap", "compositional"), ("orthogonal*", "compositional"))
@@ -151,7 +156,8 @@ FULL = [
     *_sprites("short", [("orthogonal", "rgba sigmoid")], SEEDS),
     *_sprites("short", [("orthogonal", "compositional")], SEEDS, targets="soft"),
     *_sprites("annealed", TABLE, SEEDS),
-    *_sprites("full", TABLE, ALL_SEEDS),
+    # Minutes for each network: one seed to a unit, all rows before the second seed, most telling rows first.
+    *({**one, "seeds": [seed]} for seed in ALL_SEEDS for one in _sprites("full", BY_VALUE, ALL_SEEDS)),
 ]
 ADDITIVE = [{**TINY, "support": name, "model": "additive", "targets": "add"} for name in ("orthogonal", "orthogonal*")]
 #: On a CPU: convolutions of a GPU may round to ten bits (TF32), which would be all the difference there is.

@@ -214,7 +214,7 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
     """Train on both tasks in turn, an epoch of each, until both are learned (or, as published, the main one is)."""
     import torch
 
-    from recombine.nets.plain.training import Training
+    from recombine.nets.plain.training import Training, train_in_turns
 
     setting = unit.setting
     model, samples = _compiled(_model(setting, seed, tasks)), tasks.some(n, seed)
@@ -224,14 +224,13 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
     weight = setting.get("auxiliary weight", published)
     main = Training(model, optimiser, samples, own, generator, test=tasks.test)
     auxiliary = Training(model, optimiser, tasks.auxiliary, other, generator, weight=weight)
-    losses, accuracies = [], []
-    for _ in range(other.epochs):
-        losses.append(main.epoch())
-        left = auxiliary.epoch()
-        accuracies.append(main.accuracy())
-        if losses[-1] < own.stop and (setting["stop rule"] == "main" or left < other.stop):
-            break
-    return {**_about(setting, "mtl", n, seed, (losses, accuracies), left), **NO_LAYER}
+
+    def learned(losses: Sequence[float]) -> bool:
+        return losses[0] < own.stop and (setting["stop rule"] == "main" or losses[1] < other.stop)
+
+    rounds, accuracies = train_in_turns([main, auxiliary], other.epochs, learned)
+    losses = [one for one, _ in rounds]
+    return {**_about(setting, "mtl", n, seed, (losses, accuracies), rounds[-1][1]), **NO_LAYER}
 
 
 def dimensions(unit: Unit) -> Rows:
