@@ -21,6 +21,7 @@ from recombine.papers.forced_rendering.experiments.training import (
     outputs_of,
     sheets_of,
     train_decoders,
+    upright,
     world_of,
 )
 from recombine.runs.experiment import Unit
@@ -31,7 +32,7 @@ RIM = 4
 
 
 def bump_decoders(unit: Unit) -> Rows:
-    """What decoders paint on the donut and in the hole, one row per network.
+    """What decoders paint on the donut and in the hole, one row per network; all is measured on G, also of 1 - G.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def bump_decoders(unit: Unit) -> Rows:
     about, world, trained = _trained(unit)
     about["hole side"] = int((~world.seen()).any(axis=0).sum())
     return [
-        {**about, "seed": seed, **painting_scores(outputs, world), **_shapes(outputs, world)}
+        {**about, "seed": seed, **painting_scores(outputs, upright(world)), **_shapes(outputs, world)}
         for seed, outputs in zip(unit.seeds, outputs_of(trained, world), strict=True)
     ]
 
@@ -168,7 +169,7 @@ def decoder_pictures(unit: Unit) -> Rows:
     return [
         {**about, "seed": seed, "picture": name, "line": line, "column": column, "value": float(value)}
         for seed, images in zip(unit.seeds, outputs_of(trained, world), strict=True)
-        for name, picture in _shown(images, world).items()
+        for name, picture in _shown(images, upright(world)).items()
         for (line, column), value in np.ndenumerate(np.round(picture, 4))
     ]
 
