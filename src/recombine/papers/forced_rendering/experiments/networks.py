@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,9 @@ def inner_hole(world: BumpWorld) -> BoolArray:
 def _shapes(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
     """What one network's images (side, side, pixels) are made of: pasted, spanned, factorised, contracted, added."""
     grid, seen = as_grid(outputs), world.seen()
-    metric, pasted = metric_tensor(grid), superposition(grid, seen)
+    metric, pasted, additive = metric_tensor(grid), superposition(grid, seen), additive_share(grid)
+    # A network that paints the same image everywhere, as deep ones may, has no kernel around its background.
+    product = math.nan if math.isnan(additive) else kernel_factorization(outputs, background="median")
     return {
         "pasted": pasted.pasted,
         "pasted seen": pasted.pasted_seen,
@@ -110,9 +113,9 @@ def _shapes(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
         "on cross": pasted.on_cross,
         "off cross": pasted.off_cross,
         "factorization": factorization(metric),
-        "kernel factorization": kernel_factorization(outputs, background="median"),
+        "kernel factorization": product,
         "volume ratio": volume_ratio(metric, seen),
-        "additive share": additive_share(grid),
+        "additive share": additive,
         "stand-in error": surrogate(grid, seen).unseen_error,
     }
 
