@@ -19,8 +19,8 @@ from recombine.tables.table import Table
 
 PAPER = find("forced-rendering")
 ROOT = Path(__file__).parents[3]
-FAILED = ("9b", "10", "12a", "15a")
-CONTRADICTED = ("4", "7", "11", "12b", "13", "15b")
+FAILED = ("7", "12a", "15a")
+CONTRADICTED = ("4", "11", "12b", "13", "15b")
 Mask = Callable[[Table], Any]
 
 
@@ -76,19 +76,20 @@ def _striped(table: Table) -> Any:
 
 #: Claim -> rows to bend, column, how, and the verdict that must come of it.
 BENT: dict[str, tuple[Mask, str, Callable[[Any], Any], Standing]] = {
-    "1": (_where(model="cnn", code="scaled-ramp"), "relative error", _add(-0.05), Standing.FAILS),
+    "1": (_where(model="cnn", code="scaled-ramp"), "relative error", _add(-0.1), Standing.FAILS),
     "2": (_where(model="cnn", code="one-hot"), "seen error", _add(2e-4), Standing.FAILS),
-    "3": (_where(model="cnn", code="one-hot"), "correlation", _add(0.02), Standing.FAILS),
+    "3": (_where(model="cnn", code="one-hot"), "correlation", _add(0.1), Standing.FAILS),
     "4": (_where(model="cnn"), "pasted", _set(0.5), Standing.HOLDS),
     "5a": (_where(factors=3), "difference", _add(1e-6), Standing.FAILS),
-    "5b": (_where(model="cnn", code="one-hot"), "stand-in error", lambda values: 2 * values, Standing.FAILS),
+    "5b": (_where(model="cnn", code="one-hot"), "stand-in error", lambda values: 3 * values, Standing.FAILS),
     "6a": (_where(side=28), "F_K", _add(1e-3), Standing.FAILS),
     "6b": (_where(representation="images"), "F_K", _add(-1e-6), Standing.FAILS),
     "6c": (_where(representation="images"), "kernel one pixel off", _add(1e-3), Standing.FAILS),
     "7": (_where(last=True, stripes=0), "factorization", _add(-0.1), Standing.HOLDS),
-    "8": (_where(layer=6, code="bump", stripes=0), "additive share", _add(0.02), Standing.FAILS),
+    "8": (_where(layer=6, code="bump", stripes=0), "additive share", _add(0.05), Standing.FAILS),
     "9a": (_striped, "correlation", _add(-0.3), Standing.FAILS),
-    "10": (_where(code="scaled-ramp"), "correlation", _add(-0.02), Standing.HOLDS),
+    "10": (_where(code="scaled-ramp"), "correlation", _add(0.25), Standing.FAILS),
+    "9b": (_where(code="bump", stripes=0), "correlation", _add(0.1), Standing.FAILS),
     "11": (lambda table: table["margin"] > 0, "unseen peaks", _add(0.3), Standing.HOLDS),
     "12a": (_where(penalty="both", seed=0), "unseen peaks", _set(1.0), Standing.HOLDS),
     "12b": (_where(penalty="entropy"), "unseen peaks", _set(0.95), Standing.HOLDS),
@@ -125,12 +126,13 @@ def test_checks_turn_when_their_rows_do(results: dict[str, Evidence], number: st
 
 
 def test_every_check_is_bent() -> None:
-    # 9b takes two changes, below.
-    assert {*BENT, "9b"} == {claim.number for claim in PAPER.claims}
+    assert set(BENT) == {claim.number for claim in PAPER.claims}
 
 
 def test_f_is_contradicted_only_next_to_decoders_that_compose(results: dict[str, Evidence]) -> None:
-    rows = results["layers"].table
+    # On 1 - G the area of one-hot decoders, 0.46, is not below the bound, so that nothing is contradicted there.
+    rows = _bend(results["layers"].table, _where(code="one-hot", last=True), "volume ratio", _set(0.3))
+    assert PAPER.claim("7").read(rows).verdict is Standing.CONTRADICTS
     control = _bend(rows, lambda table: table["stripes"] > 0, "factorization", _add(-0.05))
     for table in (control, rows.where(rows["stripes"] == 0)):
         outcome = PAPER.claim("7").read(table)
@@ -150,9 +152,9 @@ def test_a_wide_interval_of_the_exponent_contradicts_nothing(results: dict[str, 
 
 def test_without_stripes_both_numbers_must_be_low(results: dict[str, Evidence]) -> None:
     bump = _where(stripes=0, code="bump")
-    table = _bend(results["stripes"].table, bump, "unseen peaks", _add(-0.06))
-    assert PAPER.claim("9b").read(table).verdict is Standing.FAILS
-    assert PAPER.claim("9b").read(_bend(table, bump, "correlation", _add(-0.02))).verdict is Standing.HOLDS
+    for name in ("unseen peaks", "correlation"):
+        table = _bend(results["stripes"].table, bump, name, _add(0.1))
+        assert PAPER.claim("9b").read(table).verdict is Standing.FAILS
 
 
 @pytest.mark.parametrize(

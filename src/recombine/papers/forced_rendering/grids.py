@@ -1,7 +1,8 @@
 """Forced rendering: every experiment, its unit function and its settings.
 
 Quick networks paint 16 x 16 pixels with a hole of 10 x 10 or 12 x 12 places, so that it is still much wider than a
-bump, and see every place outside it once per epoch. Full ones have the sizes of the released code.
+bump, and see every place outside it once per epoch. Full ones have the sizes of the released code, and are trained
+twice: on bumps G (a control of ours) and on 1 - G, the target of the released scripts of CNNs and MLPs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from recombine.papers.forced_rendering.experiments import controls, kernels, networks, remedies
+from recombine.papers.forced_rendering.experiments.training import INVERTED, TARGETS
 from recombine.papers.needs import require_images
 from recombine.runs.experiment import Experiment, grid
 
@@ -20,7 +22,6 @@ Settings = list[dict[str, Any]]
 # Without a network: closed forms, so the quick scale has the size of the paper; the full one adds sizes and holes.
 DONUT: dict[str, Any] = {"side": 28, "width": 1.0, "hole": [6, 22]}
 LENGTHS = [0.5, 1.0, 2.0, 4.0]
-TARGETS = (kernels.IMAGES, kernels.INVERTED)
 
 KERNEL_EXPERIMENTS = (
     Experiment(f"{NAME}/representations", kernels.representations, quick=grid(side=28), full=grid(side=[16, 28, 32])),
@@ -64,10 +65,33 @@ def _large(*changes: dict[str, Any], seeds: list[int] = SEEDS) -> Settings:
     return [{"seeds": seeds, **change} for change in changes]
 
 
+def _released(*changes: dict[str, Any], seeds: list[int] = SEEDS) -> Settings:
+    """Large networks on the released target; those on G leave the target out, as settings did before there were two."""
+    return _large(*({**change, "target": INVERTED} for change in changes), seeds=seeds)
+
+
 def _codes(*codes: str, **more: Any) -> Settings:
     return [{"code": code, **more} for code in codes]
 
 
+#: Decoders on the donut: convolutional ones of every code, dense ones, and the control with ten times the draws.
+DONUT_DECODERS = (*_codes(*CODES), *_codes("one-hot", "bump", "ramp", "scaled-ramp", **DENSE))
+MORE_DRAWS = {"draws": 20_000, "epochs": 20}
+#: Decoders by depth: those trained on G, and those of the released sweeps, which go over three codes.
+DEPTHS = (*grid(depth=[2, 3, 4, 5, 6, 8, 10]), *grid(**{**DENSE, "depth": [3, 4, 5, 7]}))
+RELEASED_DEPTHS = grid(code=["one-hot", "bump", "ramp"], depth=range(2, 11))
+DENSE_DEPTHS = grid(**{**DENSE, "depth": range(3, 8)})
+HOLES = [{"hole": hole} for hole in ([13, 14], [12, 16], [10, 18], [8, 20], [6, 22])]
+LAYERED = (*_codes("one-hot", "bump"), {"stripes": 10})
+PICTURED = (*_codes("one-hot", "bump", "scaled-ramp"), {"code": "one-hot", "depth": 8, "stripes": 10})
+#: Decoders without stripes and with them, then by how often each stripe is there, then those that stripes do not help.
+STRIPED = (*_codes("one-hot", "bump"), *_codes("one-hot", "bump", stripes=10))
+DEEP_STRIPED = _codes("one-hot", "bump", stripes=10, depth=8)
+REPEATED = [{"stripes": repeats} for repeats in (1, 3, 30)]
+UNHELPED = (
+    {"code": "scaled-ramp", "stripes": 10},
+    *_codes("one-hot", "bump", "scaled-ramp", stripes=10, **DENSE),
+)
 #: The pixel MLP of the released script, and of a size for a laptop.
 PIXEL = {"model": "pixel", "hidden": 256, "decay": 1e-4, "epochs": 100}
 SMALL_PIXEL = {"model": "pixel", "hidden": 64, "decay": 1e-4, "epochs": 60, "rate": 3e-3}
@@ -102,8 +126,10 @@ NETWORK_EXPERIMENTS = (
             )
         ],
         full=[
-            *_large(*_codes(*CODES), *_codes("one-hot", "bump", "ramp", "scaled-ramp", **DENSE)),
-            *_large({"draws": 20_000, "epochs": 20}, seeds=FEWER),
+            *_large(*DONUT_DECODERS),
+            *_large(MORE_DRAWS, seeds=FEWER),
+            *_released(*DONUT_DECODERS),
+            *_released(MORE_DRAWS, seeds=FEWER),
         ],
     ),
     Experiment(
@@ -123,27 +149,30 @@ NETWORK_EXPERIMENTS = (
         f"{NAME}/depth",
         networks.bump_decoders,
         quick=_small({"depth": 2, "seeds": [0]}, {"depth": 3, "seeds": [0]}),
-        full=_large(*grid(depth=[2, 3, 4, 5, 6, 8, 10]), *grid(**{**DENSE, "depth": [3, 4, 5, 7]}), seeds=FEWER),
+        # One seed a unit: these are most of the training, and what time allows should be all depths of all codes.
+        full=[
+            *_large(*DEPTHS, seeds=FEWER),
+            *(setting for seed in SEEDS for setting in _released(*RELEASED_DEPTHS, seeds=[seed])),
+            *_released(*DENSE_DEPTHS),
+        ],
     ),
     Experiment(
         f"{NAME}/hole",
         networks.bump_decoders,
         quick=_small(*({"hole": hole, "epochs": 40, "seeds": [0]} for hole in ([6, 9], [3, 12]))),
-        full=_large(*({"hole": hole} for hole in ([13, 14], [12, 16], [10, 18], [8, 20], [6, 22]))),
+        full=[*_large(*HOLES), *_released(*HOLES)],
     ),
     Experiment(
         f"{NAME}/layers",
         networks.decoder_layers,
         quick=_small(*({"depth": 3, "stripes": stripes, "seeds": [0]} for stripes in (0, 2))),
-        full=_large(*_codes("one-hot", "bump"), {"stripes": 10}),
+        full=[*_large(*LAYERED), *_released(*LAYERED)],
     ),
     Experiment(
         f"{NAME}/pictures",
         networks.decoder_pictures,
         quick=_small({"code": "one-hot", "seeds": [0]}, {"code": "one-hot", "stripes": 2, "seeds": [0]}),
-        full=_large(
-            *_codes("one-hot", "bump", "scaled-ramp"), {"code": "one-hot", "depth": 8, "stripes": 10}, seeds=[0]
-        ),
+        full=[*_large(*PICTURED, seeds=[0]), *_released(*PICTURED, seeds=[0])],
     ),
     Experiment(
         f"{NAME}/stripes",
@@ -155,18 +184,17 @@ NETWORK_EXPERIMENTS = (
             *_codes("one-hot", "bump", stripes=2, **DENSE),
         ),
         full=[
-            *_large(*_codes("one-hot", "bump"), *_codes("one-hot", "bump", stripes=10)),
-            *_large(*_codes("one-hot", "bump", stripes=10, depth=8)),
-            *_large(*({"stripes": repeats} for repeats in (1, 3, 30)), seeds=FEWER),
-            *_large({"code": "scaled-ramp", "stripes": 10}),
-            *_large(*_codes("one-hot", "bump", "scaled-ramp", stripes=10, **DENSE)),
+            *_large(*STRIPED, *DEEP_STRIPED),
+            *_large(*REPEATED, seeds=FEWER),
+            *_large(*UNHELPED),
+            *_released(*STRIPED, *DEEP_STRIPED, *REPEATED, *UNHELPED),
         ],
     ),
     Experiment(
         f"{NAME}/canvas",
         networks.bump_decoders,
         quick=_small({"margin": 3, "draws": 300, "epochs": 25}, {"draws": 300, "epochs": 25}),
-        full=_large({**SCRIPT, "margin": 6}, SCRIPT),
+        full=[*_large({**SCRIPT, "margin": 6}, SCRIPT), *_released({**SCRIPT, "margin": 6}, SCRIPT)],
     ),
     Experiment(
         f"{NAME}/low-rank",

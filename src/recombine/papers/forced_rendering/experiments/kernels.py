@@ -18,13 +18,10 @@ from recombine.measures.activations.geometry import metric_tensor, volume_elemen
 from recombine.measures.activations.grid import as_grid
 from recombine.measures.activations.superposition import correlations, pasted_outputs, peak_accuracy
 from recombine.measures.activations.surrogate import additive_prediction
+from recombine.papers.forced_rendering.experiments.training import IMAGES, INVERTED, Rows, is_inverted
 from recombine.runs.experiment import Unit
 from recombine.worlds.rendered.bumps import ENCODINGS, BumpWorld, Hole, places
 
-Rows = list[dict[str, Any]]
-
-#: The images themselves, next to the codes.
-IMAGES, INVERTED = "images", "inverted images"
 #: Singular values of a kernel matrix below this share of the largest are left out of a fit: they are rounding.
 RANK_SHARE = 1e-10
 
@@ -121,7 +118,7 @@ def _least_squares(outputs: FloatArray, seen: BoolArray) -> FloatArray:
 
 def product_kernel(unit: Unit) -> Rows:
     """What regression with a product of two Gaussians paints, by its length, and that it is the radial Gaussian."""
-    world = _bump_world(unit.setting, inverted=unit.setting["target"] == INVERTED)
+    world = _bump_world(unit.setting, inverted=is_inverted(unit.setting["target"]))
     return [_product_row(world, unit.setting, length) for length in unit.setting["lengths"]]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from recombine.papers.forced_rendering.experiments.training import (
     outputs_of,
     sheets_of,
     train_decoders,
+    upright,
     world_of,
 )
 from recombine.runs.experiment import Unit
@@ -31,7 +33,7 @@ RIM = 4
 
 
 def bump_decoders(unit: Unit) -> Rows:
-    """What decoders paint on the donut and in the hole, one row per network.
+    """What decoders paint on the donut and in the hole, one row per network; all is measured on G, also of 1 - G.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def bump_decoders(unit: Unit) -> Rows:
     about, world, trained = _trained(unit)
     about["hole side"] = int((~world.seen()).any(axis=0).sum())
     return [
-        {**about, "seed": seed, **painting_scores(outputs, world), **_shapes(outputs, world)}
+        {**about, "seed": seed, **painting_scores(outputs, upright(world)), **_shapes(outputs, world)}
         for seed, outputs in zip(unit.seeds, outputs_of(trained, world), strict=True)
     ]
 
@@ -101,7 +103,9 @@ def inner_hole(world: BumpWorld) -> BoolArray:
 def _shapes(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
     """What one network's images (side, side, pixels) are made of: pasted, spanned, factorised, contracted, added."""
     grid, seen = as_grid(outputs), world.seen()
-    metric, pasted = metric_tensor(grid), superposition(grid, seen)
+    metric, pasted, additive = metric_tensor(grid), superposition(grid, seen), additive_share(grid)
+    # A network that paints the same image everywhere, as deep ones may, has no kernel around its background.
+    product = math.nan if math.isnan(additive) else kernel_factorization(outputs, background="median")
     return {
         "pasted": pasted.pasted,
         "pasted seen": pasted.pasted_seen,
@@ -109,9 +113,9 @@ def _shapes(outputs: FloatArray, world: BumpWorld) -> dict[str, float]:
         "on cross": pasted.on_cross,
         "off cross": pasted.off_cross,
         "factorization": factorization(metric),
-        "kernel factorization": kernel_factorization(outputs, background="median"),
+        "kernel factorization": product,
         "volume ratio": volume_ratio(metric, seen),
-        "additive share": additive_share(grid),
+        "additive share": additive,
         "stand-in error": surrogate(grid, seen).unseen_error,
     }
 
@@ -168,7 +172,7 @@ def decoder_pictures(unit: Unit) -> Rows:
     return [
         {**about, "seed": seed, "picture": name, "line": line, "column": column, "value": float(value)}
         for seed, images in zip(unit.seeds, outputs_of(trained, world), strict=True)
-        for name, picture in _shown(images, world).items()
+        for name, picture in _shown(images, upright(world)).items()
         for (line, column), value in np.ndenumerate(np.round(picture, 4))
     ]
 

@@ -13,8 +13,10 @@ from recombine.papers.forced_rendering.experiments.training import (
     DEFAULTS,
     Rows,
     arrays_of,
+    is_inverted,
     outputs_of,
     train_networks,
+    upright,
     world_of,
 )
 from recombine.runs.experiment import Unit
@@ -52,9 +54,9 @@ def low_rank(unit: Unit) -> Rows:
     before = network.components(trained.ensemble.initial()[0]).tolist()
     after = network.components(trained.parameters).tolist()
     striped = _striped(network, trained.parameters)
-    about = {name: setting[name] for name in ("penalty", "side", "corner")}
+    about = {name: setting[name] for name in ("penalty", "side", "corner", "target")}
     return [
-        {**about, "seed": seed, **painting_scores(outputs, world)}
+        {**about, "seed": seed, **painting_scores(outputs, upright(world))}
         | {"rank before": before[place], "rank": after[place], "striped": striped[place]}
         for place, (seed, outputs) in enumerate(zip(unit.seeds, outputs_of(trained, world), strict=True))
     ]
@@ -95,16 +97,16 @@ def efficiency(unit: Unit) -> Rows:
     from recombine.nets.decoders.bumps import CNNDecoder
 
     setting = {**DEFAULTS, "batch": 64, **unit.setting}
-    world = BumpWorld(setting["side"], encoding="one-hot")
+    world = BumpWorld(setting["side"], encoding="one-hot", inverted=is_inverted(setting["target"]))
     data = world.grid() + world.stripes()
     runs = [(bumps, seed) for bumps in setting["bumps"] for seed in unit.seeds]
     pools = [nested_rows(world, bumps, seed, stripes=bool(setting["stripes"])) for bumps, seed in runs]
     network = CNNDecoder(world.units, world.side, setting["hidden"], setting["depth"])
     each = {**setting, "seeds": [seed for _, seed in runs]}
     trained = train_networks(network, unit, each, data.codes, data.images.reshape(len(data), -1), draw_from=pools)
-    about = {"side": world.side, "stripes": setting["stripes"]}
+    about = {"side": world.side, "stripes": setting["stripes"], "target": setting["target"]}
     return [
-        {**about, "bumps": bumps, "seed": seed, **_unseen(outputs, world, rows)}
+        {**about, "bumps": bumps, "seed": seed, **_unseen(outputs, upright(world), rows)}
         for (bumps, seed), outputs, rows in zip(runs, outputs_of(trained, world), pools, strict=True)
     ]
 

@@ -7,6 +7,7 @@ it leaves out is as in ``DEFAULTS``, the sizes of the released code. Torch is im
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from recombine.worlds.rendered.bumps import BumpSamples, BumpWorld, Hole
 Rows = list[dict[str, Any]]
 Setting = Mapping[str, Any]
 
+#: What a decoder is to paint: a bright bump G on black, or 1 - G, a dark spot on white, as most released scripts do.
+IMAGES, INVERTED = "images", "inverted images"
+TARGETS = (IMAGES, INVERTED)
 #: What a setting may leave out. "draws" is the number of training images drawn with replacement, 0 for every seen place
 #: once; "stripes" is how often each stripe is repeated; "margin" widens the canvas as the released stripe script does.
 DEFAULTS: dict[str, Any] = {
@@ -31,6 +35,7 @@ DEFAULTS: dict[str, Any] = {
     "margin": 0,
     "draws": 2000,
     "stripes": 0,
+    "target": IMAGES,
     "hidden": 64,
     "depth": 4,
     "epochs": 50,
@@ -39,19 +44,46 @@ DEFAULTS: dict[str, Any] = {
     "decay": 1e-2,
 }
 #: What a row says about its network.
-ABOUT = ("model", "code", "side", "depth", "draws", "stripes", "margin")
+ABOUT = ("model", "code", "side", "depth", "draws", "stripes", "margin", "target")
+
+
+def is_inverted(target: str) -> bool:
+    """Return whether a target names the inverted image 1 - G.
+
+    Examples
+    --------
+    >>> [is_inverted(target) for target in TARGETS]
+    [False, True]
+    """
+    if target not in TARGETS:
+        raise InputError(f"target {target!r} is not one of {listing(TARGETS)};{near_miss(target, TARGETS)}")
+    return target == INVERTED
 
 
 def world_of(setting: Setting) -> BumpWorld:
     """Return the world that a full setting names: a corner hole from "corner" on, or a square one over "hole".
 
+    Its images are the targets of training, inverted or not; what is painted is judged in the `upright` world.
+
     Examples
     --------
-    >>> int(world_of(DEFAULTS).seen().sum())
-    495
+    >>> int(world_of(DEFAULTS).seen().sum()), world_of({**DEFAULTS, "target": INVERTED}).inverted
+    (495, True)
     """
     hole = Hole.corner(setting["corner"]) if setting["corner"] else Hole.square(*setting["hole"])
-    return BumpWorld(setting["side"], setting["width"], hole=hole, encoding=setting["code"], margin=setting["margin"])
+    world = BumpWorld(setting["side"], setting["width"], hole, setting["code"], margin=setting["margin"])
+    return replace(world, inverted=is_inverted(setting["target"]))
+
+
+def upright(world: BumpWorld) -> BumpWorld:
+    """Return the world whose images are bumps G, whatever was trained on: errors, peaks and spans are measured on G.
+
+    Examples
+    --------
+    >>> upright(BumpWorld(8, inverted=True)) == BumpWorld(8)
+    True
+    """
+    return replace(world, inverted=False)
 
 
 def samples_of(world: BumpWorld, setting: Setting, seed: int) -> BumpSamples:
@@ -131,13 +163,17 @@ def train_decoders(unit: Unit, setting: Setting, world: BumpWorld) -> Any:
 
 
 def outputs_of(trained: Any, world: BumpWorld) -> FloatArray:
-    """Return the networks' images on the whole grid, (E, side, side, side * side), indexed [network, x, y]."""
+    """Return the networks' images on the whole grid, (E, side, side, side * side), indexed [network, x, y].
+
+    Images of networks that were trained on an inverted world are turned back: 1 - output.
+    """
     found: FloatArray = trained.outputs(world.grid().codes).double().cpu().numpy()
-    return found.reshape(len(found), world.side, world.side, -1)
+    images = found.reshape(len(found), world.side, world.side, -1)
+    return 1 - images if world.inverted else images
 
 
 def sheets_of(trained: Any, world: BumpWorld, place: int) -> list[FloatArray]:
-    """Return each layer of one network over the grid, (side, side, at most side * side), the image last.
+    """Return each layer of one network over the grid, (side, side, at most side * side), the image last, turned back.
 
     Everything measured of a layer depends on inner products alone, so a layer of more units than places is replaced by
     coordinates with the same inner products.
@@ -150,6 +186,8 @@ def sheets_of(trained: Any, world: BumpWorld, place: int) -> list[FloatArray]:
     codes = torch.from_numpy(world.grid().codes).to(ensemble.device, ensemble.master).unsqueeze(0)
     with torch.no_grad():
         layers = ensemble.architecture.features(select_networks(trained.parameters, slice(place, place + 1)), codes)
+    if world.inverted:
+        layers[-1] = 1 - layers[-1]
     return [_isometric(layer[0].flatten(1)).reshape(world.side, world.side, -1) for layer in layers]
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.forced_rendering.figures.pictures import INK, SOFT, conditions
+from recombine.papers.forced_rendering.figures.pictures import INK, SOFT, TARGET, conditions
 from recombine.papers.forced_rendering.readings.decoders import MORE_DRAWS
+from recombine.papers.forced_rendering.readings.rows import one_target
 from recombine.papers.paper import Plot
 from recombine.papers.plots import draw_band
 from recombine.papers.results import Evidence
@@ -29,8 +30,8 @@ LAYER_MEASURES = {
 
 
 def table_over_seeds(experiment: str, keys: tuple[str, ...], values: tuple[str, ...]) -> Tabulate:
-    """Return what makes a plot's table: an experiment's means over seeds, one row per combination of keys."""
-    return lambda results: over_seeds(results[experiment].table, keys, values)
+    """Return what makes a plot's table: means over seeds of networks of one target, a row per combination of keys."""
+    return lambda results: over_seeds(one_target(results[experiment].table), keys, values)
 
 
 def listed(start: str, each: str, between: str = ", ") -> Callable[[Table], str]:
@@ -73,7 +74,7 @@ def _say_layers(table: Table) -> str:
 
 def _codes_table(results: Mapping[str, Evidence]) -> Table:
     values = ("pasted", "pasted seen", "correlation", "relative error")
-    return over_seeds(results["donut"].table.but(draws=MORE_DRAWS), ("model", "code"), values)
+    return over_seeds(one_target(results["donut"].table).but(draws=MORE_DRAWS), ("model", "code"), values)
 
 
 def _draw_codes(canvas: Canvas, table: Table) -> None:
@@ -104,7 +105,7 @@ FIGURES = (
         "codes",
         title="Every code fails, not every code pastes",
         caption="Decoders trained on the donut; mean and two standard errors over seeds. Open: correlation with the "
-        "pasted image on the donut, where nothing is pasted. Dotted: a blank image.",
+        f"pasted image on the donut, where nothing is pasted. Dotted: a blank image. {TARGET}",
         experiments=("donut",),
         table=_codes_table,
         draw=_draw_codes,
@@ -116,7 +117,7 @@ FIGURES = (
         title="Factors re-entangle layer by layer",
         caption="Convolutional decoders on the donut alone, which fail in the hole, and with stripes, which compose; "
         "mean and two standard errors over seeds. What tells these apart is the area that a unit square of "
-        "places becomes.",
+        f"places becomes. {TARGET}",
         experiments=("layers",),
         table=table_over_seeds("layers", ("code", "stripes", "layer"), tuple(LAYER_MEASURES)),
         draw=_draw_layers,
@@ -125,7 +126,7 @@ FIGURES = (
     Plot(
         "hole-size",
         title="Small holes are interpolated",
-        caption="Convolutional decoders of bump codes; mean and two standard errors over seeds.",
+        caption=f"Convolutional decoders of bump codes; mean and two standard errors over seeds. {TARGET}",
         experiments=("hole",),
         table=table_over_seeds("hole", ("hole side",), ("unseen peaks", "correlation")),
         draw=_draw_hole,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
+from recombine.papers.forced_rendering.readings.rows import one_target
 from recombine.papers.paper import Plot
 from recombine.tables.table import Table
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 INK, SOFT = "#20242b", "#666d78"
+#: What captions say about the target of training.
+TARGET = "Trained on 1 - G, the released target, and turned back; at quick scale on G."
 
 
 def conditions(table: Table) -> dict[str, Table]:
@@ -92,9 +95,9 @@ FIGURES = (
         "pictures",
         title="What decoders paint in the hole",
         caption="One place of the hole (its outline in red), one seed per column. Pasted: the mean seen image of the "
-        "place's column plus that of its row.",
+        f"place's column plus that of its row. {TARGET}",
         experiments=("pictures",),
-        table=lambda results: results["pictures"].table,
+        table=lambda results: one_target(results["pictures"].table),
         draw=_draw_pictures,
         alternative=_say_pictures,
         height=560,
@@ -103,9 +106,9 @@ FIGURES = (
         "error-maps",
         title="Error at every place",
         caption="Mean squared error of the image for each place of the bump, over that of a blank image; the hole is "
-        "outlined, one seed.",
+        f"outlined, one seed. {TARGET}",
         experiments=("pictures",),
-        table=lambda results: results["pictures"].table.only(picture="error"),
+        table=lambda results: one_target(results["pictures"].table).only(picture="error"),
         draw=_draw_errors,
         alternative=_say_errors,
         height=270,

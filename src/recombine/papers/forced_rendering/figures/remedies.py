@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.papers.forced_rendering.figures.decoders import draw_rows, table_over_seeds
-from recombine.papers.forced_rendering.figures.pictures import INK, SOFT
+from recombine.papers.forced_rendering.figures.pictures import INK, SOFT, TARGET
 from recombine.papers.forced_rendering.readings.efficiency import GOAL, bumps_by_side, power_law
 from recombine.papers.paper import Plot
 from recombine.papers.plots import draw_band
@@ -141,7 +141,7 @@ FIGURES = (
         "stripes",
         title="What stripes do",
         caption="Decoder, its layers, code, and how often each stripe is in the training set; mean and two standard "
-        "errors over seeds.",
+        f"errors over seeds. {TARGET}",
         experiments=("stripes",),
         table=table_over_seeds("stripes", ("model", "code", "depth", "stripes"), tuple(STRIPE_MEASURES)),
         draw=_draw_stripes,

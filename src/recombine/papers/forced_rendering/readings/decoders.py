@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from recombine.papers.bounds import Falls
 from recombine.papers.forced_rendering.experiments.networks import RIM
+from recombine.papers.forced_rendering.experiments.training import IMAGES
 from recombine.papers.forced_rendering.readings.rows import (
     NAN,
     PAPER_SIZE,
@@ -13,7 +16,9 @@ from recombine.papers.forced_rendering.readings.rows import (
     image_size,
     means_of,
     ratios_of,
+    reads_one_target,
     row_mean,
+    trained_on,
 )
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.seeds import several
@@ -32,6 +37,7 @@ def _seeds(rows: Table) -> str:
     return several(len(rows.by("seed")), "seed")
 
 
+@reads_one_target
 def hole_errors(rows: Table) -> Measured:
     """Return how wrong convolutional decoders are in the hole, by code."""
     chosen = _convolutional(rows)
@@ -47,6 +53,7 @@ def hole_errors(rows: Table) -> Measured:
     return Measured(numbers, f"{_seeds(chosen)}{extra}", scale=image_size(rows))
 
 
+@reads_one_target
 def donut_errors(rows: Table) -> Measured:
     """Return how well decoders have learned the donut, by code."""
     codes = _convolutional(rows).by("code")
@@ -60,6 +67,7 @@ def donut_errors(rows: Table) -> Measured:
     return Measured(numbers, f"error of MLPs, which are not judged: {text_of(dense)}", scale=image_size(rows))
 
 
+@reads_one_target
 def one_hot_superposition(rows: Table) -> Measured:
     """Return what one-hot decoders paint in the hole: how much like pasted and right images, and where."""
     one = _convolutional(rows).only(code="one-hot")
@@ -73,6 +81,7 @@ def one_hot_superposition(rows: Table) -> Measured:
     return Measured(numbers, f"{several(len(one), 'network')}; {control}", scale=image_size(rows))
 
 
+@reads_one_target
 def pasting_by_code(rows: Table) -> Measured:
     """Return how much like the pasted image decoders paint in the hole, by code, and how that is on the donut."""
     chosen = _convolutional(rows)
@@ -89,6 +98,7 @@ def pasting_by_code(rows: Table) -> Measured:
     return Measured(numbers, f"{_seeds(chosen)}; on the donut, where nothing is pasted: {text_of(control, decimals=2)}")
 
 
+@reads_one_target
 def additive_stand_in(rows: Table) -> Measured:
     """Return how much of a one-hot decoder's error in the hole the additive kernel leaves unexplained."""
     models = {model: rows.only(code="one-hot", model=model) for model in ("cnn", "mlp")}
@@ -96,6 +106,7 @@ def additive_stand_in(rows: Table) -> Measured:
     return Measured({"share of the error left": left}, "error of the kernel's prediction over the output's own error")
 
 
+@reads_one_target
 def output_geometry(rows: Table) -> Measured:
     """Return F and the volume ratio of the images of decoders that fail, and of those that compose."""
     ends = rows.only(last=True)
@@ -117,6 +128,7 @@ def _shares(rows: Table) -> list[float]:
     return [row_mean(rows, "additive share", layer=layer) for layer in sorted(rows.by("layer"))]
 
 
+@reads_one_target
 def main_effects_by_layer(rows: Table) -> Measured:
     """Return the share of main effects from the code to the image, over bump networks."""
     found = _shares(rows.only(code="bump", stripes=0)) or [NAN]
@@ -133,7 +145,8 @@ def main_effects_by_layer(rows: Table) -> Measured:
 
 def pixel_mlp(rows: Table) -> Measured:
     """Return how right pixel MLPs of bump codes are in the hole."""
-    every = rows.only(model="pixel")
+    # The released script of this network paints G.
+    every = trained_on(rows, IMAGES).only(model="pixel")
     pixel, hot = every.only(code="bump"), every.only(code="one-hot")
     numbers = {"peaks in the hole": row_mean(pixel, "unseen peaks"), "correlation": row_mean(pixel, "correlation")}
     extra = f"; one-hot codes ({len(hot)}): peaks {row_mean(hot, 'unseen peaks'):.2f}" if len(hot) else ""
@@ -143,6 +156,7 @@ def pixel_mlp(rows: Table) -> Measured:
     return Measured(numbers, f"{tried}, no stripes, no penalty; error in the hole {error}{extra}")
 
 
+@reads_one_target
 def peaks_by_hole(rows: Table) -> Measured:
     """Return peaks in place by the side of the hole, in bump widths: the one nearest to 5, and wider ones."""
     sides = sorted(rows.by("hole side"))
@@ -157,15 +171,26 @@ def peaks_by_hole(rows: Table) -> Measured:
     return Measured(numbers, f"{_seeds(rows)}; sides in bump widths{narrower}", scale=image_size(rows))
 
 
+@reads_one_target
 def peaks_by_depth(rows: Table) -> Measured:
-    """Return peaks of convolutional decoders by depth."""
+    """Return peaks of convolutional decoders by depth: of bump codes, and of others where they were tried."""
     chosen = rows.only(model="cnn")
-    depths = {f"{depth} layers": part for depth, part in chosen.by("depth").items()}
-    numbers = {"peaks in the hole": means_of(depths, "unseen peaks"), "depths": len(depths)}
+    codes = {
+        code: {f"{depth} layers": rest for depth, rest in sorted(part.by("depth").items())}
+        for code, part in chosen.by("code").items()
+    }
+    depths = codes.pop("bump", {})
+    numbers: dict[str, Any] = {"peaks in the hole": means_of(depths, "unseen peaks"), "depths": len(depths)}
+    for code, parts in codes.items():
+        names = list(parts)
+        ends = {depth: parts[depth] for depth in (names[0], names[-1])}
+        numbers[f"peaks, {code}"] = means_of(ends, "unseen peaks")
     error = text_of(means_of(depths, "relative error"), decimals=2)
-    return Measured(numbers, f"{_seeds(chosen)}; error over that of a blank image: {error}", scale=image_size(rows))
+    detail = f"{_seeds(chosen)}, bump codes; error over that of a blank image: {error}"
+    return Measured(numbers, detail, scale=image_size(rows))
 
 
+@reads_one_target
 def error_places(rows: Table) -> Measured:
     """Return the error of decoders without stripes on the donut, at the rim of the hole and far inside, by code."""
     maps = rows.only(picture="error", stripes=0)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from recombine.cells.arrays import FloatArray
-from recombine.papers.forced_rendering.readings.rows import row_mean
+from recombine.papers.forced_rendering.readings.rows import reads_one_target, row_mean
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.seeds import several
 from recombine.tables.table import Table
@@ -68,6 +68,7 @@ def power_law(found: Mapping[int, float]) -> tuple[float, float, float]:
     return power, error, error * float(stdtrit(max(degrees, 1), 0.975))
 
 
+@reads_one_target
 def stripe_saving(rows: Table) -> Measured:
     """Return how many times fewer bumps are needed with stripes, at the largest side."""
     alone, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)
@@ -77,6 +78,7 @@ def stripe_saving(rows: Table) -> Measured:
     return Measured({"times fewer bumps": alone[side] / helped[side]}, detail)
 
 
+@reads_one_target
 def bumps_exponent(rows: Table) -> Measured:
     """Return the power of the side that the bumps needed without stripes grow with."""
     alone, helped = bumps_by_side(rows, 0), bumps_by_side(rows, 1)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from recombine.papers.forced_rendering.experiments.kernels import IMAGES, INVERTED
+from recombine.papers.forced_rendering.experiments.training import IMAGES, INVERTED
 from recombine.papers.measured import Measured
 from recombine.tables.table import Table
 from recombine.worlds.rendered.bumps import ENCODINGS

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from recombine.papers.forced_rendering.readings.rows import NAN, RAMPS, image_size, means_of, ratios_of, row_mean
+from recombine.papers.forced_rendering.experiments.training import IMAGES
+from recombine.papers.forced_rendering.readings.rows import (
+    NAN,
+    RAMPS,
+    image_size,
+    means_of,
+    ratios_of,
+    reads_one_target,
+    row_mean,
+    trained_on,
+)
 from recombine.papers.measured import Measured
 from recombine.papers.seeds import several
 from recombine.papers.values import text_of
@@ -23,6 +33,7 @@ def _in_the_hole(parts: Mapping[str, Table]) -> dict[str, dict[str, float]]:
     return {"peaks in the hole": means_of(parts, "unseen peaks"), "correlation": means_of(parts, "correlation")}
 
 
+@reads_one_target
 def peaks_with_stripes(rows: Table) -> Measured:
     """Return how right decoders of population codes are in the hole, with stripes."""
     after = _population(rows).but(stripes=0)
@@ -37,6 +48,7 @@ def peaks_with_stripes(rows: Table) -> Measured:
     return Measured(_in_the_hole(after.by("code")), detail)
 
 
+@reads_one_target
 def peaks_without_stripes(rows: Table) -> Measured:
     """Return how right decoders of population codes are in the hole, without stripes."""
     before = _population(rows).only(stripes=0)
@@ -45,6 +57,7 @@ def peaks_without_stripes(rows: Table) -> Measured:
     return Measured(_in_the_hole(before.by("code")), detail, scale=image_size(rows))
 
 
+@reads_one_target
 def peaks_with_stripes_elsewhere(rows: Table) -> Measured:
     """Return how right MLPs, and convolutional decoders of ramps, are in the hole, with stripes."""
     after = rows.but(stripes=0)
@@ -53,6 +66,7 @@ def peaks_with_stripes_elsewhere(rows: Table) -> Measured:
     return Measured(_in_the_hole({"MLP": dense, "CNN on a ramp": ramps}), detail)
 
 
+@reads_one_target
 def peaks_by_canvas(rows: Table) -> Measured:
     """Return how much more peaks are in place with the canvas of the released stripe script."""
     parts = {"without": rows.only(margin=0), "with the canvas": rows.but(margin=0)}
@@ -63,6 +77,8 @@ def peaks_by_canvas(rows: Table) -> Measured:
 
 def peaks_with_penalties(rows: Table) -> Measured:
     """Return peaks of low-rank networks without a penalty and with both."""
+    # The released script of this network paints G.
+    rows = trained_on(rows, IMAGES)
     both = rows.only(penalty="both")
     numbers = {
         "peaks, no penalty": row_mean(rows, "unseen peaks", penalty="none"),
@@ -76,6 +92,7 @@ def peaks_with_penalties(rows: Table) -> Measured:
 
 def peaks_with_one_penalty(rows: Table) -> Measured:
     """Return peaks and components of low-rank networks with one penalty, and how far apart the two are."""
+    rows = trained_on(rows, IMAGES)
     # The column "rank" counts components, exp of the entropy of their weights; a stripe has rank one at any count.
     entropy, variance = (rows.only(penalty=name) for name in ("entropy", "variance"))
     best, worst = max(entropy["unseen peaks"], default=NAN), min(variance["unseen peaks"], default=NAN)

@@ -1,10 +1,14 @@
-"""Forced rendering: means over chosen networks, and of which size their images are."""
+"""Forced rendering: means over chosen networks, what they were trained on, and of which size their images are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import wraps
 from typing import Any
 
+from recombine.papers.forced_rendering.experiments.training import IMAGES, INVERTED
+from recombine.papers.measured import Measured
 from recombine.tables.table import Table
 
 #: Sides of the images that the paper paints, from here up.
@@ -13,11 +17,54 @@ PAPER_SIDE = 28
 PAPER_SIZE, SMALL = "paper's size", "16 pixels"
 RAMPS = ("ramp", "scaled-ramp")
 NAN = float("nan")
+#: Targets of training in formulas.
+TARGET_WORDS = {IMAGES: "G", INVERTED: "1 - G"}
+Reading = Callable[[Table], Measured]
 
 
 def image_size(rows: Table) -> str:
     """Return the scale of rows: whether all images are as large as the paper's."""
     return PAPER_SIZE if len(rows) and (rows["side"] >= PAPER_SIDE).all() else SMALL
+
+
+def trained_on(rows: Table, target: str) -> Table:
+    """Return the rows of networks trained on a target; where rows do not say, it was the images G.
+
+    Examples
+    --------
+    >>> both = Table({"target": ["images", "inverted images"], "peaks": [0.4, 0.2]})
+    >>> trained_on(both, "images")["peaks"].tolist(), len(trained_on(Table({"peaks": [0.4]}), "inverted images"))
+    ([0.4], 0)
+    """
+    if "target" in rows.columns:
+        return rows.only(target=target)
+    return rows if target == IMAGES else rows.head(0)
+
+
+def one_target(rows: Table) -> Table:
+    """Return the rows of networks trained on 1 - G, as the released scripts do, or on G where no others are there.
+
+    Networks of two targets differ, so that no mean is ever taken over both.
+
+    Examples
+    --------
+    >>> one_target(Table({"target": ["images", "inverted images"], "peaks": [0.4, 0.2]}))["peaks"].tolist()
+    [0.2]
+    """
+    return trained_on(rows, INVERTED) if len(trained_on(rows, INVERTED)) else trained_on(rows, IMAGES)
+
+
+def reads_one_target(reading: Reading) -> Reading:
+    """Make a reading look at `one_target` alone, and say at which."""
+
+    @wraps(reading)
+    def read(rows: Table) -> Measured:
+        chosen = one_target(rows)
+        target = INVERTED if len(trained_on(rows, INVERTED)) else IMAGES
+        found = reading(chosen)
+        return replace(found, detail="; ".join(filter(None, [found.detail, f"trained on {TARGET_WORDS[target]}"])))
+
+    return read
 
 
 def row_mean(rows: Table, column: str, **values: Any) -> float:
