@@ -265,6 +265,10 @@ class Experiment:
         except msgspec.ValidationError as error:
             raise InputError(f"setting {setting} is no {self.setting_type.__name__}: {error}") from None
 
+    def unit(self, setting: Any, device: str = "cpu") -> Unit:
+        """Return the unit of a setting, in the grid or not."""
+        return Unit(self.name, self.schema, plain_setting(self._typed(setting)), self.seeds, device)
+
     def units(self, scale: str, device: str = "cpu") -> list[Unit]:
         """Return the units of work of a scale in the order of the grid, each once."""
         units = [Unit(self.name, self.schema, setting, self.seeds, device) for setting in self.settings(scale)]
