@@ -6,7 +6,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from recombine.errors import RecombineError
@@ -200,13 +200,42 @@ def reproduce(
     return state
 
 
+def owed_experiments(
+    paper: Paper, scale: str, store: Store, *, only: Sequence[str] = (), results: Path | None = None
+) -> list[Experiment]:
+    """Return the experiments that have units left, in the paper's order, each with the settings of those alone.
+
+    Parameters
+    ----------
+    paper : Paper
+    scale : {"quick", "full"}
+    store : Store
+        Units that are finished there are not left.
+    only : sequence of str
+        Ids or numbers of claims; all by default.
+    results : Path, optional
+        A results folder: units that have rows there are not left either.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recombine.papers import find
+    >>> [one.name for one in owed_experiments(find("kernel-theory"), "quick", Store(tempfile.mkdtemp()), only=["12"])]
+    ['kernel-theory/by-depth']
+    """
+    experiments = needed_experiments(paper, paper.chosen(only))
+    known = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
+    left = (_owed(experiment, scale, known.get(name)) for name, experiment in experiments.items())
+    lacking = [one.limited(scale, (unit for unit in one.units(scale) if not store.has(unit.key))) for one in left]
+    return [one for one in lacking if one.settings(scale)]
+
+
 def _owed(experiment: Experiment, scale: str, known: Evidence | None) -> Experiment:
     """Return the experiment with those settings alone that have no rows yet."""
     if known is None:
         return experiment
     keys = set(unit_keys(known, experiment))
-    lacking = [unit.setting for unit in experiment.units(scale) if unit.key not in keys]
-    return replace(experiment, **{scale: lacking})
+    return experiment.limited(scale, (unit for unit in experiment.units(scale) if unit.key not in keys))
 
 
 def _run(

@@ -187,6 +187,11 @@ def same_rows(one: Sequence[Row], other: Sequence[Row]) -> bool:
     )
 
 
+def same_evidence(one: Evidence, other: Evidence) -> bool:
+    """Say whether two results have the same rows and the same story."""
+    return one.provenance == other.provenance and same_rows(list(one.table.rows()), list(other.table.rows()))
+
+
 def _same(one: Any, other: Any) -> bool:
     return _missing(other) if _missing(one) else bool(one == other)
 
@@ -264,8 +269,8 @@ def require_joinable(old: Evidence, experiment: Experiment, found: Mapping[str, 
     what = f"the {old.scale} result of {story.experiment}"
     if outdated(old, experiment):
         raise InputError(
-            f"{what} is of schema {story.schema} and the experiment of {experiment.schema}, so their rows do not mean the "
-            "same; let --force put new rows in place of all old ones"
+            f"{what} is of schema {story.schema} and the experiment of {experiment.schema}, so that their rows do not "
+            "mean the same; let --force put new rows in place of all old ones"
         )
     grid = {unit.key for unit in experiment.units(old.scale)}
     stray = [setting for key, setting in zip(keys, story.settings, strict=True) if key not in grid]
@@ -279,8 +284,8 @@ def require_joinable(old: Evidence, experiment: Experiment, found: Mapping[str, 
     clash = next((key for key in twice if not same_rows(rows[key], found[key])), None)
     if clash is not None:
         raise InputError(
-            f"{what} has other rows of {story.settings[keys.index(clash)]} (unit {clash}) than the store; leave this store "
-            "out, or let --force put the store's rows in their place"
+            f"{what} has other rows of {story.settings[keys.index(clash)]} (unit {clash}) than the store; leave this "
+            "store out, or let --force put the store's rows in their place"
         )
 
 
@@ -315,9 +320,9 @@ def _counts(evidence: Evidence) -> Sequence[int]:
     if len(story.settings) == 1:
         return [len(evidence.table)]
     raise InputError(
-        f"the {story.scale} result of {story.experiment} does not say which of its {plural(len(evidence.table), 'row')} "
-        f"belong to which of its {plural(len(story.settings), 'unit')}, so none can be added to it; "
-        "run all of it and replace it with --save --force"
+        f"the {story.scale} result of {story.experiment} does not say which of its "
+        f"{plural(len(evidence.table), 'row')} belong to which of its {plural(len(story.settings), 'unit')}, so that "
+        "none can be added to it; run all of it and replace it with --save --force"
     )
 
 
