@@ -11,6 +11,7 @@ import secrets
 import shutil
 import tarfile
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,7 +98,11 @@ def merge_stores(source: Store, target: Store) -> Merged:
         else:
             _fate(merged, run, target, driver).append(run)
     for folder in sorted((source.folder / CHECKPOINTS).glob("*")):
-        if folder.is_dir() and _begun(folder, target, driver):
+        if not folder.is_dir() or source.has(folder.name):
+            continue
+        if damage := _damage(folder):
+            merged.damaged[folder.name] = damage
+        elif _begun(folder, target, driver):
             merged.begun.append(folder.name)
     return merged
 
@@ -119,19 +124,45 @@ def _text(run: Run) -> str:
 
 
 def _begun(folder: Path, target: Store, driver: str) -> bool:
-    """Copy where a unit stopped, unless it is finished, at work, or begun here; return whether it was copied."""
+    """Copy where a unit stopped, unless it is finished, at work or as far here; return whether it was copied."""
     key, place = folder.name, target.folder / CHECKPOINTS / folder.name
     with _leased(target, key, driver) as lease:
-        if lease is None or target.has(key) or place.exists():
+        if lease is None or target.has(key) or _reached(place) >= _reached(folder):
             return False
         partial = target.folder / ".partial" / f"{key}.{lease.token}"
         try:
-            shutil.copytree(folder, partial)
+            shutil.copytree(folder, partial / "new")
             place.parent.mkdir(exist_ok=True)
-            partial.rename(place)
+            if place.exists():
+                place.rename(partial / "old")
+            (partial / "new").rename(place)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return True
+
+
+def _reached(folder: Path) -> tuple[int, int]:
+    """How far the trainings of a unit came, as their folder says: which training, and its step."""
+    try:
+        told = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
+        return int(told["training"]), int(told["step"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return -1, -1
+
+
+def _damage(folder: Path) -> str | None:
+    """Say what is wrong with a folder of training states, if anything is."""
+    if _reached(folder) == (-1, -1):
+        return "its checkpoint does not say how far it is"
+    for path in sorted(folder.glob("*.npz")):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                whole = archive.testzip() is None
+        except (OSError, zipfile.BadZipFile):
+            whole = False
+        if not whole:
+            return f"its checkpoint {path.name} is damaged"
+    return None
 
 
 @contextmanager
