@@ -185,7 +185,7 @@ def unpack(job: Path, trips: Sequence[Path]) -> None:
         raise RefusedError(f"packed for {facts['machine']}, and this is {platform.machine()}; pack with --machine")
     parts = [_part(part, place, trips) for place, part in enumerate(facts["parts"], 1)]
     job.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(fileobj=_Chain(parts), mode="r|gz") as archive:
+    with _Chain(parts) as chain, tarfile.open(fileobj=chain, mode="r|gz") as archive:
         archive.extractall(job, filter="data")
     for wheel in sorted((job / "wheels").glob("*.whl")):
         with zipfile.ZipFile(wheel) as content:
@@ -236,6 +236,11 @@ class _Chain(io.RawIOBase):
                 return content
             self._files.pop(0).close()
         return b""
+
+    def close(self) -> None:
+        for file in self._files:
+            file.close()
+        super().close()
 
 
 # Running, on the machine.
