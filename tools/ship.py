@@ -11,9 +11,9 @@ There, with all of them at hand (each holds this script, which needs only numpy)
     python3 job/ship.py run forced-rendering --minutes 20 --only 6,7
 
 runs units that neither the results nor the store in ``job/store`` have, in as many processes as get most done, and
-keeps ``job/home.tar.gz`` up to date. Here again::
+keeps ``job/home/home-1.tar.gz`` up to date. Here again::
 
-    recombine reproduce forced-rendering --merge home.tar.gz --save
+    recombine reproduce forced-rendering --merge home-1.tar.gz --save
 
 ``docs/another-machine.md`` tells the same with more words.
 """
@@ -28,6 +28,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -60,16 +61,8 @@ class RefusedError(Exception):
 # Packing, in a clone.
 
 
-def pack(
-    folder: Path,
-    papers: Sequence[str],
-    images: Sequence[str] | None,
-    store: Path | None,
-    machine: str,
-    python: str,
-    most: int,
-) -> None:
-    """Write what the machine lacks as trips of at most ``most`` MB below a folder."""
+def pack(folder: Path, papers: Sequence[str], images: str | None, store: Path | None, most: int, **fit: str) -> None:
+    """Write what the machine lacks as trips of at most ``most`` MB below a folder; wheels fit its machine and Python."""
     if folder.exists() and any(folder.iterdir()):
         raise RefusedError(f"{folder} is not empty; name a new folder, or remove it")
     root = HERE.parents[1]
@@ -82,13 +75,12 @@ def pack(
         results = [f"results/{name}" for name in chosen if (root / "results" / name).is_dir()]
         with tarfile.open(fileobj=io.BytesIO(_git(root, "archive", commit, "src", *results))) as archive:
             archive.extractall(load, filter="data")
-        download(load / "wheels", _requirements(root / "pyproject.toml"), machine, python)
-        for name in needed if images is None else images:
+        download(load / "wheels", _requirements(root / "pyproject.toml"), **fit)
+        for name in needed if images is None else filter(None, images.split(",")):
             pack_images(name, load / "images")
         if store is not None:
             _take_along(_is_store(store), load / "store")
-        facts = {"commit": commit, "python": python, "machine": machine, "papers": chosen}
-        _split(load, folder, facts, most * 1_000_000)
+        _split(load, folder, {"commit": commit, **fit, "papers": chosen}, most * 1_000_000 - 50_000)
 
 
 def _git(root: Path, *words: str) -> bytes:
@@ -246,34 +238,34 @@ class _Chain(io.RawIOBase):
 # Running, on the machine.
 
 
-def run(
-    job: Path, paper: str, minutes: float, only: Sequence[str], scale: str, device: str, workers: str, every: float
-) -> int:
-    """Run units that are owed, and keep the store packed for the way home."""
+def run(job: Path, paper: str, how: Sequence[str], device: str, every: float, most: int) -> int:
+    """Run units that are owed, with options of ``recombine reproduce``, and keep the store packed for the way home."""
     if not ((job / MANIFEST).is_file() and (job / "src").is_dir()):
         raise RefusedError(f"nothing is unpacked in {job}; unpack first, and run the ship.py that lies there then")
     facts, store = json.loads((job / MANIFEST).read_text(encoding="utf-8")), job / "store"
     if paper not in facts["papers"]:
         # Without its results every unit would look owed.
         raise RefusedError(f"{paper} was not packed; there are {', '.join(facts['papers'])}")
-    words = ["--scale", scale, "--device", device, "--minutes", str(minutes), "--workers", workers, "--owed"]
-    words += ["--results", str(job / "results"), "--store", str(store), *(f"--only={claim}" for claim in only)]
+    words = [*how, "--device", device, "--owed", "--results", str(job / "results"), "--store", str(store)]
     search = os.pathsep.join([str(job / "src"), str(job / "site"), *filter(None, [os.environ.get("PYTHONPATH")])])
     known = {"PYTHONPATH": search, "RECOMBINE_DATA": str(job / "data"), "RECOMBINE_COMMIT": facts["commit"]}
+    # A machine that is taken away says so by a signal, if at all.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with _shared_gpu(device) as shared:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "recombine", "reproduce", paper, *words], env={**os.environ, **known, **shared}
-        )
+        command = [sys.executable, "-m", "recombine", "reproduce", paper, *words]
+        child = subprocess.Popen(command, env={**os.environ, **known, **shared})
         try:
             while True:
                 try:
                     return child.wait(every)
                 except subprocess.TimeoutExpired:
-                    home(store, job / "home.tar.gz")
+                    home(store, job / "home", most)
+        except KeyboardInterrupt:
+            return 130
         finally:
             child.terminate()
             child.wait()
-            print(f"{home(store, job / 'home.tar.gz')} finished units in {job / 'home.tar.gz'}", file=sys.stderr)
+            _tell(home(store, job / "home", most), job / "home")
 
 
 @contextmanager
@@ -295,20 +287,53 @@ def _shared_gpu(device: str) -> Iterator[dict[str, str]]:
             subprocess.run([control], input=b"quit\n", env=environment, check=False)
 
 
-def home(store: Path, target: Path) -> int:
-    """Pack a store as one file, written beside and renamed; return how many finished units it holds."""
-    partial = target.with_name(f".{target.name}.partial")
-    units = 0
-    with tarfile.open(partial, "w:gz", compresslevel=6) as archive:
-        for folder in (found for name in STORE_FOLDERS for found in sorted((store / name).glob("**/"))):
-            content = _files(folder)
-            units += (folder / "result.json") in content
+def home(store: Path, folder: Path, most: int) -> int:
+    """Pack a store as files of at most ``most`` MB, each a store by itself; return how many finished units they hold.
+
+    Units stay whole, so a larger one gets a file of its own. What was finished first comes first: a file that is full
+    does not change any more. Files are written beside and renamed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    groups: list[list[Path]] = [[]]
+    size = 0
+    for unit in (unit for name in STORE_FOLDERS for unit in _units(store / name)):
+        weight = sum(map(len, _files(unit).values()))
+        if groups[-1] and size + weight > most * 1_000_000:
+            groups.append([])
+            size = 0
+        groups[-1].append(unit)
+        size += weight
+    targets = [folder / f"home-{place}.tar.gz" for place in range(1, len(groups) + 1)]
+    finished = sum(_pack_units(store, units, target) for units, target in zip(groups, targets, strict=True))
+    for path in set(folder.glob("home-*.tar.gz")) - set(targets):
+        path.unlink()
+    return finished
+
+
+def _pack_units(store: Path, units: Sequence[Path], target: Path) -> int:
+    partial, finished = target.with_name(f".{target.name}.partial"), 0
+    with tarfile.open(partial, "w:gz", compresslevel=3) as archive:
+        for unit in units:
+            content = _files(unit)
+            finished += (unit / "result.json") in content
             for path, data in content.items():
                 entry = tarfile.TarInfo(path.relative_to(store).as_posix())
                 entry.size = len(data)
                 archive.addfile(entry, io.BytesIO(data))
     partial.replace(target)
-    return units
+    return finished
+
+
+def _units(folder: Path) -> list[Path]:
+    """Return the folders of units in the order of their last change."""
+    found = {path.parent for path in folder.rglob("*") if path.is_file()}
+    return sorted(found, key=lambda path: (path.stat().st_mtime_ns if path.exists() else 0, path.name))
+
+
+def _tell(units: int, folder: Path) -> None:
+    files = sorted(folder.glob("home-*.tar.gz"))
+    sizes = ", ".join(f"{path} ({path.stat().st_size / 1e6:.1f} MB)" for path in files)
+    print(f"{units} finished units on the way home: {sizes}", file=sys.stderr)
 
 
 def _files(folder: Path) -> dict[Path, bytes]:
@@ -341,14 +366,16 @@ def main(words: Sequence[str] | None = None) -> int:
     one = verbs.add_parser("run", help="there: run owed units")
     one.add_argument("paper")
     one.add_argument("--minutes", type=float, required=True)
-    one.add_argument("--only", action="append", default=[], help="claims")
+    one.add_argument("--only", help="claims: 9a,9b")
     one.add_argument("--scale", default="full")
     one.add_argument("--device", default="cuda")
     one.add_argument("--workers", default="auto")
     one.add_argument("--every", type=float, default=60, help="seconds between two packings of the store")
-    one = verbs.add_parser("home", help="there: pack a store as one file")
+    one.add_argument("--most", type=int, default=60, help="MB per file for the way home")
+    one = verbs.add_parser("home", help="there: pack a store for the way home")
     one.add_argument("store", type=Path)
-    one.add_argument("target", type=Path)
+    one.add_argument("folder", type=Path)
+    one.add_argument("--most", type=int, default=60, help="MB per file")
     given = vars(parser.parse_args(words))
     try:
         return int(globals()[f"_{given.pop('verb')}"](**given) or 0)
@@ -357,8 +384,13 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _pack(folder: Path, images: str | None, **how: Any) -> None:
-    pack(folder, images=None if images is None else [name for name in images.split(",") if name], **how)
+def _pack(folder: Path, **how: Any) -> None:
+    from recombine.errors import InputError
+
+    try:
+        pack(folder, **how)
+    except InputError as error:
+        raise RefusedError(str(error)) from None
     for trip in sorted(folder.iterdir(), key=lambda path: int(path.name)):
         print(f"{trip}: {sum(path.stat().st_size for path in trip.iterdir()) / 1e6:.1f} MB")
 
@@ -368,12 +400,13 @@ def _unpack(job: Path, trips: Sequence[Path]) -> None:
     print(f"unpacked; now: {Path(sys.executable).name} {job / HERE.name} run PAPER --minutes M")
 
 
-def _run(**how: Any) -> int:
-    return run(HERE.parent, **how)
+def _run(paper: str, device: str, every: float, most: int, **how: Any) -> int:
+    options = [f"--{name}={value}" for name, value in how.items() if value is not None]
+    return run(HERE.parent, paper, options, device, every, most)
 
 
-def _home(store: Path, target: Path) -> None:
-    print(f"{home(_is_store(store), target)} finished units in {target}")
+def _home(store: Path, folder: Path, most: int) -> None:
+    _tell(home(_is_store(store), folder, most), folder)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import platform
 import shutil
 import subprocess
 import sys
+import tarfile
+import time
 import zipfile
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +20,7 @@ import pytest
 
 from recombine.papers import find
 from recombine.runs.collect import merge_stores, opened_store
-from recombine.runs.experiment import Unit
+from recombine.runs.experiment import Result, Unit
 from recombine.runs.store import Store
 from recombine.worlds.images import Images
 
@@ -85,7 +88,7 @@ def test_all_trips_together_run_what_is_owed_and_come_home(ship: ModuleType, tri
     words = ["run", "gated-linear", "--minutes", "5", "--only", only, "--scale", "quick", "--device", "cpu"]
     subprocess.run([sys.executable, job / "ship.py", *words, "--workers", "1"], check=True, cwd=tmp_path, timeout=300)
     here = Store(tmp_path / "here")
-    with opened_store(job / "home.tar.gz") as away:
+    with opened_store(job / "home" / "home-1.tar.gz") as away:
         merged = merge_stores(away, here)
     ran = [run for run in merged.copied if run.key != UNIT.key]
     assert {run.spec["experiment"] for run in ran} == {"gated-linear/limits"}, "the rest was not owed"
@@ -144,11 +147,14 @@ def test_runs_and_ways_home_that_make_no_sense_are_refused(ship: ModuleType, tri
         return done.stderr
 
     assert "nothing is unpacked" in says(trips[0] / "ship.py", "run", "gated-linear", "--minutes", 1)
-    assert "is no store" in says(trips[0] / "ship.py", "home", tmp_path / "nowhere", tmp_path / "home.tar.gz")
+    assert "is no store" in says(trips[0] / "ship.py", "home", tmp_path / "nowhere", tmp_path / "home")
     assert unpack(ship, tmp_path / "job", trips) == 0
     said = says(tmp_path / "job" / "ship.py", "run", "multitask", "--minutes", 1)
     assert said == "ship: multitask was not packed; there are gated-linear\n"
     assert ship.main(["pack", str(tmp_path), "gated-linear"]) == 2
+    assert "is not empty" in capsys.readouterr().err
+    assert ship.main(["pack", str(tmp_path / "new"), "gated-liner"]) == 2
+    assert "did you mean 'gated-linear'?" in capsys.readouterr().err
 
 
 def test_a_pack_names_no_place_of_this_machine(ship: ModuleType, trips: list[Path], tmp_path: Path) -> None:
@@ -157,6 +163,54 @@ def test_a_pack_names_no_place_of_this_machine(ship: ModuleType, trips: list[Pat
     assert str(TOOLS.parent) not in said
     assert platform.node() not in said
     shutil.rmtree(tmp_path / "job")
+
+
+def test_the_way_home_takes_files_that_are_stores_by_themselves(ship: ModuleType, tmp_path: Path) -> None:
+    away, here = Store(tmp_path / "away"), Store(tmp_path / "here")
+    units = [Unit("demo/slopes", 1, {"x": x}) for x in range(3)]
+    noise = np.random.default_rng(3)
+    for unit in units:
+        away.write(unit, Result([{"slope": 1.0}], {"weights": noise.normal(size=50_000)}), {})
+    assert ship.home(away.folder, tmp_path / "home", 1) == 3
+    files = sorted((tmp_path / "home").iterdir())
+    assert [path.name for path in files] == ["home-1.tar.gz", "home-2.tar.gz"]
+    first = files[0].read_bytes()
+    away.write(Unit("demo/slopes", 1, {"x": 3}), Result([{"slope": 1.0}], {"weights": noise.normal(size=50_000)}), {})
+    assert ship.home(away.folder, tmp_path / "home", 1) == 4
+    with opened_store(files[1]) as store:
+        assert len(merge_stores(store, here).copied) == 2
+    with opened_store(files[0]) as store:
+        assert len(merge_stores(store, here).copied) == 2
+    assert sorted(here.finished()) == sorted(away.finished())
+    assert names(first) == names(files[0].read_bytes()), "a file that is full does not change"
+    shutil.rmtree(away.path(units[2].key))
+    shutil.rmtree(away.path(units[1].key))
+    ship.home(away.folder, tmp_path / "home", 1)
+    assert [path.name for path in (tmp_path / "home").iterdir()] == ["home-1.tar.gz"]
+
+
+def names(content: bytes) -> list[str]:
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        return archive.getnames()
+
+
+def test_a_machine_that_is_taken_away_leaves_what_was_finished(
+    ship: ModuleType, trips: list[Path], tmp_path: Path
+) -> None:
+    job = tmp_path / "job"
+    assert unpack(ship, job, trips) == 0
+    words = ["run", "gated-linear", "--minutes", "5", "--scale", "full", "--device", "cpu", "--workers", "1"]
+    child = subprocess.Popen([sys.executable, job / "ship.py", *words, "--every", "0.2"], stderr=subprocess.PIPE)
+    packed = job / "home" / "home-1.tar.gz"
+    end = time.monotonic() + 60
+    while not packed.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    child.terminate()
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert b"Traceback" not in said
+    with opened_store(packed) as store:
+        assert list(store.finished()) == [UNIT.key]
 
 
 @pytest.mark.parametrize("name", ["mnist", "cifar10", "cifar100"])

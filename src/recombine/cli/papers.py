@@ -231,30 +231,33 @@ def _executor(name: str, workers: str | None, address: str | None, order: Order,
     if workers == "auto":
         if name != "local":
             raise InputError(f"--workers auto measures processes of this machine, not of {name}; give a number")
-        return make_executor(name, workers=_measured(order, results))
+        return _measured(order, results)
     if workers is not None and not (workers.isdecimal() and int(workers)):
         raise InputError(f"--workers {workers} is no number of processes; give 1 or more, or auto")
     return make_executor(name, workers=None if workers is None else int(workers), address=address)
 
 
-def _measured(order: Order, results: Path | None) -> int:
+def _measured(order: Order, results: Path | None) -> Executor:
+    """Measure on a unit of the quick grid: it is of the same kind as those of the full one, and over soon."""
     from recombine.papers.reproduce import owed_experiments
-    from recombine.runs.pool import best_workers
+    from recombine.runs.pool import LocalExecutor, measured_executor
     from recombine.runs.store import Store
 
-    waiting = owed_experiments(
+    owed = owed_experiments(
         order.paper, order.scale, Store(order.store), only=order.only, results=results if order.owed else None
     )
-    # A unit of the quick grid stands for those of the full one: it is of the same kind, and over soon.
-    experiments = [order.paper.by_name[one.name.rpartition("/")[2]] for one in waiting if order.minutes != 0]
-    unit = next((unit for one in experiments for unit in one.units("quick", order.device)[:1]), None)
-    if unit is None:
-        return 1
-    bare = replace(order.paper.by_name[unit.experiment.rpartition("/")[2]], quick=(), full=(), needs=None)
-    count, rates = best_workers(bare.compute, unit)
+    names = [one.name.rpartition("/")[2] for one in owed if order.minutes != 0]
+    quick = [name for name in names if order.paper.by_name[name].quick]
+    if not quick:
+        return LocalExecutor(1)
+    experiment = order.paper.by_name[quick[0]]
+    bare = replace(experiment, quick=(), full=(), needs=None)
+    executor, rates = measured_executor(bare.compute, experiment.units("quick", order.device)[0])
     measured = ", ".join(f"{rate:.3g} with {tried}" for tried, rate in rates.items())
-    print(f"recombine: --workers {count}; quick units of {bare.name} per minute: {measured}", file=sys.stderr)
-    return count
+    print(
+        f"recombine: --workers {executor.workers}; quick units of {bare.name} per minute: {measured}", file=sys.stderr
+    )
+    return executor
 
 
 def _run(order: Order, executor: Executor, results: Path | None) -> Reproduction:

@@ -18,6 +18,7 @@ from recombine.papers.results import (
     join_evidence,
     load_all_evidence,
     outdated,
+    replan,
     require_joinable,
     same_rows,
     unit_keys,
@@ -261,7 +262,9 @@ def _joined(paper: Paper, name: str, runs: list[Run], old: Evidence, force: bool
         return _evidence(paper, name, old.scale, runs)
     known = unit_rows(old, experiment) if set(unit_keys(old, experiment)) & set(found) else {}
     fresh = [run for key, run in found.items() if key not in known or not same_rows(known[key], run.rows)]
-    return join_evidence(old, _evidence(paper, name, old.scale, fresh), experiment) if fresh else old
+    return (
+        join_evidence(old, _evidence(paper, name, old.scale, fresh), experiment) if fresh else replan(old, experiment)
+    )
 
 
 def _evidence(paper: Paper, name: str, scale: str, runs: list[Run]) -> Evidence:

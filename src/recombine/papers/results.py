@@ -243,6 +243,23 @@ def join_evidence(old: Evidence, new: Evidence, experiment: Experiment) -> Evide
     return Evidence(_stacked([row for _, rows in units for row in rows], after.experiment), provenance)
 
 
+def replan(evidence: Evidence, experiment: Experiment) -> Evidence:
+    """Return a result that says how much of the grid of today it is; itself, if it does.
+
+    Examples
+    --------
+    >>> from recombine.runs import Experiment, grid
+    >>> story = Provenance("leak", "quick", "", "", "cpu", 0.5, [{"x": 1}], {})
+    >>> replan(Evidence(Table({"leak": [0.7]}), story), Experiment("leak", len, quick=grid(x=[1, 2]), full=[])).extent
+    'quick (1 of 2 units)'
+    """
+    units, ran = len(experiment.units(evidence.scale)), len(evidence.provenance.settings)
+    planned = 0 if units == ran else units
+    if planned == evidence.provenance.planned:
+        return evidence
+    return Evidence(evidence.table, msgspec.structs.replace(evidence.provenance, planned=planned))
+
+
 def require_joinable(old: Evidence, experiment: Experiment, found: Mapping[str, Sequence[Row]]) -> None:
     """Raise unless rows by unit can be put beside a result without changing or dropping any of its rows.
 

@@ -12,7 +12,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -50,7 +50,7 @@ class LocalExecutor(Executor):
     """
 
     def __init__(self, workers: int, threads: int = 1) -> None:
-        self.in_flight = 2 * workers
+        self.workers, self.in_flight = workers, 2 * workers
         self._threads = threads
         self._slot = threading.local()
         self._processes: set[_Process] = set()
@@ -108,14 +108,14 @@ class LocalExecutor(Executor):
         self._slot.process = None
 
 
-def best_workers(
+def measured_executor(
     fn: Callable[..., object], *args: object, counts: Sequence[int] = (1, 2, 4, 8), limit: float = 60.0
-) -> tuple[int, dict[int, float]]:
-    """Measure in how many processes at a time the same call gets done most often.
+) -> tuple[LocalExecutor, dict[int, float]]:
+    """Return an executor with as many processes as get the same call done most often, found by measurement.
 
     Each process makes the call once before it counts: what is compiled or loaded then is paid once. A larger number is
     tried as long as the one before it brought at least a tenth more, there is a core for each process, and less than
-    half of the time is spent.
+    half of the time is spent. The smallest number within a twentieth of the best is taken.
 
     Parameters
     ----------
@@ -128,36 +128,56 @@ def best_workers(
 
     Returns
     -------
-    tuple of int and dict
-        The smallest number within a twentieth of the best, and calls per minute by number.
+    tuple of LocalExecutor and dict
+        The executor, and calls per minute by number of processes.
 
     Examples
     --------
-    >>> count, rates = best_workers(pow, 2, 10, counts=[1])
-    >>> count, list(rates)
+    >>> executor, rates = measured_executor(pow, 2, 10, counts=[1])
+    >>> executor.workers, list(rates)
     (1, [1])
+    >>> executor.shutdown()
     """
+    executor, rates = LocalExecutor(max(counts)), {}
+    try:
+        rates = _rates(executor, counts, limit, fn, args)
+        best = next(count for count, rate in rates.items() if rate >= 0.95 * max(rates.values()))
+    except BaseException:
+        executor.shutdown(wait=False)
+        raise
+    if best == len(executor.pids()):
+        # Those that were measured are warm; no other is started as long as no more calls are handed in.
+        executor.workers = executor.in_flight = best
+        return executor, rates
+    executor.shutdown()
+    return LocalExecutor(best), rates
+
+
+def _rates(
+    executor: LocalExecutor, counts: Sequence[int], limit: float, fn: Callable[..., object], args: tuple[object, ...]
+) -> dict[int, float]:
     cores, start = os.cpu_count() or 1, time.monotonic()
     rates: dict[int, float] = {}
-    with LocalExecutor(max(counts)) as executor:
-        for count in counts:
-            try:
-                _time(executor, count, fn, args)
-                rates[count] = 60 * count / _time(executor, count, fn, args)
-            except Exception:
-                # So many do not fit, into the memory of a GPU say; that even one fails is for the caller to hear.
-                if not rates:
-                    raise
-                break
-            rising = len(rates) < 2 or rates[count] >= 1.1 * max(list(rates.values())[:-1])
-            if not rising or 2 * count > cores or time.monotonic() - start > limit / 2:
-                break
-    return next(count for count, rate in rates.items() if rate >= 0.95 * max(rates.values())), rates
+    for count in counts:
+        try:
+            _time(executor, count, fn, args)
+            rates[count] = 60 * count / _time(executor, count, fn, args)
+        except Exception:
+            # So many do not fit, into the memory of a GPU say; that even one fails is for the caller to hear.
+            if not rates:
+                raise
+            break
+        rising = len(rates) < 2 or rates[count] >= 1.1 * max(list(rates.values())[:-1])
+        if not rising or 2 * count > cores or time.monotonic() - start > limit / 2:
+            break
+    return rates
 
 
 def _time(executor: LocalExecutor, count: int, fn: Callable[..., object], args: tuple[object, ...]) -> float:
     start = time.monotonic()
-    for future in [executor.submit(fn, *args) for _ in range(count)]:
+    futures = [executor.submit(fn, *args) for _ in range(count)]
+    wait(futures)
+    for future in futures:
         future.result()
     return max(time.monotonic() - start, 1e-9)
 
