@@ -62,7 +62,7 @@ class RefusedError(Exception):
 
 
 def pack(folder: Path, papers: Sequence[str], images: str | None, store: Path | None, most: int, **fit: str) -> None:
-    """Write what the machine lacks as trips of at most ``most`` MB below a folder; wheels fit its machine and Python."""
+    """Write what a machine lacks as trips of at most ``most`` MB below a folder; wheels fit its kind and its Python."""
     if folder.exists() and any(folder.iterdir()):
         raise RefusedError(f"{folder} is not empty; name a new folder, or remove it")
     root = HERE.parents[1]

@@ -140,7 +140,9 @@ def test_what_does_not_fit_the_machine_is_refused(
     assert "no manifest.json in" in capsys.readouterr().err
 
 
-def test_runs_and_ways_home_that_make_no_sense_are_refused(ship: ModuleType, trips: list[Path], tmp_path: Path) -> None:
+def test_runs_and_ways_home_that_make_no_sense_are_refused(
+    ship: ModuleType, trips: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def says(*words: object) -> str:
         done = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, check=False)
         assert done.returncode == 2
