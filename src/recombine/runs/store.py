@@ -73,7 +73,7 @@ class Store:
     """A folder of finished runs that many processes and hosts may write to.
 
     A run is written to a hidden folder and renamed once, so whatever stands under ``runs/`` is complete: a kill at any
-    moment costs at most the unit at work. `merge_stores` brings the runs of another store here.
+    moment costs at most the unit at work. Stores merge by copying one ``runs/`` over another.
 
     Parameters
     ----------
