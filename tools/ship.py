@@ -35,16 +35,16 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from gpu_service import shared_gpu
 from image_bytes import pack_images, unpack_images
 
 HERE = Path(__file__).resolve()
 #: This script, and what it needs beside it.
-SCRIPTS = ("ship.py", "image_bytes.py")
+SCRIPTS = ("ship.py", "image_bytes.py", "gpu_service.py")
 MANIFEST = "manifest.json"
 #: What the machine has; figures are drawn at home.
 THERE = {"numpy", "scipy", "scikit-learn", "matplotlib"}
@@ -251,7 +251,7 @@ def run(job: Path, paper: str, how: Sequence[str], device: str, every: float, mo
     known = {"PYTHONPATH": search, "RECOMBINE_DATA": str(job / "data"), "RECOMBINE_COMMIT": facts["commit"]}
     # A machine that is taken away says so by a signal, if at all.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with _shared_gpu(device) as shared:
+    with shared_gpu(device) as shared:
         command = [sys.executable, "-m", "recombine", "reproduce", paper, *words]
         child = subprocess.Popen(command, env={**os.environ, **known, **shared})
         try:
@@ -266,25 +266,6 @@ def run(job: Path, paper: str, how: Sequence[str], device: str, every: float, mo
             child.terminate()
             child.wait()
             _tell(home(store, job / "home", most), job / "home")
-
-
-@contextmanager
-def _shared_gpu(device: str) -> Iterator[dict[str, str]]:
-    """Start NVIDIA's service by which processes compute at the same time on one GPU, where there is one."""
-    control = shutil.which("nvidia-cuda-mps-control") if device.startswith("cuda") else None
-    if control is None or "CUDA_MPS_PIPE_DIRECTORY" in os.environ:
-        yield {}
-        return
-    with tempfile.TemporaryDirectory() as place:
-        known = {"CUDA_MPS_PIPE_DIRECTORY": place, "CUDA_MPS_LOG_DIRECTORY": place}
-        trial = [sys.executable, "-c", "import torch; torch.ones(1, device='cuda').item()"]
-        environment = {**os.environ, **known}
-        subprocess.run([control, "-d"], env=environment, check=False)
-        try:
-            good = subprocess.run(trial, env=environment, check=False, timeout=120).returncode == 0
-            yield known if good else {}
-        finally:
-            subprocess.run([control], input=b"quit\n", env=environment, check=False)
 
 
 def home(store: Path, folder: Path, most: int) -> int:

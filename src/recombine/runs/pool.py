@@ -113,9 +113,10 @@ def measured_executor(
 ) -> tuple[LocalExecutor, dict[int, float]]:
     """Return an executor with as many processes as get the same call done most often, found by measurement.
 
-    Each process makes the call once before it counts: what is compiled or loaded then is paid once. A larger number is
-    tried as long as the one before it brought at least a tenth more, there is a core for each process, and less than
-    half of the time is spent. The smallest number within a twentieth of the best is taken.
+    All processes start at once, one per core at most, and make the call once before it counts: what is loaded or
+    compiled then is paid once, and no further time if they all go on working. A larger number is tried as long as the
+    one before it brought at least a tenth more, and less than half of the time is spent. The smallest number within a
+    twentieth of the best is taken.
 
     Parameters
     ----------
@@ -156,21 +157,28 @@ def measured_executor(
 def _rates(
     executor: LocalExecutor, counts: Sequence[int], limit: float, fn: Callable[..., object], args: tuple[object, ...]
 ) -> dict[int, float]:
-    cores, start = os.cpu_count() or 1, time.monotonic()
-    rates: dict[int, float] = {}
-    for count in counts:
-        try:
-            _time(executor, count, fn, args)
-            rates[count] = 60 * count / _time(executor, count, fn, args)
-        except Exception:
-            # So many do not fit, into the memory of a GPU say; that even one fails is for the caller to hear.
-            if not rates:
-                raise
-            break
+    start, rates = time.monotonic(), dict[int, float]()
+    for count in _warmed(executor, counts, fn, args):
+        rates[count] = 60 * count / _time(executor, count, fn, args)
         rising = len(rates) < 2 or rates[count] >= 1.1 * max(list(rates.values())[:-1])
-        if not rising or 2 * count > cores or time.monotonic() - start > limit / 2:
+        if not rising or time.monotonic() - start > limit / 2:
             break
     return rates
+
+
+def _warmed(
+    executor: LocalExecutor, counts: Sequence[int], fn: Callable[..., object], args: tuple[object, ...]
+) -> Sequence[int]:
+    """Make the call in as many processes as there are cores for and fit, and return the numbers up to that."""
+    fit = [count for count in counts if count <= (os.cpu_count() or 1)] or [counts[0]]
+    try:
+        _time(executor, fit[-1], fn, args)
+    except Exception:
+        # So many do not fit, into the memory of a GPU say; that even the fewest fail is for the caller to hear.
+        if len(fit) == 1:
+            raise
+        return _warmed(executor, fit[:-1], fn, args)
+    return fit
 
 
 def _time(executor: LocalExecutor, count: int, fn: Callable[..., object], args: tuple[object, ...]) -> float:
