@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from recombine.errors import InputError, RecombineError
@@ -57,6 +58,18 @@ def test_a_claim_holds_fails_or_was_not_run() -> None:
     assert absent.verdict is Standing.NOT_RUN
     assert absent.scale == ""
     assert "margins" in absent.detail
+
+
+def test_a_part_of_a_grid_that_lacks_what_is_read_decides_nothing() -> None:
+    def last_of_both(rows: Table) -> Measured:
+        return Measured({"smallest margin": float(rows.only(task="CD-3")["margin"][0])})
+
+    claim, table = replace(CLAIM, measure=last_of_both), Table({"task": ["CD-1"], "margin": [0.5]})
+    part = Evidence(table, msgspec.structs.replace(STORY, settings=[{"task": "CD-1"}], planned=2))
+    outcome = claim.judge({"margins": part})
+    assert (outcome.verdict, outcome.scale) == (Standing.NOT_RUN, "quick (1 of 2 units)")
+    with pytest.raises(IndexError):
+        claim.judge({"margins": Evidence(table, STORY)})
 
 
 def test_a_contradiction_is_not_a_failure() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -59,12 +60,25 @@ def reproduce_command(
     device: Annotated[str, typer.Option(help="Where networks train: cpu, cuda, cuda:1.")] = "cpu",
     executor: Annotated[str, typer.Option(help="inline, local, dask or slurm.")] = "local",
     address: Annotated[str | None, typer.Option(help="Dask scheduler.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes, Dask workers or Slurm jobs.")] = None,
+    workers: Annotated[
+        str | None,
+        typer.Option(help="Processes, Dask workers or Slurm jobs; auto measures how many processes get most done."),
+    ] = None,
     minutes: Annotated[
         float | None,
         typer.Option(
             min=0,
             help="Stop after this long and save what is in training; call again to go on. 0 only reads the store.",
+        ),
+    ] = None,
+    owed: Annotated[
+        bool, typer.Option("--owed", help="Run only units that the results folder lacks; judge both together.")
+    ] = False,
+    merge: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="First bring home the units of another store: its folder, or the file it was packed into. "
+            "Then nothing is run unless --minutes is given."
         ),
     ] = None,
     from_results: Annotated[
@@ -73,16 +87,17 @@ def reproduce_command(
     only: Annotated[list[str] | None, typer.Option(help="Only these claims: 13a,13b; may be repeated.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report with figures to this file.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write every figure as SVG into this folder.")] = None,
-    save: Annotated[bool, typer.Option("--save", help="Write what was run to the results folder.")] = False,
+    save: Annotated[
+        bool, typer.Option("--save", help="Add the units that were run to the results folder; rows in it stay.")
+    ] = False,
     results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
     store: Annotated[Path, typer.Option(help="Folder of finished units; an interrupted run continues.")] = STORE,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing report and figures.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite report, figures and differing rows.")] = False,
 ) -> None:
     """Run a paper's experiments and check every claim; exit code 1 if one fails."""
     from recombine.papers import find
     from recombine.papers.reproduce import from_results as judge_results
     from recombine.papers.results import default_folder
-    from recombine.runs.executors import make_executor
 
     chosen = find(paper)
     only = _numbers(only or [])
@@ -92,21 +107,20 @@ def reproduce_command(
         _check_figures(figures, chosen, only, force)
     folder = results or default_folder()
     if from_results:
-        if store != STORE:
-            raise InputError("--from-results reads results and no store; leave out --store, or --from-results")
-        if save:
-            raise InputError("--from-results runs nothing that --save could write; leave out one of the two")
-        if not folder.is_dir():
-            raise InputError(f"{_no_results(folder)}, or run without --from-results")
-        if not any((folder / chosen.name).glob("*.json")):
-            raise InputError(
-                f"{folder} has no results of {chosen.name}; name another folder, or leave out --from-results"
-            )
+        _check_judging(chosen, folder, store, {"--save": save, "--owed": owed, "--merge": bool(merge)})
         state = judge_results(chosen, folder, scale=scale, only=only)
     else:
         _check_device(device)
-        pool = make_executor(executor, workers=workers, address=address)
-        state = _run(chosen, scale or "quick", only, pool, store, device, minutes)
+        if owed and not folder.is_dir():
+            raise InputError(f"{_no_results(folder)}, or leave out --owed")
+        if merge:
+            brought = [_merge(chosen, other, store) for other in merge]
+            scale, minutes = scale or min(brought), minutes or 0.0
+        order = Order(chosen, scale or "quick", only, store, device, minutes, owed, force)
+        # Where rows of results come in, they are judged with those of the store.
+        shared = folder if (owed or save or merge) and folder.is_dir() else None
+        pool = _executor(executor, workers, address, order, shared)
+        state = _run(order, pool, shared)
         if save:
             _save(state, folder)
     say(_rendered(state))
@@ -172,22 +186,100 @@ def _check_device(device: str) -> None:
         raise InputError(f"--device {device} {why}; use cpu, or where there is a GPU cuda or cuda:1") from None
 
 
-def _run(
-    paper: Paper, scale: str, only: list[str], executor: Executor, store: Path, device: str, minutes: float | None
-) -> Reproduction:
+class Order(NamedTuple):
+    """What is to be run, of which paper."""
+
+    paper: Paper
+    scale: str
+    only: list[str]
+    store: Path
+    device: str
+    minutes: float | None
+    owed: bool
+    force: bool
+
+
+def _check_judging(paper: Paper, folder: Path, store: Path, others: dict[str, bool]) -> None:
+    """Refuse options that --from-results has no use for, and a folder without results."""
+    if store != STORE:
+        raise InputError("--from-results reads results and no store; leave out --store, or --from-results")
+    for option, given in others.items():
+        if given:
+            raise InputError(f"--from-results runs nothing that {option} could write or read; leave out one of the two")
+    if not folder.is_dir():
+        raise InputError(f"{_no_results(folder)}, or run without --from-results")
+    if not any((folder / paper.name).glob("*.json")):
+        raise InputError(f"{folder} has no results of {paper.name}; name another folder, or leave out --from-results")
+
+
+def _merge(paper: Paper, path: Path, store: Path) -> str:
+    """Bring another store's units home, say what came, and return the largest scale they belong to."""
+    from recombine.report.papers.terminal import merge_lines
+    from recombine.runs.collect import merge_stores, opened_store
+    from recombine.runs.store import Store
+
+    with opened_store(path) as other:
+        merged = merge_stores(other, Store(store))
+        for line in merge_lines(merged, paper, path):
+            print(line, file=sys.stderr)
+    keys = {run.key for run in merged.sound}
+    full = {unit.key for experiment in paper.experiments for unit in experiment.units("full")}
+    return "full" if keys & full else "quick"
+
+
+def _executor(name: str, workers: str | None, address: str | None, order: Order, results: Path | None) -> Executor:
+    """Return the executor that was asked for, with the number of processes measured if that was asked for too."""
+    from recombine.runs.executors import make_executor
+
+    if workers == "auto":
+        if name != "local":
+            raise InputError(f"--workers auto measures processes of this machine, not of {name}; give a number")
+        return _measured(order, results)
+    if workers is not None and not (workers.isdecimal() and int(workers)):
+        raise InputError(f"--workers {workers} is no number of processes; give 1 or more, or auto")
+    return make_executor(name, workers=None if workers is None else int(workers), address=address)
+
+
+def _measured(order: Order, results: Path | None) -> Executor:
+    """Measure on a unit of the quick grid: it is of the same kind as those of the full one, and over soon."""
+    from recombine.papers.reproduce import owed_experiments
+    from recombine.runs.pool import LocalExecutor, measured_executor
+    from recombine.runs.store import Store
+
+    owed = owed_experiments(
+        order.paper, order.scale, Store(order.store), only=order.only, results=results if order.owed else None
+    )
+    names = [one.name.rpartition("/")[2] for one in owed if order.minutes != 0]
+    quick = [name for name in names if order.paper.by_name[name].quick]
+    if not quick:
+        return LocalExecutor(1)
+    experiment = order.paper.by_name[quick[0]]
+    bare = replace(experiment, quick=(), full=(), needs=None)
+    executor, rates = measured_executor(bare.compute, experiment.units("quick", order.device)[0])
+    measured = ", ".join(f"{rate:.3g} with {tried}" for tried, rate in rates.items())
+    print(
+        f"recombine: --workers {executor.workers}; quick units of {bare.name} per minute: {measured}", file=sys.stderr
+    )
+    return executor
+
+
+def _run(order: Order, executor: Executor, results: Path | None) -> Reproduction:
     from recombine.papers.reproduce import reproduce
     from recombine.runs.store import Store
 
     try:
         with _live() as watch:
             state = reproduce(
-                paper,
-                scale,
-                store=Store(store),
+                order.paper,
+                order.scale,
+                store=Store(order.store),
                 executor=executor,
-                only=only,
-                device=device,
-                minutes=minutes,
+                only=order.only,
+                device=order.device,
+                minutes=order.minutes,
+                results=results,
+                owed=order.owed,
+                force=order.force,
                 watch=watch,
             )
     except BaseException as error:
@@ -196,7 +288,7 @@ def _run(
         if not isinstance(error, KeyboardInterrupt):
             raise
         print(
-            f"recombine: stopped. Finished units are in {store}; the same command goes on from there.",
+            f"recombine: stopped. Finished units are in {order.store}; the same command goes on from there.",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
@@ -205,13 +297,21 @@ def _run(
 
 
 def _save(state: Reproduction, folder: Path) -> None:
+    """Write the results that have changed, and say how far each has come."""
     from recombine.papers.record import record_of, save_record
-    from recombine.papers.results import save_evidence
+    from recombine.papers.results import load_evidence, same_evidence, save_evidence
 
-    for evidence in state.results.values():
-        save_evidence(folder, state.paper.name, evidence)
+    written = 0
+    for name, evidence in state.results.items():
+        old = load_evidence(folder, state.paper.name, name, (evidence.scale,))
+        if old is None or not same_evidence(old, evidence):
+            save_evidence(folder, state.paper.name, evidence)
+            before = len(old.provenance.settings) if old else 0
+            now = len(evidence.provenance.settings)
+            print(f"{name}: {now} of {evidence.provenance.planned or now} units, {before} before", file=sys.stderr)
+            written += 1
     save_record(folder, record_of(state.paper, folder))
-    print(f"{plural(len(state.results), 'result')} written to {folder / state.paper.name}", file=sys.stderr)
+    print(f"{plural(written, 'result')} written to {folder / state.paper.name}", file=sys.stderr)
 
 
 def _draw(state: Reproduction, folder: Path) -> str:

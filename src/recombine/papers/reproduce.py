@@ -12,7 +12,18 @@ from pathlib import Path
 from recombine.errors import RecombineError
 from recombine.papers.claims import Claim
 from recombine.papers.paper import Paper
-from recombine.papers.results import Evidence, Provenance, load_all_evidence
+from recombine.papers.results import (
+    Evidence,
+    Provenance,
+    join_evidence,
+    load_all_evidence,
+    outdated,
+    replan,
+    require_joinable,
+    same_rows,
+    unit_keys,
+    unit_rows,
+)
 from recombine.papers.standing import Outcome, Standing
 from recombine.runs.collect import read_all
 from recombine.runs.experiment import SEEDS, Experiment
@@ -124,6 +135,9 @@ def reproduce(
     only: Sequence[str] = (),
     device: str = "cpu",
     minutes: float | None = None,
+    results: Path | None = None,
+    owed: bool = False,
+    force: bool = False,
     watch: Watch | None = None,
 ) -> Reproduction:
     """Run the experiments that claims need, and judge them.
@@ -142,6 +156,12 @@ def reproduce(
         Passed on to units that train networks.
     minutes : float, optional
         Start no unit after this long, and judge claims on what is finished; 0 only reads the store.
+    results : Path, optional
+        A results folder: claims are judged on its rows and those of the store together.
+    owed : bool
+        Run only units that have no rows in ``results``.
+    force : bool
+        Where a unit has other rows in ``results`` than in the store, take those of the store; else it is an error.
     watch : callable, optional
         Told about progress.
 
@@ -157,34 +177,94 @@ def reproduce(
     """
     state = Reproduction(paper, paper.chosen(only), {})
     experiments = needed_experiments(paper, state.claims)
+    known = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
+    if owed:
+        state.results.update(known)
+    wanted = {name: _owed(one, scale, known.get(name) if owed else None) for name, one in experiments.items()}
     end = time.monotonic() + 60 * (minutes or 0)
-    for experiment in experiments.values() if minutes != 0 else ():
+    for experiment in wanted.values() if minutes != 0 else ():
         experiment.require_needs(store.lacking(experiment.units(scale)))
+    found = {}
     for name, experiment in experiments.items():
         if watch is not None:
             watch(state, name)
         seconds = None if minutes is None else max(0.0, end - time.monotonic())
-        runs = _runs(experiment, scale, store, executor, device, seconds)
-        if runs:
-            state.results[name] = _evidence(paper, name, scale, runs)
+        _run(wanted[name], scale, store, executor, device, seconds)
+        found[name] = read_all(store, experiment, scale)
+        if found[name] and name not in known:
+            state.results[name] = _evidence(paper, name, scale, found[name])
+    # Not before everything has run: rows that do not fit together must not cost the experiments after them.
+    for name, old in known.items():
+        state.results[name] = _joined(paper, name, found[name], old, force)
     if watch is not None:
         watch(state, None)
     return state
 
 
-def _runs(
+def owed_experiments(
+    paper: Paper, scale: str, store: Store, *, only: Sequence[str] = (), results: Path | None = None
+) -> list[Experiment]:
+    """Return the experiments that have units left, in the paper's order, each with the settings of those alone.
+
+    Parameters
+    ----------
+    paper : Paper
+    scale : {"quick", "full"}
+    store : Store
+        Units that are finished there are not left.
+    only : sequence of str
+        Ids or numbers of claims; all by default.
+    results : Path, optional
+        A results folder: units that have rows there are not left either.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recombine.papers import find
+    >>> [one.name for one in owed_experiments(find("kernel-theory"), "quick", Store(tempfile.mkdtemp()), only=["12"])]
+    ['kernel-theory/by-depth']
+    """
+    experiments = needed_experiments(paper, paper.chosen(only))
+    known = {} if results is None else load_all_evidence(results, paper.name, experiments, (scale,))
+    left = (_owed(experiment, scale, known.get(name)) for name, experiment in experiments.items())
+    lacking = [one.limited(scale, (unit for unit in one.units(scale) if not store.has(unit.key))) for one in left]
+    return [one for one in lacking if one.settings(scale)]
+
+
+def _owed(experiment: Experiment, scale: str, known: Evidence | None) -> Experiment:
+    """Return the experiment with those settings alone that have no rows yet."""
+    if known is None:
+        return experiment
+    keys = set(unit_keys(known, experiment))
+    return experiment.limited(scale, (unit for unit in experiment.units(scale) if unit.key not in keys))
+
+
+def _run(
     experiment: Experiment, scale: str, store: Store, executor: Executor, device: str, seconds: float | None
-) -> list[Run]:
-    """Run what the store lacks as far as time allows, and read back what is finished."""
+) -> None:
+    """Run what the store lacks as far as time allows."""
     if seconds == 0:
-        return read_all(store, experiment, scale)
+        return
     sweep = run(experiment, scale, store, executor, device=device, seconds=seconds)
     if sweep.failures:
         raise RecombineError(
             f"{experiment.name} at scale {scale} is not complete: {sweep.failures[0].error}. What is finished is kept, "
             f"and {store.folder / 'failures'} has the details; mend that and run it again"
         )
-    return read_all(store, experiment, scale)
+
+
+def _joined(paper: Paper, name: str, runs: list[Run], old: Evidence, force: bool) -> Evidence:
+    """Return an old result with the units of the store that it lacks; itself, if it lacks none."""
+    experiment, found = paper.by_name[name], {run.key: run for run in runs}
+    if not force:
+        require_joinable(old, experiment, {key: run.rows for key, run in found.items()})
+    elif runs and (outdated(old, experiment) or len(runs) == len(experiment.units(old.scale))):
+        return _evidence(paper, name, old.scale, runs)
+    known = unit_rows(old, experiment) if set(unit_keys(old, experiment)) & set(found) else {}
+    fresh = [run for key, run in found.items() if key not in known or not same_rows(known[key], run.rows)]
+    return (
+        join_evidence(old, _evidence(paper, name, old.scale, fresh), experiment) if fresh else replan(old, experiment)
+    )
 
 
 def _evidence(paper: Paper, name: str, scale: str, runs: list[Run]) -> Evidence:
@@ -202,6 +282,8 @@ def _evidence(paper: Paper, name: str, scale: str, runs: list[Run]) -> Evidence:
         settings=settings,
         versions=_versions(runs),
         planned=0 if len(runs) == planned else planned,
+        rows=[len(run.rows) for run in runs],
+        schema=paper.by_name[name].schema,
     )
     return Evidence(Table.from_rows(row for run in runs for row in run.rows), provenance)
 

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.runs.collect import Merged as Merged
     from recombine.runs.collect import collect as collect
     from recombine.runs.collect import load_table as load_table
+    from recombine.runs.collect import merge_stores as merge_stores
+    from recombine.runs.collect import opened_store as opened_store
     from recombine.runs.collect import save_table as save_table
     from recombine.runs.executors import make_executor as make_executor
     from recombine.runs.experiment import Experiment as Experiment

@@ -1,21 +1,232 @@
-"""One Parquet table out of many run folders: derived, so it can be deleted at any time."""
+"""Finished runs taken together: one store out of two, and one Parquet table out of many run folders.
+
+A table is derived, so it can be deleted at any time.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import secrets
+import shutil
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from recombine.errors import InputError
 from recombine.runs.experiment import Experiment
-from recombine.runs.store import Run, Store
+from recombine.runs.leases import Lease, heartbeat
+from recombine.runs.store import CorruptRunError, Run, Store
 from recombine.tables.table import Column, Table
 
 #: The one metadata entry of a table file.
 ENTRY = "recombine"
+#: Folders of a store that travel: finished runs, and where unfinished ones stopped.
+RUNS, CHECKPOINTS = "runs", "checkpoints"
+#: What a packed store may hold; anything else in the file is left there.
+PACKED = re.compile(rf"({RUNS}/[0-9a-f]{{2}}|{CHECKPOINTS})/[0-9a-f]{{32}}/[\w-][\w.-]*")
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What became of the runs of another store; every run is named by its key.
+
+    Parameters
+    ----------
+    copied : list of Run
+        Brought here.
+    present : list of Run
+        Not brought: the same rows were here.
+    differing : list of Run
+        Not brought: a run with other rows stands here, and stays.
+    busy : list of Run
+        Not brought: somebody is at work on the unit here.
+    damaged : dict of str to str
+        Not brought: what is wrong with the run, by its key.
+    begun : list of str
+        Units that were not finished there and go on here from where they stopped.
+    """
+
+    copied: list[Run] = field(default_factory=list)
+    present: list[Run] = field(default_factory=list)
+    differing: list[Run] = field(default_factory=list)
+    busy: list[Run] = field(default_factory=list)
+    damaged: dict[str, str] = field(default_factory=dict)
+    begun: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"Merged({len(self.copied)} copied, {len(self.present)} present, {len(self.damaged)} damaged)"
+
+    @property
+    def sound(self) -> list[Run]:
+        """Every run of the other store that passed the check."""
+        return [*self.copied, *self.present, *self.differing, *self.busy]
+
+
+def merge_stores(source: Store, target: Store) -> Merged:
+    """Copy the finished runs of one store into another, each checked and whole; nothing that is there is replaced.
+
+    A merge that was stopped is completed by the next one. The source is only read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recombine.runs import Unit
+    >>> there, here = Store(tempfile.mkdtemp()), Store(tempfile.mkdtemp())
+    >>> unit = Unit("addition", 1, {"distance": 3})
+    >>> there.write(unit, [{"slope": 0.5}], {})
+    True
+    >>> merge_stores(there, here), merge_stores(there, here)
+    (Merged(1 copied, 0 present, 0 damaged), Merged(0 copied, 1 present, 0 damaged))
+    >>> here.read(unit.key).rows
+    [{'slope': 0.5}]
+    """
+    merged, driver = Merged(), secrets.token_hex(8)
+    for key in source.finished():
+        try:
+            run = source.checked(key)
+        except CorruptRunError as error:
+            merged.damaged[key] = str(error)
+        else:
+            _fate(merged, run, target, driver).append(run)
+    for folder in sorted((source.folder / CHECKPOINTS).glob("*")):
+        if not folder.is_dir() or source.has(folder.name):
+            continue
+        if damage := _damage(folder):
+            merged.damaged[folder.name] = damage
+        elif _begun(folder, target, driver):
+            merged.begun.append(folder.name)
+    return merged
+
+
+def _fate(merged: Merged, run: Run, target: Store, driver: str) -> list[Run]:
+    """Copy a run if there is none, and return the list it belongs to."""
+    with _leased(target, run.key, driver) as lease:
+        there = target.read(run.key)
+        if there is None and lease is not None:
+            return merged.copied if target.adopt(run, lease) else merged.present
+    if there is None:
+        return merged.busy
+    return merged.present if _text(there) == _text(run) else merged.differing
+
+
+def _text(run: Run) -> str:
+    # As text a NaN is equal to another.
+    return json.dumps(run.rows, sort_keys=True)
+
+
+def _begun(folder: Path, target: Store, driver: str) -> bool:
+    """Copy where a unit stopped, unless it is finished, at work or as far here; return whether it was copied."""
+    key, place = folder.name, target.folder / CHECKPOINTS / folder.name
+    with _leased(target, key, driver) as lease:
+        if lease is None or target.has(key) or _reached(place) >= _reached(folder):
+            return False
+        partial = target.folder / ".partial" / f"{key}.{lease.token}"
+        try:
+            shutil.copytree(folder, partial / "new")
+            place.parent.mkdir(exist_ok=True)
+            if place.exists():
+                place.rename(partial / "old")
+            (partial / "new").rename(place)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return True
+
+
+def _reached(folder: Path) -> tuple[int, int]:
+    """How far the trainings of a unit came, as their folder says: which training, and its step."""
+    try:
+        told = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
+        return int(told["training"]), int(told["step"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return -1, -1
+
+
+def _damage(folder: Path) -> str | None:
+    """Say what is wrong with a folder of training states, if anything is."""
+    if _reached(folder) == (-1, -1):
+        return "its checkpoint does not say how far it is"
+    for path in sorted(folder.glob("*.npz")):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                whole = archive.testzip() is None
+        except (OSError, zipfile.BadZipFile):
+            whole = False
+        if not whole:
+            return f"its checkpoint {path.name} is damaged"
+    return None
+
+
+@contextmanager
+def _leased(store: Store, key: str, driver: str) -> Iterator[Lease | None]:
+    """Hold a unit, so that nobody starts it or sweeps away what is half copied; None where somebody else holds it."""
+    lease = store.leases.take(key, driver)
+    if lease is None:
+        yield None
+        return
+    try:
+        with heartbeat(lease, store.stale_after / 8):
+            yield lease
+    finally:
+        store.leases.release(lease)
+
+
+@contextmanager
+def opened_store(path: Path) -> Iterator[Store]:
+    """Give a store that somebody else has written: its folder, or the tar file it was packed into.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> (folder / "runs").mkdir()
+    >>> with opened_store(folder) as store:
+    ...     list(store.finished())
+    []
+    """
+    if path.is_dir():
+        if not any((path / name).is_dir() for name in (RUNS, CHECKPOINTS)):
+            inside = next((found.parent for found in sorted(path.glob(f"*/{RUNS}"))), None)
+            hint = f"did you mean {inside}?" if inside else "name the folder that --store named where units ran"
+            raise InputError(f"{path} is no store: it has no folder {RUNS!r}; {hint}")
+        yield Store(path)
+        return
+    if not path.exists():
+        raise InputError(
+            f"there is no store at {path}; name a folder of finished units, or a store packed as a tar file"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        _unpack(path, Path(folder))
+        yield Store(folder)
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    try:
+        with tarfile.open(path) as archive:
+            members = [member for member in archive if member.isfile() and PACKED.fullmatch(member.name)]
+            for member in members:
+                target = folder / member.name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("wb") as file:
+                    shutil.copyfileobj(_content(archive, member), file)
+    except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+        raise InputError(f"{path} is not a whole packed store ({error}); fetch or pack it again") from None
+    if not members:
+        raise InputError(f"{path} holds no runs of a store; pack the folder that --store named where units ran")
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    content = archive.extractfile(member)
+    assert content is not None, "a plain file has content"
+    return content
 
 
 def collect(store: Store, experiment: Experiment, scale: str = "quick") -> Table:

@@ -265,6 +265,10 @@ class Experiment:
         except msgspec.ValidationError as error:
             raise InputError(f"setting {setting} is no {self.setting_type.__name__}: {error}") from None
 
+    def unit(self, setting: Any, device: str = "cpu") -> Unit:
+        """Return the unit of a setting, in the grid or not."""
+        return Unit(self.name, self.schema, plain_setting(self._typed(setting)), self.seeds, device)
+
     def units(self, scale: str, device: str = "cpu") -> list[Unit]:
         """Return the units of work of a scale in the order of the grid, each once."""
         units = [Unit(self.name, self.schema, setting, self.seeds, device) for setting in self.settings(scale)]
@@ -272,9 +276,18 @@ class Experiment:
             _check_seeds(unit)
         return list({unit.key: unit for unit in units}.values())
 
+    def limited(self, scale: str, units: Iterable[Unit]) -> Experiment:
+        """Return the experiment with these units alone at one scale."""
+        settings = [unit.setting for unit in units]
+        return replace(self, quick=settings) if scale == "quick" else replace(self, full=settings)
+
     def ready(self, unit: Unit) -> Unit:
         """Return the unit as the function wants it: its setting an instance of ``setting_type``."""
         return replace(unit, setting=self._typed(unit.setting))
+
+    def compute(self, unit: Unit) -> Rows:
+        """Run a unit here and now, and return what its function returns; nothing is stored."""
+        return self.function(self.ready(unit))
 
     def require_needs(self, units: Sequence[Unit]) -> None:
         """Raise unless what these units need is there."""

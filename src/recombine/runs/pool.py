@@ -9,9 +9,10 @@ import pickle
 import signal
 import sys
 import threading
+import time
 import traceback
-from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -49,7 +50,7 @@ class LocalExecutor(Executor):
     """
 
     def __init__(self, workers: int, threads: int = 1) -> None:
-        self.in_flight = 2 * workers
+        self.workers, self.in_flight = workers, 2 * workers
         self._threads = threads
         self._slot = threading.local()
         self._processes: set[_Process] = set()
@@ -105,6 +106,88 @@ class LocalExecutor(Executor):
             self._processes.discard(process)
         process.close()
         self._slot.process = None
+
+
+def measured_executor(
+    fn: Callable[..., object], *args: object, counts: Sequence[int] = (1, 2, 4, 8), limit: float = 60.0
+) -> tuple[LocalExecutor, dict[int, float]]:
+    """Return an executor with as many processes as get the same call done most often, found by measurement.
+
+    All processes start at once, one per core at most, and make the call once before it counts: what is loaded or
+    compiled then is paid once, and no further time if they all go on working. A larger number is tried as long as the
+    one before it brought at least a tenth more, and less than half of the time is spent. The smallest number within a
+    twentieth of the best is taken.
+
+    Parameters
+    ----------
+    fn, *args
+        A call that can be pickled and takes seconds.
+    counts : sequence of int
+        Numbers to try, the smallest first.
+    limit : float
+        Seconds after which to be done, if the call is as short as hoped.
+
+    Returns
+    -------
+    tuple of LocalExecutor and dict
+        The executor, and calls per minute by number of processes.
+
+    Examples
+    --------
+    >>> executor, rates = measured_executor(pow, 2, 10, counts=[1])
+    >>> executor.workers, list(rates)
+    (1, [1])
+    >>> executor.shutdown()
+    """
+    executor, rates = LocalExecutor(max(counts)), {}
+    try:
+        rates = _rates(executor, counts, limit, fn, args)
+        best = next(count for count, rate in rates.items() if rate >= 0.95 * max(rates.values()))
+    except BaseException:
+        executor.shutdown(wait=False)
+        raise
+    if best == len(executor.pids()):
+        # Those that were measured are warm; no other is started as long as no more calls are handed in.
+        executor.workers = executor.in_flight = best
+        return executor, rates
+    executor.shutdown()
+    return LocalExecutor(best), rates
+
+
+def _rates(
+    executor: LocalExecutor, counts: Sequence[int], limit: float, fn: Callable[..., object], args: tuple[object, ...]
+) -> dict[int, float]:
+    start, rates = time.monotonic(), dict[int, float]()
+    for count in _warmed(executor, counts, fn, args):
+        rates[count] = 60 * count / _time(executor, count, fn, args)
+        rising = len(rates) < 2 or rates[count] >= 1.1 * max(list(rates.values())[:-1])
+        if not rising or time.monotonic() - start > limit / 2:
+            break
+    return rates
+
+
+def _warmed(
+    executor: LocalExecutor, counts: Sequence[int], fn: Callable[..., object], args: tuple[object, ...]
+) -> Sequence[int]:
+    """Make the call in as many processes as there are cores for and fit, and return the numbers up to that."""
+    fit = [count for count in counts if count <= (os.cpu_count() or 1)] or [counts[0]]
+    try:
+        _time(executor, fit[-1], fn, args)
+    except Exception:
+        # So many do not fit, into the memory of a GPU say; that even the fewest fail is for the caller to hear.
+        if len(fit) == 1:
+            raise
+        return _warmed(executor, fit[:-1], fn, args)
+    return fit
+
+
+def _time(executor: LocalExecutor, count: int, fn: Callable[..., object], args: tuple[object, ...]) -> float:
+    start = time.monotonic()
+    futures = [executor.submit(fn, *args) for _ in range(count)]
+    wait(futures)
+    for future in futures:
+        future.result()
+    return max(time.monotonic() - start, 1e-9)
 
 
 class _Process:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shlex
 import socket
@@ -47,8 +48,11 @@ def worker_record(device: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def source_commit() -> str | None:
-    """Return the commit of the source tree the package runs from, with ``+`` if it was edited; None outside one."""
-    here = Path(__file__).parent
+    """Return the commit of the source tree the package runs from, with ``+`` if it was edited.
+
+    Outside one it is what ``$RECOMBINE_COMMIT`` says, which goes along where only the source is taken; else None.
+    """
+    here, named = Path(__file__).parent, os.environ.get("RECOMBINE_COMMIT")
 
     def ask(*words: str) -> str:
         return subprocess.run(["git", *words], cwd=here, capture_output=True, text=True, check=True, timeout=10).stdout
@@ -56,10 +60,10 @@ def source_commit() -> str | None:
     try:
         # An installed package may lie inside somebody else's repository, whose commit says nothing about it.
         if not ask("ls-files", Path(__file__).name).strip():
-            return None
+            return named
         return ask("rev-parse", "HEAD").strip() + ("+" if ask("status", "--porcelain", "--", "..").strip() else "")
     except (OSError, subprocess.SubprocessError):
-        return None
+        return named
 
 
 @lru_cache(maxsize=1)

@@ -173,10 +173,26 @@ class Store:
         if not self.has(key):
             return None
         try:
-            return _checked(self.path(key))
+            return self.checked(key)
         except CorruptRunError as error:
             self.quarantine(key, str(error))
             return None
+
+    def checked(self, key: str) -> Run:
+        """Return a finished run, or raise `CorruptRunError` and leave everything where it is."""
+        return _checked(self.path(key))
+
+    def adopt(self, run: Run, lease: Lease) -> bool:
+        """Copy a run of another store here, whole or not at all; return False if a result already stands there."""
+        partial = self.folder / ".partial" / f"{run.key}.{lease.token}"
+        partial.mkdir(parents=True)
+        try:
+            for name in (SPEC, RESULT, ARRAYS):
+                if (run.folder / name).exists():
+                    shutil.copyfile(run.folder / name, partial / name)
+            return self._publish(partial, run.key)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
 
     def record(self, key: str) -> dict[str, Any]:
         """Return what produced a finished run, unchecked; empty where nothing can be read."""

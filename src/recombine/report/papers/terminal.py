@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from recombine.errors import plural
 from recombine.papers.paper import Paper
 from recombine.papers.standing import Outcome, Standing
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from recombine.papers.claims import Claim
     from recombine.papers.record import Recorded
     from recombine.papers.reproduce import Reproduction
+    from recombine.runs.collect import Merged
 
 #: Colour supports the symbol, it never replaces it.
 STYLES = {Standing.HOLDS: "green", Standing.FAILS: "bold red", Standing.CONTRADICTS: "yellow", Standing.NOT_RUN: "dim"}
@@ -129,3 +131,45 @@ def paper_lines(paper: Paper, record: Mapping[str, Recorded] | None) -> list[str
         if found:
             lines.append(f"  {scale or 'no results'}: {tally(found)}")
     return lines
+
+
+def merge_lines(merged: Merged, paper: Paper, place: object) -> list[str]:
+    """Say what came home from another store, what did not and why, and what is of no use to the paper here.
+
+    Examples
+    --------
+    >>> from recombine.papers import find
+    >>> from recombine.runs import Merged
+    >>> merge_lines(Merged(damaged={"ab12": "spec.json cannot be read"}), find("kernel-theory"), "away")
+    ['away: 0 runs brought home, 0 were here',
+     '1 damaged run left there, whose unit must run again: ab12 (spec.json cannot be read)']
+    """
+    begun = f"; {plural(len(merged.begun), 'unit')} will go on where it stopped there" if merged.begun else ""
+    lines = [f"{place}: {plural(len(merged.copied), 'run')} brought home, {len(merged.present)} were here{begun}"]
+    if merged.damaged:
+        named = ", ".join(f"{key} ({reason})" for key, reason in merged.damaged.items())
+        whose = "whose unit" if len(merged.damaged) == 1 else "whose units"
+        lines.append(f"{plural(len(merged.damaged), 'damaged run')} left there, {whose} must run again: {named}")
+    for runs, why in ((merged.differing, "other rows here, which stay"), (merged.busy, "somebody at work on it here")):
+        if runs:
+            named = ", ".join(f"{run.key} of {run.spec['experiment']}" for run in runs)
+            lines.append(f"{plural(len(runs), 'run')} left there, with {why}: {named}")
+    return lines + _useless(merged, paper)
+
+
+def _useless(merged: Merged, paper: Paper) -> list[str]:
+    """Name the runs of a paper's experiments that are no units of its grids, and count those of other papers."""
+    experiments = {experiment.name: experiment for experiment in paper.experiments}
+    keys = {unit.key for one in paper.experiments for scale in ("quick", "full") for unit in one.units(scale)}
+    lines, others = [], 0
+    for run in merged.sound:
+        name, schema = run.spec["experiment"], run.spec["schema"]
+        experiment = experiments.get(name)
+        if experiment is None:
+            others += 1
+        elif schema != experiment.schema:
+            lines.append(f"run {run.key} is of {name}, schema {schema}, which is {experiment.schema} here: not read")
+        elif run.key not in keys:
+            lines.append(f"run {run.key} is of {name} with a setting that no grid has here: not read")
+    most = lines[:3] + ([f"and {len(lines) - 3:,} more runs that are not read"] if len(lines) > 3 else [])
+    return most + ([f"{plural(others, 'run')} of other experiments than those of {paper.name}"] if others else [])
