@@ -92,9 +92,13 @@ def _through_rectifier(  # type: ignore[no-untyped-def]
 def _correlate(  # type: ignore[no-untyped-def]
     images, slope, result, pixels, height, width, out_height, out_width, share,
     CHANNELS: tl.constexpr, OUT: tl.constexpr, HIGH: tl.constexpr, WIDE: tl.constexpr, STRIDE: tl.constexpr,
-    ORIGIN: tl.constexpr, ROWS: tl.constexpr, RUN: tl.constexpr,
+    ORIGIN: tl.constexpr, ROWS: tl.constexpr, RUN: tl.constexpr, HALVES: tl.constexpr,
 ):  # fmt: skip
-    """Slope of one run of the filters (RUN, OUT) of one network, over one share of the pixels."""
+    """Slope of one run of the filters (RUN, OUT) of one network, over one share of the pixels.
+
+    Tensor cores take float32 in one orientation only, and turning it around costs more than the products. Short floats
+    they take either way: so each float32 is the sum of two of those, and only the product of the lesser ones is lost.
+    """
     split, part, network = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
     row_of_filter: tl.constexpr = WIDE * CHANNELS
     run, outs = part * RUN + tl.arange(0, RUN), tl.arange(0, OUT)
@@ -114,7 +118,15 @@ def _correlate(  # type: ignore[no-untyped-def]
         spot = ((batch * tall + high + HIGH - 1) * wide + far + WIDE - 1) * OUT
         pixel = tl.load(images + corner[:, None] + offset[None, :], mask=inside[None, :] & known[:, None], other=0.0)
         above = tl.load(slope + spot[:, None] + outs[None, :], mask=known[:, None], other=0.0)
-        total = tl.dot(tl.trans(pixel), above, total)
+        if HALVES:
+            coarse, above_coarse = pixel.to(tl.bfloat16), above.to(tl.bfloat16)
+            fine = (pixel - coarse.to(tl.float32)).to(tl.bfloat16)
+            above_fine = (above - above_coarse.to(tl.float32)).to(tl.bfloat16)
+            total = tl.dot(tl.trans(fine), above_coarse, total)
+            total = tl.dot(tl.trans(coarse), above_fine, total)
+            total = tl.dot(tl.trans(coarse), above_coarse, total)
+        else:
+            total = tl.dot(tl.trans(pixel), above, total)
     place = (network * tl.num_programs(0) + split) * (HIGH * row_of_filter) + run[:, None]
     tl.store(result + place * OUT + outs[None, :], total, mask=inside[:, None])
 
@@ -263,9 +275,7 @@ def slopes_of(
     return None if flipped is None else convolve_and_sum(above, flipped, summed=False)[0], slopes
 
 
-def _filter_slopes(
-    images: Tensor, above: Tensor, side: int, tall: int, wide: int, stride: int, origin: int
-) -> Tensor:
+def _filter_slopes(images: Tensor, above: Tensor, side: int, tall: int, wide: int, stride: int, origin: int) -> Tensor:
     """Return the slopes (c, out, side, side, channels) of filters."""
     networks, batch, height, width, channels = images.shape
     out = above.shape[-1]
@@ -281,7 +291,7 @@ def _filter_slopes(
     _correlate[(splits, parts, networks)](
         images, above, slopes, pixels, height, width // together, tall, wide // together, share,
         CHANNELS=together * channels, OUT=outs, HIGH=side, WIDE=more, STRIDE=stride, ORIGIN=origin,
-        ROWS=rows, RUN=run, num_warps=warps, num_stages=stages,
+        ROWS=rows, RUN=run, HALVES=images.is_cuda and images.itemsize == 4, num_warps=warps, num_stages=stages,
     )  # fmt: skip
     joined = slopes.sum(1)
     each = [joined[:, :, place : place + side, :, place] for place in range(together)]
@@ -290,10 +300,10 @@ def _filter_slopes(
 
 def _reduction(numbers: int, outs: int, short: bool) -> tuple[int, int, int, int]:
     """Return pixels and filter numbers of one product in a reduction over pixels, warps and stages."""
-    run = 128 if numbers > 64 and outs <= 128 else 64
-    warps = 8 if run * outs >= 128 * 128 else 4
-    # Float32 must be turned around on its way to the tensor cores, which copies that run ahead do a number at a time.
-    return (64, run, warps, 3) if short else (32, run, warps, 1)
+    run = 128 if numbers > 64 and outs <= BROAD else 64
+    warps = 8 if run * outs >= 128 * (128 if short else 64) else 4
+    # Float32 is split in registers, so copies to shared memory that run ahead would only be in the way.
+    return 64, run, warps, 3 if short else 1
 
 
 def channels_last(weight: Tensor, dtype: torch.dtype) -> Tensor:
