@@ -1,6 +1,6 @@
 """Training many ConvNets: the batched trainer beside a loop of single PyTorch networks and ``torch.func.vmap``.
 
-Same networks, data, optimiser and losses, all in one process. ``python benchmarks/convnets.py`` trains the paper's
+Same networks, data, optimiser and losses, all in one process. ``python benchmarks/convnets.py`` trains small
 ConvNets; ``--network small|paper|resnet``, ``--dtype float32|bfloat16``, ``--device cpu|cuda``. The peer is timed on
 few networks and scaled up; set-up and first calls are left out of every time. Losses are compared in float64 after
 three steps of Adam, which divides small gradients by themselves, so that a rounding shows. ``--kernels`` puts each of
@@ -257,7 +257,8 @@ Pass = Callable[[], object]
 
 def layer_pairs(count: int, dtype: torch.dtype) -> Iterator[tuple[str, Pass, Pass]]:
     """Yield the name of a layer, and our pass and torch's through it."""
-    from recombine.nets.layers.convolution_kernels import normalised_pool, rectified_convolution
+    from recombine.nets.layers.convolution_kernels import rectified_convolution
+    from recombine.nets.layers.pooling_kernels import normalised_pool
     from recombine.nets.layers.residual_kernels import add_frame, normalised_convolution
 
     def drawn(*shape: int, wanted: bool = True) -> Tensor:
@@ -361,7 +362,7 @@ def replayed(way: Pass) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--network", choices=list(NETWORKS), default="paper")
+    parser.add_argument("--network", choices=list(NETWORKS), default="small")
     parser.add_argument("--dtype", choices=list(ARITHMETIC), default="float32")
     parser.add_argument("--networks", type=int)
     parser.add_argument("--steps", type=int)

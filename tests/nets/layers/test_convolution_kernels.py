@@ -30,6 +30,8 @@ DEVICE = "cuda" if GPU else "cpu"
 DTYPES = [torch.bfloat16, torch.float32] if GPU else [torch.float32]
 #: Relative to the largest entry; bfloat16 has eight bits and TF32 eleven.
 NEAR = {torch.bfloat16: 0.02, torch.float32: 0.005 if GPU else 1e-5}
+#: Largest share of torch's own error in bfloat16 for each tensor, with some room for luck, and for all together.
+SHARES = {torch.bfloat16: (1.4, 1.1), torch.float32: (1.0, 0.5)}
 #: Draws, and images in each, over which errors are compared: a few may be unlucky.
 DRAWS, IMAGES = (12, 32) if GPU else (1, 4)
 
@@ -103,7 +105,7 @@ def test_convolution_its_sums_and_its_slopes(
 @pytest.mark.parametrize("pool", [1, 2, 3])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_pooling_normalises_and_sends_slopes_to_the_largest(pool: int, dtype: torch.dtype) -> None:
-    from recombine.nets.layers.convolution_kernels import normalised_pool
+    from recombine.nets.layers.pooling_kernels import normalised_pool
 
     images = _random(2, 3, 7, 8, 16).requires_grad_()
     gain, shift = _random(2, 16, seed=1).requires_grad_(), _random(2, 16, seed=2).requires_grad_()
@@ -142,7 +144,7 @@ def _passes(network: ConvNet | ResNet, inputs: Tensor, dtype: torch.dtype) -> tu
 def test_a_network_is_the_same_as_with_torch_layers(
     name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Against torch's layers in full float32: on the whole we are off no more than torch is in the same floats.
+    """Against torch's layers in full float32: on the whole we are off no more than torch is in bfloat16.
 
     A ReLU whose input is rounded across zero passes a slope or does not, so errors of single slopes are a matter of
     luck: with four images torch itself exceeds twice its own error in one draw of eight. Hence many draws together.
@@ -154,7 +156,7 @@ def test_a_network_is_the_same_as_with_torch_layers(
         monkeypatch.setattr(module, "fits_kernels", lambda *_: False)
         with exact_products():
             right = _passes(network, inputs, torch.float32)
-        rounded = _passes(network, inputs, dtype)
+        rounded = _passes(network, inputs, torch.bfloat16)
         monkeypatch.setattr(module, "fits_kernels", lambda *_: True)
         ours = _passes(network, inputs, dtype)
         for kind, tensor in right[1].items():
@@ -162,9 +164,13 @@ def test_a_network_is_the_same_as_with_torch_layers(
         pairs = [(ours[0], rounded[0], right[0]), *zip(ours[2], rounded[2], right[2], strict=True)]
         errors.append([(_off(mine, exact), _off(theirs, exact)) for mine, theirs, exact in pairs])
     mine, theirs = torch.tensor(errors).square().mean(0).sqrt().unbind(-1)
-    # Of each tensor with some room for luck, and of all together with little.
-    assert (mine < NEAR[dtype] / 10 + 1.4 * theirs).all()
-    assert mine.square().mean().sqrt() < NEAR[dtype] / 20 + 1.1 * theirs.square().mean().sqrt()
+    if INTERPRETED:
+        assert mine.max() < NEAR[dtype]
+        return
+    each, together = SHARES[dtype]
+    # Some slopes have no error at all in bfloat16.
+    assert (mine < 1e-4 + each * theirs).all()
+    assert mine.square().mean() < together**2 * theirs.square().mean()
 
 
 @needs_gpu

@@ -144,7 +144,8 @@ class ConvNet(Architecture):
 
         Normalisation between two convolutions is folded into the second one's filters: exact, since nothing is padded.
         """
-        from recombine.nets.layers.convolution_kernels import normalised_pool, rectified_convolution
+        from recombine.nets.layers.convolution_kernels import rectified_convolution
+        from recombine.nets.layers.pooling_kernels import normalised_pool
 
         images, fold = inputs.permute(0, 1, 3, 4, 2), None
         for layer, pool in enumerate(self.pools):
