@@ -33,6 +33,8 @@ class Architecture(ABC):
         Whether a CPU chunk should hold as many networks as fit its cache.
     cpu_networks : int
         Networks in a CPU chunk where the cache does not decide.
+    cpu_stacked : bool
+        Whether the networks of a CPU chunk are one stacked pass; else they take turns.
     exact_inputs : bool
         Whether inputs keep their precision where passes are in short floats (a position in 256 steps is a coarse one).
     """
@@ -42,6 +44,7 @@ class Architecture(ABC):
     reentrant: bool = True
     cache_bound: bool = False
     cpu_networks: int = 1
+    cpu_stacked: bool = True
     exact_inputs: bool = False
 
     @abstractmethod

@@ -14,7 +14,7 @@ from recombine.nets.architecture import stack_networks
 from recombine.nets.architectures.convnet import ConvNet
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.modules import Module
-from recombine.nets.ensemble.optimisers import SGD
+from recombine.nets.ensemble.optimisers import SGD, Adam
 from recombine.nets.layers.side_by_side import apart, side_by_side
 
 SMALL = ConvNet(shape=(2, 10, 12), channels=(3, 4), kernel=3, dense=(8, 6), pools=(1, 2))
@@ -22,6 +22,8 @@ GENERATOR = torch.Generator().manual_seed(0)
 IMAGES = torch.randn(3, 20, 2, 10, 12, generator=GENERATOR, dtype=torch.float64)
 TARGETS = torch.randn(3, 20, generator=GENERATOR, dtype=torch.float64)
 SEEDS = [4, 5, 6]
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
 
 def plain(network: ConvNet) -> nn.Sequential:
@@ -45,7 +47,7 @@ def filled(network: ConvNet, seed: int) -> nn.Sequential:
     return module
 
 
-def train(stacked: bool = True, chunk: int | None = 3, **options):
+def train(stacked: bool | None = True, chunk: int | None = 3, **options):
     ensemble = Ensemble(SMALL, SEEDS, dtype="float64", chunk=chunk, stacked=stacked)
     settings = {"rate": 0.01, "steps": 12, "batch": 5, "optimiser": SGD(momentum=0.9), "record": [0, 6, 11]}
     return ensemble.train(IMAGES, TARGETS, **{**settings, **options})
@@ -180,6 +182,35 @@ def test_images_that_vanish_are_refused() -> None:
 def test_networks_without_a_size_are_refused(wrong: dict) -> None:
     with pytest.raises(InputError, match="cannot be built; give channels, height and width"):
         ConvNet(**{"shape": (2, 28, 28), **wrong})
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
+@pytest.mark.parametrize("stacked", [True, False])
+def test_float64_keeps_its_digits_through_adam(device: str, stacked: bool) -> None:
+    """The published network: Adam divides small gradients by themselves, so an intermediate of fewer digits shows."""
+    network, count = ConvNet((2, 28, 28), outputs=10), 6
+    generator = torch.Generator().manual_seed(1)
+    images = torch.randn(count, 2, 28, 28, generator=generator, dtype=torch.float64).to(device)
+    labels = torch.randint(10, (count,), generator=generator).to(device)
+    ensemble = Ensemble(network, SEEDS[:2], dtype="float64", device=device, chunk=2, stacked=stacked)
+    trained = ensemble.train(images, labels, rate=1e-3, steps=3, loss="cross-entropy", optimiser=Adam())
+    for place, seed in enumerate(SEEDS[:2]):
+        module = filled(network, seed).to(device)
+        optimiser = torch.optim.Adam(module.parameters(), lr=1e-3)
+        for _ in range(3):
+            optimiser.zero_grad()
+            loss = nn.functional.cross_entropy(module(images), labels)
+            loss.backward()
+            optimiser.step()
+        assert trained.loss[place].item() == pytest.approx(loss.item(), rel=1e-12)
+
+
+def test_convolutions_take_turns_on_a_cpu_unless_asked_to_be_stacked() -> None:
+    chosen, turns = train(stacked=None), train(stacked=False)
+    assert all(torch.equal(chosen.parameters[name], tensor) for name, tensor in turns.parameters.items())
+    assert not Ensemble(SMALL, SEEDS)._batched
+    assert Ensemble(SMALL, SEEDS, stacked=True)._batched
+    assert Ensemble(SMALL, SEEDS, device="cuda")._batched
 
 
 def test_pools_may_follow_every_convolution() -> None:

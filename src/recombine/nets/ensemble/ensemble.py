@@ -100,9 +100,10 @@ class Ensemble:
     device : str
     chunk : int, optional
         Networks in one batched computation; chosen from cache or memory if not given.
-    stacked : bool
-        Whether a chunk is one stacked forward pass (grouped convolutions) or a loop over its networks inside one step;
-        the loop can be faster on a GPU for convolutions that fill it.
+    stacked : bool, optional
+        Whether a chunk is one stacked forward pass (grouped convolutions) or a loop over its networks inside one step.
+        By default what is faster: stacked on a GPU, and on a CPU unless the architecture's convolutions are better
+        taken in turn. Either way gives the same bits every time, but not the bits of the other.
     replay : bool, optional
         Whether steps are replayed from a CUDA graph; by default, when there is one.
     compiled : bool
@@ -127,7 +128,7 @@ class Ensemble:
     dtype: str = "float32"
     device: str = "cpu"
     chunk: int | None = None
-    stacked: bool = True
+    stacked: bool | None = None
     replay: bool | None = None
     compiled: bool = False
 
@@ -282,7 +283,7 @@ class Ensemble:
             places = groups[number]
             one = losses[int(places[0])]
             setting = ChunkSetting(
-                self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self.stacked, anneal
+                self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self._batched, anneal
             )
             progress = TrainingState.start(places, rates[places], stops[places], fixed)
             train_chunk(_chunk(setting, progress, ledger, plan), plan, ledger, checkpoint, number)
@@ -327,6 +328,12 @@ class Ensemble:
         each = (ACTIVATION_COPIES * held * item) + PARAMETER_COPIES * owned * 8
         free, _ = torch.cuda.mem_get_info(device)
         return max(1, int(free * MEMORY_SHARE) // each)
+
+    @property
+    def _batched(self) -> bool:
+        if self.stacked is None:
+            return self.architecture.cpu_stacked or torch.device(self.device).type != "cpu"
+        return self.stacked
 
     def _workers(self, threads: int | None) -> int:
         if torch.device(self.device).type != "cpu" or not self.architecture.reentrant:

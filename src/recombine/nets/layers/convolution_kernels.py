@@ -14,8 +14,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-#: Rows of a matrix product that one program computes, forwards and in each step of a reduction.
-ROWS, DEEP_ROWS = 128, 64
+#: Rows of a tile where a pass only reads and writes.
+ROWS = 128
+#: Outputs of a matrix product below which neighbouring pixels are computed together; see `_together`.
+BROAD = 128
 #: Programs that keep a GPU busy while it reduces over the pixels of a batch.
 PROGRAMS = 4096
 
@@ -23,8 +25,8 @@ PROGRAMS = 4096
 @triton.jit  # type: ignore[untyped-decorator]
 def _convolve(  # type: ignore[no-untyped-def]
     images, weight, bias, result, sums, squares, pixels, height, width, out_height, out_width,
-    CHANNELS: tl.constexpr, OUT: tl.constexpr, SIDE: tl.constexpr, STRIDE: tl.constexpr, ORIGIN: tl.constexpr,
-    RECTIFY: tl.constexpr, SUM: tl.constexpr, ROWS: tl.constexpr, RUN: tl.constexpr,
+    CHANNELS: tl.constexpr, OUT: tl.constexpr, HIGH: tl.constexpr, WIDE: tl.constexpr, STRIDE: tl.constexpr,
+    ORIGIN: tl.constexpr, RECTIFY: tl.constexpr, SUM: tl.constexpr, ROWS: tl.constexpr, RUN: tl.constexpr,
 ):  # fmt: skip
     """One tile of output pixels (ROWS, OUT) of one network."""
     tile, network = tl.program_id(0), tl.program_id(1).to(tl.int64)
@@ -34,18 +36,22 @@ def _convolve(  # type: ignore[no-untyped-def]
     high, far = at // out_width * STRIDE + ORIGIN, at % out_width * STRIDE + ORIGIN
     corner = ((batch * height + high) * width + far) * CHANNELS
     images += network * (pixels // (out_height * out_width)) * height * width * CHANNELS
-    weight += network * (SIDE * SIDE * CHANNELS * OUT)
-    row_of_filter: tl.constexpr = SIDE * CHANNELS
+    row_of_filter: tl.constexpr = WIDE * CHANNELS
+    weight += network * (HIGH * row_of_filter * OUT)
     runs: tl.constexpr = (row_of_filter + RUN - 1) // RUN
     total = tl.zeros((ROWS, OUT), dtype=tl.float32)
-    for turn in range(SIDE * runs):
+    for turn in range(HIGH * runs):
         row, run = turn // runs, (turn % runs) * RUN + tl.arange(0, RUN)
         inside = run < row_of_filter
         offset = corner[:, None] + row * width * CHANNELS + run[None, :]
-        pixel = tl.load(images + offset, mask=known[:, None] & inside[None, :], other=0.0)
-        place = (row * row_of_filter + run[:, None]) * OUT + outs[None, :]
-        filters = tl.load(weight + place, mask=inside[:, None], other=0.0)
-        total = tl.dot(pixel, filters, total)
+        place = outs[:, None] * (HIGH * row_of_filter) + row * row_of_filter + run[None, :]
+        if row_of_filter % RUN == 0:
+            pixel = tl.load(images + offset, mask=known[:, None], other=0.0)
+            filters = tl.load(weight + place)
+        else:
+            pixel = tl.load(images + offset, mask=known[:, None] & inside[None, :], other=0.0)
+            filters = tl.load(weight + place, mask=inside[None, :], other=0.0)
+        total = tl.dot(pixel, tl.trans(filters), total)
     if RECTIFY:
         total = tl.maximum(total + tl.load(bias + network * OUT + outs)[None, :], 0.0)
         total = tl.where(known[:, None], total, 0.0)
@@ -85,17 +91,21 @@ def _through_rectifier(  # type: ignore[no-untyped-def]
 @triton.jit  # type: ignore[untyped-decorator]
 def _correlate(  # type: ignore[no-untyped-def]
     images, slope, result, pixels, height, width, out_height, out_width, share,
-    CHANNELS: tl.constexpr, OUT: tl.constexpr, SIDE: tl.constexpr, STRIDE: tl.constexpr, ORIGIN: tl.constexpr,
-    ROWS: tl.constexpr, RUN: tl.constexpr,
+    CHANNELS: tl.constexpr, OUT: tl.constexpr, HIGH: tl.constexpr, WIDE: tl.constexpr, STRIDE: tl.constexpr,
+    ORIGIN: tl.constexpr, ROWS: tl.constexpr, RUN: tl.constexpr, HALVES: tl.constexpr,
 ):  # fmt: skip
-    """Slope of one run of the filters (RUN, OUT) of one network, over one share of the pixels."""
+    """Slope of one run of the filters (RUN, OUT) of one network, over one share of the pixels.
+
+    Tensor cores take float32 in one orientation only, and turning it around costs more than the products. Short floats
+    they take either way: so each float32 is the sum of two of those, and only the product of the lesser ones is lost.
+    """
     split, part, network = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
-    row_of_filter: tl.constexpr = SIDE * CHANNELS
+    row_of_filter: tl.constexpr = WIDE * CHANNELS
     run, outs = part * RUN + tl.arange(0, RUN), tl.arange(0, OUT)
-    inside = run < SIDE * row_of_filter
+    inside = run < HIGH * row_of_filter
     offset = (run // row_of_filter) * (width * CHANNELS) + run % row_of_filter
     samples = pixels // (out_height * out_width)
-    tall, wide = height + SIDE - 1, width + SIDE - 1
+    tall, wide = height + HIGH - 1, width + WIDE - 1
     images += network * samples * height * width * CHANNELS
     slope += network * samples * tall * wide * OUT
     total = tl.zeros((RUN, OUT), dtype=tl.float32)
@@ -105,106 +115,86 @@ def _correlate(  # type: ignore[no-untyped-def]
         batch, at = rows // (out_height * out_width), rows % (out_height * out_width)
         high, far = at // out_width * STRIDE + ORIGIN, at % out_width * STRIDE + ORIGIN
         corner = ((batch * height + high) * width + far) * CHANNELS
-        spot = ((batch * tall + high + SIDE - 1) * wide + far + SIDE - 1) * OUT
-        pixel = tl.load(images + corner[None, :] + offset[:, None], mask=inside[:, None] & known[None, :], other=0.0)
+        spot = ((batch * tall + high + HIGH - 1) * wide + far + WIDE - 1) * OUT
+        pixel = tl.load(images + corner[:, None] + offset[None, :], mask=inside[None, :] & known[:, None], other=0.0)
         above = tl.load(slope + spot[:, None] + outs[None, :], mask=known[:, None], other=0.0)
-        total = tl.dot(pixel, above, total)
-    place = (network * tl.num_programs(0) + split) * (SIDE * row_of_filter) + run[:, None]
+        if HALVES:
+            coarse, above_coarse = pixel.to(tl.bfloat16), above.to(tl.bfloat16)
+            fine = (pixel - coarse.to(tl.float32)).to(tl.bfloat16)
+            above_fine = (above - above_coarse.to(tl.float32)).to(tl.bfloat16)
+            total = tl.dot(tl.trans(fine), above_coarse, total)
+            total = tl.dot(tl.trans(coarse), above_fine, total)
+            total = tl.dot(tl.trans(coarse), above_coarse, total)
+        else:
+            total = tl.dot(tl.trans(pixel), above, total)
+    place = (network * tl.num_programs(0) + split) * (HIGH * row_of_filter) + run[:, None]
     tl.store(result + place * OUT + outs[None, :], total, mask=inside[:, None])
 
 
-@triton.jit  # type: ignore[untyped-decorator]
-def _best_of_window(images, corner, inside, gain, shift, width, OUT: tl.constexpr, POOL: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Largest normalised value of each window, the raw value behind it, and which of the window's pixels it is."""
-    outs = tl.arange(0, OUT)
-    best = tl.full((corner.shape[0], OUT), float("-inf"), dtype=tl.float32)
-    raw, which = tl.zeros_like(best), tl.zeros_like(best).to(tl.int32)
-    for step in tl.static_range(POOL * POOL):
-        spot = corner + (step // POOL) * width + step % POOL
-        value = tl.load(images + spot[:, None] * OUT + outs[None, :], mask=inside[:, None], other=0.0).to(tl.float32)
-        normal = value * gain[None, :] + shift[None, :]
-        better = normal > best
-        best, raw = tl.where(better, normal, best), tl.where(better, value, raw)
-        which = tl.where(better, step, which)
-    return best, raw, which
+def _together(out: int, side: int, *widths: int, stride: int = 1, origin: int = 0) -> int:
+    """Return how many neighbouring pixels of a row to compute together.
+
+    A matrix product with few outputs waits for its inputs. The pixels of a row lie one after the other in memory, so a
+    pair of them is one pixel of twice the channels, at no cost; its filter is one pixel wider and has twice the
+    outputs, each with zeros at one end. A fifth of the products are then by zero, and a third fewer numbers are read.
+    """
+    together = 1
+    while (
+        stride == 1
+        and origin == 0
+        and 2 * together * out <= BROAD
+        and 2 * together < side
+        and (side - 1) % (2 * together) == 0
+        and all(width % (2 * together) == 0 for width in widths)
+    ):
+        together *= 2
+    return together
 
 
-@triton.jit  # type: ignore[untyped-decorator]
-def _pool(  # type: ignore[no-untyped-def]
-    images, gain, shift, result, windows, height, width, out_height, out_width,
-    OUT: tl.constexpr, POOL: tl.constexpr, ROWS: tl.constexpr,
-):  # fmt: skip
-    """Normalise and max-pool one tile of windows; the result lies channels-first."""
-    tile, network = tl.program_id(0), tl.program_id(1).to(tl.int64)
-    rows, outs = tile * ROWS + tl.arange(0, ROWS), tl.arange(0, OUT)
-    batch, at = rows // (out_height * out_width), rows % (out_height * out_width)
-    corner = (batch * height + at // out_width * POOL) * width + at % out_width * POOL
-    images += network * (windows // (out_height * out_width)) * height * width * OUT
-    scale, move = tl.load(gain + network * OUT + outs), tl.load(shift + network * OUT + outs)
-    best, _, _ = _best_of_window(images, corner, rows < windows, scale, move, width, OUT, POOL)
-    place = (batch[:, None] * OUT + outs[None, :]) * (out_height * out_width) + at[:, None]
-    result += network * windows * OUT
-    tl.store(result + place, best.to(result.dtype.element_ty), mask=(rows < windows)[:, None])
+def _widened(weight: Tensor, together: int) -> Tensor:
+    """Filters (c, out, side, side, channels) for pixels taken together: (c, together * out, side, more, channels)."""
+    if together == 1:
+        return weight.contiguous()
+    networks, out, side, _, channels = weight.shape
+    wider = weight.new_zeros(networks, together, out, side, side + together - 1, channels)
+    for place in range(together):
+        wider[:, place, :, :, place : place + side] = weight
+    return wider
 
 
-@triton.jit  # type: ignore[untyped-decorator]
-def _unpool(  # type: ignore[no-untyped-def]
-    slope, images, gain, shift, result, by_gain, by_shift, windows, samples, height, width, out_height, out_width,
-    OUT: tl.constexpr, POOL: tl.constexpr, ROWS: tl.constexpr,
-):  # fmt: skip
-    """Slope of what was pooled; windows cut off by the border are visited too, to write their zeros."""
-    tile, network = tl.program_id(0), tl.program_id(1).to(tl.int64)
-    rows, outs = tile * ROWS + tl.arange(0, ROWS), tl.arange(0, OUT)
-    tall, wide = (height + POOL - 1) // POOL, (width + POOL - 1) // POOL
-    batch, at = rows // (tall * wide), rows % (tall * wide)
-    high, far = at // wide, at % wide
-    inside = (rows < windows) & (high < out_height) & (far < out_width)
-    corner = (batch * height + high * POOL) * width + far * POOL
-    images += network * samples * height * width * OUT
-    result += network * samples * height * width * OUT
-    scale, move = tl.load(gain + network * OUT + outs), tl.load(shift + network * OUT + outs)
-    _, raw, which = _best_of_window(images, corner, inside, scale, move, width, OUT, POOL)
-    place = (batch[:, None] * OUT + outs[None, :]) * (out_height * out_width) + (high * out_width + far)[:, None]
-    slope += network * samples * out_height * out_width * OUT
-    above = tl.load(slope + place, mask=inside[:, None], other=0.0).to(tl.float32)
-    where = (network * tl.num_programs(0) + tile) * OUT + outs
-    tl.store(by_gain + where, tl.sum(above * raw, 0))
-    tl.store(by_shift + where, tl.sum(above, 0))
-    for step in tl.static_range(POOL * POOL):
-        down, right = step // POOL, step % POOL
-        exists = (rows < windows) & (high * POOL + down < height) & (far * POOL + right < width)
-        value = tl.where(which == step, above * scale[None, :], 0.0).to(result.dtype.element_ty)
-        spot = corner + down * width + right
-        tl.store(result + spot[:, None] * OUT + outs[None, :], value, mask=exists[:, None])
-
-
-def _run(numbers: int) -> int:
-    """Return how many of a filter's numbers enter one matrix product."""
-    return min(64, max(16, int(triton.next_power_of_2(numbers))))
+def _run(row: int, short: bool) -> int:
+    """Return how many numbers of a filter's row enter one matrix product: 128 bytes, or fewer that fit."""
+    most = 64 if short else 32
+    fits = [run for run in (64, 32, 16) if run <= most and row % run == 0]
+    return fits[0] if fits else min(most, max(16, int(triton.next_power_of_2(row))))
 
 
 def convolve_and_sum(
     images: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int = 1, origin: int = 0, summed: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """Convolve (c, B, H, W, channels) with (c, side, side, channels, out), from pixel ``origin`` on; a bias rectifies.
+    """Convolve (c, B, H, W, channels) with (c, out, side, side, channels), from pixel ``origin`` on; a bias rectifies.
 
     Returns the result (c, B, tall, wide, out) and, if ``summed``, sums and sums of squares over its pixels (2, c, out).
     """
     networks, batch, height, width, channels = images.shape
-    side, out = weight.shape[1], weight.shape[-1]
+    out, side = weight.shape[1:3]
     tall, wide = ((length - 2 * origin - side) // stride + 1 for length in (height, width))
-    pixels = batch * tall * wide
-    tiles = triton.cdiv(pixels, ROWS)
     result = images.new_empty(networks, batch, tall, wide, out)
-    sums = torch.empty(2, networks, tiles, out, dtype=torch.float32, device=images.device)
-    # All channels of a pixel at a time; few channels: all pixels under a row of the filter.
-    run = _run(channels if channels >= 32 else side * channels)
+    together = _together(out, side, width, wide, stride=stride, origin=origin)
+    outs, more = together * out, (side + together - 1) // together
+    pixels = batch * tall * wide // together
+    tiles = triton.cdiv(pixels, ROWS)
+    sums = torch.empty(2, networks, tiles, together, out, dtype=torch.float32, device=images.device)
+    filters = _widened(weight, together)
+    shift = filters if bias is None else bias.repeat(1, together)
+    warps, stages = (8, 3) if outs >= BROAD else (4, 4)
     _convolve[(tiles, networks)](
-        images, weight, weight if bias is None else bias, result, sums[0], sums[1], pixels, height, width, tall, wide,
-        CHANNELS=channels, OUT=out, SIDE=side, STRIDE=stride, ORIGIN=origin, RECTIFY=bias is not None, SUM=summed,
-        ROWS=ROWS, RUN=run, num_warps=4, num_stages=4,
+        images, filters, shift, result, sums[0], sums[1], pixels, height, width // together, tall, wide // together,
+        CHANNELS=together * channels, OUT=outs, HIGH=side, WIDE=more, STRIDE=stride, ORIGIN=origin,
+        RECTIFY=bias is not None, SUM=summed, ROWS=ROWS, RUN=_run(more * together * channels, images.itemsize < 4),
+        num_warps=warps, num_stages=stages,
     )  # fmt: skip
-    return result, sums.sum(2) if summed else sums
+    return result, sums.sum((2, 3)) if summed else sums
 
 
 def slopes_of(
@@ -215,25 +205,45 @@ def slopes_of(
     ``above`` (c, B, H + side - 1, W + side - 1, out) holds the slope of output pixel (i, j) at row ``i * stride +
     origin + side - 1``, column alike, and zeros elsewhere: the slope of the images is then a convolution of it.
     """
+    slopes = _filter_slopes(images, above, weight.shape[2], tall, wide, stride, origin).to(weight.dtype)
+    flipped = weight.flip(2, 3).transpose(1, 4) if below else None
+    return None if flipped is None else convolve_and_sum(above, flipped, summed=False)[0], slopes
+
+
+def _filter_slopes(images: Tensor, above: Tensor, side: int, tall: int, wide: int, stride: int, origin: int) -> Tensor:
+    """Return the slopes (c, out, side, side, channels) of filters."""
     networks, batch, height, width, channels = images.shape
-    side, out = weight.shape[1], weight.shape[-1]
-    run, pixels = _run(side * side * channels), batch * tall * wide
-    parts = triton.cdiv(side * side * channels, run)
+    out = above.shape[-1]
+    together = _together(out, side, width, wide, stride=stride, origin=origin)
+    outs, more = together * out, (side + together - 1) // together
+    pixels, numbers = batch * tall * wide // together, side * (side + together - 1) * channels
+    rows, run, warps, stages = _reduction(numbers, outs, images.itemsize < 4)
+    parts = triton.cdiv(numbers, run)
     splits = max(1, min(64, PROGRAMS // (parts * networks)))
-    share = triton.cdiv(triton.cdiv(pixels, splits), DEEP_ROWS) * DEEP_ROWS
-    slopes = torch.empty(networks, splits, side, side, channels, out, dtype=torch.float32, device=images.device)
+    share = triton.cdiv(triton.cdiv(pixels, splits), rows) * rows
+    shape = (networks, splits, side, side + together - 1, channels, together, out)
+    slopes = torch.empty(shape, dtype=torch.float32, device=images.device)
     _correlate[(splits, parts, networks)](
-        images, above, slopes, pixels, height, width, tall, wide, share, CHANNELS=channels, OUT=out, SIDE=side,
-        STRIDE=stride, ORIGIN=origin, ROWS=DEEP_ROWS, RUN=run, num_warps=4, num_stages=3,
+        images, above, slopes, pixels, height, width // together, tall, wide // together, share,
+        CHANNELS=together * channels, OUT=outs, HIGH=side, WIDE=more, STRIDE=stride, ORIGIN=origin,
+        ROWS=rows, RUN=run, HALVES=images.is_cuda and images.itemsize == 4, num_warps=warps, num_stages=stages,
     )  # fmt: skip
-    flipped = weight.flip(1, 2).transpose(3, 4).contiguous() if below else None
-    under = None if flipped is None else convolve_and_sum(above, flipped, summed=False)[0]
-    return under, slopes.sum(1).to(weight.dtype)
+    joined = slopes.sum(1)
+    each = [joined[:, :, place : place + side, :, place] for place in range(together)]
+    return torch.stack(each).sum(0).permute(0, 4, 1, 2, 3)
+
+
+def _reduction(numbers: int, outs: int, short: bool) -> tuple[int, int, int, int]:
+    """Return pixels and filter numbers of one product in a reduction over pixels, warps and stages."""
+    run = 128 if numbers > 64 and outs <= BROAD else 64
+    warps = 8 if run * outs >= 128 * (128 if short else 64) else 4
+    # Float32 is split in registers, so copies to shared memory that run ahead would only be in the way.
+    return 64, run, warps, 3 if short else 1
 
 
 def channels_last(weight: Tensor, dtype: torch.dtype) -> Tensor:
-    """Turn filters (c, out, channels, side, side) into (c, side, side, channels, out) of short floats."""
-    return weight.permute(0, 3, 4, 2, 1).to(dtype).contiguous()
+    """Turn filters (c, out, channels, side, side) into (c, out, side, side, channels) of the images' floats."""
+    return weight.permute(0, 1, 3, 4, 2).to(dtype)
 
 
 class _RectifiedConvolution(torch.autograd.Function):
@@ -250,7 +260,7 @@ class _RectifiedConvolution(torch.autograd.Function):
         images, weight, rectified = ctx.saved_tensors
         networks, batch, height, width, _ = images.shape
         tall, wide, out = rectified.shape[2:]
-        margin = weight.shape[1] - 1
+        margin = weight.shape[2] - 1
         above = images.new_empty(networks, batch, height + margin, width + margin, out)
         spots = above[0, ..., 0].numel()
         tiles = triton.cdiv(spots, ROWS)
@@ -263,45 +273,13 @@ class _RectifiedConvolution(torch.autograd.Function):
         return below, filters, sums.sum(1)
 
 
-class _NormalisedPool(torch.autograd.Function):
-    """Max-pool of gain * images + shift."""
-
-    @staticmethod
-    def forward(ctx: Any, images: Tensor, gain: Tensor, shift: Tensor, pool: int) -> Tensor:
-        networks, batch, height, width, out = images.shape
-        tall, wide = height // pool, width // pool
-        result = images.new_empty(networks, batch, out, tall, wide)
-        windows = batch * tall * wide
-        _pool[(triton.cdiv(windows, ROWS), networks)](
-            images, gain, shift, result, windows, height, width, tall, wide, OUT=out, POOL=pool, ROWS=ROWS
-        )
-        ctx.save_for_backward(images, gain, shift)
-        ctx.pool = pool
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        images, gain, shift = ctx.saved_tensors
-        networks, batch, height, width, out = images.shape
-        pool = ctx.pool
-        windows = batch * triton.cdiv(height, pool) * triton.cdiv(width, pool)
-        tiles = triton.cdiv(windows, ROWS)
-        result = torch.empty_like(images)
-        sums = torch.empty(2, networks, tiles, out, dtype=torch.float32, device=images.device)
-        _unpool[(tiles, networks)](
-            slope.contiguous(), images, gain, shift, result, sums[0], sums[1], windows, batch, height, width,
-            height // pool, width // pool, OUT=out, POOL=pool, ROWS=ROWS,
-        )  # fmt: skip
-        return result, sums[0].sum(1), sums[1].sum(1), None
-
-
 def rectified_convolution(images: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return ReLU(convolution + bias) of stacked networks, and its sums and sums of squares by channel.
 
     Parameters
     ----------
     images : Tensor, shape (c, B, H, W, channels)
-        On a GPU, bfloat16 or float16.
+        On a GPU; products of float32 are rounded to TF32, as torch's are.
     weight : Tensor, shape (c, out, channels, side, side)
         ``out`` a power of two from 16 up.
     bias : Tensor, shape (c, out)
@@ -316,18 +294,3 @@ def rectified_convolution(images: Tensor, weight: Tensor, bias: Tensor) -> tuple
     apply: Any = _RectifiedConvolution.apply
     rectified, sums, squares = apply(images.contiguous(), last, bias.float())
     return rectified, sums, squares
-
-
-def normalised_pool(images: Tensor, gain: Tensor, shift: Tensor, pool: int) -> Tensor:
-    """Return the max-pool (c, B, channels, H // pool, W // pool) of ``gain * images + shift``.
-
-    Parameters
-    ----------
-    images : Tensor, shape (c, B, H, W, channels)
-    gain, shift : Tensor, shape (c, channels)
-    pool : int
-        Side of the windows; 1 only normalises.
-    """
-    apply: Any = _NormalisedPool.apply
-    pooled: Tensor = apply(images, gain.float().contiguous(), shift.float().contiguous(), pool)
-    return pooled

@@ -145,7 +145,7 @@ class _NormalisedConvolution(torch.autograd.Function):
         # Batch normalisation takes the mean, and what goes along with the values, out of the slope.
         linear = -scale * spread * by_gain / pixels
         constant = -scale * by_shift / pixels - linear * mean
-        margin = weight.shape[1] - 1
+        margin = weight.shape[2] - 1
         above = images.new_empty(*images.shape[:2], images.shape[2] + margin, images.shape[3] + margin, out)
         spots = above[0, ..., 0].numel()
         _spread[(triton.cdiv(spots, ROWS), networks)](
@@ -178,7 +178,7 @@ def normalised_convolution(
     Parameters
     ----------
     images : Tensor, shape (c, B, H + 2, W + 2, channels)
-        On a GPU, bfloat16 or float16, with a border of zeros.
+        On a GPU, with a border of zeros.
     weight : Tensor, shape (c, out, channels, side, side)
         ``side`` is 3 (padded by the frame) or 1; ``out`` a power of two from 16 up.
     gain, shift : Tensor, shape (c, out)

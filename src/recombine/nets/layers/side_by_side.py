@@ -127,12 +127,15 @@ def update_statistics(name: str, statistics: Tensors, mean: Tensor, variance: Te
 
 
 def fits_kernels(inputs: Tensor, channels: Sequence[int]) -> bool:
-    """Say whether our own GPU kernels take these images: short floats, and filters in powers of two from 16 up.
+    """Say whether our own GPU kernels take these images: filters in powers of two from 16 to 256, no float64.
+
+    Products of float32 are then rounded to TF32, as torch's convolutions do unless they were told not to.
 
     Examples
     --------
     >>> fits_kernels(torch.zeros(1, 4, 2, 28, 28), (32, 64))
     False
     """
-    short = inputs.is_cuda and inputs.dtype in (torch.bfloat16, torch.float16)
-    return short and all(out >= 16 and out & (out - 1) == 0 for out in channels)
+    short = inputs.dtype in (torch.bfloat16, torch.float16)
+    rounded = inputs.dtype is torch.float32 and torch.backends.cudnn.allow_tf32
+    return inputs.is_cuda and (short or rounded) and all(16 <= out <= 256 and out & (out - 1) == 0 for out in channels)
