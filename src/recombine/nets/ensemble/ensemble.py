@@ -20,11 +20,11 @@ from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks, stack_networks
 from recombine.nets.ensemble.loop import Ledger, Rows, TrainingPlan, Watch, final_outputs, row_pools, train_chunk
-from recombine.nets.ensemble.one_hidden import OneHiddenChunk, fits_one_hidden
 from recombine.nets.ensemble.optimisers import SGD, Optimiser
+from recombine.nets.ensemble.routes import chunk_on_route
 from recombine.nets.ensemble.samples import Gather, Inputs, Samples, prepare_inputs, prepare_samples
 from recombine.nets.ensemble.schedules import Cosine
-from recombine.nets.ensemble.steps import AutogradChunk, Chunk, ChunkSetting, TrainingState
+from recombine.nets.ensemble.steps import ChunkSetting, TrainingState
 from recombine.nets.losses import Loss, loss_named
 
 #: Bytes of activations that stay close to a core (chunks of 8 networks of 1000 units on 60 samples did best), and the
@@ -60,6 +60,8 @@ class Trained:
     watched : Tensor or None, shape (R, E, M, K)
         Outputs on the watched inputs after that many updates, or what the architecture keeps of them; (R, E, ...) of
         what a watching function returned.
+    route : str
+        How the steps were computed: "on chip", "by hand" or "autograd".
     """
 
     ensemble: Ensemble
@@ -72,9 +74,11 @@ class Trained:
     recorded: tuple[int, ...]
     history: Tensor
     watched: Tensor | None
+    route: str
 
     def __repr__(self) -> str:
-        return f"Trained({len(self.ensemble)} networks of {self.ensemble.architecture}, {len(self.recorded)} records)"
+        many, architecture = len(self.ensemble), self.ensemble.architecture
+        return f"Trained({many} networks of {architecture}, {len(self.recorded)} records, {self.route})"
 
     def outputs(self, inputs: Inputs) -> Tensor:
         """Return the networks' outputs (E, M, K) on inputs (M, ...) or (E, M, ...)."""
@@ -105,6 +109,9 @@ class Ensemble:
     compiled : bool
         Whether ``torch.compile`` fuses the forward and backward pass: most of a minute once, then about twice as fast
         for transformers. Rounding differs a little, so losses do too.
+    on_chip : bool, optional
+        Whether networks of one hidden layer and one output keep their weights on the chip of a GPU between records
+        (full batches, SGD, float32); by default, where they fit.
 
     Examples
     --------
@@ -127,6 +134,7 @@ class Ensemble:
     stacked: bool = True
     replay: bool | None = None
     compiled: bool = False
+    on_chip: bool | None = None
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
@@ -273,16 +281,20 @@ class Ensemble:
         # Every worker should have something to do.
         groups = _groups(losses, min(size, -(-len(self) // workers)), device)
 
+        routes: set[str] = set()
+
         def train_group(places: Tensor) -> None:
             one = losses[int(places[0])]
             setting = ChunkSetting(
                 self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self.stacked, anneal
             )
             progress = TrainingState.start(places, rates[places], stops[places], fixed)
-            train_chunk(_chunk(setting, progress, ledger, plan), plan, ledger)
+            chunk = chunk_on_route(setting, progress, ledger, plan, self.on_chip)
+            routes.add(chunk.route)
+            train_chunk(chunk, plan, ledger)
 
         _side_by_side(train_group, groups, workers)
-        return self._trained(ledger, plan, groups)
+        return self._trained(ledger, plan, groups, ", ".join(sorted(routes)))
 
     def _plan(
         self,
@@ -327,7 +339,7 @@ class Ensemble:
             return 1
         return torch.get_num_threads() if threads is None else max(1, threads)
 
-    def _trained(self, ledger: Ledger, plan: TrainingPlan, groups: Sequence[Tensor]) -> Trained:
+    def _trained(self, ledger: Ledger, plan: TrainingPlan, groups: Sequence[Tensor], route: str) -> Trained:
         """Fill in what was not recorded because a network had already stopped: it stayed as it was."""
         recorded = torch.tensor(plan.record, dtype=torch.int64, device=ledger.steps.device)
         ended = (recorded.unsqueeze(1) >= ledger.steps) & (ledger.stopped | ledger.diverged)
@@ -341,7 +353,7 @@ class Ensemble:
                 for places, outputs in pieces:
                     row[places] = outputs
         how = (ledger.loss, ledger.steps, ledger.stopped, ledger.diverged)
-        return Trained(self, ledger.parameters, ledger.statistics, *how, plan.record, history, watched)
+        return Trained(self, ledger.parameters, ledger.statistics, *how, plan.record, history, watched, route)
 
 
 def _per_network(value: float | npt.ArrayLike, networks: int, name: str) -> list[float]:
@@ -369,13 +381,6 @@ def _groups(losses: Sequence[Loss], size: int, device: torch.device) -> list[Ten
         places = torch.tensor([i for i, loss in enumerate(losses) if loss.name == name], device=device)
         groups += places.tensor_split(-(-len(places) // size))
     return groups
-
-
-def _chunk(setting: ChunkSetting, progress: TrainingState, ledger: Ledger, plan: TrainingPlan) -> Chunk:
-    parameters = select_networks(ledger.parameters, progress.networks)
-    if fits_one_hidden(setting, plan.batch is not None, ledger.loss.dtype):
-        return OneHiddenChunk(setting, progress, parameters)
-    return AutogradChunk(setting, progress, parameters, select_networks(ledger.statistics, progress.networks))
 
 
 def _side_by_side(train: Callable[[Tensor], None], groups: Sequence[Tensor], workers: int) -> None:

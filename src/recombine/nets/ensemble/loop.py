@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -53,6 +54,16 @@ class TrainingPlan:
     def check_every(self) -> int:
         """Steps between two looks at the stop masks, which make the host wait for the device."""
         return max(1, min(100, self.steps // 20))
+
+    @cached_property
+    def events(self) -> list[int]:
+        """Step numbers at which something is written down: losses after a step, outputs before it."""
+        marks = (0, 1) if self.watch is not None else (1,)
+        return sorted({step + mark for step in self.record for mark in marks} | {self.steps})
+
+    def uneventful(self, start: int, longest: int) -> int:
+        """Return the end of the steps from ``start`` on, at most ``longest``, that can be taken at once."""
+        return min(start + longest, self.events[bisect_right(self.events, start)])
 
 
 @dataclass(eq=False)
@@ -169,16 +180,21 @@ def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger) -> None:
     """Train one chunk to the end of the plan and write the outcome into the ledger."""
     orders = _orders(chunk, plan)
     step = _stepper(chunk, plan)
-    for number in range(plan.steps):
-        rows = None if orders is None else orders.rows(number)
-        _watch(chunk, plan, ledger, number)
-        step(rows)
-        _record(chunk, plan, ledger, number)
-        if (number + 1) % plan.check_every == 0:
+    number = 0
+    while number < plan.steps:
+        start, number = number, plan.uneventful(number, chunk.longest)
+        rows = None if orders is None else orders.rows(start)
+        _watch(chunk, plan, ledger, start)
+        if number == start + 1:
+            step(rows)
+        else:
+            chunk.advance(number - start)
+        _record(chunk, plan, ledger, number - 1)
+        if number // plan.check_every > start // plan.check_every:
             keep = chunk.progress.remaining()
             if len(keep) == 0:
                 break
-            if plan.compact and len(keep) <= COMPACT_AT * len(chunk.progress.active):
+            if plan.compact and chunk.longest == 1 and len(keep) <= COMPACT_AT * len(chunk.progress.active):
                 ledger.collect(chunk)
                 chunk = chunk.select(keep)
                 step = _stepper(chunk, plan)
@@ -188,7 +204,7 @@ def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger) -> None:
 
 
 def _stepper(chunk: Chunk, plan: TrainingPlan) -> Callable[[Tensor | None], None]:
-    return ReplayedStep(chunk.step, chunk.state) if plan.replay else chunk.step
+    return ReplayedStep(chunk.step, chunk.state) if plan.replay and chunk.longest == 1 else chunk.step
 
 
 def _finish(chunk: Chunk, plan: TrainingPlan, ledger: Ledger) -> None:
