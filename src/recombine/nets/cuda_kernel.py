@@ -51,9 +51,7 @@ def _compiled(source: Path, options: Sequence[str]) -> bytes:
     """Return machine code; a failure is a defect of ours, told with the compiler's own words."""
     compiler, program = _compiler(), ctypes.c_void_p()
     given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-    compiler.nvrtcCreateProgram(
-        ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None
-    )
+    compiler.nvrtcCreateProgram(ctypes.byref(program), source.read_bytes(), source.name.encode(), 0, None, None)
     try:
         if compiler.nvrtcCompileProgram(program, len(options), given):
             raise RuntimeError(f"{source.name} did not compile:\n{_read(program, 'ProgramLog').decode()}")

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks, stack_networks
+from recombine.nets.architecture import Architecture, Forward, Tensors, stack_networks
 from recombine.nets.ensemble.loop import Ledger, Rows, TrainingPlan, Watch, final_outputs, row_pools, train_chunk
 from recombine.nets.ensemble.optimisers import SGD, Optimiser
 from recombine.nets.ensemble.routes import chunk_on_route

@@ -6,8 +6,8 @@
 // so a forward pass leaves one bit per unit and sample, and nothing else, for the backward pass.
 //
 // Compiled for: INPUTS, UNITS, PARTS (a power of 2), GROUP (samples between two reductions: a power of 2, with
-// UNITS * GROUP <= 32), WARPS, CLUSTER, LOSS (0 mse, 1 squared-absolute, 2 logistic, 3 hinge),
-// PLAIN (whether there is neither momentum nor weight decay).
+// UNITS * GROUP <= 32), WARPS, CLUSTER, BESIDE (blocks that share a multiprocessor), LOSS (0 mse, 1 squared-absolute,
+// 2 logistic, 3 hinge), PLAIN (whether there is neither momentum nor weight decay).
 
 constexpr int THREADS = 32 * WARPS, QUADS = (INPUTS + 3) / 4;
 constexpr int ROW = 4 * (QUADS | 1);  // an odd number of quads keeps the rows of different parts in different banks
@@ -86,7 +86,7 @@ __device__ void descend(float& parameter, float gradient, float pace, float* mem
 }
 
 // theta (INPUTS + 2, networks, width): input weights, their bias a, readout v; `memory` of the optimiser alike.
-extern "C" __global__ void SPREAD __launch_bounds__(THREADS) train(
+extern "C" __global__ void SPREAD __launch_bounds__(THREADS, BESIDE) train(
     float* theta, float* readout_bias, float* memory, float* bias_memory, const float* inputs, const float* targets,
     const float* weights, const float* rates, const float* shares, const float* thresholds, bool* active,
     float* latest, float* worst, long long* taken, Setting set) {

