@@ -17,7 +17,7 @@ _MORE_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
 class CudaKernel:
-    """One kernel of a source file, compiled for the present device with some macros defined.
+    """One kernel of a source file, compiled for a device with some macros defined.
 
     Parameters
     ----------
@@ -26,25 +26,29 @@ class CudaKernel:
         Of an ``extern "C"`` function.
     macros : mapping of str to int
         What the source is compiled for.
+    device : torch.device
     """
 
-    def __init__(self, source: Path, name: str, macros: Mapping[str, int]) -> None:
-        torch.cuda.current_stream()  # makes sure that there is a context to load the kernel into
-        major, minor = torch.cuda.get_device_capability()
+    def __init__(self, source: Path, name: str, macros: Mapping[str, int], device: torch.device) -> None:
+        self.device = device
+        major, minor = torch.cuda.get_device_capability(device)
         options = [f"--gpu-architecture=sm_{major}{minor}", "-std=c++17", *(f"-D{k}={v}" for k, v in macros.items())]
         self._module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
-        _check(_driver().cuModuleLoadData(ctypes.byref(self._module), _compiled(source, options)))
+        with torch.cuda.device(device):
+            torch.cuda.current_stream()  # makes sure that there is a context to load the kernel into
+            _check(_driver().cuModuleLoadData(ctypes.byref(self._module), _compiled(source, options)))
         _check(_driver().cuModuleGetFunction(ctypes.byref(self._function), self._module, name.encode()))
 
     def launch(self, blocks: int, threads: int, shared: int, arguments: Sequence[Tensor | ctypes.Structure]) -> None:
-        """Start the kernel on torch's present stream; tensors are passed as pointers to their first element."""
+        """Start the kernel on the device's present stream; tensors are passed as pointers to their first element."""
         if shared > MODEST_SHARED:
             _check(_driver().cuFuncSetAttribute(self._function, _MORE_SHARED, shared))
         held = [ctypes.c_void_p(a.data_ptr()) if isinstance(a, Tensor) else a for a in arguments]
         places = (ctypes.c_void_p * len(held))(*(ctypes.addressof(value) for value in held))
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         size = (blocks, 1, 1, threads, 1, 1, shared)
-        _check(_driver().cuLaunchKernel(self._function, *size, stream, places, None))
+        with torch.cuda.device(self.device):
+            stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+            _check(_driver().cuLaunchKernel(self._function, *size, stream, places, None))
 
 
 def _compiled(source: Path, options: Sequence[str]) -> bytes:

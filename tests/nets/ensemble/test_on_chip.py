@@ -142,6 +142,12 @@ def test_what_is_too_large_for_a_chip_has_no_layout() -> None:
     assert choose_layout(8, 20, 4000, 60, Chip(132, 100_000, clusters=False)) is None
 
 
+def test_few_networks_on_many_samples_are_left_to_stacked_arrays() -> None:
+    assert choose_layout(1, 20, 1000, 60, H200) is not None
+    assert choose_layout(1, 20, 3000, 700, H200) is None
+    assert choose_layout(300, 20, 1000, 700, H200) is not None
+
+
 def test_a_result_says_which_route_it_took() -> None:
     inputs, targets = torch.eye(3), torch.tensor([1.0, -1, 1])
     settings: dict[str, Any] = {"rate": 0.1, "steps": 2}

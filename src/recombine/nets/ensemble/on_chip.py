@@ -27,9 +27,14 @@ from recombine.nets.losses import ABSOLUTE_SHARE
 #: Losses in the kernel's numbering.
 LOSSES = ("mse", "squared-absolute", "logistic", "hinge")
 
-
 #: Registers of a multiprocessor, and the most that a thread can have.
 REGISTERS, OF_A_THREAD = 2**16, 255
+
+#: Cycles of a step of stacked arrays on an H200: those of its launches, and those per hidden unit and sample.
+STACKED = (120_000, 0.016)
+
+#: Numbers in one array that the kernel can count.
+MOST_NUMBERS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Layout:
         return min(REGISTERS // (self.registers * 32 * self.warps), chip.shared // self.shared_bytes(samples))
 
     def cycles(self, networks: int, samples: int, chip: Chip) -> float:
-        """Estimate a step's clock cycles; 110 layouts on an H200 took within 10 % (r.m.s.) of such a sum."""
+        """Estimate a step's clock cycles; sixty layouts took within 10 % (r.m.s.) of such a sum on an H200."""
         waves = -(-networks * self.cluster // (self.beside * chip.processors))
         rows = self.group * -(-samples // (self.group * self.parts))
         loads, products = 2 * rows * -(-self.inputs // 4), 2 * rows * self.units * (self.inputs + 3)
@@ -84,20 +89,24 @@ class Layout:
 
 
 def choose_layout(networks: int, inputs: int, width: int, samples: int, chip: Chip) -> Layout | None:
-    """Return the layout that should be fastest for such networks, or None where none fits.
+    """Return the layout that should be fastest for such networks, or None where none fits or stacked arrays are faster.
 
     Examples
     --------
     >>> choose_layout(256, 20, 32, 60, Chip(processors=132, shared=232448, clusters=True))
     Layout(inputs=20, units=2, parts=8, group=8, warps=4, cluster=1, beside=2)
     """
+    if networks * max(width * (inputs + 2), samples) > MOST_NUMBERS:
+        return None
     layouts: list[Layout] = []
     for cluster, units, parts in product((1, 2, 4, 8) if chip.clusters else (1,), (1, 2), (1, 2, 4, 8)):
         warps = math.ceil(math.ceil(width / cluster) * parts / (32 * units))
         alone = Layout(inputs, units, parts, 8, warps, cluster, beside=1)
         if room := alone.room(samples, chip):
             layouts.append(replace(alone, beside=min(room, -(-networks * cluster // chip.processors))))
-    return min(layouts, key=lambda layout: layout.cycles(networks, samples, chip), default=None)
+    best = min(layouts, key=lambda layout: layout.cycles(networks, samples, chip), default=None)
+    stacked = STACKED[0] + STACKED[1] * networks * width * samples
+    return best if best is not None and best.cycles(networks, samples, chip) < stacked else None
 
 
 class Setting(ctypes.Structure):
@@ -119,7 +128,9 @@ def why_not_on_chip(setting: ChunkSetting, networks: int) -> str | None:
     if not isinstance(setting.optimiser, SGD) or setting.clip is not None:
         return "its optimiser is SGD without clip"
     if _layout(setting, networks) is None:
-        return "the networks or their samples are too large for a multiprocessor"
+        return (
+            "its networks and their samples fit on a multiprocessor, and are not so few that stacked arrays are faster"
+        )
     return None
 
 
@@ -140,9 +151,8 @@ def _chip(device: torch.device) -> Chip:
 @cache
 def _kernel(layout: Layout, loss: str, plain: bool, device: torch.device) -> CudaKernel:
     macros = {name.upper(): value for name, value in asdict(layout).items()}
-    with torch.cuda.device(device):
-        source = Path(__file__).with_suffix(".cu")
-        return CudaKernel(source, "train", macros | {"LOSS": LOSSES.index(loss), "PLAIN": int(plain)})
+    macros |= {"LOSS": LOSSES.index(loss), "PLAIN": int(plain)}
+    return CudaKernel(Path(__file__).with_suffix(".cu"), "train", macros, device)
 
 
 class OnChipChunk(OneHiddenChunk):
