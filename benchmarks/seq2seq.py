@@ -20,8 +20,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from recombine.nets.architecture import Tensors
 from recombine.nets.architectures.seq2seq import Seq2Seq, sequence_rows
-from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.batches import DrawnRows
+from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.optimisers import Adam
 from recombine.worlds.scan import commands, scan_reading
 

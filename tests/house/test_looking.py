@@ -52,7 +52,7 @@ THINGS: dict[Callable[[], object], str] = {
     lambda: rc.papers.find("kernel-theory"): "Paper('kernel-theory', Lippl and Stachenfeld, ICLR 2025)",
     lambda: rc.papers.find("kernel-theory").claim("4"): "Claim('kernel-theory/4', reads 'leak')",
     lambda: rc.papers.find("kernel-theory").figures[0]: "Plot('salience' of salience)",
-    trained: "Trained(500 networks of MLP(inputs=2, hidden=(3,), outputs=1), 2 records)",
+    trained: "Trained(500 networks of MLP(inputs=2, hidden=(3,), outputs=1), 2 records, by hand)",
     continued: "Continued(architecture=ReluStudent(inputs=3, hidden=4, tasks=1), seeds=300 items)",
     lambda: Playground.initial(range(100)): "Playground(weights=(float64[100, 2, 8], ",
     experiment: "Experiment('squares', 1000 quick and 9000 full settings)",

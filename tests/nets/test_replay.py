@@ -13,7 +13,8 @@ from recombine.nets.architectures.convnet import ConvNet
 from recombine.nets.architectures.mlp import MLP
 from recombine.nets.architectures.resnet import ResNet
 from recombine.nets.architectures.vit import ViT
-from recombine.nets.ensemble.ensemble import Ensemble, Trained
+from recombine.nets.ensemble.ensemble import Ensemble
+from recombine.nets.ensemble.ledger import Trained
 from recombine.nets.ensemble.optimisers import SGD, Adam, Optimiser
 
 RNG = np.random.default_rng(0)

@@ -16,7 +16,8 @@ from recombine.errors import InputError
 from recombine.nets.architecture import stack_networks
 from recombine.nets.architectures.mlp import MLP
 from recombine.nets.architectures.seq2seq import Seq2Seq, sequence_rows, sequences_right
-from recombine.nets.ensemble.ensemble import Ensemble, Trained
+from recombine.nets.ensemble.ensemble import Ensemble
+from recombine.nets.ensemble.ledger import Trained
 from recombine.nets.ensemble.optimisers import Adam
 from recombine.nets.losses import loss_named
 from recombine.worlds.scan import commands, scan_reading

@@ -9,7 +9,8 @@ import torch
 from recombine.errors import InputError
 from recombine.nets.architecture import Tensors
 from recombine.nets.architectures.mlp import MLP
-from recombine.nets.ensemble.ensemble import Ensemble, Trained
+from recombine.nets.ensemble.ensemble import Ensemble
+from recombine.nets.ensemble.ledger import Trained
 from recombine.nets.ensemble.optimisers import SGD, Adam
 
 RNG = np.random.default_rng(5)

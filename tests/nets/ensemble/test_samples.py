@@ -14,7 +14,8 @@ from recombine.nets.architectures.convnet import ConvNet
 from recombine.nets.architectures.mlp import MLP
 from recombine.nets.architectures.resnet import ResNet
 from recombine.nets.architectures.vit import ViT
-from recombine.nets.ensemble.ensemble import Ensemble, Trained
+from recombine.nets.ensemble.ensemble import Ensemble
+from recombine.nets.ensemble.ledger import Trained
 
 RNG = np.random.default_rng(3)
 VALUES = torch.from_numpy(RNG.standard_normal((5, 12, 4)))

@@ -15,7 +15,8 @@ from recombine import tasks
 from recombine.cells.arrays import IntArray
 from recombine.errors import InputError
 from recombine.nets.architectures.convnet import ConvNet
-from recombine.nets.ensemble.ensemble import Ensemble, Trained
+from recombine.nets.ensemble.ensemble import Ensemble
+from recombine.nets.ensemble.ledger import Trained
 from recombine.nets.ensemble.optimisers import SGD, Adam
 from recombine.nets.ensemble.samples import Gather
 from recombine.worlds.images.draws import draw_images, stack_draws

@@ -8,7 +8,7 @@ from recombine._rooms import open_room
 
 if TYPE_CHECKING:
     from recombine.nets.ensemble.ensemble import Ensemble as Ensemble
-    from recombine.nets.ensemble.ensemble import Trained as Trained
+    from recombine.nets.ensemble.ledger import Trained as Trained
     from recombine.nets.ensemble.modules import Module as Module
     from recombine.nets.ensemble.optimisers import SGD as SGD
     from recombine.nets.ensemble.optimisers import Adam as Adam

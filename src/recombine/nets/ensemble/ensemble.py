@@ -18,16 +18,16 @@ from torch import Tensor
 
 from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks, stack_networks
+from recombine.nets.architecture import Architecture, Forward, Tensors, stack_networks
 from recombine.nets.checkpoints import next_checkpoint
 from recombine.nets.ensemble.batches import Rows, row_pools
-from recombine.nets.ensemble.ledger import Ledger
+from recombine.nets.ensemble.ledger import Ledger, Trained
 from recombine.nets.ensemble.loop import TrainingPlan, Watch, final_outputs, train_chunk
-from recombine.nets.ensemble.one_hidden import OneHiddenChunk, fits_one_hidden
 from recombine.nets.ensemble.optimisers import SGD, Optimiser
+from recombine.nets.ensemble.routes import chunk_on_route
 from recombine.nets.ensemble.samples import Gather, Inputs, Samples, prepare_inputs, prepare_samples
 from recombine.nets.ensemble.schedules import Cosine
-from recombine.nets.ensemble.steps import AutogradChunk, Chunk, ChunkSetting, TrainingState
+from recombine.nets.ensemble.steps import ChunkSetting, TrainingState
 from recombine.nets.losses import Loss, loss_named
 
 #: Bytes of activations that stay close to a core (chunks of 8 networks of 1000 units on 60 samples did best), and the
@@ -40,48 +40,6 @@ ACTIVATION_COPIES = 4
 PARAMETER_COPIES = 8
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16}
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """E trained networks and how they got there.
-
-    Attributes
-    ----------
-    parameters, statistics : dict of Tensor
-        Stacked on a leading axis of length E.
-    loss : Tensor, shape (E,)
-        Training loss of the final parameters (with mini-batches or batch normalisation: of the last batch).
-    steps : Tensor of int, shape (E,)
-        Updates each network took.
-    stopped, diverged : Tensor of bool, shape (E,)
-        Whether its loss fell below the threshold; whether its loss became infinite or not a number.
-    recorded : tuple of int
-        Steps at which the history was written, R of them; 0 is the untrained network.
-    history : Tensor, shape (R, E)
-        Training loss after that many updates.
-    watched : Tensor or None, shape (R, E, M, K)
-        Outputs on the watched inputs after that many updates, or what the architecture keeps of them; (R, E, ...) of
-        what a watching function returned.
-    """
-
-    ensemble: Ensemble
-    parameters: Tensors
-    statistics: Tensors
-    loss: Tensor
-    steps: Tensor
-    stopped: Tensor
-    diverged: Tensor
-    recorded: tuple[int, ...]
-    history: Tensor
-    watched: Tensor | None
-
-    def __repr__(self) -> str:
-        return f"Trained({len(self.ensemble)} networks of {self.ensemble.architecture}, {len(self.recorded)} records)"
-
-    def outputs(self, inputs: Inputs) -> Tensor:
-        """Return the networks' outputs (E, M, K) on inputs (M, ...) or (E, M, ...)."""
-        return self.ensemble.outputs(self.parameters, self.statistics, inputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +67,9 @@ class Ensemble:
     compiled : bool
         Whether ``torch.compile`` fuses the forward and backward pass: most of a minute once, then about twice as fast
         for transformers. Rounding differs a little, so losses do too.
+    on_chip : bool, optional
+        Whether networks of one hidden layer and one output keep their weights on the chip of a GPU between records
+        (full batches, SGD, float32); by default, where they fit.
 
     Examples
     --------
@@ -131,6 +92,7 @@ class Ensemble:
     stacked: bool | None = None
     replay: bool | None = None
     compiled: bool = False
+    on_chip: bool | None = None
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
@@ -279,6 +241,8 @@ class Ensemble:
         size = checkpoint.settle("networks in a chunk", min(size, -(-len(self) // workers)))
         groups = _groups(losses, size, device)
 
+        routes: set[str] = set()
+
         def train_group(number: int) -> None:
             places = groups[number]
             one = losses[int(places[0])]
@@ -286,10 +250,12 @@ class Ensemble:
                 self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self._batched, anneal
             )
             progress = TrainingState.start(places, rates[places], stops[places], fixed)
-            train_chunk(_chunk(setting, progress, ledger, plan), plan, ledger, checkpoint, number)
+            chunk = chunk_on_route(setting, progress, ledger, plan, self.on_chip)
+            routes.add(chunk.route)
+            train_chunk(chunk, plan, ledger, checkpoint, number)
 
         _side_by_side(train_group, len(groups), workers)
-        return self._trained(ledger, plan, groups)
+        return self._trained(ledger, plan, groups, ", ".join(sorted(routes)))
 
     def _plan(
         self,
@@ -340,7 +306,7 @@ class Ensemble:
             return 1
         return torch.get_num_threads() if threads is None else max(1, threads)
 
-    def _trained(self, ledger: Ledger, plan: TrainingPlan, groups: Sequence[Tensor]) -> Trained:
+    def _trained(self, ledger: Ledger, plan: TrainingPlan, groups: Sequence[Tensor], route: str) -> Trained:
         """Fill in what was not recorded because a network had already stopped: it stayed as it was."""
         recorded = torch.tensor(plan.record, dtype=torch.int64, device=ledger.steps.device)
         ended = (recorded.unsqueeze(1) >= ledger.steps) & (ledger.stopped | ledger.diverged)
@@ -354,7 +320,7 @@ class Ensemble:
                 for places, outputs in pieces:
                     row[places] = outputs
         how = (ledger.loss, ledger.steps, ledger.stopped, ledger.diverged)
-        return Trained(self, ledger.parameters, ledger.statistics, *how, plan.record, history, watched)
+        return Trained(self, ledger.parameters, ledger.statistics, *how, plan.record, history, watched, route)
 
 
 def _per_network(value: float | npt.ArrayLike, networks: int, name: str) -> list[float]:
@@ -382,13 +348,6 @@ def _groups(losses: Sequence[Loss], size: int, device: torch.device) -> list[Ten
         places = torch.tensor([i for i, loss in enumerate(losses) if loss.name == name], device=device)
         groups += places.tensor_split(-(-len(places) // size))
     return groups
-
-
-def _chunk(setting: ChunkSetting, progress: TrainingState, ledger: Ledger, plan: TrainingPlan) -> Chunk:
-    parameters = select_networks(ledger.parameters, progress.networks)
-    if fits_one_hidden(setting, plan.batch is not None, ledger.loss.dtype):
-        return OneHiddenChunk(setting, progress, parameters)
-    return AutogradChunk(setting, progress, parameters, select_networks(ledger.statistics, progress.networks))
 
 
 def _side_by_side(train: Callable[[int], None], count: int, workers: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,6 +51,16 @@ class TrainingPlan:
     def check_every(self) -> int:
         """Steps between two looks at the stop masks, which make the host wait for the device."""
         return max(1, min(100, self.steps // 20))
+
+    @cached_property
+    def events(self) -> list[int]:
+        """Step numbers at which something is written down: losses after a step, outputs before it."""
+        marks = (0, 1) if self.watch is not None else (1,)
+        return sorted({step + mark for step in self.record for mark in marks} | {self.steps})
+
+    def uneventful(self, start: int, longest: int) -> int:
+        """Return the end of the steps from ``start`` on, at most ``longest``, that can be taken at once."""
+        return min(start + longest, self.events[bisect_right(self.events, start)])
 
 
 def _orders(chunk: Chunk, plan: TrainingPlan) -> ShuffledRows | DrawnRows | None:
@@ -114,16 +125,19 @@ def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger, checkpoint: Ch
     step = _stepper(run.chunk, plan)
     while run.number < plan.steps:
         checkpoint.offer(run.number, run.saved, part)
-        rows = None if run.orders is None else run.orders.rows(run.number)
-        _watch(run.chunk, plan, ledger, run.number)
-        step(rows)
-        _record(run.chunk, plan, ledger, run.number)
-        run.number += 1
-        if run.number % plan.check_every == 0:
+        start, run.number = run.number, plan.uneventful(run.number, run.chunk.longest)
+        rows = None if run.orders is None else run.orders.rows(start)
+        _watch(run.chunk, plan, ledger, start)
+        if run.number == start + 1:
+            step(rows)
+        else:
+            run.chunk.advance(run.number - start)
+        _record(run.chunk, plan, ledger, run.number - 1)
+        if run.number // plan.check_every > start // plan.check_every:
             keep = run.chunk.progress.remaining()
             if len(keep) == 0:
                 break
-            if plan.compact and len(keep) <= COMPACT_AT * len(run.chunk.progress.active):
+            if plan.compact and run.chunk.longest == 1 and len(keep) <= COMPACT_AT * len(run.chunk.progress.active):
                 ledger.collect(run.chunk)
                 run.keep(keep)
                 step = _stepper(run.chunk, plan)
@@ -133,7 +147,7 @@ def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger, checkpoint: Ch
 
 
 def _stepper(chunk: Chunk, plan: TrainingPlan) -> Callable[[Tensor | None], None]:
-    return ReplayedStep(chunk.step, chunk.state) if plan.replay else chunk.step
+    return ReplayedStep(chunk.step, chunk.state) if plan.replay and chunk.longest == 1 else chunk.step
 
 
 def _finish(chunk: Chunk, plan: TrainingPlan, ledger: Ledger) -> None:

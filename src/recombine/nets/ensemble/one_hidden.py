@@ -7,6 +7,8 @@ So one matrix product for all networks gives z, one gives G, and the large array
 
 from __future__ import annotations
 
+from typing import Self
+
 import torch
 from torch import Tensor
 
@@ -29,6 +31,8 @@ def fits_one_hidden(setting: ChunkSetting, rows: bool, dtype: torch.dtype) -> bo
 
 class OneHiddenChunk(Chunk):
     """One-hidden-layer networks: rows of ``theta`` (inputs + 2, c, H) are input weights, bias and readout."""
+
+    route = "by hand"
 
     def __init__(
         self,
@@ -114,8 +118,8 @@ class OneHiddenChunk(Chunk):
             "bias1": bias,
         }
 
-    def select(self, keep: Tensor) -> OneHiddenChunk:
+    def select(self, keep: Tensor) -> Self:
         """Return a smaller chunk that goes on with some of the networks."""
         slots = [[slot.index_select(slot.ndim - 2, keep) for slot in slots] for slots in self.slots]
         parameters = {name: tensor[keep] for name, tensor in self.parameters().items()}
-        return OneHiddenChunk(self.setting, self.progress.select(keep), parameters, slots)
+        return type(self)(self.setting, self.progress.select(keep), parameters, slots)

@@ -100,7 +100,19 @@ class TrainingState:
 
 
 class Chunk(ABC):
-    """Some networks in training. ``step`` notes the loss of the present parameters and then updates them in place."""
+    """Some networks in training. ``step`` notes the loss of the present parameters and then updates them in place.
+
+    Attributes
+    ----------
+    route : str
+        How steps are computed, as a result tells it.
+    longest : int
+        Most steps of full batches that are taken at once where nothing is to be written down in between; with more
+        than one, networks that have stopped cost nothing.
+    """
+
+    route: str
+    longest = 1
 
     def __init__(self, setting: ChunkSetting, progress: TrainingState) -> None:
         self.setting = setting
@@ -111,6 +123,11 @@ class Chunk(ABC):
     @abstractmethod
     def step(self, rows: Tensor | None, update: bool = True) -> None:
         """Do one step on rows (c, B) of the samples, or on all of them."""
+
+    def advance(self, steps: int) -> None:
+        """Do several steps on all samples."""
+        for _ in range(steps):
+            self.step(None)
 
     @abstractmethod
     def parameters(self) -> Tensors:
@@ -156,6 +173,8 @@ class AutogradChunk(Chunk):
     Parameters of a network lie side by side in one row of a (c, P) block, so an optimiser is a handful of operations
     whatever the number of layers.
     """
+
+    route = "autograd"
 
     def __init__(
         self,

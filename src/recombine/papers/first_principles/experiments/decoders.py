@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from recombine.nets.decoders.composed import ComposedDecoder
-    from recombine.nets.ensemble.ensemble import Trained
+    from recombine.nets.ensemble.ledger import Trained
 
 Row = dict[str, Any]
 Rows = list[Row]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from recombine.nets.architecture import Architecture, Tensors
-    from recombine.nets.ensemble.ensemble import Trained
+    from recombine.nets.ensemble.ledger import Trained
 
 #: Cosines of the main teacher's units with the auxiliary teacher's, by name.
 CORRELATIONS: dict[str, tuple[float, ...]] = {
