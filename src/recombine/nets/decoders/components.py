@@ -116,17 +116,36 @@ class Decoder(Component):
 
     def layer(self, parameters: Tensors, latents: Tensor) -> Tensor:
         """Map latents (g, B, inputs) to layers (g, B, channels, side, side)."""
+        if self._fits_kernels(parameters["conv0.weight"]):
+            return self._enlarged(parameters, latents)
         maps = self.first_map(parameters, latents)
         for number in range(self.doublings):
             weight, bias = parameters[f"conv{number}.weight"], parameters[f"conv{number}.bias"]
             maps = upsampled_convolution(functional.elu(maps), weight, bias)
         return maps.permute(0, 1, 4, 2, 3)
 
+    def _fits_kernels(self, weight: Tensor) -> bool:
+        """Say whether our own GPU kernels take these maps: short floats, and sizes in powers of two."""
+        short = weight.is_cuda and weight.dtype in (torch.bfloat16, torch.float16)
+        return short and self.features in (16, 32, 64) and self.start in (4, 8, 16, 32) and self.channels <= 16
+
+    def _enlarged(self, parameters: Tensors, latents: Tensor) -> Tensor:
+        from recombine.nets.decoders.upsampling_kernels import enlarged
+
+        maps = self._planes(parameters, latents)
+        for number in range(self.doublings):
+            weight, bias = parameters[f"conv{number}.weight"], parameters[f"conv{number}.bias"]
+            maps = enlarged(maps, weight, bias, number == 0, number == self.doublings - 1)
+        return maps
+
+    def _planes(self, parameters: Tensors, latents: Tensor) -> Tensor:
+        """Return the dense part's feature map, channels first."""
+        values = _dense(parameters, latents, len(self.widths) - 1)
+        return values.reshape(*values.shape[:2], self.features, self.start, self.start)
+
     def first_map(self, parameters: Tensors, latents: Tensor) -> Tensor:
         """Return the dense part's feature map, channels last: (g, B, start, start, features)."""
-        values = _dense(parameters, latents, len(self.widths) - 1)
-        shape = (*values.shape[:2], self.features, self.start, self.start)
-        return values.reshape(shape).permute(0, 1, 3, 4, 2)
+        return self._planes(parameters, latents).permute(0, 1, 3, 4, 2)
 
     def held(self) -> int:
         """Return the numbers of the dense layers and, three times, of every feature map."""

@@ -106,6 +106,10 @@ class ComposedDecoder(Architecture):
     def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Map latents (c, B, inputs) to images (c, B, 3 * side * side)."""
         layers = self.layers(parameters, inputs)
+        if layers.is_cuda and layers.dtype in (torch.bfloat16, torch.float16) and self.slots == 2 and self.rule != "add":
+            from recombine.nets.decoders.composition_kernels import composed
+
+            return composed(layers, self.opacity if self.rule == "rgba" else self.rule, self.gain).flatten(2)
         # What is compared with targets is never in short floats.
         layers = layers if layers.dtype is torch.float64 else layers.float()
         return self.compose(list(layers.unbind(1))).flatten(2)

@@ -15,9 +15,12 @@ from torch import Tensor
 
 from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks
 from recombine.nets.ensemble.optimisers import Optimiser, clip_gradients
-from recombine.nets.ensemble.samples import Samples
+from recombine.nets.ensemble.samples import Samples, take_inputs
 from recombine.nets.ensemble.schedules import Cosine
 from recombine.nets.losses import Loss
+
+#: From so many outputs on, a GPU takes their squared error and its slope in one pass.
+MANY_OUTPUTS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +181,12 @@ class AutogradChunk(Chunk):
 
     def step(self, rows: Tensor | None, update: bool = True) -> None:
         """Run forward, note the loss, run backward and update."""
+        if rows is not None and update and self._squares():
+            return self._step_on_squares(rows)
         inputs, targets, weights = self._batch(rows)
         held = self._statistics if self.progress.stopping else {}
         before = {name: tensor.clone() for name, tensor in held.items()}
-        if self.rounded is not self.blocks[0]:
-            with torch.no_grad():
-                self.rounded.copy_(self.blocks[0])
+        self._round()
         with torch.set_grad_enabled(update):
             outputs = self._forward(inputs)
         plain = outputs.detach().to(targets.dtype if targets.is_floating_point() else weights.dtype)
@@ -194,6 +197,30 @@ class AutogradChunk(Chunk):
             joined = torch.cat([part.flatten(1) for part in self._gradients(outputs, slope.to(outputs.dtype))], dim=1)
             self.descend([joined.to(self.blocks[0].dtype)])
             self._restore(before)
+
+    def _squares(self) -> bool:
+        """Say whether the loss is the squared error of so many outputs that going over them is what it costs."""
+        setting, targets = self.setting, self.setting.samples.targets
+        fits = setting.loss.name == "mse" and setting.samples.weights is None and not self._statistics
+        return fits and targets.is_cuda and targets.dtype is torch.float32 and targets.shape[-1] >= MANY_OUTPUTS
+
+    def _step_on_squares(self, rows: Tensor) -> None:
+        """Do a step without gathering the targets."""
+        from recombine.nets.ensemble.step_kernels import squared_error
+
+        samples, progress = self.setting.samples, self.progress
+        self._round()
+        with torch.enable_grad():
+            outputs = self._forward(take_inputs(samples.inputs, progress.networks, rows, progress.taken))
+        loss, slope = squared_error(outputs.detach().float(), samples.targets, progress.networks, rows)
+        progress.note(loss)
+        joined = torch.cat([part.flatten(1) for part in self._gradients(outputs, slope.to(outputs.dtype))], dim=1)
+        self.descend([joined.to(self.blocks[0].dtype)])
+
+    @torch.no_grad()
+    def _round(self) -> None:
+        if self.rounded is not self.blocks[0]:
+            self.rounded.copy_(self.blocks[0])
 
     def _gradients(self, outputs: Tensor, slope: Tensor) -> tuple[Tensor, ...]:
         """Run backward from the slope of the loss, and from what the networks pay for their parameters."""
