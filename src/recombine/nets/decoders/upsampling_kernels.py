@@ -19,12 +19,12 @@ from torch import Tensor
 
 from recombine.nets.decoders.components import upsampling_matrix
 
-#: Pixels at the low resolution that one program holds, if one image has fewer.
-PIXELS = 256
-#: Pixels at the low resolution of which one program holds the slopes, if one image has more: some of its columns.
-SLICE = 256
+#: Numbers of the smaller maps that one program holds: some images, or of slopes some columns of one, but not too few.
+NUMBERS, COLUMNS = 8192, 8
 #: Programs that one multiprocessor holds, forwards and backwards.
 TOGETHER = 2
+#: Warps of one program, forwards and backwards.
+WARPS = (8, 8)
 #: Output channels that are mixed at once, where there are more.
 PART = 16
 
@@ -249,11 +249,11 @@ class _Shapes:
 
     @property
     def group(self) -> int:
-        return max(1, PIXELS // self.side**2)
+        return max(1, NUMBERS // (self.channels * self.side**2))
 
     @property
     def slices(self) -> int:
-        return max(1, self.side**2 // SLICE)
+        return min(max(1, self.channels * self.side**2 // NUMBERS), max(1, self.side // COLUMNS))
 
     @property
     def part(self) -> int:
@@ -308,8 +308,8 @@ class _Enlarged(torch.autograd.Function):
         batches = -(-images // shapes.group)
         grid = (_programs(groups * shapes.parts, batches, maps.device), shapes.parts, groups)
         _enlarge[grid](
-            maps, weight, bias, spread, result, images, **shapes.constants(), PRECISION="tf32", num_warps=8,
-            num_stages=1,
+            maps, weight, bias, spread, result, images, **shapes.constants(), PRECISION="tf32",
+            num_warps=WARPS[0], num_stages=1,
         )  # fmt: skip
         return result
 
@@ -325,7 +325,7 @@ class _Enlarged(torch.autograd.Function):
         shifts = torch.empty(groups, programs, slices, shapes.out, dtype=torch.float32, device=maps.device)
         _slopes[programs, slices, groups](
             maps, weight, spread, slope.contiguous(), below, filters, shifts, images, **shapes.constants(),
-            WIDE=shapes.side // slices, PARTS=shapes.parts, PRECISION="tf32", num_warps=8, num_stages=1,
+            WIDE=shapes.side // slices, PARTS=shapes.parts, PRECISION="tf32", num_warps=WARPS[1], num_stages=1,
         )  # fmt: skip
         # Every slice has seen the whole slope.
         return below, filters.sum(1).to(weight.dtype), shifts[:, :, 0].sum(1).to(weight.dtype), None
