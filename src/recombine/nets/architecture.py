@@ -35,6 +35,8 @@ class Architecture(ABC):
         Networks in a CPU chunk where the cache does not decide.
     exact_inputs : bool
         Whether inputs keep their precision where passes are in short floats (a position in 256 steps is a coarse one).
+    own_error : bool
+        Whether ``squared_error`` does on a GPU with less traffic what comparing outputs with gathered targets does.
     """
 
     outputs: int
@@ -43,6 +45,7 @@ class Architecture(ABC):
     cache_bound: bool = False
     cpu_networks: int = 1
     exact_inputs: bool = False
+    own_error: bool = False
 
     @abstractmethod
     def initial(self, seed: int, scale: float) -> Tensors:
@@ -67,6 +70,16 @@ class Architecture(ABC):
     def penalty(self, parameters: Tensors) -> Tensor | None:
         """Return what each network pays (c,) for its parameters alone; losses are noted without it. None: nothing."""
         return None
+
+    def squared_error(
+        self, parameters: Tensors, inputs: Tensor, targets: Tensor, networks: Tensor, rows: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the mean squared errors (c,) of a batch, what to go backward from, and the slope with respect to it.
+
+        Asked of an architecture with its ``own_error`` alone. ``targets`` are (1 or E, N, K), on a GPU and in float32;
+        ``networks`` (c,) and ``rows`` (c, B) say which of them belong to ``inputs``.
+        """
+        raise NotImplementedError
 
 
 def generator_for(seed: int, purpose: int) -> torch.Generator:

@@ -1,8 +1,9 @@
-"""Two layers composed into an image on a GPU: one pass over their pixels each way."""
+"""How far images composed of layers are from their targets, and how that changes with the layers, on a GPU.
+
+One pass over the pixels: neither the images nor the targets of a batch are ever written down.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 import triton
@@ -14,127 +15,112 @@ PIXELS = 1024
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _pixel(layer, place, here, pixels, channel: tl.constexpr):  # type: ignore[no-untyped-def]
-    return tl.load(layer + channel * pixels + place, mask=here, other=0.0).to(tl.float32)
+def _colours(image, place, here, pixels):  # type: ignore[no-untyped-def]
+    """Load three channels of an image or a layer."""
+    first = tl.load(image + place, mask=here, other=0.0).to(tl.float32)
+    second = tl.load(image + pixels + place, mask=here, other=0.0).to(tl.float32)
+    third = tl.load(image + 2 * pixels + place, mask=here, other=0.0).to(tl.float32)
+    return first, second, third
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _opacity(values, RULE: tl.constexpr):  # type: ignore[no-untyped-def]
+def _store_colours(layer, place, here, pixels, first, second, third):  # type: ignore[no-untyped-def]
+    short = layer.dtype.element_ty
+    tl.store(layer + place, first.to(short), mask=here)
+    tl.store(layer + pixels + place, second.to(short), mask=here)
+    tl.store(layer + 2 * pixels + place, third.to(short), mask=here)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _opacity(layer, place, here, pixels, RULE: tl.constexpr):  # type: ignore[no-untyped-def]
     """Opacities, and how they change with the values behind them."""
+    values = tl.load(layer + 3 * pixels + place, mask=here, other=0.0).to(tl.float32)
     if RULE == "clamp":
         cover = tl.minimum(tl.maximum(values, 0.0), 1.0)
         change = tl.where((values >= 0.0) & (values <= 1.0), 1.0, 0.0)
     else:
-        cover = tl.sigmoid(values)
+        cover = 1.0 / (1.0 + tl.exp(-values))
         change = cover * (1.0 - cover)
     return cover, change
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _compose(layers, result, images, pixels, gain, CHANNELS: tl.constexpr, RULE: tl.constexpr, PIXELS: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip # noqa: E501
-    """One tile of pixels of one image of one network, from its front and back layer."""
-    tile, image, network = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
+def _compare(  # type: ignore[no-untyped-def]
+    layers, targets, networks, rows, costs, slopes, images, samples, pixels, gain, scale,
+    CHANNELS: tl.constexpr, RULE: tl.constexpr, SHARED: tl.constexpr, PIXELS: tl.constexpr,
+):  # fmt: skip
+    """One tile of pixels of one image of one network."""
+    tile, image, network = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     place = tile * PIXELS + tl.arange(0, PIXELS)
     here = place < pixels
-    front = layers + (network * 2 * images + image) * CHANNELS * pixels
-    back = front + images.to(tl.int64) * CHANNELS * pixels
-    result += (network * images + image) * 3 * pixels
-    a0, a1, a2 = (
-        _pixel(front, place, here, pixels, 0), _pixel(front, place, here, pixels, 1),
-        _pixel(front, place, here, pixels, 2),
-    )  # fmt: skip
-    b0, b1, b2 = (
-        _pixel(back, place, here, pixels, 0), _pixel(back, place, here, pixels, 1),
-        _pixel(back, place, here, pixels, 2),
-    )  # fmt: skip
-    if RULE == "soft":
-        share = tl.sigmoid(gain * (a0 + a1 + a2))
+    row = tl.load(rows + network * images + image).to(tl.int64)
+    if not SHARED:
+        row += tl.load(networks + network).to(tl.int64) * samples
+    t0, t1, t2 = _colours(targets + row * 3 * pixels, place, here, pixels)
+    slots: tl.constexpr = 1 if RULE == "single" else 2
+    at = (network.to(tl.int64) * slots * images + image) * CHANNELS * pixels
+    behind = at + images.to(tl.int64) * CHANNELS * pixels
+    a0, a1, a2 = _colours(layers + at, place, here, pixels)
+    if RULE == "single":
+        g0, g1, g2 = a0 - t0, a1 - t1, a2 - t2
+        total = g0 * g0 + g1 * g1 + g2 * g2
+        _store_colours(slopes + at, place, here, pixels, scale * g0, scale * g1, scale * g2)
     else:
-        share, _ = _opacity(_pixel(front, place, here, pixels, 3), RULE)
-        behind, _ = _opacity(_pixel(back, place, here, pixels, 3), RULE)
-        b0, b1, b2 = b0 * behind, b1 * behind, b2 * behind
-    tl.store(result + place, b0 + share * (a0 - b0), mask=here)
-    tl.store(result + pixels + place, b1 + share * (a1 - b1), mask=here)
-    tl.store(result + 2 * pixels + place, b2 + share * (a2 - b2), mask=here)
+        b0, b1, b2 = _colours(layers + behind, place, here, pixels)
+        if RULE == "soft":
+            share = 1.0 / (1.0 + tl.exp(-gain * (a0 + a1 + a2)))
+            change, cover, uncovered = gain * share * (1.0 - share), 1.0, 0.0
+        else:
+            share, change = _opacity(layers + at, place, here, pixels, RULE)
+            cover, uncovered = _opacity(layers + behind, place, here, pixels, RULE)
+        d0, d1, d2 = a0 - cover * b0, a1 - cover * b1, a2 - cover * b2
+        g0 = cover * b0 + share * d0 - t0
+        g1 = cover * b1 + share * d1 - t1
+        g2 = cover * b2 + share * d2 - t2
+        total = g0 * g0 + g1 * g1 + g2 * g2
+        g0, g1, g2 = scale * g0, scale * g1, scale * g2
+        by_share = change * (g0 * d0 + g1 * d1 + g2 * d2)
+        below = (1.0 - share) * cover
+        _store_colours(slopes + behind, place, here, pixels, below * g0, below * g1, below * g2)
+        if RULE == "soft":
+            # What is in front is also what decides how much of it is seen.
+            front0, front1, front2 = share * g0 + by_share, share * g1 + by_share, share * g2 + by_share
+            _store_colours(slopes + at, place, here, pixels, front0, front1, front2)
+        else:
+            by_cover = uncovered * (1.0 - share) * (g0 * b0 + g1 * b1 + g2 * b2)
+            _store_colours(slopes + at, place, here, pixels, share * g0, share * g1, share * g2)
+            short = slopes.dtype.element_ty
+            tl.store(slopes + at + 3 * pixels + place, by_share.to(short), mask=here)
+            tl.store(slopes + behind + 3 * pixels + place, by_cover.to(short), mask=here)
+    tl.store(costs + (network * images + image) * tl.num_programs(0) + tile, tl.sum(tl.where(here, total, 0.0), 0))
 
 
-@triton.jit  # type: ignore[untyped-decorator]
-def _slopes(layers, slope, result, images, pixels, gain, CHANNELS: tl.constexpr, RULE: tl.constexpr, PIXELS: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip # noqa: E501
-    """Slopes of both layers at one tile of pixels."""
-    tile, image, network = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
-    place = tile * PIXELS + tl.arange(0, PIXELS)
-    here = place < pixels
-    at_front = (network * 2 * images + image) * CHANNELS * pixels
-    at_back = at_front + images.to(tl.int64) * CHANNELS * pixels
-    front, back, above = layers + at_front, layers + at_back, slope + (network * images + image) * 3 * pixels
-    a0, a1, a2 = (
-        _pixel(front, place, here, pixels, 0), _pixel(front, place, here, pixels, 1),
-        _pixel(front, place, here, pixels, 2),
-    )  # fmt: skip
-    b0, b1, b2 = (
-        _pixel(back, place, here, pixels, 0), _pixel(back, place, here, pixels, 1),
-        _pixel(back, place, here, pixels, 2),
-    )  # fmt: skip
-    g0, g1, g2 = (
-        _pixel(above, place, here, pixels, 0), _pixel(above, place, here, pixels, 1),
-        _pixel(above, place, here, pixels, 2),
-    )  # fmt: skip
-    short = result.dtype.element_ty
-    if RULE == "soft":
-        share = tl.sigmoid(gain * (a0 + a1 + a2))
-        owed = gain * share * (1.0 - share) * (g0 * (a0 - b0) + g1 * (a1 - b1) + g2 * (a2 - b2))
-        behind = 1.0 - share
-    else:
-        share, change = _opacity(_pixel(front, place, here, pixels, 3), RULE)
-        cover, covered = _opacity(_pixel(back, place, here, pixels, 3), RULE)
-        by_share = g0 * (a0 - cover * b0) + g1 * (a1 - cover * b1) + g2 * (a2 - cover * b2)
-        by_cover = (1.0 - share) * (g0 * b0 + g1 * b1 + g2 * b2)
-        owed = tl.zeros_like(share)
-        behind = (1.0 - share) * cover
-        tl.store(result + at_front + 3 * pixels + place, (by_share * change).to(short), mask=here)
-        tl.store(result + at_back + 3 * pixels + place, (by_cover * covered).to(short), mask=here)
-    tl.store(result + at_front + place, (share * g0 + owed).to(short), mask=here)
-    tl.store(result + at_front + pixels + place, (share * g1 + owed).to(short), mask=here)
-    tl.store(result + at_front + 2 * pixels + place, (share * g2 + owed).to(short), mask=here)
-    tl.store(result + at_back + place, (behind * g0).to(short), mask=here)
-    tl.store(result + at_back + pixels + place, (behind * g1).to(short), mask=here)
-    tl.store(result + at_back + 2 * pixels + place, (behind * g2).to(short), mask=here)
-
-
-class _Composed(torch.autograd.Function):
-    """An image in float32 from two layers of any precision."""
-
-    @staticmethod
-    def forward(ctx: Any, layers: Tensor, rule: str, gain: float) -> Tensor:
-        networks, _, images, channels, height, width = layers.shape
-        ctx.save_for_backward(layers)
-        ctx.how = {"gain": gain, "CHANNELS": channels, "RULE": rule, "PIXELS": PIXELS}
-        result = torch.empty(networks, images, 3, height, width, dtype=torch.float32, device=layers.device)
-        grid = (triton.cdiv(height * width, PIXELS), images, networks)
-        _compose[grid](layers, result, images, height * width, **ctx.how)
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None]:
-        (layers,) = ctx.saved_tensors
-        networks, _, images, _, height, width = layers.shape
-        result = torch.empty_like(layers)
-        grid = (triton.cdiv(height * width, PIXELS), images, networks)
-        _slopes[grid](layers, slope.contiguous(), result, images, height * width, **ctx.how)
-        return result, None, None
-
-
-def composed(layers: Tensor, rule: str, gain: float = 1.0) -> Tensor:
-    """Return images (c, B, 3, side, side) in float32 of layers (c, 2, B, channels, side, side), the first in front.
+def composed_error(
+    layers: Tensor, targets: Tensor, networks: Tensor, rows: Tensor, rule: str, gain: float = 1.0
+) -> tuple[Tensor, Tensor]:
+    """Return the mean squared error (c,) of a batch of composed images, and its slope with respect to the layers.
 
     Parameters
     ----------
-    layers : Tensor
-        On a GPU.
-    rule : {"soft", "clamp", "sigmoid"}
-        Soft addition, or "over" on black with a fourth channel that is made an opacity so.
+    layers : Tensor, shape (c, slots, B, channels, side, side)
+        On a GPU; the first slot is in front.
+    targets : Tensor of float32, shape (1 or E, N, 3 * side * side)
+        Read where they lie.
+    networks : Tensor, shape (c,)
+    rows : Tensor, shape (c, B)
+        Of the targets.
+    rule : {"single", "soft", "clamp", "sigmoid"}
+        One layer is the image; soft addition; or "over" on black with a fourth channel that is made an opacity so.
     gain : float
         Of soft addition.
     """
-    image: Tensor = _Composed.apply(layers.contiguous(), rule, gain)  # type: ignore[no-untyped-call]
-    return image
+    count, _, batch, channels, height, width = layers.shape
+    layers, pixels = layers.contiguous(), height * width
+    tiles = triton.cdiv(pixels, PIXELS)
+    costs = torch.empty(count, batch * tiles, dtype=torch.float32, device=layers.device)
+    slopes = torch.empty_like(layers)
+    _compare[tiles, batch, count](
+        layers, targets, networks, rows.contiguous(), costs, slopes, batch, targets.shape[1], pixels, gain,
+        2 / (3 * pixels * batch), CHANNELS=channels, RULE=rule, SHARED=len(targets) == 1, PIXELS=PIXELS,
+    )  # fmt: skip
+    return costs.sum(1) / (3 * pixels * batch), slopes

@@ -23,8 +23,11 @@ from recombine.nets.decoders.components import upsampling_matrix
 NUMBERS, COLUMNS = 8192, 8
 #: Programs that one multiprocessor holds, forwards and backwards.
 TOGETHER = 2
+#: Turns for which maps are loaded while the present one is computed, itself included, forwards and backwards.
+AHEAD = (2, 2)
 #: Warps of one program, forwards and backwards.
 WARPS = (8, 8)
+REGISTERS: tuple[int | None, int | None] = (None, None)
 #: Output channels that are mixed at once, where there are more.
 PART = 16
 
@@ -41,11 +44,11 @@ def _smaller(start, images, slice, SIDE: tl.constexpr, WIDE: tl.constexpr, GROUP
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _bent(maps, places, here, PIXELS: tl.constexpr, CHANNELS: tl.constexpr):  # type: ignore[no-untyped-def]
-    """ELU of maps, pixel by pixel: (PIXELS, CHANNELS)."""
+    """Maps as they lie, and their ELU, pixel by pixel: (PIXELS, CHANNELS)."""
     values = tl.load(maps + places, mask=here, other=0.0)
     long = values.to(tl.float32)
     bent = tl.where(long > 0.0, long, tl.exp(long) - 1.0).to(values.dtype)
-    return bent.permute(0, 1, 3, 2).reshape(PIXELS, CHANNELS)
+    return values, bent.permute(0, 1, 3, 2).reshape(PIXELS, CHANNELS)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -78,6 +81,7 @@ def _enlarge(  # type: ignore[no-untyped-def]
     maps, weight, bias, spread, result, images,
     SIDE: tl.constexpr, GROUP: tl.constexpr, CHANNELS: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr,
     DOWN: tl.constexpr, DEEP: tl.constexpr, TO_DOWN: tl.constexpr, TO_DEEP: tl.constexpr, PRECISION: tl.constexpr,
+    AHEAD: tl.constexpr,
 ):  # fmt: skip
     """Maps of twice the side, PART channels of GROUP images at a time."""
     first, part, group = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
@@ -90,10 +94,10 @@ def _enlarge(  # type: ignore[no-untyped-def]
         matrix = _columns(spread, 0, 4 * SIDE * SIDE, 4 * SIDE * SIDE)
     else:
         matrix = _columns(spread, 0, 2 * SIDE, 2 * SIDE)
-    for start in range(first * GROUP, images, tl.num_programs(0) * GROUP):
+    for start in tl.range(first * GROUP, images, tl.num_programs(0) * GROUP, num_stages=AHEAD):
         places, here = _smaller(start, images, 0, SIDE, SIDE, GROUP, CHANNELS, DOWN, DEEP)
         ahead = tl.cast(start, tl.int64) * (SIDE * SIDE)
-        bent = _bent(maps + ahead * CHANNELS, places, here, GROUP * SIDE * SIDE, CHANNELS)
+        _, bent = _bent(maps + ahead * CHANNELS, places, here, GROUP * SIDE * SIDE, CHANNELS)
         mixed = tl.dot(bent, mixing, input_precision=PRECISION)
         if SIDE < 8:
             # So small that both axes are spread by one matrix.
@@ -142,7 +146,6 @@ def _part_of_slopes(  # type: ignore[no-untyped-def]
     """Add what PART of the output channels say: to the slope of the pixels, of the filters and of the biases."""
     places, here = _larger(start, images, part, SIDE, GROUP, OUT, PART, TO_DOWN, TO_DEEP)
     slope = tl.load(above + places, mask=here, other=0.0)
-    shifts += tl.sum(tl.sum(slope.to(tl.float32), 3).reshape(GROUP * 2 * SIDE, PART), 0)
     taps = _taps(slope.to(bent.dtype), across, down, SIDE, WIDE, GROUP, PART, PRECISION)
     mixing = _mixing(weight, part, CHANNELS, OUT, PART)
     onward = tl.dot(taps, mixing.trans(), onward, input_precision=PRECISION)
@@ -151,30 +154,35 @@ def _part_of_slopes(  # type: ignore[no-untyped-def]
         pixels: tl.constexpr = GROUP * SIDE * WIDE // 8
         lines = taps.reshape(8, pixels, 4 * PART).permute(0, 2, 1)
         filters = tl.dot(lines, bent.reshape(8, pixels, CHANNELS), filters, input_precision=PRECISION)
+        shifts = tl.dot(lines, tl.full((8, pixels, 16), 1.0, bent.dtype), shifts, input_precision=PRECISION)
     else:
         filters = tl.dot(taps.trans(), bent, filters, input_precision=PRECISION)
+        ones = tl.full((GROUP * SIDE * WIDE, 16), 1.0, bent.dtype)
+        shifts = tl.dot(taps.trans(), ones, shifts, input_precision=PRECISION)
     return onward, filters, shifts
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _store_sums(by_filter, by_shift, filters, shifts, part, CHANNELS: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip # noqa: E501
-    """Store (4 PART, CHANNELS) where filters (OUT, CHANNELS, 2, 2) have them."""
+def _store_sums(sums, filters, shifts, part, CHANNELS: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip # noqa: E501
+    """Store (4 PART, CHANNELS) where filters (OUT, CHANNELS, 2, 2) have them, and behind them the biases' slopes.
+
+    What upsampling spreads of one pixel adds up to 1, so a bias may be seen as one on the first tap of every pixel.
+    """
     if PART < 16:
-        filters = tl.sum(filters, 0)
+        filters, shifts = tl.sum(filters, 0), tl.sum(shifts, 0)
     row, channel = tl.arange(0, 4 * PART)[:, None], tl.arange(0, CHANNELS)[None, :]
     out = part * PART + row % PART
-    places = (out * CHANNELS + channel) * 4 + row // PART
-    tl.store(by_filter + places, filters, mask=(out < OUT) & (channel >= 0))
-    out = part * PART + tl.arange(0, PART)
-    tl.store(by_shift + out, shifts, mask=out < OUT)
+    tl.store(sums + (out * CHANNELS + channel) * 4 + row // PART, filters, mask=(out < OUT) & (channel >= 0))
+    behind, column = sums + OUT * CHANNELS * 4 + out, tl.arange(0, 16)[None, :]
+    tl.store(behind + column, shifts, mask=(out < OUT) & (row < PART) & (column == 0))
 
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _slopes(  # type: ignore[no-untyped-def]
-    maps, weight, spread, above, below, by_filter, by_shift, images,
+    maps, weight, spread, above, below, sums, images,
     SIDE: tl.constexpr, WIDE: tl.constexpr, GROUP: tl.constexpr, CHANNELS: tl.constexpr, OUT: tl.constexpr,
     PART: tl.constexpr, PARTS: tl.constexpr, DOWN: tl.constexpr, DEEP: tl.constexpr, TO_DOWN: tl.constexpr,
-    TO_DEEP: tl.constexpr, PRECISION: tl.constexpr,
+    TO_DEEP: tl.constexpr, PRECISION: tl.constexpr, AHEAD: tl.constexpr,
 ):  # fmt: skip
     """Slopes of WIDE columns of the maps, and this program's share of the slopes of filters and biases."""
     first, slice, group = tl.program_id(0), tl.program_id(1), tl.program_id(2).to(tl.int64)
@@ -190,15 +198,16 @@ def _slopes(  # type: ignore[no-untyped-def]
         down = _columns(spread, 0, 2 * SIDE, 2 * SIDE)
     if PART < 16:
         filters0 = tl.zeros((8, 4 * PART, CHANNELS), dtype=tl.float32)
+        shifts0 = tl.zeros((8, 4 * PART, 16), dtype=tl.float32)
     else:
         filters0 = tl.zeros((4 * PART, CHANNELS), dtype=tl.float32)
+        shifts0 = tl.zeros((4 * PART, 16), dtype=tl.float32)
     filters1, filters2, filters3 = filters0, filters0, filters0
-    shifts0 = tl.zeros((PART,), dtype=tl.float32)
     shifts1, shifts2, shifts3 = shifts0, shifts0, shifts0
-    for start in range(first * GROUP, images, tl.num_programs(0) * GROUP):
+    for start in tl.range(first * GROUP, images, tl.num_programs(0) * GROUP, num_stages=AHEAD):
         places, here = _smaller(start, images, slice, SIDE, WIDE, GROUP, CHANNELS, DOWN, DEEP)
         ahead = tl.cast(start, tl.int64) * (SIDE * SIDE)
-        bent = _bent(maps + ahead * CHANNELS, places, here, GROUP * SIDE * WIDE, CHANNELS)
+        values, bent = _bent(maps + ahead * CHANNELS, places, here, GROUP * SIDE * WIDE, CHANNELS)
         onward = tl.zeros((GROUP * SIDE * WIDE, CHANNELS), dtype=tl.float32)
         onward, filters0, shifts0 = _part_of_slopes(
             0, above + ahead * (4 * OUT), weight, across, down, bent, start, images, onward, filters0, shifts0,
@@ -219,22 +228,19 @@ def _slopes(  # type: ignore[no-untyped-def]
                 3, above + ahead * (4 * OUT), weight, across, down, bent, start, images, onward, filters3, shifts3,
                 SIDE, WIDE, GROUP, CHANNELS, OUT, PART, TO_DOWN, TO_DEEP, PRECISION,
             )  # fmt: skip
-        # Loaded once more, from a cache, rather than held in registers all the while.
-        values = tl.load(maps + ahead * CHANNELS + places, mask=here, other=0.0, eviction_policy="evict_first")
-        values = values.to(tl.float32)
+        long = values.to(tl.float32)
         lying = onward.reshape(GROUP, SIDE, WIDE, CHANNELS).permute(0, 1, 3, 2)
-        lying = lying * tl.where(values > 0.0, 1.0, tl.exp(values))
+        lying = lying * tl.where(long > 0.0, 1.0, tl.exp(long))
         tl.store(below + ahead * CHANNELS + places, lying.to(below.dtype.element_ty), mask=here)
     share = (group * tl.num_programs(0) + first) * tl.num_programs(1) + slice
-    by_filter += share * (OUT * CHANNELS * 4)
-    by_shift += share * OUT
-    _store_sums(by_filter, by_shift, filters0, shifts0, 0, CHANNELS, OUT, PART)
+    sums += share * (OUT * CHANNELS * 4 + OUT)
+    _store_sums(sums, filters0, shifts0, 0, CHANNELS, OUT, PART)
     if PARTS > 1:
-        _store_sums(by_filter, by_shift, filters1, shifts1, 1, CHANNELS, OUT, PART)
+        _store_sums(sums, filters1, shifts1, 1, CHANNELS, OUT, PART)
     if PARTS > 2:
-        _store_sums(by_filter, by_shift, filters2, shifts2, 2, CHANNELS, OUT, PART)
+        _store_sums(sums, filters2, shifts2, 2, CHANNELS, OUT, PART)
     if PARTS > 3:
-        _store_sums(by_filter, by_shift, filters3, shifts3, 3, CHANNELS, OUT, PART)
+        _store_sums(sums, filters3, shifts3, 3, CHANNELS, OUT, PART)
 
 
 @dataclass(frozen=True)
@@ -309,7 +315,7 @@ class _Enlarged(torch.autograd.Function):
         grid = (_programs(groups * shapes.parts, batches, maps.device), shapes.parts, groups)
         _enlarge[grid](
             maps, weight, bias, spread, result, images, **shapes.constants(), PRECISION="tf32",
-            num_warps=WARPS[0], num_stages=1,
+            AHEAD=AHEAD[0], num_warps=WARPS[0], maxnreg=REGISTERS[0],
         )  # fmt: skip
         return result
 
@@ -321,14 +327,15 @@ class _Enlarged(torch.autograd.Function):
         _, spread = _spreads(shapes.side, maps.dtype, maps.device)
         slices = shapes.slices
         programs = _programs(groups * slices, -(-images // shapes.group), maps.device)
-        filters = torch.empty(groups, programs * slices, *weight.shape[1:], dtype=torch.float32, device=maps.device)
-        shifts = torch.empty(groups, programs, slices, shapes.out, dtype=torch.float32, device=maps.device)
+        size = weight[0].numel()
+        sums = torch.empty(groups, programs * slices, size + shapes.out, dtype=torch.float32, device=maps.device)
         _slopes[programs, slices, groups](
-            maps, weight, spread, slope.contiguous(), below, filters, shifts, images, **shapes.constants(),
-            WIDE=shapes.side // slices, PARTS=shapes.parts, PRECISION="tf32", num_warps=WARPS[1], num_stages=1,
+            maps, weight, spread, slope.contiguous(), below, sums, images, **shapes.constants(),
+            WIDE=shapes.side // slices, PARTS=shapes.parts, PRECISION="tf32", AHEAD=AHEAD[1],
+            num_warps=WARPS[1], maxnreg=REGISTERS[1],
         )  # fmt: skip
-        # Every slice has seen the whole slope.
-        return below, filters.sum(1).to(weight.dtype), shifts[:, :, 0].sum(1).to(weight.dtype), None
+        total = sums.sum(1).to(weight.dtype)
+        return below, total[:, :size].view(weight.shape), total[:, size:], None
 
 
 def enlarged(maps: Tensor, weight: Tensor, bias: Tensor, planar: bool = False, planar_result: bool = False) -> Tensor:

@@ -71,7 +71,7 @@ class Adam:
     def update(self, block: Tensor, gradient: Tensor, slots: list[Tensor], rate: Tensor, count: Tensor) -> None:
         """Change ``block`` in place; ``rate`` and ``count`` (1 at the first update) have shape (c, 1)."""
         if block.is_cuda and block.ndim == 2:
-            from recombine.nets.ensemble.step_kernels import adam
+            from recombine.nets.ensemble.adam_kernel import adam
 
             how = (self.betas, self.epsilon, self.weight_decay, self.decoupled)
             return adam(block, gradient, slots, rate, count, *how)

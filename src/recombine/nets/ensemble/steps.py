@@ -19,9 +19,6 @@ from recombine.nets.ensemble.samples import Samples, take_inputs
 from recombine.nets.ensemble.schedules import Cosine
 from recombine.nets.losses import Loss
 
-#: From so many outputs on, a GPU takes their squared error and its slope in one pass.
-MANY_OUTPUTS = 1024
-
 
 @dataclass(frozen=True, eq=False)
 class ChunkSetting:
@@ -181,12 +178,12 @@ class AutogradChunk(Chunk):
 
     def step(self, rows: Tensor | None, update: bool = True) -> None:
         """Run forward, note the loss, run backward and update."""
-        if rows is not None and update and self._squares():
-            return self._step_on_squares(rows)
+        self._round()
+        if rows is not None and update and self._has_own_error():
+            return self._step_from_own_error(rows)
         inputs, targets, weights = self._batch(rows)
         held = self._statistics if self.progress.stopping else {}
         before = {name: tensor.clone() for name, tensor in held.items()}
-        self._round()
         with torch.set_grad_enabled(update):
             outputs = self._forward(inputs)
         plain = outputs.detach().to(targets.dtype if targets.is_floating_point() else weights.dtype)
@@ -194,27 +191,27 @@ class AutogradChunk(Chunk):
         if update:
             slope = self.setting.loss.slope(plain, targets)
             slope = slope * weights.view(*weights.shape, *[1] * (slope.ndim - 2))
-            joined = torch.cat([part.flatten(1) for part in self._gradients(outputs, slope.to(outputs.dtype))], dim=1)
-            self.descend([joined.to(self.blocks[0].dtype)])
+            self._descend_from(outputs, slope.to(outputs.dtype))
             self._restore(before)
 
-    def _squares(self) -> bool:
-        """Say whether the loss is the squared error of so many outputs that going over them is what it costs."""
-        setting, targets = self.setting, self.setting.samples.targets
-        fits = setting.loss.name == "mse" and setting.samples.weights is None and not self._statistics
-        return fits and targets.is_cuda and targets.dtype is torch.float32 and targets.shape[-1] >= MANY_OUTPUTS
+    def _has_own_error(self) -> bool:
+        """Say whether the loss is the squared error and the architecture has its own way to it on a GPU."""
+        setting, samples = self.setting, self.setting.samples
+        alike = setting.loss.name == "mse" and samples.weights is None and isinstance(samples.inputs, Tensor)
+        fits = samples.targets.is_cuda and samples.targets.dtype is torch.float32 and setting.batched
+        return setting.architecture.own_error and alike and fits
 
-    def _step_on_squares(self, rows: Tensor) -> None:
-        """Do a step without gathering the targets."""
-        from recombine.nets.ensemble.step_kernels import squared_error
-
-        samples, progress = self.setting.samples, self.progress
-        self._round()
+    def _step_from_own_error(self, rows: Tensor) -> None:
+        """Run forward, note the loss, run backward and update, without outputs and gathered targets."""
+        samples, networks = self.setting.samples, self.progress.networks
+        inputs, find = take_inputs(samples.inputs, networks, rows), self.setting.architecture.squared_error
         with torch.enable_grad():
-            outputs = self._forward(take_inputs(samples.inputs, progress.networks, rows, progress.taken))
-        loss, slope = squared_error(outputs.detach().float(), samples.targets, progress.networks, rows)
-        progress.note(loss)
-        joined = torch.cat([part.flatten(1) for part in self._gradients(outputs, slope.to(outputs.dtype))], dim=1)
+            loss, root, slope = find(self.leaves, inputs, samples.targets, networks, rows)
+        self.progress.note(loss)
+        self._descend_from(root, slope)
+
+    def _descend_from(self, root: Tensor, slope: Tensor) -> None:
+        joined = torch.cat([part.flatten(1) for part in self._gradients(root, slope)], dim=1)
         self.descend([joined.to(self.blocks[0].dtype)])
 
     @torch.no_grad()

@@ -1,7 +1,4 @@
-"""What a training step does besides its passes, on a GPU: the squared error and its slope, and Adam, in one pass each.
-
-Written as operations on tensors, they go over the outputs eight times and over the parameters fourteen times.
-"""
+"""Adam on a GPU in one pass over the parameters; written as operations on tensors it goes over them fourteen times."""
 
 from __future__ import annotations
 
@@ -13,49 +10,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-#: Numbers that one program takes at a time.
-RUN, BLOCK = 2048, 1024
-
-
-@triton.jit  # type: ignore[untyped-decorator]
-def _squared_error(outputs, targets, networks, rows, costs, slope, samples, width, scale, SHARED: tl.constexpr, RUN: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip # noqa: E501
-    """Mean squared error of one output of one network, and its slope."""
-    place, network = tl.program_id(0), tl.program_id(1)
-    at = (network * tl.num_programs(0) + place).to(tl.int64)
-    row = tl.load(rows + at).to(tl.int64)
-    if not SHARED:
-        row += tl.load(networks + network).to(tl.int64) * samples
-    outputs += at * width
-    slope += at * width
-    targets += row * width
-    total = tl.zeros((RUN,), dtype=tl.float32)
-    for start in range(0, width, RUN):
-        number = start + tl.arange(0, RUN)
-        here = number < width
-        off = tl.load(outputs + number, mask=here, other=0.0) - tl.load(targets + number, mask=here, other=0.0)
-        total += off * off
-        tl.store(slope + number, off * scale, mask=here)
-    tl.store(costs + at, tl.sum(total, 0) / width)
-
-
-def squared_error(outputs: Tensor, targets: Tensor, networks: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mean squared error (c,) of a batch and its slope (c, B, K); targets are read where they lie.
-
-    Parameters
-    ----------
-    outputs : Tensor of float32, shape (c, B, K)
-    targets : Tensor of float32, shape (1 or E, N, K)
-    networks : Tensor, shape (c,)
-    rows : Tensor, shape (c, B)
-        Of the targets.
-    """
-    count, batch, width = outputs.shape
-    costs, slope = outputs.new_empty(count, batch), torch.empty_like(outputs)
-    _squared_error[batch, count](
-        outputs, targets, networks, rows.contiguous(), costs, slope, targets.shape[1], width, 2 / (width * batch),
-        SHARED=len(targets) == 1, RUN=RUN,
-    )  # fmt: skip
-    return costs.mean(1), slope
+#: Parameters of one program.
+BLOCK = 1024
 
 
 @triton.jit  # type: ignore[untyped-decorator]
