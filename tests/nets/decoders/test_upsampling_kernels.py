@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -16,6 +17,10 @@ from torch.nn import functional
 
 from recombine.nets.architecture import stack_networks
 from recombine.nets.decoders.components import Decoder, InterpolatedDecoder
+from recombine.nets.decoders.composed import compositional_decoder, monolithic_decoder, rgba_decoder
+from recombine.nets.ensemble.ensemble import Ensemble
+from recombine.nets.ensemble.optimisers import AdamW
+from recombine.worlds.rendered import sprites
 
 GPU = torch.cuda.is_available()
 INTERPRETED = not GPU and os.environ.get("TRITON_INTERPRET") == "1" and find_spec("triton") is not None
@@ -96,3 +101,20 @@ def test_a_decoder_takes_the_kernels_and_stays_what_it_is(sizes: dict[str, int],
     short = {name: tensor.to(DEVICE, torch.bfloat16) for name, tensor in parameters.items()}
     assert _far(decoder.layer(short, latents.to(DEVICE)), wanted) < 0.03
     assert len(calls) == decoder.doublings
+
+
+@pytest.mark.skipif(not GPU, reason="needs a GPU")
+@pytest.mark.parametrize("model", [compositional_decoder(), monolithic_decoder(), rgba_decoder()])
+def test_the_papers_decoders_learn_as_in_long_floats(model) -> None:
+    units = np.random.default_rng(0).random((600, 2, 5))
+    inputs = sprites.sprite_latents(units).reshape(600, 10)
+    images = torch.tensor(sprites.render_sprites(units)).flatten(1).float() / 255
+
+    def losses(dtype: str) -> Tensor:
+        # The last batch of an epoch is short.
+        how = {"rate": 1e-3, "steps": 40, "batch": 256, "optimiser": AdamW(weight_decay=1e-5), "record": range(40)}
+        return Ensemble(model, [2, 3], dtype=dtype, device="cuda").train(inputs, images, **how).history
+
+    short, long = losses("bfloat16"), losses("float32")
+    torch.testing.assert_close(short[:3], long[:3], rtol=0.01, atol=0)
+    torch.testing.assert_close(short, long, rtol=0.1, atol=0)

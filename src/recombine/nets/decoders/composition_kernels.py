@@ -10,11 +10,11 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-#: Pixels of one program.
+#: Pixels of one tile.
 PIXELS = 1024
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit
 def _colours(image, place, here, pixels):  # type: ignore[no-untyped-def]
     """Load three channels of an image or a layer."""
     first = tl.load(image + place, mask=here, other=0.0).to(tl.float32)
@@ -23,7 +23,7 @@ def _colours(image, place, here, pixels):  # type: ignore[no-untyped-def]
     return first, second, third
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit
 def _store_colours(layer, place, here, pixels, first, second, third):  # type: ignore[no-untyped-def]
     short = layer.dtype.element_ty
     tl.store(layer + place, first.to(short), mask=here)
@@ -45,21 +45,9 @@ def _opacity(layer, place, here, pixels, RULE: tl.constexpr):  # type: ignore[no
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _compare(  # type: ignore[no-untyped-def]
-    layers, targets, networks, rows, costs, slopes, images, samples, pixels, gain, scale,
-    CHANNELS: tl.constexpr, RULE: tl.constexpr, SHARED: tl.constexpr, PIXELS: tl.constexpr,
-):  # fmt: skip
-    """One tile of pixels of one image of one network."""
-    tile, image, network = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    place = tile * PIXELS + tl.arange(0, PIXELS)
-    here = place < pixels
-    row = tl.load(rows + network * images + image).to(tl.int64)
-    if not SHARED:
-        row += tl.load(networks + network).to(tl.int64) * samples
-    t0, t1, t2 = _colours(targets + row * 3 * pixels, place, here, pixels)
-    slots: tl.constexpr = 1 if RULE == "single" else 2
-    at = (network.to(tl.int64) * slots * images + image) * CHANNELS * pixels
-    behind = at + images.to(tl.int64) * CHANNELS * pixels
+def _tile(layers, targets, slopes, at, behind, place, here, pixels, gain, scale, RULE: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip
+    """Store the slopes of one tile of pixels; return their squared errors."""
+    t0, t1, t2 = _colours(targets, place, here, pixels)
     a0, a1, a2 = _colours(layers + at, place, here, pixels)
     if RULE == "single":
         g0, g1, g2 = a0 - t0, a1 - t1, a2 - t2
@@ -92,7 +80,29 @@ def _compare(  # type: ignore[no-untyped-def]
             short = slopes.dtype.element_ty
             tl.store(slopes + at + 3 * pixels + place, by_share.to(short), mask=here)
             tl.store(slopes + behind + 3 * pixels + place, by_cover.to(short), mask=here)
-    tl.store(costs + (network * images + image) * tl.num_programs(0) + tile, tl.sum(tl.where(here, total, 0.0), 0))
+    return tl.where(here, total, 0.0)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _compare(  # type: ignore[no-untyped-def]
+    layers, targets, networks, rows, costs, slopes, images, samples, pixels, gain, scale,
+    CHANNELS: tl.constexpr, RULE: tl.constexpr, SHARED: tl.constexpr, PIXELS: tl.constexpr,
+):  # fmt: skip
+    """One image of one network, tile by tile."""
+    image, network = tl.program_id(0), tl.program_id(1)
+    row = tl.load(rows + network * images + image).to(tl.int64)
+    if not SHARED:
+        row += tl.load(networks + network).to(tl.int64) * samples
+    targets += row * 3 * pixels
+    slots: tl.constexpr = 1 if RULE == "single" else 2
+    at = (network.to(tl.int64) * slots * images + image) * CHANNELS * pixels
+    behind = at + images.to(tl.int64) * CHANNELS * pixels
+    cost = tl.zeros((PIXELS,), dtype=tl.float32)
+    for start in range(0, pixels, PIXELS):
+        place = start + tl.arange(0, PIXELS)
+        here = place < pixels
+        cost += _tile(layers, targets, slopes, at, behind, place, here, pixels, gain, scale, RULE)
+    tl.store(costs + network * images + image, tl.sum(cost, 0))
 
 
 def composed_error(
@@ -116,11 +126,10 @@ def composed_error(
     """
     count, _, batch, channels, height, width = layers.shape
     layers, pixels = layers.contiguous(), height * width
-    tiles = triton.cdiv(pixels, PIXELS)
-    costs = torch.empty(count, batch * tiles, dtype=torch.float32, device=layers.device)
+    costs = torch.empty(count, batch, dtype=torch.float32, device=layers.device)
     slopes = torch.empty_like(layers)
-    _compare[tiles, batch, count](
+    _compare[batch, count](
         layers, targets, networks, rows.contiguous(), costs, slopes, batch, targets.shape[1], pixels, gain,
         2 / (3 * pixels * batch), CHANNELS=channels, RULE=rule, SHARED=len(targets) == 1, PIXELS=PIXELS,
     )  # fmt: skip
-    return costs.sum(1) / (3 * pixels * batch), slopes
+    return costs.mean(1) / (3 * pixels), slopes

@@ -17,19 +17,14 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from recombine.nets.decoders.components import upsampling_matrix
+from recombine.nets.decoders.upsampling import upsampling_matrix
 
-#: Numbers of the smaller maps that one program holds: some images, or of slopes some columns of one, but not too few.
-NUMBERS, COLUMNS = 8192, 8
-#: Programs that one multiprocessor holds, forwards and backwards.
-TOGETHER = 2
-#: Turns for which maps are loaded while the present one is computed, itself included, forwards and backwards.
-AHEAD = (2, 2)
-#: Warps of one program, forwards and backwards.
-WARPS = (8, 8)
-REGISTERS: tuple[int | None, int | None] = (None, None)
+#: Columns and rows of shares of slopes that are added up at once.
+RUN, ROWS = 64, 32
 #: Output channels that are mixed at once, where there are more.
 PART = 16
+#: Fewest columns of which one program finds the slopes.
+COLUMNS = 8
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -163,7 +158,7 @@ def _part_of_slopes(  # type: ignore[no-untyped-def]
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _store_sums(sums, filters, shifts, part, CHANNELS: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip # noqa: E501
+def _store_sums(sums, filters, shifts, part, CHANNELS: tl.constexpr, OUT: tl.constexpr, PART: tl.constexpr):  # type: ignore[no-untyped-def] # fmt: skip
     """Store (4 PART, CHANNELS) where filters (OUT, CHANNELS, 2, 2) have them, and behind them the biases' slopes.
 
     What upsampling spreads of one pixel adds up to 1, so a bias may be seen as one on the first tap of every pixel.
@@ -243,6 +238,32 @@ def _slopes(  # type: ignore[no-untyped-def]
         _store_sums(sums, filters3, shifts3, 3, CHANNELS, OUT, PART)
 
 
+@triton.jit  # type: ignore[untyped-decorator]
+def _add_up(sums, filters, shifts, programs, size, out, RUN: tl.constexpr, ROWS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Add up the programs' shares of the slopes of filters and biases."""
+    column, group = tl.program_id(0) * RUN + tl.arange(0, RUN), tl.program_id(1)
+    sums += group.to(tl.int64) * programs * (size + out)
+    total = tl.zeros((ROWS, RUN), dtype=tl.float32)
+    for start in range(0, programs, ROWS):
+        row = start + tl.arange(0, ROWS)[:, None]
+        here = (row < programs) & (column < size + out)[None, :]
+        total += tl.load(sums + row * (size + out) + column[None, :], mask=here, other=0.0)
+    added = tl.sum(total, 0).to(filters.dtype.element_ty)
+    tl.store(filters + group * size + column, added, mask=column < size)
+    tl.store(shifts + group * out + column - size, added, mask=(column >= size) & (column < size + out))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How one enlargement is shared out: what was fastest on an H200 with 32 channels."""
+
+    numbers: int = 8192  #: of the smaller maps that a program holds: some images, or of slopes some columns of one
+    warps: int = 8
+    ahead: int = 1  #: turns for which maps are loaded at once, the present one included
+    together: int = 2  #: programs that one multiprocessor holds
+    registers: int | None = None  #: most of one thread, so that two programs find place
+
+
 @dataclass(frozen=True)
 class _Shapes:
     """Sizes of one enlargement and how its maps lie: planar (channels, H, W), or in lines (H, channels, W)."""
@@ -254,26 +275,38 @@ class _Shapes:
     planar_result: bool
 
     @property
-    def group(self) -> int:
-        return max(1, NUMBERS // (self.channels * self.side**2))
+    def forward_plan(self) -> _Plan:
+        return _Plan(registers=128)
 
     @property
-    def slices(self) -> int:
-        return min(max(1, self.channels * self.side**2 // NUMBERS), max(1, self.side // COLUMNS))
+    def backward_plan(self) -> _Plan:
+        if self.side < 16:
+            return _Plan(numbers=4096, warps=4)
+        return _Plan(ahead=2, together=1) if self.side == 16 else _Plan(numbers=16384)
 
     @property
     def part(self) -> int:
-        return min(PART, max(4, triton.next_power_of_2(self.out)))
+        return min(PART, max(4, 1 << (self.out - 1).bit_length()))
 
     @property
     def parts(self) -> int:
         return -(-self.out // self.part)
 
-    def constants(self) -> dict[str, Any]:
+    def group(self, plan: _Plan) -> int:
+        """Return the images of one program."""
+        return max(1, plan.numbers // (max(self.channels, 2 * PART) * self.side**2))
+
+    def slices(self, plan: _Plan) -> int:
+        """Return the pieces in which columns are taken."""
+        return min(max(1, self.channels * self.side**2 // plan.numbers), max(1, self.side // COLUMNS))
+
+    def constants(self, plan: _Plan) -> dict[str, Any]:
         down, deep = _strides(self.side, self.channels, self.planar)
         to_down, to_deep = _strides(2 * self.side, self.out, self.planar_result)
-        sizes = {"SIDE": self.side, "GROUP": self.group, "CHANNELS": self.channels, "OUT": self.out, "PART": self.part}
-        return {**sizes, "DOWN": down, "DEEP": deep, "TO_DOWN": to_down, "TO_DEEP": to_deep}
+        sizes = {"SIDE": self.side, "CHANNELS": self.channels, "OUT": self.out, "PART": self.part}
+        strides = {"DOWN": down, "DEEP": deep, "TO_DOWN": to_down, "TO_DEEP": to_deep}
+        how = {"GROUP": self.group(plan), "AHEAD": plan.ahead, "PRECISION": "tf32"}
+        return {**sizes, **strides, **how, "num_warps": plan.warps, "maxnreg": plan.registers}
 
 
 def _strides(side: int, channels: int, planar: bool) -> tuple[int, int]:
@@ -293,11 +326,11 @@ def _spreads(side: int, dtype: torch.dtype, device: torch.device) -> tuple[Tenso
     return both.t().contiguous().to(device, dtype), both.contiguous().to(device, dtype)
 
 
-def _programs(groups: int, images: int, device: torch.device) -> int:
-    """Return how many programs share one group's batches of images, none with more than one batch above another."""
+def _programs(turns: int, images: int, together: int, device: torch.device) -> int:
+    """Return how many programs share so many images where ``turns`` are taken at all of them, none with many more."""
     processors = torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 2
-    turns = -(-groups * images // (TOGETHER * processors))
-    return -(-images // turns)
+    each = -(-turns * images // (together * processors))
+    return -(-images // each)
 
 
 class _Enlarged(torch.autograd.Function):
@@ -308,34 +341,33 @@ class _Enlarged(torch.autograd.Function):
         groups, images = maps.shape[:2]
         ctx.save_for_backward(maps, weight)
         ctx.shapes = shapes
-        side, out = 2 * shapes.side, shapes.out
+        plan, side, out = shapes.forward_plan, 2 * shapes.side, shapes.out
         result = maps.new_empty(groups, images, *((out, side, side) if shapes.planar_result else (side, out, side)))
         spread, _ = _spreads(shapes.side, maps.dtype, maps.device)
-        batches = -(-images // shapes.group)
-        grid = (_programs(groups * shapes.parts, batches, maps.device), shapes.parts, groups)
-        _enlarge[grid](
-            maps, weight, bias, spread, result, images, **shapes.constants(), PRECISION="tf32",
-            AHEAD=AHEAD[0], num_warps=WARPS[0], maxnreg=REGISTERS[0],
-        )  # fmt: skip
+        batches = -(-images // shapes.group(plan))
+        programs = _programs(groups * shapes.parts, batches, plan.together, maps.device)
+        grid = (programs, shapes.parts, groups)
+        _enlarge[grid](maps, weight, bias, spread, result, images, **shapes.constants(plan))
         return result
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         maps, weight = ctx.saved_tensors
         shapes, (groups, images) = ctx.shapes, maps.shape[:2]
-        below = torch.empty_like(maps)
-        _, spread = _spreads(shapes.side, maps.dtype, maps.device)
-        slices = shapes.slices
-        programs = _programs(groups * slices, -(-images // shapes.group), maps.device)
-        size = weight[0].numel()
+        plan, size = shapes.backward_plan, weight[0].numel()
+        slices, batches = shapes.slices(plan), -(-images // shapes.group(plan))
+        programs = _programs(groups * slices, batches, plan.together, maps.device)
+        below, (_, spread) = torch.empty_like(maps), _spreads(shapes.side, maps.dtype, maps.device)
         sums = torch.empty(groups, programs * slices, size + shapes.out, dtype=torch.float32, device=maps.device)
         _slopes[programs, slices, groups](
-            maps, weight, spread, slope.contiguous(), below, sums, images, **shapes.constants(),
-            WIDE=shapes.side // slices, PARTS=shapes.parts, PRECISION="tf32", AHEAD=AHEAD[1],
-            num_warps=WARPS[1], maxnreg=REGISTERS[1],
+            maps, weight, spread, slope.contiguous(), below, sums, images, **shapes.constants(plan),
+            WIDE=shapes.side // slices, PARTS=shapes.parts,
         )  # fmt: skip
-        total = sums.sum(1).to(weight.dtype)
-        return below, total[:, :size].view(weight.shape), total[:, size:], None
+        filters, shifts = torch.empty_like(weight), weight.new_empty(groups, shapes.out)
+        _add_up[triton.cdiv(size + shapes.out, RUN), groups](
+            sums, filters, shifts, programs * slices, size, shapes.out, RUN=RUN, ROWS=ROWS
+        )
+        return below, filters, shifts, None
 
 
 def enlarged(maps: Tensor, weight: Tensor, bias: Tensor, planar: bool = False, planar_result: bool = False) -> Tensor:

@@ -154,4 +154,6 @@ class _LinearOnGPU(torch.autograd.Function):
         parts = slope.reshape(networks * pieces, -1, slope.shape[2]).transpose(1, 2) @ values.reshape(
             networks * pieces, -1, inputs
         )
-        return onward, parts.view(networks, pieces, -1, inputs).sum(1) if pieces > 1 else parts, by_bias
+        if pieces > 1:
+            parts = parts.new_ones(networks, 1, pieces) @ parts.view(networks, pieces, -1)
+        return onward, parts.view(weight.shape), by_bias
