@@ -15,6 +15,7 @@ from torch.nn import functional
 from recombine.errors import InputError
 from recombine.nets.architecture import Tensors
 from recombine.nets.decoders.upsampling import upsampled_convolution
+from recombine.nets.devices import takes_kernels
 from recombine.nets.layers.dense import linear
 
 
@@ -115,7 +116,7 @@ class Decoder(Component):
 
     def _fits_kernels(self, weight: Tensor) -> bool:
         """Say whether our own GPU kernels take these maps: short floats, and sizes in powers of two."""
-        short = weight.is_cuda and weight.dtype in (torch.bfloat16, torch.float16)
+        short = takes_kernels(weight) and weight.dtype in (torch.bfloat16, torch.float16)
         return short and self.features in (16, 32, 64) and self.start in (4, 8, 16, 32) and self.channels <= 16
 
     def _enlarged(self, parameters: Tensors, latents: Tensor) -> Tensor:

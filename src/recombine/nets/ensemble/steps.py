@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks
+from recombine.nets.devices import takes_kernels
 from recombine.nets.ensemble.optimisers import Optimiser, clip_gradients
 from recombine.nets.ensemble.samples import Samples, take_inputs
 from recombine.nets.ensemble.schedules import Cosine
@@ -198,7 +199,7 @@ class AutogradChunk(Chunk):
         """Say whether the loss is the squared error and the architecture has its own way to it on a GPU."""
         setting, samples = self.setting, self.setting.samples
         alike = setting.loss.name == "mse" and samples.weights is None and isinstance(samples.inputs, Tensor)
-        fits = samples.targets.is_cuda and samples.targets.dtype is torch.float32 and setting.batched
+        fits = takes_kernels(samples.targets) and samples.targets.dtype is torch.float32 and setting.batched
         return setting.architecture.own_error and alike and fits
 
     def _step_from_own_error(self, rows: Tensor) -> None:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not GPU and not INTERPRETED, reason="needs a GPU
 @pytest.mark.parametrize(("dtype", "near"), [(torch.float32, 1e-6), (torch.float64, 1e-14)])
 @pytest.mark.parametrize("optimiser", [Adam(), Adam(weight_decay=0.1), AdamW(betas=(0.8, 0.99))])
 def test_one_pass_is_the_same_update(optimiser: Adam, dtype: torch.dtype, near: float) -> None:
-    from recombine.nets.ensemble.adam_kernel import adam
+    from recombine.nets.ensemble.optimiser_kernels import adam
 
     generator = torch.Generator().manual_seed(0)
     slow = torch.randn(3, 2500, generator=generator, dtype=dtype)
