@@ -20,7 +20,7 @@ NEED_TORCH = [
     "src/recombine/worlds/images/pairs.py",
 ]
 NEED_CLARABEL = ["src/recombine/theory/diagonal/group_interpolators.py"]
-NEED_TRITON = ["src/recombine/nets/layers/*_kernels.py"]
+NEED_TRITON = ["src/recombine/nets/*/*_kernels.py"]
 collect_ignore_glob = [
     *([] if HAS_TORCH else NEED_TORCH),
     *([] if find_spec("clarabel") else NEED_CLARABEL),

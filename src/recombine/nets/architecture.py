@@ -37,6 +37,8 @@ class Architecture(ABC):
         Whether the networks of a CPU chunk are one stacked pass; else they take turns.
     exact_inputs : bool
         Whether inputs keep their precision where passes are in short floats (a position in 256 steps is a coarse one).
+    own_error : bool
+        Whether ``squared_error`` does on a GPU with less traffic what comparing outputs with gathered targets does.
     """
 
     outputs: int
@@ -46,6 +48,7 @@ class Architecture(ABC):
     cpu_networks: int = 1
     cpu_stacked: bool = True
     exact_inputs: bool = False
+    own_error: bool = False
 
     @abstractmethod
     def initial(self, seed: int, scale: float) -> Tensors:
@@ -70,6 +73,16 @@ class Architecture(ABC):
     def penalty(self, parameters: Tensors) -> Tensor | None:
         """Return what each network pays (c,) for its parameters alone; losses are noted without it. None: nothing."""
         return None
+
+    def squared_error(
+        self, parameters: Tensors, inputs: Tensor, targets: Tensor, networks: Tensor, rows: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the mean squared errors (c,) of a batch, what to go backward from, and the slope with respect to it.
+
+        Asked of an architecture with its ``own_error`` alone. ``targets`` are (1 or E, N, K), on a GPU and in float32;
+        ``networks`` (c,) and ``rows`` (c, B) say which of them belong to ``inputs``.
+        """
+        raise NotImplementedError
 
 
 def generator_for(seed: int, purpose: int) -> torch.Generator:

@@ -10,7 +10,8 @@ from torch import nn
 from recombine.errors import InputError
 from recombine.nets.architecture import stack_networks
 from recombine.nets.decoders import composed as decoders
-from recombine.nets.decoders.components import Decoder, FourierNet, upsampled_convolution, upsampling_matrix
+from recombine.nets.decoders.components import Decoder, FourierNet
+from recombine.nets.decoders.upsampling import upsampled_convolution, upsampling_matrix
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.optimisers import AdamW
 from recombine.nets.ensemble.schedules import Cosine

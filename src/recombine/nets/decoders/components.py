@@ -1,9 +1,4 @@
-"""Networks that turn one slot's latents into a layer of an image: what a compositional decoder is made of.
-
-Upsampling and the 2x2 convolution after it are both linear, so they are done at once: channels are mixed at the low
-resolution, one mixture for each tap of the filter, and two small matrix products spread the mixtures over the larger
-image. The large image with all its channels, which costs most of the time, is never made.
-"""
+"""Networks that turn one slot's latents into a layer of an image: what a compositional decoder is made of."""
 
 from __future__ import annotations
 
@@ -11,9 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,12 +14,9 @@ from torch.nn import functional
 
 from recombine.errors import InputError
 from recombine.nets.architecture import Tensors
+from recombine.nets.decoders.upsampling import upsampled_convolution
+from recombine.nets.devices import takes_kernels
 from recombine.nets.layers.dense import linear
-
-#: Images whose slopes are added up in one product, where that many divide a batch.
-IMAGES = 8
-#: Fewer output channels than this are spread line by line.
-NARROW = 8
 
 
 class Component(ABC):
@@ -116,17 +106,36 @@ class Decoder(Component):
 
     def layer(self, parameters: Tensors, latents: Tensor) -> Tensor:
         """Map latents (g, B, inputs) to layers (g, B, channels, side, side)."""
+        if self._fits_kernels(parameters["conv0.weight"]):
+            return self._enlarged(parameters, latents)
         maps = self.first_map(parameters, latents)
         for number in range(self.doublings):
             weight, bias = parameters[f"conv{number}.weight"], parameters[f"conv{number}.bias"]
             maps = upsampled_convolution(functional.elu(maps), weight, bias)
         return maps.permute(0, 1, 4, 2, 3)
 
+    def _fits_kernels(self, weight: Tensor) -> bool:
+        """Say whether our own GPU kernels take these maps: short floats, and sizes in powers of two."""
+        short = takes_kernels(weight) and weight.dtype in (torch.bfloat16, torch.float16)
+        return short and self.features in (16, 32, 64) and self.start in (4, 8, 16, 32) and self.channels <= 16
+
+    def _enlarged(self, parameters: Tensors, latents: Tensor) -> Tensor:
+        from recombine.nets.decoders.upsampling_kernels import enlarged
+
+        maps = self._planes(parameters, latents)
+        for number in range(self.doublings):
+            weight, bias = parameters[f"conv{number}.weight"], parameters[f"conv{number}.bias"]
+            maps = enlarged(maps, weight, bias, number == 0, number == self.doublings - 1)
+        return maps
+
+    def _planes(self, parameters: Tensors, latents: Tensor) -> Tensor:
+        """Return the dense part's feature map, channels first."""
+        values = _dense(parameters, latents, len(self.widths) - 1)
+        return values.reshape(*values.shape[:2], self.features, self.start, self.start)
+
     def first_map(self, parameters: Tensors, latents: Tensor) -> Tensor:
         """Return the dense part's feature map, channels last: (g, B, start, start, features)."""
-        values = _dense(parameters, latents, len(self.widths) - 1)
-        shape = (*values.shape[:2], self.features, self.start, self.start)
-        return values.reshape(shape).permute(0, 1, 3, 4, 2)
+        return self._planes(parameters, latents).permute(0, 1, 3, 4, 2)
 
     def held(self) -> int:
         """Return the numbers of the dense layers and, three times, of every feature map."""
@@ -217,107 +226,6 @@ def _dense(parameters: Tensors, latents: Tensor, layers: int) -> Tensor:
         weight, bias = parameters[f"dense{number}.weight"], parameters[f"dense{number}.bias"]
         values = linear(functional.elu(values), weight, bias)
     return values
-
-
-def upsampled_convolution(maps: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Upsample by two (bilinear, corners aligned), then convolve with 2x2 filters padded at the right and bottom.
-
-    Parameters
-    ----------
-    maps : Tensor, shape (g, B, H, W, C)
-        Channels last.
-    weight : Tensor, shape (g, O, C, 2, 2)
-    bias : Tensor, shape (g, O)
-
-    Returns
-    -------
-    Tensor, shape (g, B, 2H, 2W, O)
-
-    Examples
-    --------
-    >>> flat = torch.ones(1, 1, 4, 4, 2)
-    >>> spread = upsampled_convolution(flat, torch.ones(1, 3, 2, 2, 2), torch.zeros(1, 3))
-    >>> spread.shape, spread[0, 0, 0, 0, 0].item(), spread[0, 0, 7, 7, 0].item()
-    (torch.Size([1, 1, 8, 8, 3]), 8.0, 2.0)
-    """
-    groups, batch, height, width, channels = maps.shape
-    wanted = weight.shape[1]
-    # Rows of four numbers or more are what matrix units read; an idle channel is cheaper than crooked rows.
-    idle = -wanted % 4
-    weight, bias = functional.pad(weight, (0, 0, 0, 0, 0, 0, 0, idle)), functional.pad(bias, (0, idle))
-    out = wanted + idle
-    down, across = _spread(height, maps.dtype, maps.device), _spread(width, maps.dtype, maps.device)
-    # Rows of the upsampling matrix add up to 1, so the bias may join the first tap at the low resolution.
-    first = functional.pad(bias, (0, out))
-    rows: Tensor | None = None
-    for tap, start in enumerate((first, None)):
-        # (g, C, 2 O): how the channels are mixed, for each column tap and output channel.
-        mixing = weight[:, :, :, tap].permute(0, 2, 3, 1).reshape(groups, channels, 2 * out)
-        mixed: Tensor = _Mixed.apply(maps, mixing, start)  # type: ignore[no-untyped-call]
-        matrix = down[tap].expand(groups * batch, -1, -1)
-        mixed = mixed.view(groups * batch, height, width * 2 * out)
-        rows = torch.bmm(matrix, mixed) if rows is None else torch.baddbmm(rows, matrix, mixed)
-    assert rows is not None
-    taps = rows.view(groups * batch * 2 * height, 2 * width, out)
-    if out < NARROW:
-        lines = taps.transpose(1, 2).reshape(-1, 2 * width) @ across[2].t()
-        spread = lines.view(groups, batch, 2 * height, out, 2 * width).transpose(3, 4)
-    else:
-        spread = torch.bmm(across[2].expand(len(taps), -1, -1), taps)
-        spread = spread.view(groups, batch, 2 * height, 2 * width, out)
-    return spread[..., :wanted]
-
-
-class _Mixed(torch.autograd.Function):
-    """Mix channels: (g, B, H, W, C) by (g, C, O) and a first value (g, O).
-
-    The slope of the mixture adds up over all pixels of all images; in one product it would keep as many processors
-    busy as there are networks, so it is done in pieces of a few images.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, maps: Tensor, mixing: Tensor, first: Tensor | None) -> Tensor:
-        ctx.save_for_backward(maps, mixing)
-        ctx.biased = first is not None
-        flat = maps.reshape(len(maps), -1, maps.shape[-1])
-        mixed = torch.bmm(flat, mixing) if first is None else torch.baddbmm(first.unsqueeze(1), flat, mixing)
-        return mixed.view(*maps.shape[:-1], mixing.shape[-1])
-
-    @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        maps, mixing = ctx.saved_tensors
-        groups, channels, out = mixing.shape
-        flat = slope.reshape(groups, -1, out)
-        onward = torch.bmm(flat, mixing.transpose(1, 2)).view(maps.shape)
-        pieces = groups * maps.shape[1] // math.gcd(maps.shape[1], IMAGES)
-        parts = maps.reshape(pieces, -1, channels).transpose(1, 2) @ flat.reshape(pieces, -1, out)
-        total = parts.view(groups, -1, channels, out).sum(1)
-        return onward, total, flat.sum(1) if ctx.biased else None
-
-
-@lru_cache(maxsize=64)
-def _spread(side: int, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the upsampling matrix (2 side, side), the same one row on (with padding at the end), and both as one.
-
-    In the last, (2 side, 2 side), tap t of place w is column 2 w + t. They are kept, since a CUDA graph can be recorded
-    only when no numbers come from the host.
-    """
-    matrix = upsampling_matrix(side)
-    shifted = torch.cat([matrix[1:], torch.zeros_like(matrix[:1])])
-    both = torch.stack([matrix, shifted], 2).flatten(1)
-    return matrix.to(device, dtype), shifted.to(device, dtype), both.to(device, dtype)
-
-
-def upsampling_matrix(side: int) -> Tensor:
-    """Return the matrix (2 side, side) of bilinear upsampling by two along one axis, corners aligned.
-
-    Examples
-    --------
-    >>> upsampling_matrix(2)[:, 0].round(decimals=4)
-    tensor([1.0000, 0.6667, 0.3333, 0.0000], dtype=torch.float64)
-    """
-    places = torch.linspace(0, side - 1, 2 * side, dtype=torch.float64)
-    return (1 - (places.unsqueeze(1) - torch.arange(side)).abs()).clamp_min(0)
 
 
 def _drawn(name: str, shape: tuple[int, ...], generator: torch.Generator) -> Tensors:

@@ -110,6 +110,22 @@ class ComposedDecoder(Architecture):
         layers = layers if layers.dtype is torch.float64 else layers.float()
         return self.compose(list(layers.unbind(1))).flatten(2)
 
+    @property
+    def own_error(self) -> bool:  # type: ignore[override]
+        """Whether there is a kernel for this composition."""
+        return self.slots == 1 or (self.slots == 2 and self.rule != "add")
+
+    def squared_error(
+        self, parameters: Tensors, inputs: Tensor, targets: Tensor, networks: Tensor, rows: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the errors (c,), the layers, and the slope with respect to them."""
+        from recombine.nets.decoders.composition_kernels import composed_error
+
+        rule = "single" if self.slots == 1 else self.opacity if self.rule == "rgba" else self.rule
+        layers = self.layers(parameters, inputs)
+        error, slope = composed_error(layers.detach(), targets, networks, rows, rule, self.gain)
+        return error, layers, slope
+
     def compose(self, layers: Sequence[Tensor]) -> Tensor:
         """Compose layers (c, B, channels, side, side), the first in front."""
         if self.rule == "rgba":

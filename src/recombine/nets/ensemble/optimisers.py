@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from recombine.nets.devices import takes_kernels
+
 
 @dataclass(frozen=True)
 class SGD:
@@ -70,6 +72,11 @@ class Adam:
 
     def update(self, block: Tensor, gradient: Tensor, slots: list[Tensor], rate: Tensor, count: Tensor) -> None:
         """Change ``block`` in place; ``rate`` and ``count`` (1 at the first update) have shape (c, 1)."""
+        if takes_kernels(block) and block.ndim == 2:
+            from recombine.nets.ensemble.optimiser_kernels import adam
+
+            how = (self.betas, self.epsilon, self.weight_decay, self.decoupled)
+            return adam(block, gradient, slots, rate, count, *how)
         if self.decoupled:
             block.mul_(1 - rate * self.weight_decay)
         elif self.weight_decay:

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks
+from recombine.nets.devices import takes_kernels
 from recombine.nets.ensemble.optimisers import Optimiser, clip_gradients
-from recombine.nets.ensemble.samples import Samples
+from recombine.nets.ensemble.samples import Samples, take_inputs
 from recombine.nets.ensemble.schedules import Cosine
 from recombine.nets.losses import Loss
 
@@ -197,12 +198,12 @@ class AutogradChunk(Chunk):
 
     def step(self, rows: Tensor | None, update: bool = True) -> None:
         """Run forward, note the loss, run backward and update."""
+        self._round()
+        if rows is not None and update and self._has_own_error():
+            return self._step_from_own_error(rows)
         inputs, targets, weights = self._batch(rows)
         held = self._statistics if self.progress.stopping else {}
         before = {name: tensor.clone() for name, tensor in held.items()}
-        if self.rounded is not self.blocks[0]:
-            with torch.no_grad():
-                self.rounded.copy_(self.blocks[0])
         with torch.set_grad_enabled(update):
             outputs = self._forward(inputs)
         plain = outputs.detach().to(targets.dtype if targets.is_floating_point() else weights.dtype)
@@ -210,9 +211,33 @@ class AutogradChunk(Chunk):
         if update:
             slope = self.setting.loss.slope(plain, targets)
             slope = slope * weights.view(*weights.shape, *[1] * (slope.ndim - 2))
-            joined = torch.cat([part.flatten(1) for part in self._gradients(outputs, slope.to(outputs.dtype))], dim=1)
-            self.descend([joined.to(self.blocks[0].dtype)])
+            self._descend_from(outputs, slope.to(outputs.dtype))
             self._restore(before)
+
+    def _has_own_error(self) -> bool:
+        """Say whether the loss is the squared error and the architecture has its own way to it on a GPU."""
+        setting, samples = self.setting, self.setting.samples
+        alike = setting.loss.name == "mse" and samples.weights is None and isinstance(samples.inputs, Tensor)
+        fits = takes_kernels(samples.targets) and samples.targets.dtype is torch.float32 and setting.batched
+        return setting.architecture.own_error and alike and fits
+
+    def _step_from_own_error(self, rows: Tensor) -> None:
+        """Run forward, note the loss, run backward and update, without outputs and gathered targets."""
+        samples, networks = self.setting.samples, self.progress.networks
+        inputs, find = take_inputs(samples.inputs, networks, rows), self.setting.architecture.squared_error
+        with torch.enable_grad():
+            loss, root, slope = find(self.leaves, inputs, samples.targets, networks, rows)
+        self.progress.note(loss)
+        self._descend_from(root, slope)
+
+    def _descend_from(self, root: Tensor, slope: Tensor) -> None:
+        joined = torch.cat([part.flatten(1) for part in self._gradients(root, slope)], dim=1)
+        self.descend([joined.to(self.blocks[0].dtype)])
+
+    @torch.no_grad()
+    def _round(self) -> None:
+        if self.rounded is not self.blocks[0]:
+            self.rounded.copy_(self.blocks[0])
 
     def _gradients(self, outputs: Tensor, slope: Tensor) -> tuple[Tensor, ...]:
         """Run backward from the slope of the loss, and from what the networks pay for their parameters."""

@@ -11,6 +11,9 @@ from torch.nn import functional
 
 from recombine.nets.architecture import Tensors
 
+#: On a GPU, slopes of layers with fewer inputs than the first are added up in as many pieces as the second, if the
+#: batch divides: one product would keep few processors busy.
+FEW, PIECES = 16, 16
 #: First slope of a PReLU on negative values, torch's default.
 PRELU_SLOPE = 0.25
 
@@ -38,7 +41,7 @@ def linear(values: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     torch.Size([2, 3, 5])
     """
     if values.device.type != "cpu":
-        return torch.baddbmm(bias.unsqueeze(1), values, weight.transpose(1, 2))
+        return _LinearOnGPU.apply(values, weight, bias)  # type: ignore[no-any-return, no-untyped-call]
     result: Tensor = _LinearOnCPU.apply(values, weight, bias)  # type: ignore[no-untyped-call]
     return result
 
@@ -126,3 +129,31 @@ class _LinearOnCPU(torch.autograd.Function):
         values, weight = ctx.saved_tensors
         onward = slope @ weight if ctx.needs_input_grad[0] else None
         return onward, slope.transpose(1, 2) @ values, slope.sum(1)
+
+
+class _LinearOnGPU(torch.autograd.Function):
+    """`linear` whose sums over a batch are products, with as many processors at work as a product has."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(values: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        return torch.baddbmm(bias.unsqueeze(1), values, weight.transpose(1, 2))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs[:2])
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, Tensor, Tensor]:
+        values, weight = ctx.saved_tensors
+        networks, batch, inputs = values.shape
+        onward = slope @ weight if ctx.needs_input_grad[0] else None
+        by_bias = (slope.new_ones(networks, 1, batch) @ slope).squeeze(1)
+        pieces = PIECES if inputs < FEW and batch % PIECES == 0 else 1
+        parts = slope.reshape(networks * pieces, -1, slope.shape[2]).transpose(1, 2) @ values.reshape(
+            networks * pieces, -1, inputs
+        )
+        if pieces > 1:
+            parts = parts.new_ones(networks, 1, pieces) @ parts.view(networks, pieces, -1)
+        return onward, parts.view(weight.shape), by_bias
