@@ -15,7 +15,7 @@ import torch
 
 from recombine.errors import InputError
 from recombine.nets.architectures import MLP
-from recombine.nets.ensemble import SGD, Adam, Cosine, Ensemble, on_chip, routes
+from recombine.nets.ensemble import SGD, Adam, Cosine, Ensemble, ensemble, on_chip
 from recombine.nets.ensemble.ledger import Trained
 from recombine.nets.ensemble.on_chip import LOSSES, Chip, Layout, choose_layout
 
@@ -94,7 +94,7 @@ class Emulated:
 @pytest.fixture
 def emulate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Layout], None]:
     def with_layout(layout: Layout) -> None:
-        monkeypatch.setattr(routes, "why_not_on_chip", lambda *_: None)
+        monkeypatch.setattr(ensemble, "why_not_on_chip", lambda *_: None)
         monkeypatch.setattr(on_chip, "_layout", lambda *_: layout)
         monkeypatch.setattr(on_chip, "_kernel", lambda layout, loss, plain, _: Emulated(layout, loss, plain, tmp_path))
 

@@ -18,16 +18,17 @@ from torch import Tensor
 
 from recombine.checks import whole
 from recombine.errors import InputError
-from recombine.nets.architecture import Architecture, Forward, Tensors, stack_networks
+from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks, stack_networks
 from recombine.nets.checkpoints import next_checkpoint
 from recombine.nets.ensemble.batches import Rows, row_pools
 from recombine.nets.ensemble.ledger import Ledger, Trained
 from recombine.nets.ensemble.loop import TrainingPlan, Watch, final_outputs, train_chunk
+from recombine.nets.ensemble.on_chip import OnChipChunk, why_not_on_chip
+from recombine.nets.ensemble.one_hidden import OneHiddenChunk, fits_one_hidden
 from recombine.nets.ensemble.optimisers import SGD, Optimiser
-from recombine.nets.ensemble.routes import chunk_on_route
 from recombine.nets.ensemble.samples import Gather, Inputs, Samples, prepare_inputs, prepare_samples
 from recombine.nets.ensemble.schedules import Cosine
-from recombine.nets.ensemble.steps import ChunkSetting, TrainingState
+from recombine.nets.ensemble.steps import AutogradChunk, Chunk, ChunkSetting, TrainingState
 from recombine.nets.losses import Loss, loss_named
 
 #: Bytes of activations that stay close to a core (chunks of 8 networks of 1000 units on 60 samples did best), and the
@@ -250,7 +251,7 @@ class Ensemble:
                 self.architecture, forward, samples, one, optimiser or SGD(), clip, self.compute, self._batched, anneal
             )
             progress = TrainingState.start(places, rates[places], stops[places], fixed)
-            chunk = chunk_on_route(setting, progress, ledger, plan, self.on_chip)
+            chunk = _chunk_on_route(setting, progress, ledger, plan, self.on_chip)
             routes.add(chunk.route)
             train_chunk(chunk, plan, ledger, checkpoint, number)
 
@@ -348,6 +349,24 @@ def _groups(losses: Sequence[Loss], size: int, device: torch.device) -> list[Ten
         places = torch.tensor([i for i, loss in enumerate(losses) if loss.name == name], device=device)
         groups += places.tensor_split(-(-len(places) // size))
     return groups
+
+
+def _chunk_on_route(
+    setting: ChunkSetting, progress: TrainingState, ledger: Ledger, plan: TrainingPlan, on_chip: bool | None
+) -> Chunk:
+    """Return the chunk that trains the networks of ``progress``: on the fastest route that fits, or on the chip."""
+    parameters = select_networks(ledger.parameters, progress.networks)
+    by_hand = fits_one_hidden(setting, plan.batch is not None, ledger.loss.dtype)
+    reason = "it takes one hidden layer, one output, shared inputs and full batches"
+    if by_hand:
+        reason = "on_chip is off" if on_chip is False else why_not_on_chip(setting, len(progress.networks)) or ""
+    if not reason:
+        return OnChipChunk(setting, progress, parameters)
+    if on_chip:
+        raise InputError(f"on_chip does not fit this training: {reason}; leave it out for the next fastest route")
+    if by_hand:
+        return OneHiddenChunk(setting, progress, parameters)
+    return AutogradChunk(setting, progress, parameters, select_networks(ledger.statistics, progress.networks))
 
 
 def _side_by_side(train: Callable[[int], None], count: int, workers: int) -> None:
