@@ -224,8 +224,8 @@ def size_of(options: argparse.Namespace) -> tuple[int, int]:
     """Return how many networks and steps a variant is timed on."""
     quick = 10 if options.quick else 1
     if options.device == "cuda" and options.variant in ("jax", "jax-tf32", "by-hand", "ours"):
-        # They are so fast that what differs between two set-ups would show.
-        return options.networks, max(3, 10 * options.steps // quick)
+        # They are so fast that what differs between two set-ups, and a clock that wakes up, would show.
+        return options.networks, max(3, (300 if options.hidden < 200 else 20) * options.steps // quick)
     if options.variant == "ours":
         return options.networks, max(3, options.steps // quick)
     if options.variant == "loop":

@@ -7,7 +7,8 @@ forward pass gives every network its own gradient, because no network's output d
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -122,3 +123,23 @@ def select_networks(tensors: Tensors, networks: Tensor | slice) -> Tensors:
     {'w': tensor([[4, 5]])}
     """
     return {name: tensor[networks] for name, tensor in tensors.items()}
+
+
+def global_generators(device: torch.device) -> Tensors:
+    """Return where torch's own generators stand, from which dropout in a module of the user's draws.
+
+    Examples
+    --------
+    >>> list(global_generators(torch.device("cpu")))
+    ['dropout']
+    """
+    state = {"dropout": torch.get_rng_state()}
+    return state | {"dropout on GPU": torch.cuda.get_rng_state(device)} if device.type == "cuda" else state
+
+
+def set_global_generators(state: Mapping[str, Any], device: torch.device) -> None:
+    """Let torch's own generators go on where `global_generators` was called, if a state says so."""
+    if "dropout" in state:
+        torch.set_rng_state(torch.from_numpy(state["dropout"]))
+    if "dropout on GPU" in state and device.type == "cuda":
+        torch.cuda.set_rng_state(torch.from_numpy(state["dropout on GPU"]), device)

@@ -237,7 +237,8 @@ class Ensemble:
         passes = self.architecture.forward
         anneal, fixed = (decay, (1.0, 1)) if isinstance(decay, Cosine) else (None, decay)
         forward: Forward = torch.compile(passes, dynamic=False) if self.compiled else passes
-        checkpoint = next_checkpoint("ensemble", networks=self, seeds=plan.seeds, steps=steps, record=plan.record)
+        shapes = {name: tuple(tensor.shape) for name, tensor in parameters.items()}
+        checkpoint = next_checkpoint("ensemble", shapes=shapes, seeds=plan.seeds, steps=steps, record=plan.record)
         # Every worker should have something to do; an earlier attempt may have had more memory, or fewer workers.
         size = checkpoint.settle("networks in a chunk", min(size, -(-len(self) // workers)))
         groups = _groups(losses, size, device)

@@ -11,7 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from recombine.nets.architecture import Architecture, Tensors, select_networks
+from recombine.nets.architecture import (
+    Architecture,
+    Tensors,
+    global_generators,
+    select_networks,
+    set_global_generators,
+)
 from recombine.nets.checkpoints import Checkpoint, State, numbered, numbered_in
 from recombine.nets.ensemble.batches import DrawnRows, ShuffledRows
 from recombine.nets.ensemble.ledger import Ledger
@@ -96,6 +102,7 @@ class ChunkTraining:
         if not self.done:
             state |= {"training": training, **numbered("chunk", self.chunk.state())}
             state |= {} if self.orders is None else self.orders.saved()
+            state |= {} if self.chunk.setting.architecture.reentrant else global_generators(self.places.device)
         return state
 
     @torch.no_grad()
@@ -112,6 +119,7 @@ class ChunkTraining:
             mine.copy_(torch.from_numpy(theirs))
         if self.orders is not None:
             self.orders.restore(state)
+        set_global_generators(state, self.places.device)
 
 
 def train_chunk(chunk: Chunk, plan: TrainingPlan, ledger: Ledger, checkpoint: Checkpoint, part: int = 0) -> None:

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from recombine.checks import of_kind
 from recombine.errors import InputError, SolverError
+from recombine.nets.architecture import global_generators, set_global_generators
 from recombine.nets.checkpoints import State, next_checkpoint
 from recombine.nets.plain.activations import EVALUATED, batch_norms, evaluating
 from recombine.nets.plain.samples import LabelledSamples, check_samples, trainable_parameters
@@ -270,10 +271,7 @@ def _standing(training: Training) -> dict[str, Any]:
     state = {f"model/{name}": tensor for name, tensor in training.model.state_dict().items()}
     for place, slots in training.optimiser.state_dict()["state"].items():
         state |= {f"optimiser/{place}/{name}": slot for name, slot in slots.items() if slot is not None}
-    state |= {"order": training.generator.get_state(), "dropout": torch.get_rng_state()}
-    if training.total.is_cuda:
-        state["dropout on GPU"] = torch.cuda.get_rng_state(training.total.device)
-    return state
+    return {**state, "order": training.generator.get_state(), **global_generators(training.total.device)}
 
 
 def _restore(training: Training, state: Mapping[str, Any]) -> None:
@@ -288,9 +286,7 @@ def _restore(training: Training, state: Mapping[str, Any]) -> None:
             memory["state"].setdefault(int(place), {})[slot] = tensors.get(name, state[name])
     training.optimiser.load_state_dict(memory)
     training.generator.set_state(tensors["order"])
-    torch.set_rng_state(tensors["dropout"])
-    if training.total.is_cuda and "dropout on GPU" in tensors:
-        torch.cuda.set_rng_state(tensors["dropout on GPU"], training.total.device)
+    set_global_generators(state, training.total.device)
 
 
 @contextmanager
