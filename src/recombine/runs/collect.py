@@ -22,6 +22,7 @@ from typing import IO, Any
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.nets.checkpoints import read_progress
 from recombine.runs.experiment import Experiment
 from recombine.runs.leases import Lease, heartbeat
 from recombine.runs.store import CorruptRunError, Run, Store
@@ -125,7 +126,7 @@ def _text(run: Run) -> str:
 
 def _begun(folder: Path, target: Store, driver: str) -> bool:
     """Copy where a unit stopped, unless it is finished, at work or as far here; return whether it was copied."""
-    key, place = folder.name, target.folder / CHECKPOINTS / folder.name
+    key, place = folder.name, target.checkpoints(folder.name)
     with _leased(target, key, driver) as lease:
         if lease is None or target.has(key) or _reached(place) >= _reached(folder):
             return False
@@ -143,11 +144,8 @@ def _begun(folder: Path, target: Store, driver: str) -> bool:
 
 def _reached(folder: Path) -> tuple[int, int]:
     """How far the trainings of a unit came, as their folder says: which training, and its step."""
-    try:
-        told = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
-        return int(told["training"]), int(told["step"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return -1, -1
+    told = read_progress(folder)
+    return int(told.get("training", -1)), int(told.get("step", -1))
 
 
 def _damage(folder: Path) -> str | None:

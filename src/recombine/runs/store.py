@@ -74,7 +74,7 @@ class Store:
 
     A run is written to a hidden folder and renamed once, so whatever stands under ``runs/`` is complete. A unit that is
     in training keeps its state under ``checkpoints/``, so a kill at any moment costs the steps since the last save.
-    Stores merge by copying one ``runs/`` over another.
+    `recombine.runs.merge_stores` brings the runs and states of another store here.
 
     Parameters
     ----------
