@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import nn
 
+from recombine.errors import InputError
 from recombine.nets.architectures.convnet import ConvNet
 from recombine.nets.architectures.mlp import MLP
 from recombine.nets.by_hand import (
@@ -323,8 +324,66 @@ def test_a_damaged_state_is_trained_anew(tmp_path: Path, damage: bytes) -> None:
 def test_a_state_of_another_training_is_not_taken(tmp_path: Path) -> None:
     with keep_checkpoints(tmp_path, seconds=0):
         ensemble(steps=41)("cpu")
-    with pytest.warns(CheckpointWarning, match="another training"), keep_checkpoints(tmp_path):
+    with pytest.warns(CheckpointWarning, match="another plan"), keep_checkpoints(tmp_path):
         assert_same(ensemble()("cpu"), ensemble()("cpu"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"rate": 0.07}, "rate"),
+        ({"stop": 0.1}, "stop"),
+        ({"optimiser": Adam()}, "optimiser"),
+        ({"loss": "logistic"}, "loss"),
+        ({"decay": (0.5, 3)}, "decay"),
+        ({"clip": 1.0}, "clip"),
+        ({"weights": np.arange(1.0, 19)}, "weights"),
+        ({"hidden": (10,)}, "first weights"),
+        ({"dtype": "float64"}, "dtype"),
+    ],
+)
+def test_whatever_a_training_depends_on_tells_it_from_others(
+    changes: dict[str, Any], word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt(patch, offers=8)
+        with pytest.raises(TrainingPausedError), keep_checkpoints(tmp_path):
+            ensemble()("cpu")
+    with pytest.warns(CheckpointWarning, match=f"with another .*{word}"), keep_checkpoints(tmp_path):
+        found = ensemble(**changes)("cpu")
+    assert_same(found, ensemble(**changes)("cpu"))
+
+
+def test_other_targets_are_another_training(tmp_path: Path) -> None:
+    def work(sign: float) -> torch.Tensor:
+        return Ensemble(MLP(4, (9,)), [0]).train(X, sign * Y, rate=0.1, steps=20).loss
+
+    with keep_checkpoints(tmp_path, seconds=0):
+        work(1.0)
+    with pytest.warns(CheckpointWarning, match="another targets"), keep_checkpoints(tmp_path):
+        assert bool((work(-1.0) == work(-1.0)).all())
+
+
+def test_however_short_an_attempt_it_brings_something_forward(tmp_path: Path) -> None:
+    work = ensemble(steps=6, record=[0, 6], chunk=5, threads=1)
+    for _ in range(5):
+        with pytest.raises(TrainingPausedError, match="paused at step"), keep_checkpoints(tmp_path, until=0.0):
+            work("cpu")
+    with keep_checkpoints(tmp_path, until=0.0):
+        assert_same(work("cpu"), work("cpu"))
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [({"a": torch.ones(2)}, "dict that cannot be saved"), (torch.ones(2).bfloat16(), "bfloat16"), (object(), "object")],
+)
+def test_a_state_that_cannot_be_saved_is_named(value: Any, word: str, tmp_path: Path) -> None:
+    with keep_checkpoints(tmp_path, seconds=0):
+        checkpoint = next_checkpoint("own")
+        checkpoint.load()
+        checkpoint.offer(0, dict)
+        with pytest.raises(InputError, match=f"'mine' of a state is .*{word}"):
+            checkpoint.offer(1, lambda: {"mine": value})
 
 
 def test_a_disk_that_cannot_be_written_ends_no_training(tmp_path: Path) -> None:
@@ -353,6 +412,8 @@ def test_saves_are_as_far_apart_as_asked(tmp_path: Path) -> None:
             saves += 1
             return {"step": 0}
 
+        step = 0
         while time.monotonic() < end:
-            checkpoint.offer(0, state)
+            checkpoint.offer(step, state)
+            step += 1
     assert saves == 2

@@ -6,6 +6,7 @@ runs inside must be the same each time, because trainings are told apart by the 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -13,27 +14,31 @@ import threading
 import time
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from recombine.checks import real
-from recombine.errors import RecombineError
+from recombine.errors import InputError, RecombineError, listing
 
-#: Arrays or tensors, and plain values (numbers, words, lists of them), by name.
+#: Arrays, tensors and lists of them, and plain values (numbers, words, lists and dictionaries), by name.
+#: Tensors come back as arrays.
 State = Mapping[str, Any]
 
 #: Seconds between two saves.
 SAVE_EVERY = 60.0
+#: Numbers of an array that its digest is made of.
+DIGESTED = 100_000
 #: What a folder says about how far it is.
 PROGRESS = "progress.json"
-#: The entry of a file that holds what is no array.
-PLAIN = "plain values"
+#: The entry of a file that holds what is no array, and in it the lengths of lists of arrays.
+PLAIN, LISTS = "plain values", "lists"
 
 
 class CheckpointWarning(UserWarning):
@@ -50,18 +55,7 @@ class _UnreadableError(RecombineError):
 
 @dataclass(eq=False)
 class Checkpoints:
-    """A folder of training states and when to write to it; `keep_checkpoints` makes one.
-
-    Attributes
-    ----------
-    folder : Path
-    seconds : float
-        Between two saves.
-    until : float
-        The time (``time.time()``) at which trainings are saved and stopped.
-    about : dict
-        Said beside the states, e.g. on which device.
-    """
+    """A folder of training states and when to write to it, as `keep_checkpoints` was told."""
 
     folder: Path
     seconds: float = SAVE_EVERY
@@ -71,15 +65,16 @@ class Checkpoints:
     def __post_init__(self) -> None:
         self._begun = self._saved = time.monotonic()
         self._trainings = 0
+        self._first: dict[tuple[int, int], int] = {}
+        self._moved = False
         self._ended: list[tuple[str, State]] = []
         self._lock = threading.Lock()
         told = read_progress(self.folder)
         self._earlier: list[dict[str, Any]] = list(told.get("pieces", []))
         self._settled: dict[str, int] = dict(told.get("settled", {}))
-        self._clear_drafts()
-
-    def __repr__(self) -> str:
-        return f"Checkpoints({str(self.folder)!r}, every {self.seconds:g} s)"
+        # What a killed attempt was writing; only one attempt at a time uses a folder.
+        for draft in self.folder.glob(".*"):
+            draft.unlink(missing_ok=True)
 
     def next(self) -> int:
         """Return the number of the training that begins now."""
@@ -95,6 +90,12 @@ class Checkpoints:
         """Say whether a state last saved at ``since`` (``time.monotonic()``) is to be saved now."""
         return time.monotonic() - since >= self.seconds or self.over
 
+    def moved(self, training: int, part: int, step: int) -> bool:
+        """Say whether this attempt has brought anything forward, lest short attempts stay where they are for ever."""
+        first = self._first.setdefault((training, part), step)
+        self._moved = self._moved or step > first
+        return self._moved
+
     @property
     def over(self) -> bool:
         """Whether the time is up."""
@@ -106,6 +107,7 @@ class Checkpoints:
 
     def hold(self, name: str, state: State, training: int, step: int) -> None:
         """Take in the state of a training that has ended; it is written with the next save."""
+        self._moved = True
         with self._lock:
             self._ended.append((name, _apart(state)))
             if self.due(self._saved):
@@ -142,34 +144,23 @@ class Checkpoints:
             warnings.warn(f"no checkpoint was written to {self.folder}: {error}", CheckpointWarning, stacklevel=5)
 
     def _write(self, name: str, state: State) -> None:
+        self._put(name, lambda file: np.savez(file, **_flat(_apart(state))))
+
+    def _say(self, training: int, step: int) -> None:
+        told = {"training": training, "step": step, "pieces": self.pieces, "settled": self._settled}
+        self._put(PROGRESS, lambda file: file.write(json.dumps(told, indent=1).encode()))
+
+    def _put(self, name: str, write: Callable[[BinaryIO], object]) -> None:
         """Write beside and rename, so that whatever stands under the name is whole."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        whole = _apart(state)
-        arrays: dict[str, Any] = {key: value for key, value in whole.items() if isinstance(value, np.ndarray)}
-        plain = {key: value for key, value in whole.items() if key not in arrays}
-        arrays[PLAIN] = np.array(json.dumps(plain))
         draft = self.folder / f".{name}.{secrets.token_hex(4)}"
         try:
             with draft.open("wb") as file:
-                np.savez(file, **arrays)
+                write(file)
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(self.folder / name)
         finally:
-            draft.unlink(missing_ok=True)
-
-    def _say(self, training: int, step: int) -> None:
-        draft = self.folder / f".{PROGRESS}.{secrets.token_hex(4)}"
-        told = {"training": training, "step": step, "pieces": self.pieces, "settled": self._settled}
-        try:
-            draft.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-            draft.replace(self.folder / PROGRESS)
-        finally:
-            draft.unlink(missing_ok=True)
-
-    def _clear_drafts(self) -> None:
-        """Remove what a killed attempt was writing; only one attempt at a time uses a folder."""
-        for draft in self.folder.glob(".*"):
             draft.unlink(missing_ok=True)
 
 
@@ -213,6 +204,7 @@ def keep_checkpoints(
     >>> bool((resumed.weights[0] == work().weights[0]).all())
     True
     """
+    until = real(until, "until", finite=False)
     checkpoints = Checkpoints(Path(folder), real(seconds, "seconds", least=0), until, dict(about))
     token = _current.set(checkpoints)
     try:
@@ -242,24 +234,44 @@ class Checkpoint:
             return None
         self.since[part] = time.monotonic()
         found = self.kept.load(self._name(part))
-        if found is not None and found.pop("facts") != self.facts:
-            message = f"checkpoint {self._name(part)} of {self.kept.folder} is of another training, which begins anew"
-            warnings.warn(message, CheckpointWarning, stacklevel=3)
-            return None
-        return found
+        facts = {} if found is None else found.pop("facts")
+        if found is None or facts == self.facts:
+            return found
+        other = sorted(name for name in {*facts, *self.facts} if facts.get(name) != self.facts.get(name))
+        warnings.warn(
+            f"checkpoint {self._name(part)} of {self.kept.folder} is of a training with another {listing(other)}; "
+            "this one begins anew",
+            CheckpointWarning,
+            stacklevel=3,
+        )
+        return None
 
     def settle(self, name: str, value: int) -> int:
         """Return what an earlier attempt chose under this name, or choose ``value`` for this and later ones."""
         return value if self.kept is None else self.kept.settle(f"{self.number} {name}", value)
 
     def offer(self, step: int, state: Callable[[], State], part: int = 0) -> None:
-        """Save a state if it is due; stop the training if the time is up."""
+        """Save a state if it is due; stop the training if the time is up, but not before something was done.
+
+        Parameters
+        ----------
+        step : int
+            How many steps are done.
+        state : callable
+            Returns all that later steps depend on: arrays or tensors, and plain values, by name.
+        part : int
+            Which of several trainings side by side this is.
+        """
         if self.kept is None or not self.kept.due(self.since[part]):
+            return
+        if not self.kept.moved(self.number, part, step):
             return
         self.kept.save(self._name(part), {**state(), "facts": self.facts}, self.number, step)
         self.since[part] = time.monotonic()
         if self.kept.over:
-            raise TrainingPausedError
+            raise TrainingPausedError(
+                f"paused at step {step} of training {self.number}; {self.kept.folder} has its state"
+            )
 
     def finish(self, step: int, state: Callable[[], State], part: int = 0) -> None:
         """Keep the state of a part that has ended, so that it is not trained again."""
@@ -271,16 +283,52 @@ class Checkpoint:
 
 
 def next_checkpoint(trainer: str, **facts: object) -> Checkpoint:
-    """Return the checkpoint of a training that begins; ``facts`` tell it from trainings of another kind.
+    """Return the checkpoint of a training that begins.
+
+    Parameters
+    ----------
+    trainer : str
+    facts
+        What the training depends on: a state with other facts is not taken up. Of arrays and tensors a digest is kept.
 
     Examples
     --------
-    >>> next_checkpoint("ensemble", steps=100).load() is None
-    True
+    A loop that can be stopped: it loads what there is, offers its state before every step, and says when it has ended.
+
+    >>> import tempfile
+    >>> def halve(number, steps):
+    ...     checkpoint = next_checkpoint("halving", number=number, steps=steps)
+    ...     state = checkpoint.load() or {"step": 0, "value": np.array(number)}
+    ...     for step in range(state["step"], steps):
+    ...         checkpoint.offer(step, lambda: state)
+    ...         state = {"step": step + 1, "value": state["value"] / 2}
+    ...     checkpoint.finish(steps, lambda: state)
+    ...     return float(state["value"])
+    >>> halve(8.0, 3)
+    1.0
+    >>> with keep_checkpoints(tempfile.mkdtemp(), seconds=0) as kept:
+    ...     halve(8.0, 3), read_progress(kept.folder)["step"]
+    (1.0, 3)
     """
     kept = _current.get()
-    told = {"trainer": trainer, **{name: str(value) for name, value in facts.items()}}
-    return Checkpoint(kept, 0 if kept is None else kept.next(), told)
+    if kept is None:
+        return Checkpoint(None, 0, {})
+    return Checkpoint(kept, kept.next(), {"trainer": trainer, **{name: _told(value) for name, value in facts.items()}})
+
+
+def _told(value: Any) -> str:
+    """Return a fact as text: of arrays, tensors and collections of them the shape and a digest."""
+    if isinstance(value, Mapping):
+        return str({name: _told(one) for name, one in value.items()})
+    if isinstance(value, list | tuple):
+        return str([_told(one) for one in value])
+    if not (isinstance(value, np.ndarray) or hasattr(value, "detach")):
+        return str(value)
+    flat = value.reshape(-1)
+    # Millions of pixels need not be read: every so many tell one data set from another.
+    thinned = flat[:: max(1, flat.shape[0] // DIGESTED)]
+    array = np.ascontiguousarray(thinned if isinstance(value, np.ndarray) else thinned.detach().cpu().numpy())
+    return f"{tuple(value.shape)} {hashlib.blake2b(array.tobytes(), digest_size=8).hexdigest()}"
 
 
 def read_progress(folder: str | Path) -> dict[str, Any]:
@@ -298,40 +346,41 @@ def read_progress(folder: str | Path) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def numbered(prefix: str, tensors: Sequence[Any]) -> dict[str, Any]:
-    """Return arrays or tensors by name and place, as a state holds them; `numbered_in` finds them again.
-
-    Examples
-    --------
-    >>> numbered("weights", [1, 2])
-    {'weights/0': 1, 'weights/1': 2}
-    """
-    return {f"{prefix}/{place}": tensor for place, tensor in enumerate(tensors)}
-
-
-def numbered_in(state: State, prefix: str) -> list[Any]:
-    """Return what a state holds under a name, in order.
-
-    Examples
-    --------
-    >>> numbered_in({"weights/0": 1, "weights/1": 2, "step": 3}, "weights")
-    [1, 2]
-    """
-    count = sum(name.startswith(f"{prefix}/") for name in state)
-    return [state[f"{prefix}/{place}"] for place in range(count)]
+class _Arrays(list[Any]):
+    """A list of arrays, which a file holds one by one."""
 
 
 def _apart(state: State) -> dict[str, Any]:
     """Return a state that does not change when training goes on: tensors as NumPy arrays, arrays copied."""
-    copied: dict[str, Any] = {}
-    for name, value in state.items():
-        if isinstance(value, np.ndarray):
-            copied[name] = value.copy()
-        elif hasattr(value, "detach"):
-            copied[name] = value.detach().cpu().numpy().copy()
-        else:
-            copied[name] = value
-    return copied
+    return {name: _copied(name, value) for name, value in state.items()}
+
+
+def _copied(name: str, value: Any) -> Any:
+    if hasattr(value, "detach"):
+        if str(value.dtype) == "torch.bfloat16":
+            raise InputError(f"{name!r} of a state is a tensor of bfloat16; give it as float32, which holds the same")
+        return value.detach().cpu().numpy().copy()
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list | tuple) and any(isinstance(one, np.ndarray) or hasattr(one, "detach") for one in value):
+        return _Arrays(_copied(name, one) for one in value)
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name!r} of a state is a {type(value).__name__} that cannot be saved; give arrays, tensors or lists of "
+            "them, each with a name at the top of the state, and for the rest numbers, words, lists and dictionaries"
+        ) from None
+    return value
+
+
+def _flat(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays of a copied state by name, those of a list by name and place, and all else as one text."""
+    lists = {name: len(value) for name, value in state.items() if isinstance(value, _Arrays)}
+    arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+    arrays |= {f"{name}/{place}": state[name][place] for name in lists for place in range(lists[name])}
+    plain = {name: value for name, value in state.items() if name not in arrays and name not in lists}
+    return {**arrays, PLAIN: np.array(json.dumps({**plain, LISTS: lists}))}
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -339,6 +388,8 @@ def _read(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as file:
             state = {name: file[name] for name in file.files}
         plain: dict[str, Any] = json.loads(str(state.pop(PLAIN)))
+        for name, count in plain.pop(LISTS).items():
+            plain[name] = [state.pop(f"{name}/{place}") for place in range(count)]
         return state | plain
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise _UnreadableError(f"checkpoint {path} cannot be read ({error})") from None

@@ -72,7 +72,7 @@ def train_diagonal(columns: DiagonalNetworks, schedule: Schedule) -> TrainedDiag
     """
     with torch.no_grad():
         run = _Run(columns, schedule)
-        checkpoint = next_checkpoint("diagonal", schedule=schedule, shape=tuple(columns.state["teacher"].shape))
+        checkpoint = next_checkpoint("diagonal", schedule=schedule, columns=columns.state)
         run.restore(checkpoint.load())
         while run.going():
             checkpoint.offer(run.number, run.saved)

@@ -98,7 +98,8 @@ def train_gated(
     many = networks.weights.shape[2] > FEW_CONTEXTS
     kind = _OneLayerTrainer if networks.kind == "one-layer" else _RowTrainer if many else _Trainer
     trainer = kind(networks, points, signs, schedule, _as_momentum(momentum, len(networks)), biased)
-    checkpoint = next_checkpoint("gated", networks=networks, seeds=list(seeds), steps=steps, rate=rate, batch=batch)
+    settings = {"steps": steps, "rate": rate, "momentum": momentum, "batch": batch, "drop": drop, "biased": biased}
+    checkpoint = next_checkpoint("gated", weights=networks.weights, X=points, y=signs, schedule=schedule, **settings)
     start = trainer.restore(checkpoint.load())
     for step in range(start, steps):
         checkpoint.offer(step, partial(trainer.saved, step))

@@ -21,7 +21,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
-from recombine.nets.checkpoints import State, next_checkpoint, numbered, numbered_in
+from recombine.nets.checkpoints import State, next_checkpoint
 
 #: First bias of every unit.
 BIAS = 0.1
@@ -192,7 +192,11 @@ def train_playground(
     moving, epochs = networks.copy(), sorted(set(record))
     kept = {0: moving.copy()} if epochs[0] == 0 else {}
     before = None
-    checkpoint = next_checkpoint("playground", networks=networks, record=epochs, rate=rate, batch=batch, loss=loss)
+    checkpoint = next_checkpoint(
+        "playground",
+        **{"weights": networks.weights, "points": "drawn" if callable(points) else points, "labels": labels},
+        **{"record": epochs, "rate": rate, "batch": batch, "loss": loss},
+    )
     done = _restore(checkpoint.load(), moving, kept)
     for epoch in range(1, epochs[-1] + 1):
         now = points() if callable(points) else points
@@ -214,7 +218,7 @@ def _saved(done: int, moving: Playground, kept: Mapping[int, Playground]) -> Sta
     """Return the state after some epochs: the networks as they are, and those that were kept."""
     state: dict[str, Any] = {"done": done, "kept": list(kept)}
     for name, networks in (("moving", moving), *((str(epoch), one) for epoch, one in kept.items())):
-        state |= numbered(name, [*networks.weights, *networks.biases])
+        state[name] = [*networks.weights, *networks.biases]
     return state
 
 
@@ -223,10 +227,10 @@ def _restore(state: State | None, moving: Playground, kept: dict[int, Playground
     if state is None:
         return 0
     layers = len(moving.weights)
-    for mine, theirs in zip((*moving.weights, *moving.biases), numbered_in(state, "moving"), strict=True):
+    for mine, theirs in zip((*moving.weights, *moving.biases), state["moving"], strict=True):
         mine[...] = theirs
     for epoch in state["kept"]:
-        parts = numbered_in(state, str(epoch))
+        parts = state[str(epoch)]
         kept[epoch] = Playground(tuple(parts[:layers]), tuple(parts[layers:]))
     return int(state["done"])
 

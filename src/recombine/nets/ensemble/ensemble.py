@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -237,8 +237,13 @@ class Ensemble:
         passes = self.architecture.forward
         anneal, fixed = (decay, (1.0, 1)) if isinstance(decay, Cosine) else (None, decay)
         forward: Forward = torch.compile(passes, dynamic=False) if self.compiled else passes
-        shapes = {name: tuple(tensor.shape) for name, tensor in parameters.items()}
-        checkpoint = next_checkpoint("ensemble", shapes=shapes, seeds=plan.seeds, steps=steps, record=plan.record)
+        checkpoint = next_checkpoint(
+            "ensemble",
+            **{"first weights": parameters, "inputs": _told(samples.inputs), "targets": samples.targets},
+            **{"weights": samples.weights, "rate": rates, "stop": stops, "loss": [one.name for one in losses]},
+            **{"optimiser": optimiser, "decay": decay, "clip": clip, "plan": replace(plan, watch=None, pools=None)},
+            **{"draw_from": plan.pools, "dtype": self.dtype},
+        )
         # Every worker should have something to do; an earlier attempt may have had more memory, or fewer workers.
         size = checkpoint.settle("networks in a chunk", min(size, -(-len(self) // workers)))
         groups = _groups(losses, size, device)
@@ -337,6 +342,11 @@ def _per_network(value: float | npt.ArrayLike, networks: int, name: str) -> list
     if array.ndim > 1 or (array.ndim == 1 and len(array) != networks) or not np.all(np.isfinite(array) & (array >= 0)):
         raise InputError(f"{name} {value!r} does not fit {networks} networks; give one number from 0 up, or one each")
     return [float(number) for number in np.broadcast_to(array, (networks,))]
+
+
+def _told(inputs: Tensor | Gather) -> object:
+    """Return what tells inputs from others; those that are put together when asked for have a kind and a number."""
+    return inputs if isinstance(inputs, Tensor) else f"{len(inputs)} of {type(inputs).__name__}"
 
 
 def _shape(inputs: Tensor | Gather) -> Sequence[int]:

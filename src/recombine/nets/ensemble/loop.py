@@ -18,7 +18,7 @@ from recombine.nets.architecture import (
     select_networks,
     set_global_generators,
 )
-from recombine.nets.checkpoints import Checkpoint, State, numbered, numbered_in
+from recombine.nets.checkpoints import Checkpoint, State
 from recombine.nets.ensemble.batches import DrawnRows, ShuffledRows
 from recombine.nets.ensemble.ledger import Ledger
 from recombine.nets.ensemble.samples import Gather, inputs_count, take_inputs
@@ -100,7 +100,7 @@ class ChunkTraining:
         training = self.chunk.progress.networks[:0] if self.done else self.chunk.progress.networks
         state = {"number": self.number, "done": self.done, **self.ledger.saved(self.places, training)}
         if not self.done:
-            state |= {"training": training, **numbered("chunk", self.chunk.state())}
+            state |= {"training": training, "chunk": self.chunk.state()}
             state |= {} if self.orders is None else self.orders.saved()
             state |= {} if self.chunk.setting.architecture.reentrant else global_generators(self.places.device)
         return state
@@ -115,7 +115,7 @@ class ChunkTraining:
         training = torch.from_numpy(state["training"]).to(self.places.device)
         if len(training) < len(self.places):
             self.keep(torch.isin(self.places, training).nonzero().squeeze(1))
-        for mine, theirs in zip(self.chunk.state(), numbered_in(state, "chunk"), strict=True):
+        for mine, theirs in zip(self.chunk.state(), state["chunk"], strict=True):
             mine.copy_(torch.from_numpy(theirs))
         if self.orders is not None:
             self.orders.restore(state)

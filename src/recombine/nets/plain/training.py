@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -240,7 +240,13 @@ def train_in_turns(
     first = trainings[0]
     rounds: list[list[float]] = []
     accuracies: list[float] = []
-    checkpoint = next_checkpoint("plain", model=type(first.model), recipe=_told(first.recipe), epochs=epochs)
+    checkpoint = next_checkpoint(
+        "plain",
+        **{"first weights": dict(first.model.state_dict()), "samples": [one.samples for one in trainings]},
+        **{"optimiser": first.optimiser, "epochs": epochs, "weight": [one.weight for one in trainings]},
+        **{"recipe": [(one.recipe.batch, one.recipe.stop, one.recipe.outputs, one.recipe.half) for one in trainings]},
+        seed=first.recipe.seed,
+    )
 
     def saved() -> State:
         return {**_standing(first), "rounds": rounds, "accuracies": accuracies, "learned": done}
@@ -259,11 +265,6 @@ def train_in_turns(
         checkpoint.finish(len(rounds), saved)
     first.model.eval()
     return rounds, accuracies
-
-
-def _told(recipe: Recipe) -> str:
-    """Say what a recipe is; functions have no lasting name."""
-    return str(replace(recipe, optimiser=sgd)).replace(repr(sgd), "...")
 
 
 def _standing(training: Training) -> dict[str, Any]:
