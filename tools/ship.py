@@ -196,7 +196,10 @@ def _manifest(trips: Sequence[Path]) -> dict[str, Any]:
         raise RefusedError(f"no {MANIFEST} in {', '.join(map(str, trips))}; name the folders that were packed")
     if len(set(found)) > 1:
         raise RefusedError("the trips are not of one pack; bring all of them again")
-    facts: dict[str, Any] = json.loads(found[0])
+    try:
+        facts: dict[str, Any] = json.loads(found[0])
+    except ValueError as error:
+        raise RefusedError(f"{MANIFEST} is damaged ({error}); bring a trip again") from None
     return facts
 
 
@@ -206,9 +209,7 @@ def _part(part: dict[str, Any], place: int, trips: Sequence[Path]) -> Path:
     if path is None:
         raise RefusedError(f"{name} is missing; bring trip {place} too")
     if hashlib.sha256(path.read_bytes()).hexdigest() != part["sha256"]:
-        raise RefusedError(
-            f"{path} is damaged: not the {part['bytes']:,} bytes that were packed; bring trip {place} again"
-        )
+        raise RefusedError(f"{path} is damaged: its bytes are not those that were packed; bring trip {place} again")
     return path
 
 
@@ -314,7 +315,7 @@ def _units(folder: Path) -> list[Path]:
 def _tell(units: int, folder: Path) -> None:
     files = sorted(folder.glob("home-*.tar.gz"))
     sizes = ", ".join(f"{path} ({path.stat().st_size / 1e6:.1f} MB)" for path in files)
-    print(f"{units} finished units on the way home: {sizes}", file=sys.stderr)
+    print(f"{units} finished unit{'' if units == 1 else 's'} on the way home: {sizes}", file=sys.stderr)
 
 
 def _files(folder: Path) -> dict[Path, bytes]:

@@ -102,7 +102,7 @@ def reproduce_command(
     chosen = find(paper)
     only = _numbers(only or [])
     chosen.chosen(only)
-    _check(scale, html, force)
+    _check(scale, html, store, force)
     if figures is not None:
         _check_figures(figures, chosen, only, force)
     folder = results or default_folder()
@@ -146,7 +146,7 @@ def _no_results(folder: Path) -> str:
     )
 
 
-def _check(scale: str | None, html: Path | None, force: bool) -> None:
+def _check(scale: str | None, html: Path | None, store: Path, force: bool) -> None:
     """Refuse before the work, not after it."""
     from recombine.runs.experiment import SCALES
 
@@ -154,6 +154,7 @@ def _check(scale: str | None, html: Path | None, force: bool) -> None:
         raise InputError(f"--scale {scale} is unknown;{near_miss(scale, SCALES)} Scales: {listing(SCALES)}")
     if html is not None:
         check_file(html, force)
+    check_folder(store, "--store")
 
 
 def _check_figures(folder: Path, paper: Paper, only: list[str], force: bool) -> None:
@@ -288,12 +289,33 @@ def _run(order: Order, executor: Executor, results: Path | None) -> Reproduction
         if not isinstance(error, KeyboardInterrupt):
             raise
         print(
-            f"recombine: stopped. Finished units are in {order.store}; the same command goes on from there.",
+            f"recombine: stopped. Finished units are in {order.store}, and what was saved of others; "
+            "the same command goes on from there.",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
     executor.shutdown()
+    if order.minutes:
+        _say_what_is_left(order, results)
     return state
+
+
+def _say_what_is_left(order: Order, results: Path | None) -> None:
+    """Say that the time was up, if it was, and that nothing is lost."""
+    from recombine.errors import plural
+    from recombine.papers.reproduce import owed_experiments
+    from recombine.runs.store import Store
+
+    store, results = Store(order.store), results if order.owed else None
+    left = owed_experiments(order.paper, order.scale, store, only=order.only, results=results)
+    keys = [unit.key for experiment in left for unit in experiment.units(order.scale)]
+    begun = sum(store.checkpoints(key).is_dir() for key in keys)
+    if keys:
+        print(
+            f"recombine: {plural(len(keys), 'unit')} to go, {begun} of them part way; "
+            "the same command goes on from there.",
+            file=sys.stderr,
+        )
 
 
 def _save(state: Reproduction, folder: Path) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+import torch
 from torch import Tensor
+
+from recombine.errors import InputError
 
 _TRITON = find_spec("triton") is not None
 
@@ -19,3 +22,20 @@ def takes_kernels(tensor: Tensor) -> bool:
     False
     """
     return tensor.is_cuda and _TRITON
+
+
+def usable_device(name: str) -> torch.device:
+    """Return the device of a name, or say why nothing can be computed there.
+
+    Examples
+    --------
+    >>> usable_device("cpu")
+    device(type='cpu')
+    """
+    try:
+        device = torch.device(name)
+    except (RuntimeError, TypeError):
+        raise InputError(f"{name!r} is not a device; use 'cpu', or where there is a GPU 'cuda' or 'cuda:1'") from None
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise InputError(f"device {name!r} is not there: torch sees {torch.cuda.device_count()} GPUs; use 'cpu'")
+    return device

@@ -155,7 +155,7 @@ def reproduce(
     device : str
         Passed on to units that train networks.
     minutes : float, optional
-        Start no unit after this long, and judge claims on what is finished; 0 only reads the store.
+        Stop after this long, saving what is in training, and judge claims on what is finished; 0 only reads the store.
     results : Path, optional
         A results folder: claims are judged on its rows and those of the store together.
     owed : bool

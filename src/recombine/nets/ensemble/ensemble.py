@@ -20,6 +20,7 @@ from recombine.checks import whole
 from recombine.errors import InputError
 from recombine.nets.architecture import Architecture, Forward, Tensors, select_networks, stack_networks
 from recombine.nets.checkpoints import next_checkpoint
+from recombine.nets.devices import usable_device
 from recombine.nets.ensemble.batches import Rows, row_pools
 from recombine.nets.ensemble.ledger import Ledger, Trained
 from recombine.nets.ensemble.loop import TrainingPlan, Watch, final_outputs, train_chunk
@@ -97,7 +98,8 @@ class Ensemble:
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
-            raise InputError(f"dtype {self.dtype!r} is not one of {', '.join(DTYPES)}")
+            raise InputError(f"dtype {self.dtype!r} is not one of the words {', '.join(DTYPES)}")
+        usable_device(self.device)
         if np.ndim(self.seeds) != 1 or len(self.seeds) == 0:
             raise InputError(f"seeds is {self.seeds!r}; give at least one seed, say range(3) for three networks")
         for seed in self.seeds:

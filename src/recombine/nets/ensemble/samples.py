@@ -193,6 +193,11 @@ def prepare_samples(
             f"targets of shape {tuple(_as_tensor(targets).shape)} do not fit {inputs_count(ready)} samples and "
             f"{architecture.outputs} outputs; give one row per sample"
         )
+    if labels and not sequences and not 0 <= int(goal.min()) <= int(goal.max()) < architecture.outputs:
+        raise InputError(
+            f"labels go from {int(goal.min())} to {int(goal.max())} but there are {architecture.outputs} outputs; "
+            "number classes from 0, and give the architecture an output for each"
+        )
     counts = _normalised(weights, ready, networks, dtype, device)
     _check_signs(goal, counts, losses)
     return Samples(ready, goal, counts)
