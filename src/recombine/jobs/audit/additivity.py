@@ -125,7 +125,7 @@ class AdditivityCheck:
 
     @cached_property
     def table(self) -> Table:
-        """One row per order: cells tested, error, baseline, noise floor, share explained, word."""
+        """One row per order: cells tested, error, baseline, noise floor, share explained, lack of fit, word."""
         return Table(
             {
                 "order": [check.order for check in self.orders],
@@ -134,6 +134,8 @@ class AdditivityCheck:
                 "mean baseline": [check.baseline for check in self.orders],
                 "noise floor": [np.nan if check.expected is None else check.expected for check in self.orders],
                 "share explained": [check.share for check in self.orders],
+                "lack of fit F": [_of_test(check, "statistic") for check in self.orders],
+                "lack of fit p": [_of_test(check, "p_value") for check in self.orders],
                 "additivity": [self.word_at(check.order) for check in self.orders],
             }
         )
@@ -215,6 +217,10 @@ class AdditivityCheck:
         )
 
 
+def _of_test(check: OrderCheck, name: str) -> float:
+    return float("nan") if check.lack_of_fit is None else float(getattr(check.lack_of_fit, name))
+
+
 def _number(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3g}"
 
@@ -250,14 +256,14 @@ def _word(check: OrderCheck) -> str:
     if check.baseline == 0:
         return "cannot be checked"
     if _few(check) or np.isnan(share) or _drowned(check):
-        return "cannot be checked" if test is None else _word_of_test(test)
+        return "cannot be checked" if test is None else _word_of_test(test, share)
     return _by_share(share, _word_of_misses(check))
 
 
-def _word_of_test(test: LackOfFit) -> str:
+def _word_of_test(test: LackOfFit, share: float) -> str:
     """Where cells cannot predict each other the replicates decide; they must rule out what is not to be there."""
     if test.p_value <= SHOWN:
-        return _by_share(test.share, "does not hold")
+        return _by_share(np.fmin(test.share, share), "does not hold")
     if test.p_value <= HINTED:
         return "is not shown to hold"
     return _by_share(test.least_share, "cannot be checked")
