@@ -202,16 +202,18 @@ def test_without_replicates_failure_is_not_blamed_on_interaction():
     assert "No rows repeat, so noise and interaction cannot be told apart." in check.statement
 
 
-def test_the_expected_error_is_what_noise_alone_gives():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_expected_error_is_what_noise_alone_gives(weighted):
     """Simulate additive truth plus noise of unequal size; the mean squared leave-one-out error is the predicted one."""
     generator = np.random.default_rng(0)
     cells = np.delete(every_cell((5, 4)), [0, 7, 14], axis=0)
     variance = generator.uniform(0.5, 2.0, len(cells))
+    weight = generator.integers(1, 50, len(cells)) if weighted else None
     features = Conjunctions((5, 4))
-    expected = leave_one_out_noise(fit_additive(features, cells, np.zeros(len(cells))), variance)
+    expected = leave_one_out_noise(fit_additive(features, cells, np.zeros(len(cells)), weight), variance)
 
     def missed(values: np.ndarray) -> np.ndarray:
-        return values - leave_one_out(fit_additive(features, cells, values), values)[0]
+        return values - leave_one_out(fit_additive(features, cells, values, weight), values)[0]
 
     # Predictions are linear in the values, so unit vectors give the error of any noise.
     operator = np.stack([missed(unit) for unit in np.eye(len(cells))], axis=1)
