@@ -164,6 +164,35 @@ def test_too_few_testable_cells_are_counted():
     assert "no seen cell is determined by the others" in none.statement
 
 
+def test_a_minority_of_easy_cells_does_not_speak_for_the_rest():
+    """A square of 3 x 3 cells that add, and a chain of 12 more that nothing else determines."""
+    square = every_cell((3, 3)).tolist()
+    chain = [cell for step in range(6) for cell in ([3 + step, 2 + step], [3 + step, 3 + step])]
+    cells = np.array(square + chain)
+    effects = np.random.default_rng(0).standard_normal((2, 9))
+    check = check_additivity(Design.from_cells(cells, effects[0][cells[:, 0]] + effects[1][cells[:, 1]]))
+    assert check.at(1).share > 0.99
+    assert check.word == "cannot be checked"
+    assert "only 9 of 21 seen cells are determined by the others" in check.statement
+    assert "too few to speak for the rest" in check.statement
+
+
+def test_how_many_cells_were_tested_is_said():
+    cells = np.array([*every_cell((4, 4)).tolist(), [4, 0], [0, 4]])
+    check = check_additivity(Design.from_cells(cells, cells @ [1.0, 3.0]))
+    assert "(16 of 18 seen cells allow it)" in check.statement
+
+
+def test_a_small_factorial_holds_if_its_replicates_rule_out_interaction():
+    cells = np.repeat(every_cell((2, 3)), 20, axis=0)
+    noise = np.random.default_rng(0).standard_normal(len(cells))
+    clear = check_additivity(Design.from_cells(cells, cells @ [5.0, 5.0] + noise))
+    assert clear.word == "holds"
+    assert "so that the replicates decide. The replicates show no interaction" in clear.statement
+    hidden = check_additivity(Design.from_cells(cells, cells @ [0.3, 0.3] + noise))
+    assert hidden.word == "cannot be checked"
+
+
 def test_the_saturated_order_is_not_checked():
     design = design_of(*replicated(additive(1), (5, 5)))
     check = check_additivity(design, orders=(1, 2))

@@ -33,6 +33,9 @@ from recombine.verdicts import Verdict
 HOLDS, HOLDS_ROUGHLY = 0.9, 0.6
 #: Fewer tested cells than this say nothing.
 FEWEST_CELLS = 8
+#: Tested cells speak for the others if they are at least this share of the seen ones: those that the others determine
+#: are the easy ones, and where they are few the rest hangs by single cells.
+SPEAKING = 0.5
 #: Where noise alone accounts for more than this share of the plain mean's squared error, the check has no power.
 MOSTLY_NOISE = 0.75
 FOLDS = 5
@@ -200,6 +203,11 @@ class AdditivityCheck:
             return "the outcome is the same in every cell"
         if self.word_at(order) != "cannot be checked":
             return ""
+        if _thin(check):
+            return (
+                f"only {check.tested:,} of {check.seen:,} seen cells are determined by the others (off by "
+                f"{_number(check.error)}, the plain mean by {_number(check.baseline)}), too few to speak for the rest"
+            )
         if check.at_most:
             return (
                 f"no rows repeat, and the chance in a two-valued outcome alone would put the model off by up to "
@@ -233,6 +241,10 @@ def _few(check: OrderCheck) -> bool:
     return check.tested < FEWEST_CELLS
 
 
+def _thin(check: OrderCheck) -> bool:
+    return check.tested < SPEAKING * check.seen
+
+
 def _few_cells(check: OrderCheck) -> str:
     if not check.tested:
         return f"no seen cell is determined by the others, and it takes {FEWEST_CELLS} such cells"
@@ -256,17 +268,20 @@ def _word(check: OrderCheck) -> str:
     if check.baseline == 0:
         return "cannot be checked"
     if _few(check) or np.isnan(share) or _drowned(check):
-        return "cannot be checked" if test is None else _word_of_test(test, share)
-    return _by_share(share, _word_of_misses(check))
+        return "cannot be checked" if test is None else _word_of_test(test, check)
+    word = _by_share(share, _word_of_misses(check))
+    return "cannot be checked" if _thin(check) and word in ("holds", "holds roughly") else word
 
 
-def _word_of_test(test: LackOfFit, share: float) -> str:
+def _word_of_test(test: LackOfFit, check: OrderCheck) -> str:
     """Where cells cannot predict each other the replicates decide; they must rule out what is not to be there."""
     if test.p_value <= SHOWN:
-        return _by_share(np.fmin(test.share, share), "does not hold")
+        return _by_share(np.fmin(test.share, check.share), "does not hold")
     if test.p_value <= HINTED:
         return "is not shown to hold"
-    return _by_share(test.least_share, "cannot be checked")
+    # A cell that nothing else determines fits any model: only where every cell was put to the test do all speak.
+    whole = check.tested == check.seen if _few(check) else not _thin(check)
+    return _by_share(test.least_share, "cannot be checked") if whole else "cannot be checked"
 
 
 def _word_of_misses(check: OrderCheck) -> str:
