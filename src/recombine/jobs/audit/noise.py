@@ -29,7 +29,7 @@ Source = Literal["replicates", "two values, replicates", "two values"]
 
 
 @dataclass(frozen=True, eq=False)
-class Noise:
+class CellNoise:
     """The noise of the seen cells' means.
 
     Attributes
@@ -59,7 +59,7 @@ class Noise:
         return self.source == "two values"
 
 
-def cell_noise(design: Design) -> Noise | None:
+def cell_noise(design: Design) -> CellNoise | None:
     """Return the noise of the seen cells' means, or None where nothing tells it.
 
     Where rows repeat, the variance of one measurement is pooled over all cells. A two-valued outcome with chance p has
@@ -69,15 +69,15 @@ def cell_noise(design: Design) -> Noise | None:
     pooled = pooled_variance(design)
     count = design.precision[design.train]
     if design.two_values is None:
-        return None if pooled is None else Noise(pooled[0] / count, "replicates", pooled[1])
+        return None if pooled is None else CellNoise(pooled[0] / count, "replicates", pooled[1])
     single = _chance_variances(design)
     if pooled is None:
-        return Noise(single / count, "two values", 0.0)
+        return CellNoise(single / count, "two values", 0.0)
     assert design.freedom is not None
     freedom = design.freedom[design.train]
     expected = float(freedom @ single) / pooled[1]
     size = pooled[0] / expected if expected > 0 else 1.0
-    return Noise(size * single / count, "two values, replicates", pooled[1])
+    return CellNoise(size * single / count, "two values, replicates", pooled[1])
 
 
 def _chance_variances(design: Design) -> FloatArray:
