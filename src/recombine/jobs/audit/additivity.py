@@ -279,8 +279,8 @@ def _word_of_test(test: LackOfFit, check: OrderCheck) -> str:
         return _by_share(np.fmin(test.share, check.share), "does not hold")
     if test.p_value <= HINTED:
         return "is not shown to hold"
-    # A cell that nothing else determines fits any model: only where every cell was put to the test do all speak.
-    whole = check.tested == check.seen if _few(check) else not _thin(check)
+    # A cell that nothing else determines fits any model, and where noise drowns cells that effects add is of no use.
+    whole = check.tested == check.seen and not _drowned(check)
     return _by_share(test.least_share, "cannot be checked") if whole else "cannot be checked"
 
 
