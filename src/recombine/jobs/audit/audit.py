@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
@@ -30,7 +30,7 @@ from recombine.theory.identification.additive_fit import AdditiveFit, fit_additi
 from recombine.theory.identification.certificate import Certificate
 from recombine.theory.identification.counts import Counts
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.identification.leverage import DENSE_COLUMNS
+from recombine.theory.identification.leverage import DENSE_COLUMNS, Leverage
 from recombine.verdicts import Finding, Verdict
 
 #: Listed cells whose leverage is solved for where each takes a solve of its own.
@@ -94,25 +94,55 @@ class Audit:
         result = np.full(len(self.codes), np.nan)
         # A cell whose solve does not converge is left open rather than stopping the audit.
         with suppress(SolverError):
-            result[known] = self.identification.leverage_of(self.listing.cells[known])
+            result[known] = self.leverage_of(self.listing.cells[known])
         return result
+
+    def leverage_of(self, cells: IntArray) -> FloatArray:
+        """Return the leverage of determined or seen ``cells`` (N, C): variance in units of one measurement's, (N,).
+
+        Each seen cell counts as its `Design.precision`, the number of measurements behind its mean.
+        """
+        return self._leverage.of(cells)
+
+    @cached_property
+    def _leverage(self) -> Leverage:
+        design, engine = self.design, self.identification
+        return Leverage(engine.features, design.seen, design.precision[design.train], engine.rank)
 
     @cached_property
     def fit(self) -> AdditiveFit | None:
-        """The additive model of the asked order fitted to the seen cells, when there is an outcome."""
+        """The additive model of the asked order fitted to the seen cells by precision; None without an outcome."""
         return None if self.design.outcome is None else self._fitted(self.order)
 
     def _fitted(self, order: int) -> AdditiveFit:
         assert self.design.outcome is not None
-        return fit_additive(self.design.features(order), self.design.seen, self.design.outcome[self.design.train])
+        seen = self.design.train
+        return fit_additive(
+            self.design.features(order), self.design.seen, self.design.outcome[seen], self.design.precision[seen]
+        )
 
     @cached_property
     def predictions(self) -> FloatArray | None:
-        """Values of the listed cells that follow if effects add, shape (T,); NaN where nothing follows."""
+        """Values of the listed cells that follow if effects add, shape (T,); NaN where nothing follows.
+
+        Those of a two-valued outcome are kept between its two values; `beyond` says which would not be.
+        """
+        return None if self._sums is None else self.design.bounded(self._sums)
+
+    @cached_property
+    def _sums(self) -> FloatArray | None:
+        """Sums of effects at the listed cells."""
         if self.fit is None:
             return None
-        known = self.codes <= Verdict.DETERMINED
-        return np.where(known, self.fit.predict(self.listing.cells), np.nan)
+        return np.where(self.codes <= Verdict.DETERMINED, self.fit.predict(self.listing.cells), np.nan)
+
+    @property
+    def beyond(self) -> BoolArray:
+        """Listed cells whose sum of effects no two-valued outcome can have, such as a chance above 1, shape (T,)."""
+        if self._sums is None or self.design.two_values is None:
+            return np.zeros(len(self.codes), dtype=bool)
+        (low, high), slack = self.design.two_values, 1e-9 * np.ptp(self.design.two_values)
+        return np.asarray((self._sums < low - slack) | (self._sums > high + slack))
 
     @cached_property
     def verdicts(self) -> Table:
@@ -124,6 +154,8 @@ class Audit:
         columns["leverage"] = self.leverage
         if self.predictions is not None:
             columns["predicted"] = self.predictions
+        if self.beyond.any():
+            columns["sum out of range"] = self.beyond
         return Table({**level_columns(self.design, self.listing.cells, columns), **columns})
 
     @cached_property
@@ -147,7 +179,7 @@ class Audit:
             return None
         truth = self.design.outcome[held]
         codes = self.identification.verdicts_of(self.design.held_out)
-        missed = truth - self.fit.predict(self.design.held_out)
+        missed = truth - self.design.bounded(self.fit.predict(self.design.held_out))
         spread = truth - self.design.outcome[self.design.train].mean()
         rows = []
         for verdict in Verdict:
@@ -190,6 +222,7 @@ class Audit:
                 findings.leak_risk(self.forecast),
                 findings.shortcut_factor(self.forecast),
                 findings.additivity_fails(self.additivity, order),
+                findings.additivity_not_shown(self.additivity, order),
                 findings.additivity_unchecked(self.additivity, order),
             ]
         )
@@ -218,10 +251,10 @@ class Audit:
             return f"{lead} {verdict.text.action}"
         try:
             found = self.certificate(cell)
-            leverage = float(self.identification.leverage_of(codes[None])[0])
+            leverage = float(self.leverage_of(codes[None])[0])
         except SolverError as error:
             return f"{lead}\n  Its certificate was not found: {error}."
-        return f"{lead}\n  {self._sum(found)}\n  leverage {leverage:.3g} (variance in units of one seen cell's)"
+        return f"{lead}\n  {self._sum(found)}\n  leverage {leverage:.3g} (variance in units of one measurement's)"
 
     def _sum(self, found: Certificate) -> str:
         """Return a certificate as text; of a long one only the largest terms."""

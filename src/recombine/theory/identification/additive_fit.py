@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +26,15 @@ class AdditiveFit:
     ----------
     conjunctions : Conjunctions
     table : float array of shape (F,)
-        Value of each conjunction: the minimum-norm solution, so values of conjunctions never seen are zero.
+        Value of each conjunction: a minimum-norm solution, so values of conjunctions never seen are zero.
     fitted : float array of shape (N,)
     leverage : float array of shape (N,) or None
         Diagonal of the hat matrix; None on the sparse route.
     rank : int or None
     basis : float array of shape (N, rank) or None
         Orthonormal basis of the fitted values (of the weighted cells); None on the sparse route.
+    weights : float array of shape (N,) or None
+        What each cell counted; None for all alike.
     """
 
     conjunctions: Conjunctions
@@ -41,6 +43,7 @@ class AdditiveFit:
     leverage: FloatArray | None
     rank: int | None
     basis: FloatArray | None = None
+    weights: FloatArray | None = None
 
     __repr__ = brief_repr
 
@@ -73,10 +76,12 @@ def fit_additive(
     values = np.asarray(y, dtype=float)
     if values.shape != (len(codes),) or not len(codes):
         raise InputError(f"y has shape {values.shape} but there are {len(codes)} cells; give one value per cell")
-    scale = np.ones(len(codes)) if weights is None else np.sqrt(np.asarray(weights, dtype=float))
-    if len(codes) * conjunctions.columns <= DENSE_ENTRIES:
-        return _dense(conjunctions, codes, values, scale)
-    return _sparse(conjunctions, codes, values, scale)
+    counted = None if weights is None else np.asarray(weights, dtype=float)
+    if counted is not None and (counted.shape != values.shape or not np.all(counted > 0)):
+        raise InputError(f"weights must be {len(codes)} positive numbers, one for each cell")
+    scale = np.ones(len(codes)) if counted is None else np.sqrt(counted)
+    route = _dense if len(codes) * conjunctions.columns <= DENSE_ENTRIES else _sparse
+    return replace(route(conjunctions, codes, values, scale), weights=counted)
 
 
 def _dense(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
@@ -102,8 +107,13 @@ def _sparse(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, sca
     from threadpoolctl import threadpool_limits
 
     design = conjunctions.incidence(cells)
+    weighted = diags_array(scale) @ design
+    # Levels that were measured a thousand times beside others measured once make thousands of steps of what takes tens.
+    lengths = np.sqrt(weighted.multiply(weighted).sum(axis=0))
+    units = 1 / np.where(lengths > 0, lengths, 1.0)
     with threadpool_limits(1):
-        table = lsmr(diags_array(scale) @ design, scale * values, atol=1e-12, btol=1e-12, maxiter=5_000)[0]
+        found = lsmr(weighted @ diags_array(units), scale * values, atol=1e-12, btol=1e-12, maxiter=5_000)[0]
+    table = units * found
     return AdditiveFit(conjunctions, table, design @ table, None, None)
 
 
@@ -132,7 +142,8 @@ def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray
     """Return the variance that noise alone gives each leave-one-out error, shape (N,), if effects truly add.
 
     With residuals r = (I - H) y and noise variances v, the error r_i / (1 - h_i) has variance
-    sum_j (I - H)_ij^2 v_j / (1 - h_i)^2. It counts the noise of the cell itself and of those that predict it.
+    sum_j (I - H)_ij^2 v_j / (1 - h_i)^2. It counts the noise of the cell itself and of those that predict it. In a
+    weighted fit the same holds of outcomes and noise times the square root of the weights.
 
     Examples
     --------
@@ -143,8 +154,9 @@ def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray
     """
     if fit.leverage is None or fit.basis is None:
         raise InputError("leave-one-out needs the dense route; this design has too many cells or conjunctions for it")
-    noise = np.asarray(variance, dtype=float)
+    counted = np.ones(len(fit.fitted)) if fit.weights is None else fit.weights
+    noise = np.asarray(variance, dtype=float) * counted
     inner = (fit.basis * noise[:, None]).T @ fit.basis
     spread = noise * (1.0 - 2.0 * fit.leverage) + np.einsum("ij,jk,ik->i", fit.basis, inner, fit.basis, optimize=True)
     rest = np.where(fit.leverage < 1.0 - 1e-8, 1.0 - fit.leverage, np.nan)
-    return np.asarray(spread / rest**2)
+    return np.asarray(spread / rest**2 / counted)
