@@ -34,7 +34,7 @@ COVERED = 0.9
 #: Fewer seen cells than this that the others determine give no range.
 FEWEST_MISSES = 20
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
-NEAREST_SHARE, NEAREST = 0.2, 100
+NEAREST_SHARE, NEAREST = 0.2, 50
 #: Leverages at which the quantile is worked out; between them it is interpolated.
 KNOTS = 101
 #: 1 - p h below this: the cell is known from itself alone.
@@ -183,8 +183,9 @@ class Ranges:
         starts = np.unique(np.linspace(0, len(h) - width, KNOTS).astype(int))
         # Misses share cells: there are no more independent ones than the fit leaves degrees of freedom.
         independent = width * self.independent / len(h)
-        rank = min(int(np.ceil((1 + 1 / independent) * COVERED * width)), width) - 1
-        around = np.array([np.partition(scores[start : start + width], rank)[rank] for start in starts])
+        rank = min((1 + 1 / independent) * COVERED * width, width) - 1
+        windows = [np.sort(scores[start : start + width]) for start in starts]
+        around = np.array([np.interp(rank, np.arange(width), window) for window in windows])
         return h[starts + width // 2], around
 
     def _quantile(self, h: FloatArray) -> FloatArray:
