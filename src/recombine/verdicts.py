@@ -183,7 +183,7 @@ _KINDS = [
         "determined but shaky",
         Severity.NOTE,
         "Some determined cells rest on long chains of seen cells; noise adds up along the chain (leverage "
-        "above 4 means the error of the prediction is more than twice that of one measured cell).",
+        "above 4 means the error of the prediction is more than twice that of one measurement).",
     ),
     FindingKind(
         "RC201",
@@ -204,8 +204,8 @@ _KINDS = [
         "RC301",
         "additivity does not hold",
         Severity.PROBLEM,
-        "Held-out combinations are not predicted well by adding effects, so the word determined carries "
-        "little weight at this order.",
+        "Repeated rows show that effects interact, and held-out combinations are not predicted well by adding "
+        "effects, so the word determined carries little weight at this order.",
     ),
     FindingKind(
         "RC302",
@@ -213,6 +213,13 @@ _KINDS = [
         Severity.NOTE,
         "Verdicts hold if effects add. Without an outcome, or with too few cells to hold some out, that was "
         "not checked.",
+    ),
+    FindingKind(
+        "RC303",
+        "additivity not shown to hold",
+        Severity.WARNING,
+        "Held-out combinations are not predicted well by adding effects, but that may be noise: too few rows "
+        "repeat to tell. Adding may still be the best that can be done.",
     ),
 ]
 

@@ -281,7 +281,8 @@ BAD_FILES: list[tuple[str, dict[str, Any], str]] = [
     ("a,b,y\nx,,1\n,q,2\n", {"factors": ["a", "b"]}, r"no usable row \(1 rows have no value of 'a'; 1 rows"),
     ("a,y\nx,1\nz,2\n", {"outcome": "y"}, "fewer than two columns that look like factors .*name them with --factors"),
     ("a,b\n" + "x,1\nz,2\n" * 9000 + "x,1,1\n", {"factors": ["a", "b"]}, "Line: 18002"),
-    ("a,b,w\nx,p,0\nz,q,-1\n", {"factors": ["a", "b"], "weight": "w"}, "2 rows have no usable weight 'w'"),
+    ("a,b,w\nx,p,0\nz,q,-1\n", {"factors": ["a", "b"], "weight": "w"}, "1 rows have no usable weight 'w'"),
+    ("a,b,w\nx,p,0\nz,q,0\n", {"factors": ["a", "b"], "weight": "w"}, r"\(every weight 'w' is 0\)"),
     ("a,b\n90071992547409931234567,p\n90071992547409931234568,q\n", {"factors": ["a", "b"]}, "run into each other"),
 ]
 

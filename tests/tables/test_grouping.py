@@ -89,7 +89,7 @@ def test_rows_left_out_are_counted_by_reason(engine: Any) -> None:
         "no value of 'a'": 1,
         "no value of 'b'": 0,
         "no usable outcome 'y'": 3,
-        "no usable weight 'w'": 3,
+        "no usable weight 'w'": 2,
     }
     assert [column.tolist() for column in groups.levels] == [["x"], ["p"]]
 

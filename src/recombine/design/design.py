@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, refuse_masked, sizes_of
-from recombine.cells.conjunctions import Conjunctions, canonical, distinct
+from recombine.cells.conjunctions import Conjunctions, canonical
 from recombine.design.factors import Factor, code_levels, place_of
+from recombine.design.merged import merged
 from recombine.errors import InputError, listing, near_miss, plural
 from recombine.tables.columns import Proposal, check_factor, profile, propose_factors
 from recombine.tables.frames import Source, fetch, open_table
-from recombine.tables.grouping import Columns, Groups, group, training_rows
+from recombine.tables.grouping import Columns, Groups, RowsAre, group, training_rows, two_values
 from recombine.verdicts import FINDINGS, Finding
 
 
@@ -40,7 +41,7 @@ class Design:
         Distinct cells; a cell that occurs both in training and held out has two rows.
     train : bool array of shape (M,)
     rows : int array of shape (M,)
-        Table rows behind each.
+        Table rows behind each; in a table of counts, a row of n stands for n.
     weight : float array of shape (M,)
         Their total weight (the number of rows without a weight column).
     outcome : float array of shape (M,) or None
@@ -49,6 +50,10 @@ class Design:
         Sum of squares and degrees of freedom of the outcome within the cell: the replicates' noise.
     symmetric : tuple of tuple of int
         Groups of interchangeable factors.
+    two_values : (float, float) or None
+        Lower and higher value of an outcome whose measurements take two values only.
+    rows_are : {"measurements", "counts", "means"}
+        What a row was read as: one measurement, n equal ones, or the mean of n.
     """
 
     factors: tuple[Factor, ...]
@@ -65,6 +70,8 @@ class Design:
     source: str = "the table"
     notes: tuple[Finding, ...] = ()
     proposals: tuple[Proposal, ...] = field(default=())
+    two_values: tuple[float, float] | None = None
+    rows_are: RowsAre = "measurements"
 
     @classmethod
     def from_frame(
@@ -75,6 +82,7 @@ class Design:
         *,
         weight: str | None = None,
         sd: str | None = None,
+        counts: bool | None = None,
         split: str | None = None,
         symmetric: Sequence[str] = (),
         as_levels: Sequence[str] = (),
@@ -93,6 +101,9 @@ class Design:
             Column of counts or weights, for tables that are already aggregated.
         sd : str, optional
             Column of standard deviations within a row, for tables that are already aggregated.
+        counts : bool, optional
+            A row with weight n is n equal measurements (True) or their mean (False). By default rows are counts where
+            weights are whole and the outcome has two values, or few that come again and again; else means.
         split : str, optional
             ``"column"`` or ``"column=value"``: rows with that value are training, the others held out.
         symmetric : sequence of str
@@ -110,6 +121,8 @@ class Design:
         """
         source = open_table(data)
         split_column, _, split_value = (split or "").partition("=")
+        if counts is not None and weight is None:
+            raise InputError("counts or means of how many measurements? Name the column of counts with --weight")
         roles = {"outcome": outcome, "weight": weight, "sd": sd, "split": split_column or None}
         taken = _taken(source, roles)
         proposals: list[Proposal] = []
@@ -120,7 +133,7 @@ class Design:
         for item in profile(source, names)[1]:
             check_factor(item, source.name, item.column in as_levels)
         columns = Columns(names, outcome, weight, sd, split_column or None)
-        groups = group(source, columns)
+        groups = group(source, columns, counts)
         train = np.ones(len(groups.rows), dtype=bool)
         if groups.split is not None:
             train = training_rows(groups.split, split_column, split_value or None)
@@ -166,7 +179,9 @@ class Design:
         parts = tuple(Factor(label, tuple(range(size))) for label, size in zip(labels, levels, strict=True))
         rows = np.ones(len(codes), dtype=np.int64)
         design = cls(parts, codes, training, rows, rows.astype(float), values, symmetric=tuple(map(tuple, symmetric)))
-        return _merged(replace(design, outcome_name=None if values is None else "outcome"))
+        found = [] if values is None else np.unique(values).tolist()
+        two = two_values((found[0], found[-1]), len(found), len(codes)) if found else None
+        return merged(replace(design, outcome_name=None if values is None else "outcome", two_values=two))
 
     def __repr__(self) -> str:
         outcome = f", outcome {self.outcome_name}" if self.outcome_name else ""
@@ -348,10 +363,12 @@ def _coded(
         source,
         tuple(_notes(groups.left_out, proposals)),
         tuple(proposals),
+        groups.two_values,
+        groups.rows_are,
     )
     if not train.any():
         raise InputError(f"no row of {source} is training; check the split column")
-    return _merged(design)
+    return merged(design)
 
 
 def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[Finding]:
@@ -363,33 +380,3 @@ def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[F
         taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)
         notes.append(Finding(FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure"))
     return notes
-
-
-def _merged(design: Design) -> Design:
-    """Merge rows of the same cell and split (repeated measurements, or (a, b) and (b, a) of symmetric factors)."""
-    keyed = np.column_stack([design.cells, design.train.astype(np.int64)])
-    rows, where = distinct(keyed)
-    if len(rows) == len(keyed) and np.array_equal(where, np.arange(len(rows))):
-        return design
-
-    def total(values: npt.NDArray[Any]) -> FloatArray:
-        return np.bincount(where, weights=values, minlength=len(rows)).astype(np.float64)
-
-    weight = total(design.weight)
-    mean = spread = freedom = None
-    if design.outcome is not None:
-        mean = total(design.weight * design.outcome) / weight
-        within = design.spread if design.spread is not None else np.zeros(len(keyed))
-        degrees = design.freedom if design.freedom is not None else np.zeros(len(keyed))
-        spread = total(within) + total(design.weight * (design.outcome - mean[where]) ** 2)
-        freedom = total(degrees) + np.bincount(where, minlength=len(rows)) - 1.0
-    return replace(
-        design,
-        cells=rows[:, :-1],
-        train=rows[:, -1].astype(bool),
-        rows=total(design.rows).astype(np.int64),
-        weight=weight,
-        outcome=mean,
-        spread=spread,
-        freedom=freedom,
-    )

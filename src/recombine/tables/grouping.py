@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,13 @@ from recombine.tables.frames import Source, count_of, fetch
 LARGEST_OUTCOME = 1e150
 #: Values of a text outcome that are looked at before giving up.
 MOST_LISTED = 50
+#: Counts of an outcome with more values than this would be long tables; means are the likelier reading.
+MOST_COUNTED = 20
+#: Fewer measurements than this take two values other than 0 and 1 by chance.
+FEWEST_TWO_VALUED = 8
+
+#: What a row of a table is: one measurement, several equal ones written as one, or the mean of several.
+RowsAre = Literal["measurements", "counts", "means"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,8 @@ class Groups:
 
     ``levels`` holds one array of raw level values per factor, ``split`` the raw split values, ``rows`` the number of
     rows, ``weight`` their total weight, ``mean`` the weighted mean outcome, ``spread`` the sum of squares within the
-    group and ``freedom`` its degrees of freedom. All have shape (M,).
+    group and ``freedom`` its degrees of freedom. All have shape (M,). ``rows_are`` says how weights were read, and
+    ``two_values`` are the values of an outcome that has two only.
     """
 
     levels: list[npt.NDArray[Any]]
@@ -49,28 +57,45 @@ class Groups:
     freedom: FloatArray
     left_out: dict[str, int]
     labels: tuple[str, str] | None
+    two_values: tuple[float, float] | None = None
+    rows_are: RowsAre = "measurements"
 
 
-def group(source: Source, columns: Columns) -> Groups:
-    """Group the usable rows of ``source`` by their factors (and split)."""
+@dataclass(frozen=True)
+class _Values:
+    """What tells counts from means: mean, extremes and number of distinct outcomes; rows; weights that are no count."""
+
+    centre: float = 0.0
+    ends: tuple[float, float] = (0.0, 0.0)
+    distinct: int = 0
+    rows: int = 0
+    broken: int = 0
+
+
+def group(source: Source, columns: Columns, counts: bool | None = None) -> Groups:
+    """Group the usable rows of ``source`` by their factors (and split).
+
+    With a weight n, ``counts`` says that a row is n equal measurements (True) or the mean of n (False); None decides by
+    the values: two-valued or often repeated outcomes with whole weights are counts.
+    """
     import narwhals as nw
 
     classes = _classes(source, columns.outcome)
     labels = (str(classes[0]), str(classes[1])) if classes else None
     measures = _measures(source, columns, classes)
     usable, left_out = _usable(source, columns, measures)
-    centre = _centre(usable, measures)
+    values = _values(usable, measures)
     keys = [*columns.factors, *([columns.split] if columns.split else [])]
-    sums = _summands(columns, measures, centre)
+    sums = _summands(columns, measures, values.centre)
     frame = usable.select(*keys, *[expression.alias(name) for name, expression in sums.items()])
     totals = [nw.col(name).sum() for name in sums]
     result = fetch(frame.group_by(*keys).agg(nw.len().alias("__rows"), *totals))
     if len(result["__rows"]) == 0:
         reasons = "; ".join(f"{count:,} rows have {reason}" for reason, count in left_out.items() if count)
-        raise InputError(
-            f"{source.name} has no usable row ({reasons or 'it has a header but no rows'}); nothing to audit"
-        )
-    return _groups(result, columns, centre, left_out, labels)
+        empty = f"every weight {columns.weight!r} is 0" if columns.weight else "it has a header but no rows"
+        raise InputError(f"{source.name} has no usable row ({reasons or empty}); nothing to audit")
+    rows_are = _rows_are(source.name, columns, values, len(result["__rows"]), counts)
+    return _groups(result, columns, values, left_out, labels, rows_are)
 
 
 def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None) -> dict[str, Any]:
@@ -132,7 +157,7 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
         if role == "outcome":
             condition = condition & (expression.abs() < LARGEST_OUTCOME)
         if role == "weight":
-            condition = condition & (expression > 0)
+            condition = condition & (expression >= 0)
         if role == "sd":
             condition = condition & (expression >= 0)
         present[f"no usable {role} {name!r}"] = condition
@@ -143,15 +168,48 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
         left_out[reason] = count_of(counts[f"n{index}"][0])
         if left_out[reason]:
             frame = frame.filter(condition)
+    if "weight" in measures:
+        frame = frame.filter(measures["weight"] > 0)  # a count of none is no measurement, and nothing is missing
     return frame, left_out
 
 
-def _centre(frame: Any, measures: dict[str, Any]) -> float:
-    """Mean outcome over usable rows: sums of squares are taken about it, so that they do not cancel."""
-    if "outcome" not in measures:
-        return 0.0
-    value = fetch(frame.select(measures["outcome"].mean().alias("centre")))["centre"][0]
-    return 0.0 if value is None or np.isnan(value) else float(value)
+def _values(frame: Any, measures: dict[str, Any]) -> _Values:
+    """Look at outcome and weight over usable rows. Sums of squares are taken about the mean, so that none cancels."""
+    import narwhals as nw
+
+    outcome, weight = measures.get("outcome"), measures.get("weight")
+    looks = {"rows": nw.len()}
+    if outcome is not None:
+        looks |= {"mean": outcome.mean(), "low": outcome.min(), "high": outcome.max(), "distinct": outcome.n_unique()}
+    if weight is not None:
+        looks["broken"] = (weight.round(0) != weight).cast(nw.Int64).sum()
+    found = {name: part[0] for name, part in fetch(frame.select(*[e.alias(n) for n, e in looks.items()])).items()}
+    if not count_of(found["rows"]):
+        return _Values()
+    ends = (float(found["low"]), float(found["high"])) if outcome is not None else (0.0, 0.0)
+    return _Values(
+        float(found.get("mean", 0.0)),
+        ends,
+        count_of(found.get("distinct", 0)),
+        count_of(found["rows"]),
+        count_of(found.get("broken", 0)),
+    )
+
+
+def _rows_are(source: str, columns: Columns, values: _Values, cells: int, counts: bool | None) -> RowsAre:
+    """Say whether a row with weight n is n equal measurements or the mean of n."""
+    if columns.weight is None:
+        return "measurements"
+    where = f"weight {columns.weight!r} of {source}"
+    if counts and columns.sd:
+        raise InputError(f"{where}: rows with an sd ({columns.sd!r}) are means, not counts; leave out --sd or --counts")
+    if counts and values.broken:
+        raise InputError(f"{where} has values that are not whole ({values.broken:,} rows), so rows are not counts")
+    if counts is None:
+        # Counts list each cell once per outcome; a cell's mean stands in one row and hardly ever twice in a table.
+        repeated = values.rows >= 2 * max(cells, values.distinct) and values.distinct <= MOST_COUNTED
+        counts = not columns.sd and not values.broken and (values.distinct <= 2 or repeated)
+    return "counts" if counts else "means"
 
 
 def _summands(columns: Columns, measures: dict[str, Any], centre: float) -> dict[str, Any]:
@@ -171,18 +229,21 @@ def _summands(columns: Columns, measures: dict[str, Any], centre: float) -> dict
 def _groups(
     result: dict[str, npt.NDArray[Any]],
     columns: Columns,
-    centre: float,
+    values: _Values,
     left_out: dict[str, int],
     labels: tuple[str, str] | None,
+    rows_are: RowsAre,
 ) -> Groups:
     rows = result["__rows"].astype(np.int64)
     weight = result["__total"].astype(float) if columns.weight else rows.astype(float)
+    if rows_are == "counts":
+        rows = np.rint(weight).astype(np.int64)  # a row with count n is n rows, written short
     mean: FloatArray | None = None
     spread: FloatArray = np.zeros(len(rows))
     freedom: FloatArray = np.zeros(len(rows))
     if columns.outcome:
         first, second = result["__first"].astype(float), result["__second"].astype(float)
-        mean = np.asarray(centre + first / weight, dtype=np.float64)
+        mean = np.asarray(values.centre + first / weight, dtype=np.float64)
         spread = np.asarray(np.maximum(second - first**2 / weight, 0.0), dtype=np.float64)
         freedom = rows.astype(np.float64) - 1.0
     if columns.sd:
@@ -191,7 +252,20 @@ def _groups(
         freedom = freedom + np.maximum(weight - rows, 0.0)
     levels = [result[name] for name in columns.factors]
     split = result[columns.split] if columns.split else None
-    return Groups(levels, split, rows, weight, mean, spread, freedom, left_out, labels)
+    # Means of two-valued measurements have more values than two; two means say nothing about what they average.
+    two = None if rows_are == "means" else two_values(values.ends, values.distinct, int(rows.sum()))
+    return Groups(levels, split, rows, weight, mean, spread, freedom, left_out, labels, two, rows_are)
+
+
+def two_values(ends: tuple[float, float], distinct: int, measurements: int) -> tuple[float, float] | None:
+    """Return the ``ends`` of an outcome if it is two-valued: 0 and 1, or two numbers that come again and again.
+
+    Examples
+    --------
+    >>> two_values((0.0, 1.0), 2, 3), two_values((2.5, 3.0), 2, 3), two_values((2.5, 3.0), 2, 30)
+    ((0.0, 1.0), None, (2.5, 3.0))
+    """
+    return ends if distinct == 2 and (ends == (0.0, 1.0) or measurements >= FEWEST_TWO_VALUED) else None
 
 
 def level_text(level: object) -> str:

@@ -2,7 +2,7 @@
 
 A verdict says what follows *if* effects add. This check says whether they do, on the cells where it can be tested: the
 error of predicting a seen cell from all other seen cells (where those determine it), beside the error of the plain mean
-and beside the noise floor of the replicates.
+and beside the noise floor. Where rows repeat, the classical test of lack of fit says whether effects interact at all.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
+from recombine.jobs.audit.noise import HINTED, SHOWN, LackOfFit, Noise, cell_noise, lack_of_fit_test
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import (
@@ -37,45 +38,41 @@ MOSTLY_NOISE = 0.75
 FOLDS = 5
 FEW_COLUMNS = 300
 LEAVE_ONE_OUT = "leave one cell out"
-#: The replicates show interaction when the lack-of-fit test is at most this.
-SIGNIFICANT = 0.01
+#: Without a test, squared errors this many times what noise gives are not noise.
+CLEARLY = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class OrderCheck:
     """How well the additive model of one order predicts seen cells from the others.
 
-    ``tested`` of the seen cells are determined by the rest; ``error`` and ``baseline`` are root mean squared errors of
-    the model and of the mean on those. From replicates (None without any): ``noise`` is that of the tested cells' own
-    means, ``expected`` the error noise alone would give the model if effects truly add. All in outcome units.
+    ``tested`` of the ``seen`` cells are determined by the rest; ``error`` and ``baseline`` are root mean squared errors
+    of the model and of the mean on those. Where the noise is known (None elsewhere), ``noise`` is that of the tested
+    cells' own means and ``expected`` the error noise alone would give the model if effects truly add; ``at_most`` says
+    that these are only the most that noise can be. All in outcome units.
     """
 
     order: int
+    seen: int
     tested: int
     error: float
     baseline: float
     noise: float | None
     expected: float | None
+    at_most: bool
+    lack_of_fit: LackOfFit | None
     predicted: FloatArray = field(repr=False)
     determined: BoolArray = field(repr=False)
 
     @property
     def share(self) -> float:
         """Share of the explainable variance that the predictions explain; negative if worse than the mean."""
-        noise, expected = self.noise or 0.0, self.expected or 0.0
+        # The most that noise can be would explain away any interaction; only what is known is taken off.
+        noise, expected = (0.0, 0.0) if self.at_most else (self.noise or 0.0, self.expected or 0.0)
         explainable = self.baseline**2 - noise**2
         if explainable <= 0:
             return float("nan")
         return 1.0 - max(self.error**2 - expected**2, 0.0) / explainable
-
-
-@dataclass(frozen=True)
-class LackOfFit:
-    """F test of the order-1 model against the replicates' noise."""
-
-    statistic: float
-    p_value: float
-    freedom: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +91,7 @@ class AdditivityCheck:
 
     design: Design
     orders: tuple[OrderCheck, ...]
-    lack_of_fit: LackOfFit | None
+    noise: Noise | None
     method: str
 
     def __repr__(self) -> str:
@@ -113,16 +110,18 @@ class AdditivityCheck:
     def word_at(self, order: int) -> str:
         """Return the verdict word at ``order``.
 
-        ``holds``, ``holds roughly``, ``does not hold``; without replicates, whose noise would tell, ``is not shown to
-        hold``; ``cannot be checked`` with too few cells or too much noise.
+        ``holds`` or ``holds roughly`` by the share of the explainable variance that is predicted; ``does not hold``
+        where replicates show that effects interact; ``is not shown to hold`` where neither was shown; ``cannot be
+        checked`` with too few cells or too much noise.
         """
         check = self.at(order)
-        if check is None:
-            return "cannot be checked"
-        word, test = _word(check), self.lack_of_fit
-        # A model that misses by noise alone has not been refuted: only the replicates can say that effects interact.
-        noisy = order == 1 and test is not None and test.p_value > SIGNIFICANT
-        return "cannot be checked" if noisy and word in ("holds roughly", "does not hold") else word
+        return "cannot be checked" if check is None else _word(check)
+
+    @property
+    def lack_of_fit(self) -> LackOfFit | None:
+        """The test of order 1 against the noise of the replicates; None where no rows repeat or no cell is to spare."""
+        check = self.at(1)
+        return None if check is None else check.lack_of_fit
 
     @cached_property
     def table(self) -> Table:
@@ -164,66 +163,55 @@ class AdditivityCheck:
         check = self.at(order)
         word = self.word_at(order)
         if check is None or word == "cannot be checked":
-            return f"Additivity at order {order} could not be checked: {self.obstacle(order)}."
-        lead = "Additivity" if order == 1 else f"Additivity up to interactions of {order} factors"
+            tested = "" if check is None or check.lack_of_fit is None else f" {check.lack_of_fit.sentence}"
+            return f"Additivity at order {order} could not be checked: {self.obstacle(order)}.{tested}"
+        lead = f"{'Additivity' if order == 1 else f'Additivity up to interactions of {order} factors'} {word}: "
+        test = check.lack_of_fit
+        if _few(check):
+            assert test is not None
+            return f"{lead}{_few_cells(check)}, so that the replicates decide. {test.sentence}"
         text = (
-            f"{lead} {word}: predicting {self._what(check)}, the additive model is off by {_number(check.error)} "
+            f"{lead}predicting {self._what(check)}, the additive model is off by {_number(check.error)} "
             f"(root mean square), the plain mean by {_number(check.baseline)}"
         )
         if check.expected is not None:
-            text += f", and noise alone would make it {_number(check.expected)}."
-        elif word == "is not shown to hold":
-            text += ". No rows repeat, so noise and interaction cannot be told apart."
+            text += f", and noise alone would make it {'up to ' * check.at_most}{_number(check.expected)}."
         else:
             text += "."
-        return text + (self._interaction() if order == 1 else "")
+        if word == "is not shown to hold" and test is None:
+            text += " No rows repeat, so noise and interaction cannot be told apart."
+        return text if test is None else f"{text} {test.sentence}"
 
     def _what(self, check: OrderCheck) -> str:
         if self.method == LEAVE_ONE_OUT:
-            return f"each seen cell from the others ({check.tested:,} cells allow it)"
-        return f"{check.tested:,} seen cells, held out at random, from the rest"
+            return f"each seen cell from the others ({_cells(check.tested, check.seen)} allow it)"
+        return f"{_cells(check.tested, check.seen)}, held out at random, from the rest"
 
     def obstacle(self, order: int) -> str:
         """Return why additivity at ``order`` cannot be checked, in words; empty if it can be."""
         check = self.at(order)
         if check is None:
             return f"with all {order} factors interacting, no cell says anything about another"
-        if check.tested < FEWEST_CELLS:
-            cells = (
-                f"only {check.tested} seen cell{'s are' if check.tested != 1 else ' is'}"
-                if check.tested
-                else "no seen cell is"
-            )
-            return f"{cells} determined by the others, and it takes {FEWEST_CELLS} such cells"
+        if _few(check):
+            return _few_cells(check)
         if check.baseline == 0:
             return "the outcome is the same in every cell"
-        if not _drowned(check) and self.word_at(order) == "cannot be checked":
+        if self.word_at(order) != "cannot be checked":
+            return ""
+        if check.at_most:
             return (
-                f"held-out cells are off by {_number(check.error)} where noise alone would make it "
-                f"{_number(check.expected)}, and the replicates show no interaction; more rows per cell would tell"
+                f"no rows repeat, and the chance in a two-valued outcome alone would put the model off by up to "
+                f"{_number(check.expected)} (it is off by {_number(check.error)}, the plain mean by "
+                f"{_number(check.baseline)}); more rows per cell would tell"
             )
         if _drowned(check):
             return (
                 f"noise alone would put the model off by {_number(check.expected)}, nearly as much as the plain mean "
                 f"is ({_number(check.baseline)}); more rows per cell would tell"
             )
-        return ""
-
-    def _interaction(self) -> str:
-        check = self.orders[0]
-        if self.lack_of_fit is None or check.noise is None:
-            return ""
-        test = self.lack_of_fit
-        if test.p_value > SIGNIFICANT:
-            return (
-                f" The replicates show no interaction (lack-of-fit F = {test.statistic:.2f}, p = {test.p_value:.2g})."
-            )
-        size = np.sqrt(max(check.error**2 - (check.expected or 0.0) ** 2, 0.0))
-        yet = " all the same" if self.word == "holds" else ""
-        shown = "p < 1e-12" if test.p_value < 1e-12 else f"p = {test.p_value:.1g}"
         return (
-            f" Interaction is real{yet} (lack-of-fit F = {test.statistic:.1f}, {shown}): a typical cell departs "
-            f"from additivity by about {_number(size)}."
+            f"held-out cells are off by {_number(check.error)} where noise alone would make it "
+            f"{_number(check.expected)}, and the replicates show no interaction; more rows per cell would tell"
         )
 
 
@@ -231,42 +219,85 @@ def _number(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3g}"
 
 
+def _cells(tested: int, seen: int) -> str:
+    return f"all {seen:,} cells" if tested == seen else f"{tested:,} of {seen:,} seen cells"
+
+
+def _few(check: OrderCheck) -> bool:
+    return check.tested < FEWEST_CELLS
+
+
+def _few_cells(check: OrderCheck) -> str:
+    if not check.tested:
+        return f"no seen cell is determined by the others, and it takes {FEWEST_CELLS} such cells"
+    verb = "is" if check.tested == 1 else "are"
+    return (
+        f"only {check.tested} seen cell{'' if check.tested == 1 else 's'} {verb} determined by the others, and it "
+        f"takes {FEWEST_CELLS} such cells"
+    )
+
+
 def _drowned(check: OrderCheck) -> bool:
     return check.expected is not None and check.expected**2 > MOSTLY_NOISE * check.baseline**2
 
 
+def _by_share(share: float, otherwise: str) -> str:
+    return "holds" if share >= HOLDS else "holds roughly" if share >= HOLDS_ROUGHLY else otherwise
+
+
 def _word(check: OrderCheck) -> str:
-    share = check.share
-    if check.tested < FEWEST_CELLS or np.isnan(share) or _drowned(check):
+    test, share = check.lack_of_fit, check.share
+    if check.baseline == 0:
         return "cannot be checked"
-    if share >= HOLDS:
-        return "holds"
-    if share >= HOLDS_ROUGHLY:
-        return "holds roughly"
-    return "does not hold" if check.noise is not None else "is not shown to hold"
+    if _few(check) or np.isnan(share) or _drowned(check):
+        return "cannot be checked" if test is None else _word_of_test(test)
+    return _by_share(share, _word_of_misses(check))
+
+
+def _word_of_test(test: LackOfFit) -> str:
+    """Where cells cannot predict each other the replicates decide; they must rule out what is not to be there."""
+    if test.p_value <= SHOWN:
+        return _by_share(test.share, "does not hold")
+    if test.p_value <= HINTED:
+        return "is not shown to hold"
+    return _by_share(test.least_share, "cannot be checked")
+
+
+def _word_of_misses(check: OrderCheck) -> str:
+    """Return what to say of a model that predicts badly: interaction is blamed only where replicates show it."""
+    if check.expected is None:
+        return "is not shown to hold"
+    clear = check.error**2 > CLEARLY * check.expected**2
+    if check.at_most:
+        return "is not shown to hold" if clear else "cannot be checked"
+    if check.lack_of_fit is None:
+        return "does not hold" if clear else "is not shown to hold"
+    if check.lack_of_fit.p_value <= SHOWN:
+        return "does not hold"
+    return "is not shown to hold" if check.lack_of_fit.p_value <= HINTED else "cannot be checked"
 
 
 def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int = 0) -> AdditivityCheck:
     """Predict every seen cell from the other seen cells under the additive model of each order."""
     assert design.outcome is not None
-    checks, exact = [], True
+    checks, exact, noise = [], True, cell_noise(design)
     for order in orders:
         if order < len(design.factors):
-            check, dense = _check(design, order, seed)
+            check, dense = _check(design, order, noise, seed)
             exact = exact and dense
             checks.append(check)
     method = LEAVE_ONE_OUT if exact else f"{_rounds(design)} of {FOLDS} random folds of cells held out"
-    return AdditivityCheck(design, tuple(checks), _lack_of_fit(design), method)
+    return AdditivityCheck(design, tuple(checks), noise, method)
 
 
-def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
+def _check(design: Design, order: int, known: Noise | None, seed: int) -> tuple[OrderCheck, bool]:
     assert design.outcome is not None
-    outcome = design.outcome[design.train]
+    outcome, weight = design.outcome[design.train], design.precision[design.train]
     features = design.features(order)
     dense = len(outcome) * features.columns <= DENSE_ENTRIES
-    noise = _cell_variances(design)
+    noise = None if known is None else known.variances
     if dense:
-        fit = fit_additive(features, design.seen, outcome)
+        fit = fit_additive(features, design.seen, outcome, weight)
         predicted, determined = leave_one_out(fit, outcome)
         expected = None if noise is None else leave_one_out_noise(fit, noise)
     else:
@@ -279,11 +310,14 @@ def _check(design: Design, order: int, seed: int) -> tuple[OrderCheck, bool]:
         baseline = 0.0  # the outcome never varies; what is left is rounding
     check = OrderCheck(
         order,
+        len(outcome),
         int(determined.sum()),
         _rms((outcome - predicted)[determined]),
         baseline,
         _root(noise, determined),
         _root(expected, determined),
+        known is not None and known.at_most,
+        lack_of_fit_test(design, order),
         predicted,
         determined,
     )
@@ -297,6 +331,7 @@ def _rounds(design: Design) -> int:
 
 def _folds(design: Design, features: Conjunctions, outcome: FloatArray, seed: int) -> tuple[FloatArray, BoolArray]:
     """Cross-validate by folds where leave-one-out would need too large a matrix."""
+    weight = design.precision[design.train]
     fold = np.random.default_rng(seed).integers(FOLDS, size=len(outcome))
     predicted = np.full(len(outcome), np.nan)
     determined = np.zeros(len(outcome), dtype=bool)
@@ -307,7 +342,7 @@ def _folds(design: Design, features: Conjunctions, outcome: FloatArray, seed: in
         rest = fold != held
         found = identify(design.seen[rest], design.seen[test], features.order, **design.shape, route=route)
         known = test[found.verdicts == Verdict.DETERMINED]
-        fit: AdditiveFit = fit_additive(features, design.seen[rest], outcome[rest])
+        fit: AdditiveFit = fit_additive(features, design.seen[rest], outcome[rest], weight[rest])
         predicted[known] = fit.predict(design.seen[known])
         determined[known] = True
     return predicted, determined
@@ -317,39 +352,6 @@ def _rms(values: FloatArray) -> float:
     return float(np.sqrt(np.mean(values**2))) if len(values) else float("nan")
 
 
-def _pooled_variance(design: Design) -> tuple[float, float] | None:
-    """Return the variance of one measurement pooled over cells and its degrees of freedom, if rows repeat."""
-    if design.spread is None or design.freedom is None:
-        return None
-    freedom = float(design.freedom[design.train].sum())
-    return (float(design.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
-
-
-def _cell_variances(design: Design) -> FloatArray | None:
-    """Return the variance of each seen cell's mean that the replicates imply, shape (N,)."""
-    pooled = _pooled_variance(design)
-    return None if pooled is None else pooled[0] / design.weight[design.train]
-
-
 def _root(variances: FloatArray | None, tested: BoolArray) -> float | None:
     """Return the root of the mean variance over the tested cells."""
     return None if variances is None or not tested.any() else float(np.sqrt(np.mean(variances[tested])))
-
-
-def _lack_of_fit(design: Design) -> LackOfFit | None:
-    """Compare the weighted residuals of cell means about the order-1 fit with the noise within cells."""
-    from scipy.special import fdtrc
-
-    pooled = _pooled_variance(design)
-    features = design.features(1)
-    if pooled is None or pooled[0] <= 0 or len(design.seen) * features.columns > DENSE_ENTRIES:
-        return None
-    assert design.outcome is not None
-    outcome, weight = design.outcome[design.train], design.weight[design.train]
-    fit = fit_additive(features, design.seen, outcome, weight)
-    assert fit.rank is not None
-    freedom = len(outcome) - fit.rank
-    if freedom < 1:
-        return None
-    statistic = float(np.sum(weight * (outcome - fit.fitted) ** 2)) / freedom / pooled[0]
-    return LackOfFit(statistic, float(fdtrc(freedom, pooled[1], statistic)), (freedom, pooled[1]))

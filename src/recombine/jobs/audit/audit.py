@@ -205,6 +205,7 @@ class Audit:
                 findings.leak_risk(self.forecast),
                 findings.shortcut_factor(self.forecast),
                 findings.additivity_fails(self.additivity, order),
+                findings.additivity_not_shown(self.additivity, order),
                 findings.additivity_unchecked(self.additivity, order),
             ]
         )

@@ -9,16 +9,14 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.errors import listing, plural
-from recombine.jobs.audit.additivity import AdditivityCheck
+from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityCheck
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.listing import Listing
 from recombine.theory.identification.counts import Counts
 from recombine.verdicts import FINDINGS, Finding, Verdict, round_estimate
 
-#: Leverage above which a determined cell is called shaky: its error is over twice that of one measured cell.
+#: Leverage above which a determined cell is called shaky: its error is over twice that of one measurement.
 SHAKY = 4.0
-#: Words of the additivity check that take the weight off the verdicts.
-FAILING = ("does not hold", "is not shown to hold")
 #: A slope below this is worth a warning.
 LEAKY = 0.9
 
@@ -120,13 +118,27 @@ def shortcut_factor(forecast: Forecast) -> Finding | None:
 
 
 def additivity_fails(additivity: AdditivityCheck | None, order: int) -> Finding | None:
-    """RC301: held-out cells are not predicted by adding effects at the asked order."""
+    """RC301: replicates show that effects do not add at the asked order."""
+    return _additivity(additivity, order, "does not hold", "RC301")
+
+
+def additivity_not_shown(additivity: AdditivityCheck | None, order: int) -> Finding | None:
+    """RC303: held-out cells are not predicted by adding effects, and whether that is noise is not known."""
+    return _additivity(additivity, order, "is not shown to hold", "RC303")
+
+
+def _additivity(additivity: AdditivityCheck | None, order: int, word: str, code: str) -> Finding | None:
     check = None if additivity is None else additivity.at(order)
-    if additivity is None or check is None or additivity.word_at(order) not in FAILING:
+    if additivity is None or check is None or additivity.word_at(order) != word:
         return None
-    caveat = "" if check.noise is not None else "; no rows repeat, so this may be noise rather than interaction"
+    test = check.lack_of_fit
+    caveat = "" if test is None else f"; lack of fit: {test.text}"
+    if test is None and code == "RC303":
+        caveat = "; no rows repeat, so this may be noise rather than interaction"
+    if check.tested < FEWEST_CELLS:
+        return Finding(FINDINGS[code], f"at order {order} the replicates decide{caveat}".replace("decide;", "decide,"))
     return Finding(
-        FINDINGS["RC301"],
+        FINDINGS[code],
         f"at order {order} held-out cells are off by {check.error:.3g} against {check.baseline:.3g} for the "
         f"plain mean ({max(check.share, 0):.0%} of the explainable variance){caveat}",
     )

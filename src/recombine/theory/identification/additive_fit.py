@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,8 @@ class AdditiveFit:
     rank : int or None
     basis : float array of shape (N, rank) or None
         Orthonormal basis of the fitted values (of the weighted cells); None on the sparse route.
+    weights : float array of shape (N,) or None
+        What each cell counted; None for all alike.
     """
 
     conjunctions: Conjunctions
@@ -41,6 +43,7 @@ class AdditiveFit:
     leverage: FloatArray | None
     rank: int | None
     basis: FloatArray | None = None
+    weights: FloatArray | None = None
 
     __repr__ = brief_repr
 
@@ -73,10 +76,12 @@ def fit_additive(
     values = np.asarray(y, dtype=float)
     if values.shape != (len(codes),) or not len(codes):
         raise InputError(f"y has shape {values.shape} but there are {len(codes)} cells; give one value per cell")
-    scale = np.ones(len(codes)) if weights is None else np.sqrt(np.asarray(weights, dtype=float))
-    if len(codes) * conjunctions.columns <= DENSE_ENTRIES:
-        return _dense(conjunctions, codes, values, scale)
-    return _sparse(conjunctions, codes, values, scale)
+    counted = None if weights is None else np.asarray(weights, dtype=float)
+    if counted is not None and (counted.shape != values.shape or not np.all(counted > 0)):
+        raise InputError(f"weights must be {len(codes)} positive numbers, one for each cell")
+    scale = np.ones(len(codes)) if counted is None else np.sqrt(counted)
+    route = _dense if len(codes) * conjunctions.columns <= DENSE_ENTRIES else _sparse
+    return replace(route(conjunctions, codes, values, scale), weights=counted)
 
 
 def _dense(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
@@ -132,7 +137,8 @@ def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray
     """Return the variance that noise alone gives each leave-one-out error, shape (N,), if effects truly add.
 
     With residuals r = (I - H) y and noise variances v, the error r_i / (1 - h_i) has variance
-    sum_j (I - H)_ij^2 v_j / (1 - h_i)^2. It counts the noise of the cell itself and of those that predict it.
+    sum_j (I - H)_ij^2 v_j / (1 - h_i)^2. It counts the noise of the cell itself and of those that predict it. In a
+    weighted fit the same holds of outcomes and noise times the square root of the weights.
 
     Examples
     --------
@@ -143,8 +149,9 @@ def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray
     """
     if fit.leverage is None or fit.basis is None:
         raise InputError("leave-one-out needs the dense route; this design has too many cells or conjunctions for it")
-    noise = np.asarray(variance, dtype=float)
+    counted = np.ones(len(fit.fitted)) if fit.weights is None else fit.weights
+    noise = np.asarray(variance, dtype=float) * counted
     inner = (fit.basis * noise[:, None]).T @ fit.basis
     spread = noise * (1.0 - 2.0 * fit.leverage) + np.einsum("ij,jk,ik->i", fit.basis, inner, fit.basis, optimize=True)
     rest = np.where(fit.leverage < 1.0 - 1e-8, 1.0 - fit.leverage, np.nan)
-    return np.asarray(spread / rest**2)
+    return np.asarray(spread / rest**2 / counted)

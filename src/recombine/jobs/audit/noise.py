@@ -1,0 +1,182 @@
+"""What chance alone does: how far it puts a cell's mean off, and whether cells lie further from adding than that.
+
+The noise is known where rows repeat, or where the outcome has two values only. Where rows repeat the classical test of
+lack of fit says whether effects interact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.design.design import Design
+from recombine.theory.identification.additive_fit import DENSE_ENTRIES, fit_additive
+
+#: The chance of a two-valued outcome in one cell is taken to be no nearer to 0 or 1 than this share of the overall one.
+NEAREST_END = 0.1
+
+#: Interaction is shown by a test at most this, and hinted at by one at most the second.
+SHOWN, HINTED = 0.01, 0.05
+#: What the replicates cannot rule out is a departure that they would have shown nineteen times in twenty.
+DOUBT = 0.05
+
+Source = Literal["replicates", "two values, replicates", "two values"]
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """The noise of the seen cells' means.
+
+    Attributes
+    ----------
+    variances : float array of shape (N,)
+        Variance of each seen cell's mean.
+    source : {"replicates", "two values, replicates", "two values"}
+        Rows that repeat; the same with the shape p (1 - p) of a two-valued outcome; or that shape alone, where no row
+        repeats. The last is the most that noise can be: what an interaction adds looks the same.
+    freedom : float
+        Degrees of freedom of the replicates.
+
+    Examples
+    --------
+    >>> noise = cell_noise(Design.from_cells([[0, 0], [0, 0], [0, 1], [1, 0]], [1.0, 3.0, 5.0, 6.0]))
+    >>> noise.source, noise.variances.tolist(), noise.freedom
+    ('replicates', [1.0, 2.0, 2.0], 1.0)
+    """
+
+    variances: FloatArray = field(repr=False)
+    source: Source
+    freedom: float
+
+    @property
+    def at_most(self) -> bool:
+        """Whether this is only the most that noise can be."""
+        return self.source == "two values"
+
+
+def cell_noise(design: Design) -> Noise | None:
+    """Return the noise of the seen cells' means, or None where nothing tells it.
+
+    Where rows repeat, the variance of one measurement is pooled over all cells. A two-valued outcome with chance p has
+    variance p (1 - p), with p from the additive fit: its shape over cells is taken from there, its size from the rows
+    that repeat, if any do.
+    """
+    pooled = pooled_variance(design)
+    count = design.precision[design.train]
+    if design.two_values is None:
+        return None if pooled is None else Noise(pooled[0] / count, "replicates", pooled[1])
+    single = _chance_variances(design)
+    if pooled is None:
+        return Noise(single / count, "two values", 0.0)
+    assert design.freedom is not None
+    freedom = design.freedom[design.train]
+    expected = float(freedom @ single) / pooled[1]
+    size = pooled[0] / expected if expected > 0 else 1.0
+    return Noise(size * single / count, "two values, replicates", pooled[1])
+
+
+def _chance_variances(design: Design) -> FloatArray:
+    """Return (high - low)^2 p (1 - p) of one measurement in each seen cell, p by the additive fit, shape (N,)."""
+    assert design.two_values is not None
+    assert design.outcome is not None
+    (low, high), seen = design.two_values, design.train
+    weight, rate = design.precision[seen], (design.outcome[seen] - low) / (high - low)
+    overall = float(np.average(rate, weights=weight))
+    fitted = fit_additive(design.features(1), design.seen, rate, weight).fitted
+    chance = np.clip(fitted, NEAREST_END * overall, 1 - NEAREST_END * (1 - overall))
+    return np.asarray((high - low) ** 2 * chance * (1 - chance))
+
+
+def pooled_variance(design: Design) -> tuple[float, float] | None:
+    """Return the variance of one measurement pooled over the seen cells and its degrees of freedom, if rows repeat."""
+    if design.spread is None or design.freedom is None:
+        return None
+    freedom = float(design.freedom[design.train].sum())
+    return (float(design.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
+
+
+@dataclass(frozen=True)
+class LackOfFit:
+    """F test of the additive model of one order against the noise of the replicates.
+
+    Attributes
+    ----------
+    statistic, p_value : float
+    freedom : (float, float)
+        Degrees of freedom of the cells about the model and of the rows within cells.
+    departure : float
+        Estimated root mean square departure of a cell from the model, noise taken off, in outcome units.
+    share, least_share : float
+        Share of the variance between cells, noise taken off, that the model explains, and the least that the replicates
+        leave possible; NaN where cells do not differ beyond noise.
+
+    Examples
+    --------
+    >>> rows = [[i, j] for i in range(2) for j in range(2)] * 2
+    >>> lack_of_fit_test(Design.from_cells(rows, [0.0, 1.0, 2.0, 3.5, 0.2, 1.2, 2.2, 3.7]))
+    LackOfFit(F(1, 4) = 6.25, p = 0.067)
+    """
+
+    statistic: float
+    p_value: float
+    freedom: tuple[float, float]
+    departure: float
+    share: float
+    least_share: float
+
+    def __repr__(self) -> str:
+        return f"LackOfFit({self.text})"
+
+    @property
+    def text(self) -> str:
+        """The test as it is written: ``F(2, 48) = 4.19, p = 0.021``."""
+        shown = "p < 1e-12" if self.p_value < 1e-12 else f"p = {self.p_value:.2g}"
+        return f"F({self.freedom[0]:g}, {self.freedom[1]:g}) = {self.statistic:.2f}, {shown}"
+
+    @property
+    def sentence(self) -> str:
+        """What the replicates say about interaction."""
+        if self.p_value > HINTED:
+            return f"The replicates show no interaction (lack of fit: {self.text})."
+        lead = "Interaction is real" if self.p_value <= SHOWN else "The replicates hint at interaction"
+        return (
+            f"{lead} (lack of fit: {self.text}): a typical measurement's cell departs from additivity by about "
+            f"{self.departure:.3g}."
+        )
+
+
+def lack_of_fit_test(design: Design, order: int = 1) -> LackOfFit | None:
+    """Compare the cell means' residuals about the fit of ``order`` with the noise within cells; None if nothing can.
+
+    It takes rows that repeat and more seen cells than the model has free values. On a full factorial at order 1 this is
+    the F test of all interactions together.
+    """
+    from scipy.special import fdtrc, ncfdtrinc
+
+    pooled, features = pooled_variance(design), design.features(order)
+    if pooled is None or pooled[0] <= 0 or len(design.seen) * features.columns > DENSE_ENTRIES:
+        return None
+    assert design.outcome is not None
+    outcome, weight = design.outcome[design.train], design.precision[design.train]
+    fit = fit_additive(features, design.seen, outcome, weight)
+    assert fit.rank is not None
+    (variance, within), spare = pooled, len(outcome) - fit.rank
+    if spare < 1:
+        return None
+    left = float(np.sum(weight * (outcome - fit.fitted) ** 2))
+    about = float(np.sum(weight * (outcome - np.average(outcome, weights=weight)) ** 2))
+    statistic, cells = left / spare / variance, len(outcome) - 1
+    excess, between = max(left - spare * variance, 0.0), about - cells * variance
+    differ = float(fdtrc(cells, within, about / cells / variance)) <= SHOWN
+    most = float(ncfdtrinc(spare, within, DOUBT, statistic)) * variance if statistic > 0 else 0.0
+    return LackOfFit(
+        statistic,
+        float(fdtrc(spare, within, statistic)),
+        (spare, within),
+        float(np.sqrt(excess / weight.sum())),
+        1.0 - excess / between if differ else float("nan"),
+        1.0 - max(most, excess) / between if differ else float("nan"),
+    )
