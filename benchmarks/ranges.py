@@ -21,7 +21,7 @@ import numpy as np
 
 from recombine.data import flights_path
 from recombine.design.design import Design
-from recombine.jobs.audit.additivity import _pooled_variance
+from recombine.jobs.audit.noise import pooled_variance
 from recombine.jobs.audit.ranges import COVERED, measure_ranges
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.identify import identify
@@ -61,7 +61,12 @@ def _vega() -> Any:
 
 #: name -> (frame, factors, outcome, further columns)
 TABLES: dict[str, tuple[Callable[[], Any], list[str], str, dict[str, str]]] = {
-    "flights, bundled": (lambda: flights_path(), ["carrier", "origin", "dest"], "air_time", {"weight": "n", "sd": "sd"}),
+    "flights, bundled": (
+        lambda: flights_path(),
+        ["carrier", "origin", "dest"],
+        "air_time",
+        {"weight": "n", "sd": "sd"},
+    ),
     "flight delay": (_flights, ["carrier", "dest", "month"], "arr_delay", {}),
     "air time": (_flights, ["origin", "dest", "carrier", "month"], "air_time", {}),
     "Texas housing": (lambda: _rdata("ggplot2", "txhousing"), ["city", "year", "month"], "median", {}),
@@ -180,7 +185,7 @@ def one_draw(whole: Design, split: Split, generator: np.random.Generator) -> Tal
     features, precision = design.features(1), design.precision
     fit = fit_additive(features, design.seen, design.outcome[train], precision[train])
     leverages = Leverage(features, design.seen, precision[train], engine.rank)
-    pooled = _pooled_variance(design)
+    pooled = pooled_variance(design)
     ranges = measure_ranges(design, fit, leverages, None if pooled is None else pooled[0])
     if ranges.obstacle:
         return None
@@ -232,7 +237,9 @@ def main() -> None:
     for split, found in met.items():
         within = [abs(tally.overall(0) - COVERED) <= OVERALL for tally in found]
         tenths = [abs(tally.worst(0) - COVERED) <= TENTH for tally in found]
-        print(f"{split}: {sum(within)} of {len(found)} tables within {OVERALL}, {sum(tenths)} within {TENTH} in all tenths")
+        print(
+            f"{split}: {sum(within)} of {len(found)} tables within {OVERALL}, {sum(tenths)} within {TENTH} in all tenths"
+        )
     print(f"{time.perf_counter() - started:.0f} s")
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.forecast import Forecast as Forecast
     from recombine.jobs.audit.forecast import Shortcut as Shortcut
     from recombine.jobs.audit.forecast import forecast as forecast
+    from recombine.jobs.audit.ranges import CellRanges as CellRanges
+    from recombine.jobs.audit.ranges import Ranges as Ranges
+    from recombine.jobs.audit.ranges import measure_ranges as measure_ranges
     from recombine.jobs.audit.rivals import compare_models as compare_models
 
 open_room(__name__)

@@ -1,15 +1,16 @@
 """A value, a standard error and a 90 % range for every determined cell, calibrated on the seen cells themselves.
 
 Each seen cell that the others determine is predicted from them, in closed form: with residual e and leverage h at
-precision p, the cell is missed by e / (1 - p h), and its leverage without itself is h / (1 - p h). What is missed is the
+precision p, the cell is missed by e / (1 - p h), and its leverage without itself is h / (1 - p h). A miss holds the
 noise of the cell's own mean, the noise of the fit, and the cell's departure from additivity, so its spread is
 
     s^2 = departure^2 (1 + g) + noise^2 (1 / p + h),
 
-g being the leverage that departures have (h where all cells count alike). Misses divided by s are scores; the range of a
-new cell is its predicted value plus and minus q s, where q is the 90 % quantile (of n + 1, as conformal prediction has
-it) of the scores of the seen cells whose leverage is nearest. No normal law is assumed, and where the formula errs with
-leverage, q makes up for it.
+g being the leverage that departures have (p h where all cells count alike). Misses divided by s are scores; the range
+of a new cell is its predicted value plus and minus q s, where q is the 90 % quantile (of n + 1, as conformal prediction
+has it) of the scores of the seen cells whose leverage is nearest. No normal law is assumed, and where the formula errs
+with leverage, q makes up for it. A new cell is taken to depart from additivity like a seen one of such a leverage.
+Where runs of neighbouring levels are missing, as the last years of a series, it departs further: ranges are too narrow.
 
 What the range is for: the cell's mean, if replicates say what noise is (its own noise, 1 / p, is then left out of s);
 else one more measurement like the seen ones, for noise and departure cannot be told apart.
@@ -19,7 +20,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -117,11 +117,15 @@ class Ranges:
     @property
     def obstacle(self) -> str:
         """Why no range can be given, in words; empty if one can."""
+        if self.design.two_values is not None and not self.replicated:
+            return "no 90 % range: the outcome has two values and no rows repeat, so chances are not seen"
         count = self.independent
         if count >= FEWEST_MISSES:
             return ""
         cells = f"{count} seen cell{'s are' if count != 1 else ' is'}" if count else "no seen cell is"
-        return f"no 90 % range: {'only ' if count else ''}{cells} determined by the others, and it takes {FEWEST_MISSES}"
+        return (
+            f"no 90 % range: {'only ' if count else ''}{cells} determined by the others, and it takes {FEWEST_MISSES}"
+        )
 
     @property
     def what(self) -> str:
@@ -166,8 +170,8 @@ class Ranges:
         own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
         half = self._quantile(h) * self.spread.of(own, h, h * self._levels.share(cells))
         low, high = predicted - half, predicted + half
-        if self.design.outcome_labels is not None:  # a two-valued outcome's mean is a share
-            low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        if self.design.two_values is not None:  # the mean of such an outcome lies between them
+            low, high = (np.clip(end, *self.design.two_values) for end in (low, high))
         return CellRanges(predicted, error, low, high)
 
     @cached_property
@@ -224,9 +228,7 @@ class _LevelWeights:
         return np.asarray(np.where(departure > 0, departure, noise * self.precision.min()) / noise)
 
 
-def measure_ranges(
-    design: Design, fit: AdditiveFit, leverages: Leverage, noise: float | None = None
-) -> Ranges:
+def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise: float | None = None) -> Ranges:
     """Predict every seen cell from the others and return what that says about the values of unseen ones.
 
     Parameters
