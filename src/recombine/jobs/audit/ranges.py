@@ -47,7 +47,8 @@ FITTED, FREEDOM = 2_000, 5.0
 class CellRanges:
     """Values of some cells in outcome units, each of shape (N,): predicted, standard error, ends of the 90 % range.
 
-    ``low`` and ``high`` are NaN where no range can be given.
+    The standard error is that of the predicted value as an estimate of what the additive model says. ``low`` and
+    ``high`` allow for the cell's departure from that too; they are NaN where no range can be given.
     """
 
     predicted: FloatArray
@@ -163,7 +164,8 @@ class Ranges:
         """
         predicted = self.fit.predict(cells)
         h = self.leverages.of(cells) if leverage is None else leverage
-        error = self.residual * np.sqrt(np.maximum(h, 0.0))
+        h = np.maximum(h, 0.0)
+        error = self._standard_error(h, h * self._levels.share(cells))
         if self.obstacle:
             blank = np.full(len(cells), np.nan)
             return CellRanges(predicted, error, blank, blank)
@@ -173,6 +175,16 @@ class Ranges:
         if self.design.two_values is not None:  # the mean of such an outcome lies between them
             low, high = (np.clip(end, *self.design.two_values) for end in (low, high))
         return CellRanges(predicted, error, low, high)
+
+    def _standard_error(self, h: FloatArray, carried: FloatArray) -> FloatArray:
+        """Standard error of the predicted values, (N,), the seen cells' departures counted as noise of theirs.
+
+        Where all cells count alike this is the textbook's. Where not, that would let departures shrink with the number
+        of measurements like noise, so each part has its own leverage.
+        """
+        if self._levels.even or not len(self.misses):
+            return np.asarray(self.residual * np.sqrt(h))
+        return np.sqrt(self.spread.departure * carried + self.spread.noise * h)
 
     @cached_property
     def _levels(self) -> _LevelWeights:
@@ -209,12 +221,15 @@ class _LevelWeights:
         self.precision = precision
         self.even = bool(np.allclose(precision, precision[0]))
         self.sums = [
-            tuple(
-                sum(np.bincount(self.seen[:, twin], precision**power, size) for twin in set(design.twins(place)))
-                for power in (1, 2)
-            )
-            for place, size in enumerate(design.sizes)
+            (self._total(design, place, 1), self._total(design, place, 2)) for place in range(len(design.sizes))
         ]
+
+    def _total(self, design: Design, place: int, power: int) -> FloatArray:
+        """Sum of the seen cells' precisions, to a power, over each level of factor ``place`` and its twins."""
+        total = np.zeros(design.sizes[place])
+        for twin in design.twins(place):
+            total += np.bincount(self.seen[:, twin], self.precision**power, len(total))
+        return total
 
     def share(self, cells: IntArray, without: FloatArray | float = 0.0) -> FloatArray:
         """Return g / h of ``cells`` (N, C), with a cell of precision ``without`` (N,) taken out of each level, (N,)."""
@@ -278,7 +293,7 @@ def _fit_spread(
         return Spread(0.0, noise or 0.0)
     step = -(-len(misses) // FITTED)
     misses, own, without, carried = (values[::step] for values in (misses, own, without, carried))
-    typical = np.median(misses**2 / (1 + without / np.median(own))) or np.mean(misses**2)
+    typical = float(np.median(misses**2 / (1 + without / np.median(own))) or np.mean(misses**2))
     grid = typical * np.concatenate([[0.0], np.geomspace(1e-4, 1e3, 71)])
     noises = [noise] if noise is not None else grid * np.median(1 / own)
     if noise is None and np.allclose(own, own[0]):

@@ -74,7 +74,7 @@ class Leverage:
         places = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
         if np.any(self.columns[places] != ids):
             raise InputError("a cell has a conjunction that was never seen, so it is not determined; leave it out")
-        if self._block is not None:
+        if self._block >= 0:
             return self._eliminated(places)
         if len(self.columns) <= DENSE_COLUMNS:
             return self._quadratic(self._inverse, places)
@@ -88,16 +88,16 @@ class Leverage:
     @property
     def solved_singly(self) -> bool:
         """Whether each cell takes a solve of its own, because there are too many columns for an inverse."""
-        return self._block is None and len(self.columns) > DENSE_COLUMNS
+        return self._block < 0 and len(self.columns) > DENSE_COLUMNS
 
     @cached_property
-    def _block(self) -> int | None:
-        """Position of the subset with the most columns, where eliminating it makes the rest small enough."""
+    def _block(self) -> int:
+        """Position of the subset with the most columns, where eliminating it makes the rest small enough; else -1."""
         if self.features.symmetric or len(self.columns) <= FEW_COLUMNS:
-            return None  # interchangeable factors: one cell may hold two conjunctions of a subset
+            return -1  # interchangeable factors: one cell may hold two conjunctions of a subset
         sizes = [len(np.unique(self._ids[:, place])) for place in range(self._ids.shape[1])]
         largest = int(np.argmax(sizes))
-        return largest if len(self.columns) - sizes[largest] <= DENSE_COLUMNS else None
+        return largest if len(self.columns) - sizes[largest] <= DENSE_COLUMNS else -1
 
     @staticmethod
     def _quadratic(inverse: FloatArray, places: IntArray) -> FloatArray:
@@ -142,7 +142,7 @@ class Leverage:
     def _diagonal(self) -> FloatArray:
         """Total weight of each conjunction of the eliminated block, (K1,)."""
         start, stop = self._bounds
-        return np.bincount(self._ids[:, self._block] - start, weights=self._weights, minlength=stop - start)
+        return np.bincount(self._ids[:, self._block] - start, self._weights, stop - start).astype(np.float64)
 
     @cached_property
     def _shares(self) -> csr_array:
@@ -165,7 +165,7 @@ class Leverage:
         kept = np.r_[:start, stop : len(self.columns)]
         rest = self._design[:, kept]
         normal = (rest.T @ rest - self._shares.T @ diags_array(self._diagonal) @ self._shares).toarray()
-        before = np.bincount(rest.indices, weights=rest.data**2, minlength=len(kept))
+        before = np.bincount(rest.indices, rest.data**2, len(kept)).astype(np.float64)
         return _inverse(normal, before, None if self.rank is None else self.rank - (stop - start))
 
     @cached_property
