@@ -41,7 +41,7 @@ def test_headings_come_in_the_order_of_the_questions(flights):
         "Does additivity hold here?",
         "What your model will do",
         "What to collect next",
-        "A certificate",
+        "The shakiest determined cell",
         "Findings",
     ]
     places = [text.index(heading) for heading in headings]

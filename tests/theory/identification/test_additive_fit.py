@@ -138,3 +138,23 @@ def test_an_additive_truth_is_recovered_at_every_determined_cell():
 def test_one_value_per_cell(outcome):
     with pytest.raises(InputError, match="one value per cell"):
         fit_additive(Conjunctions((2, 2)), [[0, 0], [1, 1]], outcome)
+
+
+def test_a_decomposition_that_does_not_converge_is_done_by_the_slower_one(monkeypatch):
+    import scipy.linalg
+
+    cells = every_cell((4, 5))
+    y = np.random.default_rng(0).normal(size=20)
+    expected = fit_additive(Conjunctions((4, 5)), cells, y)
+    fast = scipy.linalg.svd
+
+    def failing(matrix, *, lapack_driver="gesdd", **options):
+        if lapack_driver == "gesdd":
+            raise scipy.linalg.LinAlgError("SVD did not converge")
+        return fast(matrix, lapack_driver=lapack_driver, **options)
+
+    monkeypatch.setattr("scipy.linalg.svd", failing)
+    found = fit_additive(Conjunctions((4, 5)), cells, y)
+    assert np.allclose(found.fitted, expected.fitted)
+    assert np.allclose(found.leverage, expected.leverage)
+    assert found.rank == expected.rank == 8

@@ -163,3 +163,25 @@ def test_a_seen_cell_certifies_itself_and_names_are_used():
 def test_numbering_needs_targets():
     with pytest.raises(InputError, match="give the cell itself"):
         identify([[0, 0], [1, 1]]).certificate_of(0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_three_cells_are_found_wherever_three_are_enough(seed):
+    """Brute force over all triples y(a) + y(b) - y(c), where several factors may change together."""
+    sizes = (3, 4, 3, 2)
+    features, cells = Conjunctions(sizes), every_cell(sizes)
+    chosen = np.random.default_rng(seed).random(len(cells)) < 0.2
+    seen, rows = SeenCells(features, cells[chosen]), features.incidence(cells).toarray()
+    sums = {}
+    for a in np.flatnonzero(chosen):
+        for b in np.flatnonzero(chosen):
+            for total in rows[a] + rows[b] - rows[chosen]:
+                sums.setdefault(total.tobytes(), True)
+    enough = [cell for cell, row in zip(cells, rows, strict=True) if row.tobytes() in sums]
+    several = 0
+    for cell in enough:
+        found = certificate(features, seen, cell)
+        assert len(found) == (1 if seen.holds(cell[None])[0] else 3)
+        several += len(found) == 3 and min((found.cells != cell).sum(axis=1)) > 1
+        assert_certifies(features, seen, found, seed)
+    assert len(enough) > chosen.sum()

@@ -19,8 +19,11 @@ from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit import findings
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
+from recombine.jobs.audit.certificates import explanation
 from recombine.jobs.audit.coverage import Coverage, cover
 from recombine.jobs.audit.forecast import Forecast, forecast
+from recombine.jobs.audit.noise import pooled_variance
+from recombine.jobs.audit.ranges import CellRanges, Ranges, measure_ranges
 from recombine.jobs.audit.rivals import compare_models
 from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
@@ -30,13 +33,11 @@ from recombine.theory.identification.additive_fit import AdditiveFit, fit_additi
 from recombine.theory.identification.certificate import Certificate
 from recombine.theory.identification.counts import Counts
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.identification.leverage import DENSE_COLUMNS, Leverage
+from recombine.theory.identification.leverage import Leverage
 from recombine.verdicts import Finding, Verdict
 
 #: Listed cells whose leverage is solved for where each takes a solve of its own.
 SOLVED_CELLS = 5
-#: Certificates with more terms than the first are shown by that many of their largest.
-LONGEST_SUM, LARGEST_TERMS = 24, 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +90,7 @@ class Audit:
         evenly over the list, are solved; the others are NaN too.
         """
         known = np.flatnonzero(self.codes <= Verdict.DETERMINED)
-        if len(self.identification.null.columns) > DENSE_COLUMNS:
+        if self._leverage.solved_singly:
             known = known[np.unique(np.linspace(0, len(known) - 1, SOLVED_CELLS).astype(int))] if len(known) else known
         result = np.full(len(self.codes), np.nan)
         # A cell whose solve does not converge is left open rather than stopping the audit.
@@ -145,15 +146,52 @@ class Audit:
         return np.asarray((self._sums < low - slack) | (self._sums > high + slack))
 
     @cached_property
+    def ranges(self) -> Ranges | None:
+        """What the seen cells' own misses say about the values of others; None without an outcome or leverages."""
+        if self.fit is None or self._leverage.solved_singly:
+            return None
+        pooled = pooled_variance(self.design)
+        # Where floating point cannot invert the seen cells, values are given without error or range.
+        with suppress(SolverError):
+            return measure_ranges(self.design, self.fit, self._leverage, None if pooled is None else pooled[0])
+        return None
+
+    def ranges_of(self, cells: IntArray, leverage: FloatArray | None = None) -> CellRanges:
+        """Return predicted value, standard error and 90 % range of ``cells`` (N, C); NaN where nothing follows.
+
+        ``leverage`` saves the work where it is known already, NaN for cells that are not determined.
+        """
+        found, blank = np.full((4, len(cells)), np.nan), np.full(len(cells), np.nan)
+        known = self.identification.verdicts_of(cells) <= Verdict.DETERMINED
+        if self.fit is not None:
+            found[0, known] = self.design.bounded(self.fit.predict(cells[known]))
+        if self.ranges is not None:
+            some = self.ranges.of(cells[known], leverage=None if leverage is None else leverage[known])
+            bounded = self.design.bounded
+            found[1:, known] = some.standard_error, bounded(some.low), bounded(some.high)
+        return CellRanges(*(blank if self.fit is None else values for values in found))
+
+    @property
+    def ranges_statement(self) -> str:
+        """One sentence on the ranges, or on why there are none; empty without an outcome."""
+        if self.ranges is not None:
+            return self.ranges.statement
+        return (
+            "" if self.fit is None else "No standard error or range: there are too many levels to work out leverages."
+        )
+
+    @cached_property
     def verdicts(self) -> Table:
-        """The listed cells with their verdicts, leverage and, given an outcome, the value that follows."""
+        """The listed cells with their verdicts and leverage; given an outcome, the value that follows and its range."""
         words = np.array([verdict.word for verdict in Verdict], dtype=object)
         columns: dict[str, Any] = {"verdict": words[self.codes]}
         if self.order > 1:
             columns["verdict at order 1"] = words[self.first.verdicts_of(self.listing.cells)]
         columns["leverage"] = self.leverage
-        if self.predictions is not None:
-            columns["predicted"] = self.predictions
+        if self.fit is not None:
+            values = self.ranges_of(self.listing.cells, self.leverage)
+            columns |= {"predicted": values.predicted, "standard error": values.standard_error}
+            columns |= {"low": values.low, "high": values.high}
         if self.beyond.any():
             columns["sum out of range"] = self.beyond
         return Table({**level_columns(self.design, self.listing.cells, columns), **columns})
@@ -218,7 +256,7 @@ class Audit:
                 findings.cells_not_determined(listed, codes, counts, order, self.identification.deficit),
                 findings.level_never_seen(self.design),
                 findings.cells_undecided(listed, codes, counts),
-                findings.shaky_cells(self.design, listed, codes, self.leverage),
+                findings.shaky_cells(self.design, listed, codes, self.leverage, self.verdicts),
                 findings.leak_risk(self.forecast),
                 findings.shortcut_factor(self.forecast),
                 findings.additivity_fails(self.additivity, order),
@@ -243,27 +281,8 @@ class Audit:
         return self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
 
     def explain(self, cell: Cell | int) -> str:
-        """Return the verdict of one cell in words: the certificate with level names, or why there is none."""
-        codes = self._cell(cell)
-        verdict = Verdict(int(self.identification.verdicts_of(codes[None])[0]))
-        lead = f"{self.design.label(codes)}: {verdict.word}. {verdict.text.meaning}"
-        if verdict is not Verdict.DETERMINED:
-            return f"{lead} {verdict.text.action}"
-        try:
-            found = self.certificate(cell)
-            leverage = float(self.leverage_of(codes[None])[0])
-        except SolverError as error:
-            return f"{lead}\n  Its certificate was not found: {error}."
-        return f"{lead}\n  {self._sum(found)}\n  leverage {leverage:.3g} (variance in units of one measurement's)"
-
-    def _sum(self, found: Certificate) -> str:
-        """Return a certificate as text; of a long one only the largest terms."""
-        labels = [factor.labels for factor in self.design.factors]
-        if len(found) <= LONGEST_SUM:
-            return found.text(labels)
-        largest = np.argsort([-abs(float(weight)) for weight in found.weights], kind="stable")[:LARGEST_TERMS]
-        terms = [f"{float(found.weights[term]):+.3g} y({self.design.label(found.cells[term])})" for term in largest]
-        return f"a weighted sum of {len(found):,} seen cells, led by {'  '.join(terms)}"
+        """Return the verdict of one cell in words: its value, range and certificate, or why there is none."""
+        return explanation(self, self._cell(cell))
 
     def suggest(
         self,

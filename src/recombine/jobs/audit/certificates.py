@@ -1,4 +1,8 @@
-"""The ten certificates worth reading: which determined cells to show, and each one's sum in level names."""
+"""The certificates worth reading: which determined cells to show, and each one's sum in level names.
+
+A certificate proves that a cell is determined, by few seen cells. It is not the prediction, which uses all of them and
+varies less; so its own value and variance are said beside it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical, contains
 from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
@@ -28,8 +32,8 @@ FEW_CELLS, FEW_CONJUNCTIONS = 400, 150
 TRIED, SEARCHED, NEARBY = 40, 2, 100
 #: Why a cell is shown, in the order of showing.
 REASONS = ("the only one", "held out", "highest leverage", "lowest leverage")
-#: Longer sums are cut here, and the number of terms left out is given.
-MOST_TERMS = 24
+#: Longer sums are cut here, and the number of terms left out is given; in plain text to that many of the largest.
+MOST_TERMS, LARGEST_TERMS = 24, 6
 #: Cells looked at for one pick; a cell that shares no level with earlier picks is nearly always among them.
 LOOKED_AT = 200
 
@@ -46,15 +50,22 @@ class Term:
 
 @dataclass(frozen=True)
 class ShownCertificate:
-    """A determined cell with its certificate: why it is shown, the sum, the values that follow, the measured one."""
+    """A determined cell with its certificate: why it is shown, the sum, what it gives, what is predicted and measured.
+
+    ``variance`` is the sum's own, ``leverage`` that of the prediction ``by_fit``, both in units of one measurement's.
+    """
 
     label: str
     reason: str
     terms: tuple[Term, ...]
     further: int
-    leverage: float
+    variance: float
     by_sum: float | None
+    leverage: float
     by_fit: float | None
+    standard_error: float
+    low: float
+    high: float
     measured: float | None
     verified: bool
 
@@ -146,35 +157,50 @@ def _nearby(audit: Audit, cell: IntArray) -> SeenCells:
 
 
 def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCertificate:
-    observed = _observed(audit, found)
-    labels = [audit.design.label(cell) for cell in found.cells]
+    design, places = audit.design, _places(audit, found)
+    labels = [design.label(cell) for cell in found.cells]
+    observed = None if design.outcome is None else design.outcome[design.train][places]
     values = [None] * len(labels) if observed is None else observed.tolist()
+    value = audit.ranges_of(audit.listing.cells[[row]], audit.leverage[[row]])
     return ShownCertificate(
-        audit.design.label(audit.listing.cells[row]),
+        design.label(audit.listing.cells[row]),
         reason,
         tuple(map(_term, found.weights, labels, values))[:MOST_TERMS],
         max(len(labels) - MOST_TERMS, 0),
-        float(audit.leverage[row]),
+        certificate_variance(audit, found),
         None if observed is None else found.value(observed),
-        None if audit.predictions is None else float(audit.predictions[row]),
+        float(audit.leverage[row]),
+        None if observed is None else float(value.predicted[0]),
+        float(value.standard_error[0]),
+        float(value.low[0]),
+        float(value.high[0]),
         _measured(audit, row),
         found.verified,
     )
+
+
+def certificate_variance(audit: Audit, found: Certificate) -> float:
+    """Return the variance of a certificate's sum, in units of one measurement's.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
+    >>> certificate_variance(audit, audit.certificate([1, 1]))
+    3.0
+    """
+    precision = audit.design.precision[audit.design.train][_places(audit, found)]
+    return float(np.sum(np.array([float(weight) for weight in found.weights]) ** 2 / precision))
 
 
 def _term(weight: Fraction, label: str, observed: float | None) -> Term:
     return Term("−" if weight < 0 else "+", "" if abs(weight) == 1 else str(abs(weight)), label, observed)
 
 
-def _observed(audit: Audit, found: Certificate) -> FloatArray | None:
-    """Outcomes of the seen cells of a certificate, shape (m,)."""
-    design = audit.design
-    if design.outcome is None:
-        return None
-    outcomes = design.outcome[design.train]
-    places = [int(np.flatnonzero((design.seen == cell).all(axis=1))[0]) for cell in found.cells]
-    values: FloatArray = outcomes[places]
-    return values
+def _places(audit: Audit, found: Certificate) -> IntArray:
+    """Places of a certificate's cells among the seen ones, shape (m,)."""
+    seen = audit.design.seen
+    return np.array([int(np.flatnonzero((seen == cell).all(axis=1))[0]) for cell in found.cells], dtype=np.int64)
 
 
 def _measured(audit: Audit, row: int) -> float | None:
@@ -186,3 +212,69 @@ def _measured(audit: Audit, row: int) -> float | None:
     cell = canonical(audit.listing.cells[[row]], design.symmetric)
     places = np.flatnonzero((held == cell).all(axis=1))
     return float(design.outcome[~design.train][places[0]]) if len(places) else None
+
+
+def explanation(audit: Audit, cell: IntArray) -> str:
+    """Return the verdict of one cell (C,) in words: its value and range, and the certificate with its own variance.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]], outcome=[1.0, 2.0, 11.0]))
+    >>> print(explanation(audit, np.array([1, 1])).partition("the certificate shows the sum.")[2].strip())
+    predicted 12 (leverage 3: its variance in units of one measurement's)
+      no 90 % range: no seen cell is determined by the others, and it takes 20
+      certificate: y(1,1) = y(1,0) + y(0,1) - y(0,0)
+      the sum: 11 + 2 - 1 = 12, with variance 3; a proof by few cells, while the prediction uses all
+    """
+    verdict = Verdict(int(audit.identification.verdicts_of(cell[None])[0]))
+    lead = f"{audit.design.label(cell)}: {verdict.word}. {verdict.text.meaning}"
+    if verdict is not Verdict.DETERMINED:
+        return f"{lead} {verdict.text.action}"
+    return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell)])
+
+
+def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
+    """The cell's predicted value, standard error and range, as far as they are known."""
+    leverage = np.array([np.nan])
+    with suppress(SolverError):
+        leverage = audit.leverage_of(cell[None])
+    words = f"leverage {leverage[0]:.3g}: its variance in units of one measurement's"
+    value = audit.ranges_of(cell[None], leverage)
+    if np.isnan(value.predicted[0]):
+        return [] if np.isnan(leverage[0]) else [words]
+    known = "" if np.isnan(value.standard_error[0]) else f", standard error {value.standard_error[0]:.4g}"
+    first = f"predicted {value.predicted[0]:.6g}{known}" + ("" if np.isnan(leverage[0]) else f" ({words})")
+    if audit.ranges is None or audit.ranges.obstacle:
+        statement = audit.ranges_statement
+        return [first, f"{statement[0].lower()}{statement[1:]}".removesuffix(".")]
+    return [first, f"90 % range {value.low[0]:.6g} to {value.high[0]:.6g}, for {audit.ranges.what}"]
+
+
+def _certificate_lines(audit: Audit, cell: IntArray) -> list[str]:
+    """The certificate in level names and, given an outcome, the seen values that it adds up."""
+    try:
+        found = audit.identification.certificate_of(tuple(cell.tolist()))
+    except SolverError as error:
+        return [f"its certificate was not found: {error}"]
+    variance = certificate_variance(audit, found)
+    weights = [float(weight) for weight in found.weights]
+    aside = f"with variance {variance:.3g}; a proof by few cells, while the prediction uses all"
+    outcome = audit.design.outcome
+    observed = None if outcome is None else outcome[audit.design.train][_places(audit, found)]
+    total = "" if observed is None else f" = {found.value(observed):.6g}"
+    if len(found) > MOST_TERMS:
+        largest = np.argsort(-np.abs(weights), kind="stable")[:LARGEST_TERMS]
+        terms = [f"{weights[term]:+.3g} y({audit.design.label(found.cells[term])})" for term in largest]
+        text = f"certificate: a weighted sum of {len(found):,} seen cells, led by {'  '.join(terms)}"
+        return [text, f"the sum{total}, {aside}"]
+    lines = [f"certificate: {found.text([factor.labels for factor in audit.design.factors])}"]
+    if observed is None:
+        return [*lines, f"the sum, {aside}"]
+    added = " ".join(map(_summand, found.weights, observed.tolist())).removeprefix("+ ")
+    return [*lines, f"the sum: {added}{total}, {aside}"]
+
+
+def _summand(weight: Fraction, value: float) -> str:
+    shown = f"({value:.6g})" if value < 0 else f"{value:.6g}"
+    return f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight)} × '}{shown}"

@@ -13,6 +13,7 @@ from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityCheck
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.audit.noise import SHOWN
 from recombine.jobs.listing import Listing
+from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
 from recombine.verdicts import FINDINGS, Finding, Verdict, round_estimate
 
@@ -77,18 +78,22 @@ def cells_undecided(listed: Listing, codes: IntArray, counts: Counts) -> Finding
     return Finding(FINDINGS["RC105"], f"{number} cells could not be decided; {Verdict.UNDECIDED.text.action}")
 
 
-def shaky_cells(design: Design, listed: Listing, codes: IntArray, leverage: FloatArray) -> Finding | None:
-    """RC106: determined cells with a high leverage."""
+def shaky_cells(
+    design: Design, listed: Listing, codes: IntArray, leverage: FloatArray, verdicts: Table
+) -> Finding | None:
+    """RC106: determined cells with a high leverage; the shakiest with its range in outcome units."""
     known = np.where(codes == Verdict.DETERMINED, leverage, np.nan)
     looked_at = int((~np.isnan(known)).sum())
     count = int((known > SHAKY).sum())
     if not count:
         return None
     shakiest = int(np.nanargmax(known))
+    ends = [float(verdicts[end][shakiest]) for end in ("low", "high") if end in verdicts.columns]
+    ranged = f", 90 % range {ends[0]:.4g} to {ends[1]:.4g}" if ends and np.isfinite(ends).all() else ""
     return Finding(
         FINDINGS["RC106"],
         f"{count:,} of {looked_at:,} determined cells looked at {'have' if count != 1 else 'has'} leverage above "
-        f"{SHAKY:g} (largest {known[shakiest]:.1f}: {design.label(listed.cells[shakiest])})",
+        f"{SHAKY:g} (largest {known[shakiest]:.1f}: {design.label(listed.cells[shakiest])}{ranged})",
     )
 
 

@@ -69,6 +69,7 @@ def page(
         forecast=_forecast(audit),
         models=_models(audit, models),
         advice={"plan": advised, "table": tables.plan_table(advised)},
+        values=tables.values_table(audit),
         certificates=certificates_to_show(audit),
         words=_words(audit, command),
     )

@@ -188,6 +188,25 @@ def open_cells_table(audit: Audit) -> PageTable | None:
     return page_table("t-open", caption, shown, [*levels, ("verdict", lambda row: Verdict(int(audit.codes[row])))])
 
 
+def values_table(audit: Audit) -> PageTable | None:
+    """Determined cells with their predicted values and ranges, the shakiest first; None without an outcome."""
+    if audit.fit is None:
+        return None
+    where = np.flatnonzero(audit.codes == Verdict.DETERMINED)
+    where = where[np.argsort(-audit.leverage[where], kind="stable")]  # unknown leverages last
+    shown, verdicts = where[:MOST_OPEN].tolist(), audit.verdicts
+    caption = f"Predicted values, the shakiest first: {len(shown):,} of {len(where):,} determined cells listed"
+
+    def column(name: str) -> Value:
+        return lambda row: float(verdicts[name][row])
+
+    names = {"predicted": "predicted", "standard error": "standard error", "low": "90 % range from", "high": "to"}
+    columns = [(head, column(name)) for name, head in (names | {"leverage": "leverage"}).items()]
+    return page_table(
+        "t-values", caption, shown, [*_levels(audit.design, lambda row: audit.listing.cells[row]), *columns]
+    )
+
+
 def orders_table(audit: Audit) -> PageTable | None:
     """The additivity check, one row per order."""
     check = audit.additivity

@@ -6,8 +6,11 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recombine._version import __version__
 from recombine.jobs.advice.plan import Pick, Plan
+from recombine.jobs.audit.ranges import COVERED
 from recombine.report.json_text import json_text
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
@@ -57,6 +60,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "deficit": audit.identification.deficit,
         "coverage": list(coverage.ways.rows()),
         "additivity": _additivity(audit),
+        "ranges": _ranges(audit),
         "held_out": None if audit.held_out_errors is None else list(audit.held_out_errors.rows()),
         "forecast": _forecast(audit),
         "findings": [
@@ -71,6 +75,23 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
             "shown": min(len(audit.verdicts), MOST_ROWS),
         },
         "verdicts": list(audit.verdicts.head(MOST_ROWS).rows()),
+    }
+
+
+def _ranges(audit: Audit) -> dict[str, Any] | None:
+    """What the columns low and high of the verdicts are; the standard deviations are null where no range is given."""
+    found = audit.ranges
+    if found is None:
+        return None
+    given = not found.obstacle
+    return {
+        "statement": found.statement,
+        "share": COVERED,
+        "of": found.what,
+        "cells": len(found.misses),
+        "departure": float(np.sqrt(found.spread.departure)) if given and found.replicated else None,
+        "noise": float(np.sqrt(found.spread.noise)) if given and found.replicated else None,
+        "residual": found.residual,
     }
 
 

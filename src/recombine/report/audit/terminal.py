@@ -112,7 +112,7 @@ def _additivity(audit: Audit, console: Console) -> None:
         return
     _paragraphs(console, *(audit.additivity.statement_at(order) for order in sorted({1, audit.order})))
     held, breakers = wording.held_out_sentence(audit), wording.breakers_sentence(audit)
-    _paragraphs(console, wording.beyond_sentence(audit), held, breakers)
+    _paragraphs(console, wording.beyond_sentence(audit), held, breakers, audit.ranges_statement)
 
 
 def _forecast(audit: Audit, console: Console) -> None:
@@ -179,14 +179,14 @@ def _plan(plan: Plan, console: Console) -> None:
 
 
 def _example(audit: Audit, console: Console) -> None:
-    """Show one certificate: the determined cell with the largest leverage, the one most worth a look."""
+    """Show one cell with its value and certificate: the one with the largest leverage, most worth a look."""
     if audit.identification.route != "graph" and len(audit.design.seen) > QUICK_SEARCH:
         return
     known = np.flatnonzero((audit.codes == Verdict.DETERMINED) & ~np.isnan(audit.leverage))
     if not len(known):
         return
     shakiest = int(known[np.argmax(audit.leverage[known])])
-    print_title(console, "A certificate (the determined cell with the largest leverage)")
+    print_title(console, f"The shakiest determined cell: {audit.design.label(audit.listing.cells[shakiest])}")
     _paragraphs(console, *(line.strip() for line in audit.explain(shakiest).splitlines()[1:]))
 
 

@@ -85,20 +85,30 @@ def fit_additive(
 
 
 def _dense(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
-    from scipy.linalg import svd
-    from threadpoolctl import threadpool_limits
-
     whole = conjunctions.incidence(cells)
     used = np.unique(whole.indices)  # conjunctions never seen stay at zero, as in the minimum-norm solution
     design = whole[:, used].toarray()
-    with threadpool_limits(1):  # a second thread made the decomposition of a few hundred cells ten times slower
-        left, singular, right = svd(design * scale[:, None], full_matrices=False, check_finite=False)
+    left, singular, right = _decomposed(design * scale[:, None])
     kept = singular > RANK_SHARE * singular[0]
     left, singular, right = left[:, kept], singular[kept], right[kept]
     solution = right.T @ ((left.T @ (scale * values)) / singular)
     table = np.zeros(conjunctions.columns)
     table[used] = solution
     return AdditiveFit(conjunctions, table, design @ solution, np.square(left).sum(axis=1), int(kept.sum()), left)
+
+
+def _decomposed(matrix: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Singular value decomposition of a finite matrix."""
+    from scipy.linalg import LinAlgError, svd
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # a second thread made the decomposition of a few hundred cells ten times slower
+        try:
+            left, singular, right = svd(matrix, full_matrices=False, check_finite=False)
+        except LinAlgError:
+            # Divide and conquer fails on some tables of ones and zeros, whose singular values come in clusters.
+            left, singular, right = svd(matrix, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    return left, singular, right
 
 
 def _sparse(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, canonical
+from recombine.cells.conjunctions import Conjunctions, Subset, canonical
 from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
 from recombine.theory.identification.level_graph import is_graph, level_graph, shortest_path
 from recombine.theory.identification.signed_sums import Terms, balances, signed_sum
+
+#: Seen cells looked at, over all ways to let several factors change together, in search of a cube.
+SEARCHED_CELLS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -149,9 +152,10 @@ def _by_path(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
 
 
 def cube_terms(features: Conjunctions, seen: SeenCells, target: IntArray) -> Terms:
-    """Look for order + 1 factors and other levels of theirs such that all other corners of that cube are seen.
+    """Look for order + 1 groups of factors with other levels such that all other corners of that cube are seen.
 
-    Quick at any size; empty where there is no such cube.
+    Such a cube is the shortest certificate there is: at order 1, three cells. Each group is one factor where possible,
+    or several that change together. Quick at any size; empty where no such cube is found.
 
     Examples
     --------
@@ -160,19 +164,45 @@ def cube_terms(features: Conjunctions, seen: SeenCells, target: IntArray) -> Ter
     >>> sorted((cell, int(weight)) for cell, weight in cube_terms(features, seen, np.array([1, 1])).items())
     [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
     """
-    for flipped in itertools.combinations(range(len(target)), features.order + 1):
+    budget = SEARCHED_CELLS
+    for groups in _groupings(len(target), features.order + 1):
+        # One factor to a group is what most designs have and is always tried.
+        budget -= 0 if max(map(len, groups)) == 1 else len(seen)
+        if budget < 0:
+            break
+        flipped = [factor for group in groups for factor in group]
         kept = [factor for factor in range(len(target)) if factor not in flipped]
         opposite = _opposite(seen, target, kept, flipped)
-        corners = [corner for size in range(1, len(flipped)) for corner in itertools.combinations(flipped, size)]
+        corners = [corner for size in range(1, len(groups)) for corner in itertools.combinations(groups, size)]
         for corner in corners:
-            opposite = opposite[seen.holds(_with(target, opposite, corner))]
+            opposite = opposite[seen.holds(_with(target, opposite, sum(corner, ())))] if len(opposite) else opposite
         if len(opposite):
             terms: Terms = defaultdict(Fraction)
-            for corner in [*corners, flipped]:
-                row = canonical(_with(target, opposite[:1], corner), features.symmetric)[0]
+            for corner in [*corners, groups]:
+                row = canonical(_with(target, opposite[:1], sum(corner, ())), features.symmetric)[0]
                 terms[tuple(row.tolist())] += Fraction((-1) ** (len(corner) + 1))
             return terms
     return {}
+
+
+def _groupings(factors: int, count: int) -> Iterator[tuple[Subset, ...]]:
+    """Yield the ways to choose ``count`` disjoint groups of factors, fewest factors first."""
+    for size in range(count, factors + 1):
+        for chosen in itertools.combinations(range(factors), size):
+            yield from _partitions(chosen, count)
+
+
+def _partitions(members: Subset, count: int) -> Iterator[tuple[Subset, ...]]:
+    """Yield the ways to divide ``members`` into ``count`` groups, none empty."""
+    if count == 1:
+        yield (members,)
+        return
+    first, rest = members[0], members[1:]
+    for size in range(len(members) - count + 1):
+        for company in itertools.combinations(rest, size):
+            left = tuple(member for member in rest if member not in company)
+            for others in _partitions(left, count - 1):
+                yield ((first, *company), *others)
 
 
 def _opposite(seen: SeenCells, target: IntArray, kept: Sequence[int], flipped: Sequence[int]) -> IntArray:

@@ -2,6 +2,10 @@
 
 The least-squares value of a cell with row phi has variance phi (Phi' W Phi)^+ phi', the squared length of the shortest
 certificate's weights. A seen cell has at most 1, a cell that closes one cube at order k has 2**(k+1) - 1 or less.
+
+Every cell holds one conjunction of each subset of factors, so the columns of one subset are orthogonal: the largest
+such block is eliminated by division, and only what is left of the normal matrix is inverted. A table with one factor of
+thousands of levels and others of hundreds costs what the others cost.
 """
 
 from __future__ import annotations
@@ -18,8 +22,12 @@ from recombine.errors import InputError, SolverError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-#: Up to this many seen columns one dense inverse serves all cells.
+#: Up to this many seen columns (beside the largest block, where that can be eliminated) one inverse serves all cells.
 DENSE_COLUMNS = 4000
+#: Below this many columns in all, elimination gains nothing.
+FEW_COLUMNS = 300
+#: Entries of the eliminated block's table that are held at once.
+BLOCK_ENTRIES = 20_000_000
 
 #: Cells solved one by one at most in a call beyond that.
 SINGLE_CELLS = 2000
@@ -66,8 +74,10 @@ class Leverage:
         places = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
         if np.any(self.columns[places] != ids):
             raise InputError("a cell has a conjunction that was never seen, so it is not determined; leave it out")
+        if self._block >= 0:
+            return self._eliminated(places)
         if len(self.columns) <= DENSE_COLUMNS:
-            return self._quadratic(places)
+            return self._quadratic(self._inverse, places)
         if len(cells) > SINGLE_CELLS:
             raise InputError(
                 f"leverage of {len(cells)} cells over {len(self.columns)} conjunctions is solved cell by cell; "
@@ -75,12 +85,88 @@ class Leverage:
             )
         return np.array([self._one(row) for row in places])
 
-    def _quadratic(self, places: IntArray) -> FloatArray:
+    @property
+    def solved_singly(self) -> bool:
+        """Whether each cell takes a solve of its own, because there are too many columns for an inverse."""
+        return self._block < 0 and len(self.columns) > DENSE_COLUMNS
+
+    @cached_property
+    def _block(self) -> int:
+        """Position of the subset with the most columns, where eliminating it makes the rest small enough; else -1."""
+        if self.features.symmetric or len(self.columns) <= FEW_COLUMNS:
+            return -1  # interchangeable factors: one cell may hold two conjunctions of a subset
+        sizes = [len(np.unique(self._ids[:, place])) for place in range(self._ids.shape[1])]
+        largest = int(np.argmax(sizes))
+        return largest if len(self.columns) - sizes[largest] <= DENSE_COLUMNS else -1
+
+    @staticmethod
+    def _quadratic(inverse: FloatArray, places: IntArray) -> FloatArray:
         total = np.zeros(len(places))
         for left in range(places.shape[1]):
             for right in range(places.shape[1]):
-                total += self._inverse[places[:, left], places[:, right]]
+                total += inverse[places[:, left], places[:, right]]
         return total
+
+    def _eliminated(self, places: IntArray) -> FloatArray:
+        """Leverages by way of the eliminated block, (N, J) -> (N,).
+
+        With x = (a, v), a in the block of diagonal D and B the block's rows of the rest:
+        x A^+ x' = 1 / D_a + (v - B_a / D_a) S^+ (v - B_a / D_a)', S the Schur complement.
+        """
+        start, stop = self._bounds
+        heads, rest = places[:, self._block] - start, self._reduced(np.delete(places, self._block, axis=1))
+        total = 1 / self._diagonal[heads] + self._quadratic(self._schur_inverse, rest)
+        width = max(BLOCK_ENTRIES // max(len(self._schur_inverse), 1), 1)
+        order = np.argsort(heads, kind="stable")
+        for first in range(0, stop - start, width):
+            table = self._shares[first : first + width]
+            mixed = table @ self._schur_inverse
+            own = np.asarray(table.multiply(mixed).sum(axis=1)).reshape(-1)
+            mine = order[slice(*np.searchsorted(heads[order], [first, first + width]))]
+            row = heads[mine] - first
+            total[mine] += own[row] - 2 * mixed[row[:, None], rest[mine]].sum(axis=1)
+        return total
+
+    @property
+    def _bounds(self) -> tuple[int, int]:
+        """First column of the eliminated block, and the one after its last: ids of one subset are consecutive."""
+        ids = self._ids[:, self._block]
+        return int(ids.min()), int(ids.max()) + 1
+
+    def _reduced(self, places: IntArray) -> IntArray:
+        """Renumber columns as if the eliminated block were not there."""
+        start, stop = self._bounds
+        return np.where(places >= stop, places - (stop - start), places)
+
+    @cached_property
+    def _diagonal(self) -> FloatArray:
+        """Total weight of each conjunction of the eliminated block, (K1,)."""
+        start, stop = self._bounds
+        return np.bincount(self._ids[:, self._block] - start, self._weights, stop - start).astype(np.float64)
+
+    @cached_property
+    def _shares(self) -> csr_array:
+        """B / D: how the weight of each eliminated conjunction divides over the other columns, (K1, K2)."""
+        from scipy.sparse import csr_array, diags_array
+
+        start, stop = self._bounds
+        heads = np.repeat(self._ids[:, self._block] - start, self._ids.shape[1] - 1)
+        rest = self._reduced(np.delete(self._ids, self._block, axis=1)).reshape(-1)
+        weights = np.repeat(self._weights, self._ids.shape[1] - 1)
+        shape = (stop - start, len(self.columns) - (stop - start))
+        return csr_array(diags_array(1 / self._diagonal) @ csr_array((weights, (heads, rest)), shape=shape))
+
+    @cached_property
+    def _schur_inverse(self) -> FloatArray:
+        """Inverse of what is left of the normal matrix when the block is eliminated, (K2, K2)."""
+        from scipy.sparse import diags_array
+
+        start, stop = self._bounds
+        kept = np.r_[:start, stop : len(self.columns)]
+        rest = self._design[:, kept]
+        normal = (rest.T @ rest - self._shares.T @ diags_array(self._diagonal) @ self._shares).toarray()
+        before = np.bincount(rest.indices, rest.data**2, len(kept)).astype(np.float64)
+        return _inverse(normal, before, None if self.rank is None else self.rank - (stop - start))
 
     @cached_property
     def _design(self) -> csr_array:
@@ -93,29 +179,9 @@ class Leverage:
 
     @cached_property
     def _inverse(self) -> FloatArray:
-        """Inverse of the normal matrix on a maximal set of independent columns, zero elsewhere, (K, K).
-
-        Constraints on the other columns follow for every determined cell, so they may be dropped.
-        """
-        from scipy.linalg.lapack import dpotri, dpstrf
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1):
-            normal = (self._design.T @ self._design).toarray()
-            scale = 1 / np.sqrt(np.diag(normal))
-            factor, pivots, found, _ = dpstrf(normal * scale[:, None] * scale, tol=SMALLEST_PIVOT)
-            rank = int(found) if self.rank is None else self.rank
-            if rank > found:
-                raise SolverError(
-                    f"the seen cells have rank {rank} but floating point sees {found}; leverage would be unreliable"
-                )
-            upper, info = dpotri(np.asfortranarray(factor[:rank, :rank]))
-        if info:
-            raise SolverError("the normal matrix could not be inverted; lower the order or merge levels")
-        kept = pivots[:rank] - 1
-        inverse = np.zeros_like(normal)
-        inverse[np.ix_(kept, kept)] = np.triu(upper) + np.triu(upper, 1).T
-        return np.asarray(inverse * scale[:, None] * scale)
+        """Inverse of the whole normal matrix, (K, K)."""
+        normal = (self._design.T @ self._design).toarray()
+        return _inverse(normal, np.diag(normal).copy(), self.rank)
 
     def _one(self, places: IntArray) -> float:
         """Squared length of the shortest weights that give one cell."""
@@ -128,3 +194,30 @@ class Leverage:
         if np.abs(self._design.T @ solved[0] - wanted).max() > 1e-6:
             raise SolverError("the leverage of a cell did not converge; the cell may not be determined")
         return float(solved[0] @ solved[0])
+
+
+def _inverse(normal: FloatArray, size: FloatArray, rank: int | None) -> FloatArray:
+    """Inverse of a normal matrix on a maximal set of independent columns, zero elsewhere, (K, K).
+
+    Constraints on the other columns follow for every determined cell, so they may be dropped. ``size`` (K,) scales the
+    columns: a pivot is zero in proportion to what was there before anything was subtracted.
+    """
+    from scipy.linalg.lapack import dpotri, dpstrf
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        scale = 1 / np.sqrt(size)
+        factor, pivots, found, _ = dpstrf(normal * scale[:, None] * scale, tol=SMALLEST_PIVOT)
+        if rank is None:
+            rank = int(found)
+        if rank > found:
+            raise SolverError(
+                f"the seen cells have rank {rank} but floating point sees {found}; leverage would be unreliable"
+            )
+        upper, info = dpotri(np.asfortranarray(factor[:rank, :rank])) if rank else (np.zeros((0, 0)), 0)
+    if info:
+        raise SolverError("the normal matrix could not be inverted; lower the order or merge levels")
+    kept = pivots[:rank] - 1
+    inverse = np.zeros_like(normal)
+    inverse[np.ix_(kept, kept)] = np.triu(upper) + np.triu(upper, 1).T
+    return np.asarray(inverse * scale[:, None] * scale)

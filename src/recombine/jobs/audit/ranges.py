@@ -1,0 +1,311 @@
+"""A value, a standard error and a 90 % range for every determined cell, calibrated on the seen cells themselves.
+
+Each seen cell that the others determine is predicted from them, in closed form: with residual e and leverage h at
+precision p, the cell is missed by e / (1 - p h), and its leverage without itself is h / (1 - p h). A miss holds the
+noise of the cell's own mean, the noise of the fit, and the cell's departure from additivity, so its spread is
+
+    s^2 = departure^2 (1 + g) + noise^2 (1 / p + h),
+
+g being the leverage that departures have (p h where all cells count alike). Misses divided by s are scores; the range
+of a new cell is its predicted value plus and minus q s, where q is the 90 % quantile (of n + 1, as conformal prediction
+has it) of the scores of the seen cells whose leverage is nearest. No normal law is assumed, and where the formula errs
+with leverage, q makes up for it. A new cell is taken to depart from additivity like a seen one of such a leverage.
+Where runs of neighbouring levels are missing, as the last years of a series, it departs further: ranges are too narrow.
+
+What the range is for: the cell's mean, if replicates say what noise is (its own noise, 1 / p, is then left out of s);
+else one more measurement like the seen ones, for noise and departure cannot be told apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.brief import brief_repr
+from recombine.design.design import Design
+from recombine.theory.identification.additive_fit import AdditiveFit
+from recombine.theory.identification.leverage import Leverage
+
+#: Share of cells that lie in their range.
+COVERED = 0.9
+#: Fewer seen cells than this that the others determine give no range.
+FEWEST_MISSES = 20
+#: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
+NEAREST_SHARE, NEAREST = 0.2, 50
+#: Leverages at which the quantile is worked out; between them it is interpolated.
+KNOTS = 101
+#: 1 - p h below this: the cell is known from itself alone.
+ALONE = 1e-7
+#: Misses that the spread is fitted to at most, and the freedom of its Student law (a few wild cells count little).
+FITTED, FREEDOM = 2_000, 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class CellRanges:
+    """Values of some cells in outcome units, each of shape (N,): predicted, standard error, ends of the 90 % range.
+
+    The standard error is that of the predicted value as an estimate of what the additive model says. ``low`` and
+    ``high`` allow for the cell's departure from that too; they are NaN where no range can be given.
+    """
+
+    predicted: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Variances behind a miss: the cells' departure from additivity, and the noise of one measurement."""
+
+    departure: float
+    noise: float
+
+    def of(self, own: FloatArray, leverage: FloatArray, carried: FloatArray) -> FloatArray:
+        """Return the standard deviation of misses, (N,).
+
+        ``own`` is 1 / p of the cell's own mean (0: the true mean), ``leverage`` that of noise, ``carried`` that of the
+        other cells' departures.
+        """
+        return np.sqrt(self.departure * (1 + carried) + self.noise * (own + leverage))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """What the seen cells' own misses say about the values of others; see `measure_ranges`.
+
+    Attributes
+    ----------
+    design : Design
+    fit : AdditiveFit
+    leverages : Leverage
+    misses : float array of shape (n,)
+        Observed minus predicted from the others, of the seen cells that those determine.
+    without : float array of shape (n,)
+        Leverage of each without itself.
+    scores : float array of shape (n,)
+        Misses, without sign, in units of their spread.
+    spread : Spread
+    residual : float
+        Residual standard deviation of one measurement about the fit; NaN if the fit leaves no freedom.
+    freedom : int
+        Degrees of freedom of the residuals.
+    replicated : bool
+        Whether replicates say what noise is, so that the range is for the cell's mean.
+    """
+
+    design: Design
+    fit: AdditiveFit
+    leverages: Leverage
+    misses: FloatArray = field(repr=False)
+    without: FloatArray = field(repr=False)
+    scores: FloatArray = field(repr=False)
+    spread: Spread
+    residual: float
+    freedom: int
+    replicated: bool
+
+    __repr__ = brief_repr
+
+    @property
+    def independent(self) -> int:
+        """How many misses are worth counting: those there are, but no more than the fit's degrees of freedom."""
+        return min(len(self.misses), self.freedom)
+
+    @property
+    def obstacle(self) -> str:
+        """Why no range can be given, in words; empty if one can."""
+        if self.design.two_values is not None and not self.replicated:
+            return "no 90 % range: the outcome has two values and no rows repeat, so chances are not seen"
+        count = self.independent
+        if count >= FEWEST_MISSES:
+            return ""
+        cells = f"{count} seen cell{'s are' if count != 1 else ' is'}" if count else "no seen cell is"
+        return (
+            f"no 90 % range: {'only ' if count else ''}{cells} determined by the others, and it takes {FEWEST_MISSES}"
+        )
+
+    @property
+    def what(self) -> str:
+        """What the ranges are for: the cell's mean, or one measurement."""
+        return "the cell's mean" if self.replicated else "one measurement of the cell"
+
+    @property
+    def statement(self) -> str:
+        """One sentence on what the ranges are and rest on."""
+        if self.obstacle:
+            return f"{self.obstacle[0].upper()}{self.obstacle[1:]}."
+        noise = "" if self.replicated else "; no rows repeat, so noise is in it"
+        return (
+            f"A 90 % range is for {self.what}{noise}. It rests on {len(self.misses):,} seen cells, each predicted from "
+            f"the others: half of them are missed by more than {np.median(np.abs(self.misses)):.3g}."
+        )
+
+    @property
+    def own(self) -> float:
+        """1 / p of what a range is for: nothing for the true mean, else that of a typical seen cell."""
+        return 0.0 if self.replicated else float(1 / np.median(self.design.precision[self.design.train]))
+
+    def of(
+        self, cells: IntArray, measurements: FloatArray | None = None, leverage: FloatArray | None = None
+    ) -> CellRanges:
+        """Return value, standard error and range of determined ``cells`` (N, C); meaningless for others.
+
+        Parameters
+        ----------
+        cells : int array of shape (N, C)
+        measurements : float array of shape (N,), optional
+            Give the range of a mean of so many measurements of each cell, instead of what `what` says.
+        leverage : float array of shape (N,), optional
+            That of the cells, where it is known; NaN where it is not.
+        """
+        predicted = self.fit.predict(cells)
+        h = self.leverages.of(cells) if leverage is None else leverage
+        h = np.maximum(h, 0.0)
+        error = self._standard_error(h, h * self._levels.share(cells))
+        if self.obstacle:
+            blank = np.full(len(cells), np.nan)
+            return CellRanges(predicted, error, blank, blank)
+        own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
+        half = self._quantile(h) * self.spread.of(own, h, h * self._levels.share(cells))
+        low, high = predicted - half, predicted + half
+        if self.design.two_values is not None:  # the mean of such an outcome lies between them
+            low, high = (np.clip(end, *self.design.two_values) for end in (low, high))
+        return CellRanges(predicted, error, low, high)
+
+    def _standard_error(self, h: FloatArray, carried: FloatArray) -> FloatArray:
+        """Standard error of the predicted values, (N,), the seen cells' departures counted as noise of theirs.
+
+        Where all cells count alike this is the textbook's. Where not, that would let departures shrink with the number
+        of measurements like noise, so each part has its own leverage.
+        """
+        if self._levels.even or not len(self.misses):
+            return np.asarray(self.residual * np.sqrt(h))
+        return np.sqrt(self.spread.departure * carried + self.spread.noise * h)
+
+    @cached_property
+    def _levels(self) -> _LevelWeights:
+        return _LevelWeights(self.design)
+
+    @cached_property
+    def _knots(self) -> tuple[FloatArray, FloatArray]:
+        """Leverages and the quantile of the scores around each, both (K,), leverages rising."""
+        order = np.argsort(self.without, kind="stable")
+        h, scores = self.without[order], self.scores[order]
+        width = min(max(NEAREST, round(NEAREST_SHARE * len(h))), len(h))
+        starts = np.unique(np.linspace(0, len(h) - width, KNOTS).astype(int))
+        # Misses share cells: there are no more independent ones than the fit leaves degrees of freedom.
+        independent = width * self.independent / len(h)
+        rank = min((1 + 1 / independent) * COVERED * width, width) - 1
+        windows = [np.sort(scores[start : start + width]) for start in starts]
+        around = np.array([np.interp(rank, np.arange(width), window) for window in windows])
+        return h[starts + width // 2], around
+
+    def _quantile(self, h: FloatArray) -> FloatArray:
+        at, around = self._knots
+        return np.asarray(np.interp(h, at, around))
+
+
+class _LevelWeights:
+    """Weights of the levels: how much the departures of a few heavy cells carry over, beside their noise.
+
+    A mean over cells of precision p has noise variance 1 / sum p and departure variance sum p^2 / (sum p)^2. The ratio
+    of the two, summed over the levels of a cell, stands for g / h, and is exact where all cells count alike.
+    """
+
+    def __init__(self, design: Design) -> None:
+        self.seen, precision = design.seen, design.precision[design.train]
+        self.precision = precision
+        self.even = bool(np.allclose(precision, precision[0]))
+        self.sums = [
+            (self._total(design, place, 1), self._total(design, place, 2)) for place in range(len(design.sizes))
+        ]
+
+    def _total(self, design: Design, place: int, power: int) -> FloatArray:
+        """Sum of the seen cells' precisions, to a power, over each level of factor ``place`` and its twins."""
+        total = np.zeros(design.sizes[place])
+        for twin in design.twins(place):
+            total += np.bincount(self.seen[:, twin], self.precision**power, len(total))
+        return total
+
+    def share(self, cells: IntArray, without: FloatArray | float = 0.0) -> FloatArray:
+        """Return g / h of ``cells`` (N, C), with a cell of precision ``without`` (N,) taken out of each level, (N,)."""
+        if self.even:
+            return np.full(len(cells), self.precision[0])
+        noise, departure = np.zeros(len(cells)), np.zeros(len(cells))
+        for place, (first, second) in enumerate(self.sums):
+            rest = np.maximum(first[cells[:, place]] - without, self.precision.min())
+            noise += 1 / rest
+            departure += np.maximum(second[cells[:, place]] - without**2, 0.0) / rest**2
+        return np.asarray(np.where(departure > 0, departure, noise * self.precision.min()) / noise)
+
+
+def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise: float | None = None) -> Ranges:
+    """Predict every seen cell from the others and return what that says about the values of unseen ones.
+
+    Parameters
+    ----------
+    design : Design
+        Must have an outcome.
+    fit : AdditiveFit
+        The additive model fitted to the seen cells by their precision.
+    leverages : Leverage
+        Of the same cells with the same weights.
+    noise : float, optional
+        Variance of one measurement, where replicates tell it.
+
+    Examples
+    --------
+    >>> from recombine.theory.identification.additive_fit import fit_additive
+    >>> cells = np.array([[i, j] for i in range(9) for j in range(9) if (i, j) != (8, 8)])
+    >>> bumps = np.random.default_rng(0).normal(size=80)
+    >>> design = Design.from_cells(cells, outcome=cells.sum(axis=1) + bumps, sizes=(9, 9))
+    >>> model = design.features(1)
+    >>> ranges = measure_ranges(design, fit_additive(model, cells, design.outcome), Leverage(model, cells))
+    >>> found = ranges.of(np.array([[8, 8]]))
+    >>> bool(found.low[0] < 16 < found.high[0]), len(ranges.misses), ranges.what
+    (True, 80, 'one measurement of the cell')
+    """
+    assert design.outcome is not None
+    outcome, precision = design.outcome[design.train], design.precision[design.train]
+    h = leverages.of(design.seen)
+    left = 1 - precision * h
+    free = left > ALONE
+    error = outcome - fit.fitted
+    misses, without, own = error[free] / left[free], h[free] / left[free], 1 / precision[free]
+    carried = without * _LevelWeights(design).share(design.seen[free], precision[free])
+    spread = _fit_spread(misses, own, without, carried, noise)
+    size = spread.of(own, without, carried)
+    scores = np.divide(np.abs(misses), size, out=np.zeros(len(misses)), where=size > 0)
+    freedom = len(outcome) - round(float((precision * h).sum()))  # the hat matrix' trace is the rank
+    residual = float(np.sqrt(np.sum(precision * error**2) / freedom)) if freedom > 0 else float("nan")
+    return Ranges(design, fit, leverages, misses, without, scores, spread, residual, freedom, noise is not None)
+
+
+def _fit_spread(
+    misses: FloatArray, own: FloatArray, without: FloatArray, carried: FloatArray, noise: float | None
+) -> Spread:
+    """Choose departure and noise (where it is not known) under which the misses are likeliest, by search on a grid."""
+    if not len(misses) or not np.any(misses):
+        return Spread(0.0, noise or 0.0)
+    step = -(-len(misses) // FITTED)
+    misses, own, without, carried = (values[::step] for values in (misses, own, without, carried))
+    typical = float(np.median(misses**2 / (1 + without / np.median(own))) or np.mean(misses**2))
+    grid = typical * np.concatenate([[0.0], np.geomspace(1e-4, 1e3, 71)])
+    noises = [noise] if noise is not None else grid * np.median(1 / own)
+    if noise is None and np.allclose(own, own[0]):
+        noises = [0.0]  # noise and departure have the same shape: call it all departure
+    best, found = -np.inf, Spread(typical, noise or 0.0)
+    for candidate in noises:
+        for departure in grid:
+            variance = departure * (1 + carried) + candidate * (own + without)
+            if not np.all(variance > 0):
+                continue
+            squares = misses**2 / variance
+            likely = -0.5 * np.sum(np.log(variance) + (FREEDOM + 1) * np.log1p(squares / (FREEDOM - 2)))
+            if likely > best:
+                best, found = likely, Spread(float(departure), float(candidate))
+    return found
