@@ -225,6 +225,11 @@ class Design:
         return self.cells[self.train]
 
     @property
+    def precision(self) -> FloatArray:
+        """How many measurements each cell's mean outcome is worth, shape (M,): relative inverse variances."""
+        return self.weight
+
+    @property
     def held_out(self) -> IntArray:
         """Distinct held-out cells, shape (H, C); empty without a split."""
         return self.cells[~self.train]

@@ -217,3 +217,23 @@ def test_held_out_errors_are_those_of_a_direct_computation():
     assert errors["additive error"].tolist() == pytest.approx([3.0, np.nan], nan_ok=True)
     assert errors["mean error"].tolist() == pytest.approx([15 - 14 / 3, 7 - 14 / 3])
     assert rc.audit(rc.Design.from_cells(cells, np.arange(5.0))).held_out_errors is None
+
+
+@pytest.mark.parametrize(("sizes", "order"), [((5, 4), 1), ((4, 3, 3), 1), ((4, 3, 3), 2)])
+def test_values_and_leverage_are_those_of_least_squares_on_all_rows(sizes, order):
+    """One row of the design matrix per measurement, no weights: what any statistics package fits."""
+    generator = np.random.default_rng(7)
+    cells = every_cell(sizes)
+    seen = cells[generator.random(len(cells)) < 0.8]
+    rows = np.repeat(seen, generator.integers(1, 40, len(seen)), axis=0)
+    values = generator.standard_normal(len(rows))
+    design = rc.Design.from_cells(rows, values, sizes=sizes)
+    audit = rc.audit(design, order)
+    known = audit.codes <= Verdict.DETERMINED
+    matrix = design.features(order).incidence(rows).toarray()
+    asked = design.features(order).incidence(audit.listing.cells[known]).toarray()
+    assert known.any()
+    assert audit.predictions[known] == pytest.approx(asked @ np.linalg.pinv(matrix, 1e-10) @ values)
+    inverse = np.linalg.pinv(matrix.T @ matrix, 1e-10)
+    assert audit.leverage[known] == pytest.approx(np.einsum("ij,jk,ik->i", asked, inverse, asked))
+    assert np.array_equal(design.precision, np.unique(rows, axis=0, return_counts=True)[1])

@@ -30,7 +30,7 @@ from recombine.theory.identification.additive_fit import AdditiveFit, fit_additi
 from recombine.theory.identification.certificate import Certificate
 from recombine.theory.identification.counts import Counts
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.identification.leverage import DENSE_COLUMNS
+from recombine.theory.identification.leverage import DENSE_COLUMNS, Leverage
 from recombine.verdicts import Finding, Verdict
 
 #: Listed cells whose leverage is solved for where each takes a solve of its own.
@@ -94,17 +94,32 @@ class Audit:
         result = np.full(len(self.codes), np.nan)
         # A cell whose solve does not converge is left open rather than stopping the audit.
         with suppress(SolverError):
-            result[known] = self.identification.leverage_of(self.listing.cells[known])
+            result[known] = self.leverage_of(self.listing.cells[known])
         return result
+
+    def leverage_of(self, cells: IntArray) -> FloatArray:
+        """Return the leverage of determined or seen ``cells`` (N, C): variance in units of one measurement's, (N,).
+
+        Each seen cell counts as its `Design.precision`, the number of measurements behind its mean.
+        """
+        return self._leverage.of(cells)
+
+    @cached_property
+    def _leverage(self) -> Leverage:
+        design, engine = self.design, self.identification
+        return Leverage(engine.features, design.seen, design.precision[design.train], engine.rank)
 
     @cached_property
     def fit(self) -> AdditiveFit | None:
-        """The additive model of the asked order fitted to the seen cells, when there is an outcome."""
+        """The additive model of the asked order fitted to the seen cells by precision; None without an outcome."""
         return None if self.design.outcome is None else self._fitted(self.order)
 
     def _fitted(self, order: int) -> AdditiveFit:
         assert self.design.outcome is not None
-        return fit_additive(self.design.features(order), self.design.seen, self.design.outcome[self.design.train])
+        seen = self.design.train
+        return fit_additive(
+            self.design.features(order), self.design.seen, self.design.outcome[seen], self.design.precision[seen]
+        )
 
     @cached_property
     def predictions(self) -> FloatArray | None:
@@ -218,10 +233,10 @@ class Audit:
             return f"{lead} {verdict.text.action}"
         try:
             found = self.certificate(cell)
-            leverage = float(self.identification.leverage_of(codes[None])[0])
+            leverage = float(self.leverage_of(codes[None])[0])
         except SolverError as error:
             return f"{lead}\n  Its certificate was not found: {error}."
-        return f"{lead}\n  {self._sum(found)}\n  leverage {leverage:.3g} (variance in units of one seen cell's)"
+        return f"{lead}\n  {self._sum(found)}\n  leverage {leverage:.3g} (variance in units of one measurement's)"
 
     def _sum(self, found: Certificate) -> str:
         """Return a certificate as text; of a long one only the largest terms."""
