@@ -12,7 +12,8 @@ from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
 
-#: Weak pull of the slopes towards 1 and of the shortcuts towards 0, per cell: it decides only what the cells do not.
+#: Weak pull of the slopes towards 1 and of the shortcuts towards 0, per cell, in units of the predictions' variance: it
+#: decides only what the cells do not.
 RIDGE = 1e-3
 
 
@@ -122,11 +123,13 @@ def decompose_error(
     expected = np.repeat([1.0, 0.0], factors)
     spread = columns.std(axis=0)
     varied = spread > 1e-9 * max(float(np.abs(columns).max(initial=0.0)), float(np.abs(told).max()))
-    centred = (columns - columns.mean(axis=0))[:, varied] / spread[varied]
     gap = told - columns @ expected
+    # In units of the whole, so that a marginal that hardly differs from its effect is not blamed for what it cannot do.
+    whole = max(float(told.std()), float(columns[:, :factors].sum(axis=1).std()))
+    centred = (columns - columns.mean(axis=0))[:, varied] / (whole or 1.0)
     gram = centred.T @ centred + RIDGE * len(told) * np.eye(int(varied.sum()))
     change = np.zeros(len(spread))
-    change[varied] = np.linalg.solve(gram, centred.T @ (gap - gap.mean())) / spread[varied]
+    change[varied] = np.linalg.solve(gram, centred.T @ (gap - gap.mean())) / (whole or 1.0)
     # What a factor adds everywhere alike is no leak: it counts as offset.
     moved = (columns - columns.mean(axis=0)) * change
     offset = np.full(len(told), float(gap.mean()))

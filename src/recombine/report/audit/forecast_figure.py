@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError
-from recombine.report.audit.forecast_text import told_slopes
+from recombine.report.audit.network_text import told_slopes
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, INK, SOFT, WIDTH, inches, shorten
 from recombine.tables.table import Table

@@ -10,7 +10,7 @@ from recombine._version import __version__
 from recombine.errors import InputError
 from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report import wording
-from recombine.report.audit import forecast_text
+from recombine.report.audit import network_text
 from recombine.report.audit import page_tables as tables
 from recombine.report.audit.additivity_figure import AdditivityFigure
 from recombine.report.audit.forecast_figure import SlopeFigure
@@ -131,13 +131,13 @@ def _forecast(audit: Audit) -> dict[str, Any]:
         "shortcuts": tables.shortcuts_table(found),
         "accuracy": tables.accuracy_table(found),
         "sentences": [
-            forecast_text.error_sentence(audit),
-            forecast_text.trust_sentence(found),
-            forecast_text.early_sentence(found),
+            network_text.error_sentence(audit),
+            network_text.trust_sentence(found),
+            network_text.early_sentence(found),
         ],
-        "nothing": forecast_text.nothing_sentence(found),
-        "untold": forecast_text.untold_sentence(found),
-        "shortcut": forecast_text.shortcut_sentence(found),
+        "nothing": network_text.nothing_sentence(found),
+        "untold": network_text.untold_sentence(found),
+        "shortcut": network_text.shortcut_sentence(found),
         "left_out": found.left_out if found.error else "",
     }
 

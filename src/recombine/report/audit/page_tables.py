@@ -12,7 +12,7 @@ from recombine.jobs.advice.plan import Plan
 from recombine.jobs.audit.coverage import Coverage
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.audit.pairs import MappedCells
-from recombine.report.audit import forecast_text
+from recombine.report.audit import network_text
 from recombine.report.audit.models_figure import VERDICTS
 from recombine.report.wording import MODELS, number, percent, share, slope_text
 from recombine.tables.table import Table
@@ -233,7 +233,7 @@ def errors_table(forecast: Forecast) -> PageTable | None:
         return None
     caption = f"Root mean squared error on {forecast.error.cells:,} determined cells ({forecast.error.source})"
     columns: dict[str, Value] = {"model": lambda row: row[0], "off by": lambda row: row[1]}
-    return page_table("t-errors", caption, forecast_text.error_rows(forecast.error), columns)
+    return page_table("t-errors", caption, network_text.error_rows(forecast.error), columns)
 
 
 def depths_table(forecast: Forecast) -> PageTable | None:
@@ -258,7 +258,7 @@ def slopes_table(forecast: Forecast) -> PageTable | None:
     columns: dict[str, Value] = {"factor": "factor", "effect (standard deviation)": "effect", "arrives": entry("slope")}
     columns |= {"NTK": lambda row: Entry(slope_text(row["ntk"]), True)}
     columns |= {"NNGP": lambda row: Entry(slope_text(row["nngp"]), True)}
-    return page_table("t-slopes", forecast_text.SLOPES, forecast_text.told_slopes(forecast), columns)
+    return page_table("t-slopes", network_text.SLOPES, network_text.told_slopes(forecast), columns)
 
 
 def shortcuts_table(forecast: Forecast) -> PageTable | None:

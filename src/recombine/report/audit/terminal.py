@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.jobs.advice.plan import Plan
 from recombine.report import wording
-from recombine.report.audit import forecast_text
+from recombine.report.audit import network_text
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.report.wording import Tally, number, percent
 from recombine.tables.table import Table
@@ -118,21 +118,21 @@ def _additivity(audit: Audit, console: Console) -> None:
 def _forecast(audit: Audit, console: Console) -> None:
     found = audit.forecast
     print_title(console, "What your model will do")
-    _paragraphs(console, forecast_text.nothing_sentence(found), forecast_text.error_sentence(audit))
+    _paragraphs(console, network_text.nothing_sentence(found), network_text.error_sentence(audit))
     if found.error is not None:
         console.print(_errors(found.error))
-        _paragraphs(console, forecast_text.trust_sentence(found), forecast_text.depth_sentence(found))
-        _paragraphs(console, forecast_text.early_sentence(found))
-    if forecast_text.told_slopes(found):
-        print_line(console, f"  {forecast_text.SLOPES}:")
+        _paragraphs(console, network_text.trust_sentence(found), network_text.depth_sentence(found))
+        _paragraphs(console, network_text.early_sentence(found))
+    if network_text.told_slopes(found):
+        print_line(console, f"  {network_text.SLOPES}:")
         console.print(_slopes(found))
-    _paragraphs(console, forecast_text.untold_sentence(found), forecast_text.shortcut_sentence(found))
+    _paragraphs(console, network_text.untold_sentence(found), network_text.shortcut_sentence(found))
     _paragraphs(console, *wording.accuracy_sentences(found))
 
 
 def _errors(error: ErrorForecast) -> RichTable:
     table = plain_grid(numbers=1)
-    for name, value in forecast_text.error_rows(error):
+    for name, value in network_text.error_rows(error):
         table.add_row("", name, number(value))
     return table
 
@@ -141,8 +141,8 @@ def _slopes(found: Forecast) -> RichTable:
     from rich.text import Text
 
     table = plain_grid(numbers=1)
-    for row in forecast_text.told_slopes(found):
-        table.add_row("", Text(str(row["factor"])), forecast_text.slope_range(row))
+    for row in network_text.told_slopes(found):
+        table.add_row("", Text(str(row["factor"])), network_text.slope_range(row))
     return table
 
 
