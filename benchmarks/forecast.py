@@ -106,7 +106,7 @@ def say_errors(rows: list[dict[str, Any]], sentences: dict[str, Any]) -> None:
         said = np.array([float(row[source].depths[kernel][depth - 1]) for row in kept])
         sentences[name] = _errors(name, said, np.array([row["error"][model] for row in kept]), kept)
     for kind in ("additive", "leak", "shortcut"):
-        kept = [row for row in rows if row["trial"].kind == kind]
+        kept = [row for row in rows if row["trial"].kind == kind and row["split"].error is not None]
         said, did = (
             np.array([row["split"].error.ntk for row in kept]),
             np.array([row["error"][NETWORKS[0]] for row in kept]),

@@ -34,11 +34,11 @@ HELD_SHARE, MOST_SCORED = 0.1, 4_000
 #: Fewer scored cells than this say nothing.
 FEWEST_CELLS = 8
 #: Most cells that are fitted with few factors, and with more than that (where each product takes all pairs of cells).
-MOST_CELLS, FEW_FACTORS, MOST_CELLS_OF_MANY = 300_000, 5, 6_000
+MOST_CELLS, FEW_FACTORS, MOST_CELLS_OF_MANY = 300_000, 5, 4_000
 #: Most cells at which networks of two layers and more are fitted as well.
 MOST_CELLS_BY_DEPTH = 20_000
 #: Errors are read to three digits, so that iterative solves may stop early.
-TOLERANCE = 1e-5
+TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
