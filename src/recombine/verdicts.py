@@ -189,16 +189,16 @@ _KINDS = [
         "RC201",
         "memorization-leak risk",
         Severity.WARNING,
-        "Kernel theory: a network whose representation also encodes whole combinations stores part of the "
-        "signal there, and unseen combinations lose that part. Predicted effects shrink towards the mean by "
-        "the stated slope.",
+        "A network stores part of what it learns with whole combinations, and unseen combinations lose that "
+        "part: the effect shrinks towards the mean by the stated share. Read from the kernels of wide networks "
+        "fitted to the outcome.",
     ),
     FindingKind(
         "RC202",
         "shortcut factor",
         Severity.WARNING,
-        "One factor alone predicts the outcome on seen combinations but not on unseen ones; a model that "
-        "leans on it looks good in training and fails on recombination.",
+        "Seen combinations tie a factor to others, so that its mean outcomes differ from its effect; a network "
+        "follows them on unseen combinations, against what the data determine.",
     ),
     FindingKind(
         "RC301",

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED)
 
 GUESS = "The factors are a guess; name them with --factors to be sure."
-SLOPES = "Share of each factor's effect that reaches unseen cells, by depth of a ReLU network"
 MODELS = "Error by verdict when trained on part of the seen cells (root mean square)"
 NOTHING_TO_COLLECT = "Nothing: there is no further cell to collect that would help much."
 NO_FINDINGS = "None: every unseen combination is determined, and no risk was found."
@@ -331,11 +330,6 @@ def thin_levels(coverage: Coverage, most: int = 6) -> str:
     thin = [f"{row['factor']}={row['level']}" for row in coverage.levels.rows() if row["cells"] <= 1]
     more = f" and {len(thin) - most:,} more" if len(thin) > most else ""
     return f"levels seen in one cell at most: {', '.join(thin[:most])}{more}" if thin else ""
-
-
-def no_forecast(forecast: Forecast) -> str:
-    """Say why there are no slopes."""
-    return f"Not forecast: {forecast.obstacle}."
 
 
 def accuracy_sentences(forecast: Forecast) -> list[str]:

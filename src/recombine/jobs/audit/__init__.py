@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.audit import audit as audit
     from recombine.jobs.audit.coverage import Coverage as Coverage
     from recombine.jobs.audit.coverage import cover as cover
+    from recombine.jobs.audit.forecast import ErrorForecast as ErrorForecast
     from recombine.jobs.audit.forecast import Forecast as Forecast
     from recombine.jobs.audit.forecast import Shortcut as Shortcut
     from recombine.jobs.audit.forecast import forecast as forecast

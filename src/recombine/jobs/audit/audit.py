@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
 from recombine.jobs.advice.candidates import Cell, Costs
@@ -231,20 +230,9 @@ class Audit:
 
     @cached_property
     def forecast(self) -> Forecast:
-        """What kernel theory expects of networks trained on the seen cells."""
-        cells, truth, source = self._known_unseen()
-        determined = self.first.verdicts_of(cells) == Verdict.DETERMINED
-        return forecast(self.design, cells, truth, source, determined=determined, seed=self.seed)
-
-    def _known_unseen(self) -> tuple[IntArray, FloatArray | None, str]:
-        """Unseen cells to forecast on: held-out ones with outcomes if there are any, else the determined ones."""
-        held = self.design.held_out
-        fresh = ~contains(self.design.seen, held)  # a cell may have rows on both sides of the split
-        if fresh.any() and self.design.outcome is not None:
-            return held[fresh], self.design.outcome[~self.design.train][fresh], "held-out rows"
-        cells = self.listing.cells[self.first.verdicts_of(self.listing.cells) == Verdict.DETERMINED]
-        fit = self.fit if self.order == 1 or self.fit is None else self._fitted(1)
-        return cells, None if fit is None else fit.predict(cells), "values that follow if effects add"
+        """What networks trained on the seen cells to convergence will do."""
+        check = None if self.additivity is None else self.additivity.at(1)
+        return forecast(self.design, self.listing.cells, first=self.first, check=check, seed=self.seed)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -1,118 +1,180 @@
-"""What your model will do: kernel theory's forecast for the cells that were seen, before anything is trained."""
+"""What your model will do: in outcome units, factor by factor, before anything is trained.
+
+The kernels of wide networks are fitted to the user's own outcome. Their error on cells whose outcome is known is what a
+network trained to convergence will be off by; how their predictions on unseen cells depend on each factor's effect and
+on its marginal says which effects leak and which factor is a shortcut. How often each sentence was true of networks
+that were really trained is in `recombine.data.hit_rates`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import canonical, contains, distinct
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
 from recombine.errors import plural
+from recombine.jobs.audit.additivity import OrderCheck
+from recombine.jobs.audit.fitted_networks import (
+    DEPTHS,
+    FEWEST_CELLS,
+    MOST_SCORED,
+    Scored,
+    depths_of,
+    obstacle,
+    predict_networks,
+    score_held_out,
+    score_seen,
+    shown_cells,
+)
+from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
+from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
+from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.slopes import EXACT_CELLS, every_arrangement, expected_slopes
+from recombine.theory.kernels.slopes import EXACT_CELLS
+from recombine.verdicts import Verdict
 
-DEPTHS = (1, 2, 3, 4)
-#: Unseen cells the slopes are averaged over; more would not change the third digit.
+#: Unseen cells that slopes are read from; more would not change the second digit.
 MOST_TARGETS = 1_000
-#: Past this many seen cells the forecast is skipped: it would cost more than the rest of the audit.
-MOST_CELLS = 300_000
-#: A factor is a shortcut if it explains at least this share of the seen outcomes and at most that of the unseen ones,
-SHORTCUT_SEEN, SHORTCUT_UNSEEN = 0.05, -0.1
-#: and neither looks like chance: p value of the first, standard errors by which the second is worse than the mean.
-SHORTCUT_CHANCE, SHORTCUT_ERRORS = 0.05, 3.0
+#: A factor whose effect varies less than this, in standard deviations of the outcome, has no slope worth a word.
+SMALL_EFFECT = 0.15
+#: A slope below this is a leak.
+LEAKY = 0.9
+#: A factor is a shortcut if the network follows its marginal by at least this much of the way,
+SHORTCUT_PULL = 0.1
+#: if that moves its predictions by so many standard deviations of the outcome,
+SHORTCUT_SIZE = 0.12
+#: and makes up at least this share of its squared error.
+SHORTCUT_SHARE = 0.15
+
+
+@dataclass(frozen=True)
+class ErrorForecast:
+    """What models are off by on determined cells: root mean squares, in outcome units.
+
+    Attributes
+    ----------
+    ntk, nngp : float
+        A network of one hidden layer trained to convergence, if all layers learn (NTK) or the readout (NNGP).
+    additive, mean : float
+        Values that follow if effects add, and the plain mean.
+    noise : float or None
+        What noise alone makes of it, where rows repeat.
+    cells : int
+        Cells scored.
+    source : str
+        Which cells, in words.
+    """
+
+    ntk: float
+    nngp: float
+    additive: float
+    mean: float
+    noise: float | None
+    cells: int
+    source: str
 
 
 @dataclass(frozen=True)
 class Shortcut:
-    """How one factor alone does on seen and on unseen cells.
+    """How far networks follow one factor's marginal, away from its effect, on unseen cells.
 
     Attributes
     ----------
     factor : str
-    seen, unseen : float
-        Share of variance its level means explain there (on seen cells adjusted for the number of levels).
-    chance : float
-        p value of the share on seen cells.
-    errors : float
-        By how many standard errors its level means do worse than the plain mean on unseen cells.
+    pull : float
+        Share of the way from effect to marginal (1: all of it); NaN where the two do not differ.
+    size : float
+        By how much that moves predictions (root mean square), in standard deviations of the outcome.
+    share : float
+        Its share of the network's squared error on those cells.
     """
 
     factor: str
-    seen: float
-    unseen: float
-    chance: float
-    errors: float
+    pull: float
+    size: float
+    share: float
 
     @property
     def misleads(self) -> bool:
-        """Whether a model that leans on this factor looks good in training and fails on recombination."""
-        looks_good = self.seen >= SHORTCUT_SEEN and self.chance < SHORTCUT_CHANCE
-        return looks_good and self.unseen <= SHORTCUT_UNSEEN and self.errors > SHORTCUT_ERRORS
+        """Whether a network will follow this factor's marginal against what the data determine."""
+        return bool(self.pull >= SHORTCUT_PULL and self.size >= SHORTCUT_SIZE and self.share >= SHORTCUT_SHARE)
 
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """Kernel theory's prediction for networks trained on the seen cells.
+    """What networks trained on the seen cells to convergence will do.
 
     Attributes
     ----------
+    error : ErrorForecast or None
+        What they will be off by on determined cells; None without an outcome or with too few such cells.
+    depths : Table
+        The same by number of hidden layers: columns ``hidden layers``, ``ntk`` and ``nngp``.
     slopes : Table
-        Columns ``factor`` and one per depth of a ReLU network: the share of the factor's effect that reaches the
-        unseen cells (1: all of it, 0: none).
-    curve : Table
-        Slope of each factor against the share of the representation that is additive, from 0 to 1.
+        One row per factor: ``effect`` (standard deviation on unseen cells, in outcome units), and the share of it
+        that arrives there: ``ntk``, ``nngp`` and ``slope``, their mean. NaN where the unseen cells do not vary it.
     shortcuts : tuple of Shortcut
-        One per factor, when outcomes of unseen cells are known or determined.
+        One per factor.
     accuracy : Table or None
         Two-valued outcomes with held-out rows: accuracy there by depth and loss.
+    unseen : int
+        Unseen determined cells that slopes and shortcuts were read from.
+    obstacle : str
+        Why there is no forecast, in words; empty if there is one.
     """
 
+    error: ErrorForecast | None
+    depths: Table
     slopes: Table
-    curve: Table
     shortcuts: tuple[Shortcut, ...]
-    shortcut_truth: str
     accuracy: Table | None
     unseen: int
+    obstacle: str = ""
+    left_out: str = ""
 
     def __repr__(self) -> str:
+        error = f"network off by {self.error.ntk:.3g}" if self.error else "no error"
         slopes = f"slopes of {plural(len(self.slopes), 'factor')}" if len(self.slopes) else "no slopes"
-        return f"Forecast({slopes}; {plural(self.unseen, 'unseen cell')})"
-
-    @property
-    def obstacle(self) -> str:
-        """Why there are no slopes, in words; empty if there are."""
-        if len(self.slopes) and not np.isnan(self.slopes["depth 1"]).all():
-            return ""
-        if self.unseen:
-            return f"there are more than {MOST_CELLS:,} seen cells"
-        return "no unseen cell is determined if effects add"
+        return f"Forecast({error}; {slopes}; {plural(self.unseen, 'unseen cell')})"
 
     @property
     def weakest(self) -> tuple[str, float] | None:
-        """The factor with the smallest slope at depth 1, and that slope."""
-        values = self.slopes["depth 1"] if len(self.slopes) else np.zeros(0)
-        if not len(values) or np.isnan(values).all():
+        """The factor with the smallest slope among those with an effect worth a word, and that slope."""
+        told = [row for row in self.slopes.rows() if row["told"] and not np.isnan(row["slope"])]
+        if not told:
             return None
-        place = int(np.nanargmin(values))
-        return str(self.slopes["factor"][place]), float(values[place])
+        row = min(told, key=lambda row: float(row["slope"]))
+        return str(row["factor"]), float(row["slope"])
 
 
 def forecast(
     design: Design,
     unseen: IntArray,
-    truth: FloatArray | None = None,
-    truth_source: str = "",
     *,
-    determined: BoolArray | None = None,
+    first: Identification | None = None,
+    check: OrderCheck | None = None,
     seed: int = 0,
 ) -> Forecast:
-    """Forecast what networks do on ``unseen`` cells (T, C), of which ``truth`` (T,) is the outcome where it is known.
+    """Forecast what networks trained on the seen cells to convergence will do.
 
-    Slopes are taken on the cells that are ``determined`` (T,) at order 1 (by default all): elsewhere no effect arrives,
-    whatever the model.
+    Where the design holds out enough cells that the seen ones determine, everything is read from those. Without them
+    the error is read from seen cells, predicted from the others, and slopes and shortcuts from ``unseen`` ones.
+
+    Parameters
+    ----------
+    design : Design
+    unseen : int array of shape (T, C)
+    first : Identification, optional
+        The verdict engine at order 1, if there is one already.
+    check : OrderCheck, optional
+        The additivity check at order 1, whose cells networks predict again; without it seen cells are not scored.
+    seed : int
+        Fixes the choice where there are too many cells.
 
     Examples
     --------
@@ -120,89 +182,179 @@ def forecast(
     >>> task = symbolic_addition(n=9, anchors=[2, 6])
     >>> design = Design.from_cells(task.cells, task.target, train=task.train, names=["left", "right"])
     >>> found = forecast(design, task.cells[~task.train])
-    >>> found, round(found.weakest[1], 6)
-    (Forecast(slopes of 2 factors; 49 unseen cells), 0.852845)
+    >>> found
+    Forecast(network off by 0.994; slopes of 2 factors; 49 unseen cells)
+    >>> round(found.weakest[1], 3), round(found.error.additive, 6)
+    (0.798, 0.0)
     """
-    targets = unseen if determined is None else unseen[determined]
-    if len(targets) > MOST_TARGETS:
-        chosen = np.random.default_rng(seed).choice(len(targets), MOST_TARGETS, replace=False)
-        targets = targets[np.sort(chosen)]
-    shown = len(every_arrangement(design.seen, design.symmetric))
-    skip = not len(targets) or shown > MOST_CELLS
-    slopes = _no_slopes() if skip else _slopes(design, shown, targets, seed)
-    curve = _no_slopes() if skip or shown > EXACT_CELLS else _curve(design, targets)
-    shortcuts = () if truth is None or not len(unseen) else _shortcuts(design, unseen, truth)
-    return Forecast(slopes, curve, shortcuts, truth_source, _accuracy(design), len(targets))
+    from threadpoolctl import threadpool_limits
+
+    reason = obstacle(design)
+    if reason:
+        return Forecast(None, _no_depths(), _no_slopes(), (), None, 0, reason)
+    engine = first or identify(design.seen, **design.shape, seed=seed)
+    with threadpool_limits(1):  # small matrices: more threads only wait for each other
+        return _fitted_forecast(design, unseen, engine, check, seed)
 
 
-def _slopes(design: Design, shown: int, unseen: IntArray, seed: int) -> Table:
-    columns: dict[str, object] = {"factor": np.array(design.names, dtype=object)}
-    probes = int(np.clip(40_000 // shown, 1, 8))
-    for depth in DEPTHS:
-        columns[f"depth {depth}"] = expected_slopes(
-            OverlapKernel.relu(depth, len(design.factors)),
-            design.seen,
-            unseen,
-            symmetric=design.symmetric,
-            probes=probes,
-            seed=seed,
+def _fitted_forecast(
+    design: Design, unseen: IntArray, engine: Identification, check: OrderCheck | None, seed: int
+) -> Forecast:
+    assert design.outcome is not None
+    seen = design.train
+    fit = fit_additive(design.features(1), design.seen, design.outcome[seen], design.precision[seen])
+    held = _some(_held_out(design, engine), MOST_SCORED, seed)
+    scored: Scored | None
+    if len(held) >= FEWEST_CELLS:
+        scored = score_held_out(design, fit, held)
+        targets, told, observed = design.cells[held], scored.networks, design.outcome[held]
+    else:
+        targets = _some(unseen[engine.verdicts_of(unseen) == Verdict.DETERMINED], MOST_TARGETS, seed)
+        told = predict_networks(design, seen, targets, (1,)) if len(targets) >= FEWEST_CELLS else {}
+        scored, observed = None if check is None else score_seen(design, check, seed), None
+    error = None if scored is None else _error(scored)
+    parts: tuple[Table, tuple[Shortcut, ...]] = (_no_slopes(), ())
+    if {("ntk", 1), ("nngp", 1)} <= told.keys():
+        parts = read_factors(design, fit, targets, told, observed, error)
+    few = "" if error or len(parts[0]) else f"fewer than {FEWEST_CELLS} cells are determined by the others"
+    left = "" if depths_of(design) == DEPTHS else "Networks of two layers and more were left out to save time."
+    depths = _no_depths() if scored is None else _depths(scored)
+    return Forecast(error, depths, *parts, _accuracy(design), len(targets), few, left)
+
+
+def _held_out(design: Design, engine: Identification) -> IntArray:
+    """Return the rows of the design that are held out, unseen and determined."""
+    held = np.flatnonzero(~design.train)
+    held = held[~contains(design.seen, design.cells[held])]  # a cell may have rows on both sides of the split
+    return np.asarray(held[engine.verdicts_of(design.cells[held]) == Verdict.DETERMINED])
+
+
+def _some(items: IntArray, most: int, seed: int) -> IntArray:
+    """Return at most so many of the items, chosen at random."""
+    if len(items) <= most:
+        return items
+    return items[np.sort(np.random.default_rng(seed).choice(len(items), most, replace=False))]
+
+
+def _error(scored: Scored) -> ErrorForecast | None:
+    if not {("ntk", 1), ("nngp", 1)} <= scored.networks.keys():
+        return None
+    return ErrorForecast(
+        ntk=_rms(scored.networks["ntk", 1] - scored.observed),
+        nngp=_rms(scored.networks["nngp", 1] - scored.observed),
+        additive=_rms(scored.additive - scored.observed),
+        mean=_rms(scored.mean - scored.observed),
+        noise=scored.noise,
+        cells=len(scored.observed),
+        source=scored.source,
+    )
+
+
+def _depths(scored: Scored) -> Table:
+    depths = sorted({depth for _, depth in scored.networks})
+    nothing = np.full(len(scored.observed), np.nan)
+    columns: dict[str, Any] = {"hidden layers": depths}
+    for name in ("ntk", "nngp"):
+        columns[name] = [_rms(scored.networks.get((name, depth), nothing) - scored.observed) for depth in depths]
+    return Table(columns)
+
+
+def read_factors(
+    design: Design,
+    fit: AdditiveFit,
+    cells: IntArray,
+    told: dict[tuple[str, int], FloatArray],
+    observed: FloatArray | None,
+    error: ErrorForecast | None,
+) -> tuple[Table, tuple[Shortcut, ...]]:
+    """Read from predictions at ``cells`` (T, C) which effects leak and which factors are shortcuts.
+
+    ``told`` holds predictions of a network whose layers all learn, ("ntk", 1), and of one whose readout does; a trained
+    model's own may stand in both places. ``observed`` are the cells' outcomes; without them ``error`` says by how much
+    effects miss outcomes.
+    """
+    mean, effects, marginals = level_values(design, fit, cells)
+    # Without an outcome at these cells the part that the effects miss is known by its size alone.
+    truth = effects.sum(axis=1) if observed is None else observed - mean
+    beyond = error.additive**2 if error is not None and observed is None else 0.0
+    found = {name: decompose_error(told[name, 1] - mean, truth, effects, marginals) for name in ("ntk", "nngp")}
+    outcome = design.outcome
+    assert outcome is not None
+    scale = float(outcome[design.train].std())
+    slopes = {name: _per_factor(design, parts.slopes) for name, parts in found.items()}
+    spread = _per_factor(design, effects.std(axis=0))
+    table = Table(
+        {
+            "factor": np.array(design.names, dtype=object),
+            "effect": spread,
+            "slope": (slopes["ntk"] + slopes["nngp"]) / 2,
+            **slopes,
+            "told": spread >= SMALL_EFFECT * scale,
+        }
+    )
+    return table, _shortcuts(design, found["ntk"], beyond, scale)
+
+
+def _shortcuts(design: Design, parts: ErrorParts, beyond: float, scale: float) -> tuple[Shortcut, ...]:
+    squares = float(np.mean(parts.error**2))
+    weight = squares / (squares + beyond) if squares > 0 else 0.0
+    values = [parts.pulls, np.sqrt(np.mean(parts.shortcut**2, axis=0)) / scale, weight * parts.shortcut_shares]
+    columns = [_per_factor(design, column) for column in values]
+    return tuple(
+        Shortcut(name, *(float(column[place]) for column in columns)) for place, name in enumerate(design.names)
+    )
+
+
+def _per_factor(design: Design, values: FloatArray) -> FloatArray:
+    """Give every factor the value of its group: interchangeable ones share it."""
+    return np.array([values[design.groups.index(design.twins(place))] for place in range(len(design.names))])
+
+
+def level_values(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return the mean outcome of the seen cells, and each group of factors' effects and marginals at ``cells``, (T, G).
+
+    Effects are those of ``fit``, marginals the mean seen outcomes of levels; both are centred on the seen cells, each
+    cell weighing as much as its precision. Interchangeable factors form one group, whose members' values add up.
+    """
+    assert design.outcome is not None
+    weight, outcome = design.precision[design.train], design.outcome[design.train]
+    mean = float(np.average(outcome, weights=weight))
+    seen, asked = design.features(1).ids(design.seen), design.features(1).ids(cells)
+    # Interchangeable factors share their columns, so that a level's mean is taken over all of its places.
+    counts = np.bincount(seen.ravel(), np.repeat(weight, seen.shape[1]), design.features(1).columns)
+    sums = np.bincount(seen.ravel(), np.repeat(weight * (outcome - mean), seen.shape[1]), design.features(1).columns)
+    marginal = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
+    effects, marginals = (
+        np.stack(
+            [
+                table[asked[:, group]].sum(axis=1) - np.average(table[seen[:, group]].sum(axis=1), weights=weight)
+                for group in map(list, design.groups)
+            ],
+            axis=1,
         )
-    return Table(columns)  # type: ignore[arg-type]
+        for table in (fit.table, marginal)
+    )
+    return mean, effects, marginals
 
 
-def _curve(design: Design, unseen: IntArray) -> Table:
-    """Slopes between a lookup table and a purely additive representation (only orders 1 and C carry salience)."""
-    shares = np.linspace(0.0, 1.0, 11)[1:]
-    count = len(design.factors)
-    rows = []
-    for share in shares:
-        salience = np.zeros(count)
-        salience[0], salience[-1] = share / count, salience[-1] + 1.0 - share
-        kernel = OverlapKernel.from_salience(salience)
-        rows.append(expected_slopes(kernel, design.seen, unseen, symmetric=design.symmetric))
-    values = np.array(rows)
-    return Table({"additive share": shares, **{name: values[:, place] for place, name in enumerate(design.names)}})
+def _rms(values: FloatArray) -> float:
+    return float(np.sqrt(np.mean(values**2)))
 
 
 def _no_slopes() -> Table:
-    return Table({"factor": np.zeros(0, dtype=object), "depth 1": np.zeros(0)})
+    names = ("effect", "slope", "ntk", "nngp", "told")
+    return Table({"factor": np.zeros(0, dtype=object)} | {name: np.zeros(0) for name in names})
 
 
-def _shortcuts(design: Design, unseen: IntArray, truth: FloatArray) -> tuple[Shortcut, ...]:
-    """Score each factor's level means on the seen and on the unseen cells."""
-    scores = [_score(design, place, unseen[:, place], truth) for place in range(len(design.factors))]
-    return tuple(score for score in scores if score is not None)
-
-
-def _score(design: Design, place: int, unseen: IntArray, truth: FloatArray) -> Shortcut | None:
-    from scipy.special import fdtrc
-
-    assert design.outcome is not None
-    outcome, codes = design.outcome[design.train], design.seen[:, place]
-    mean = float(outcome.mean())
-    counts = np.bincount(codes, minlength=design.sizes[place])
-    sums = np.bincount(codes, weights=outcome, minlength=design.sizes[place])
-    level_mean = np.where(counts > 0, sums / np.maximum(counts, 1), mean)
-    between = int((counts > 0).sum()) - 1
-    within = len(outcome) - between - 1
-    total, rest = float(np.sum((outcome - mean) ** 2)), float(np.sum((outcome - level_mean[codes]) ** 2))
-    plain = (truth - mean) ** 2
-    if between < 1 or within < 1 or total == 0 or not plain.any():
-        return None
-    adjusted = 1.0 - rest / within * (len(outcome) - 1) / total
-    ratio = (total - rest) / between / (rest / within) if rest > 0 else np.inf
-    worse = (truth - level_mean[unseen]) ** 2 - plain
-    error = float(worse.std()) / np.sqrt(len(worse))
-    errors = float(worse.mean()) / max(error, 1e-12 * float(plain.mean()))
-    share = -float(worse.sum() / plain.sum())
-    return Shortcut(design.names[place], adjusted, share, float(fdtrc(between, within, ratio)), errors)
+def _no_depths() -> Table:
+    return Table({"hidden layers": np.zeros(0, dtype=np.int64), "ntk": np.zeros(0), "nngp": np.zeros(0)})
 
 
 def _accuracy(design: Design) -> Table | None:
     """Classify the unseen held-out cells with hard-margin and squared-loss kernel models of each depth."""
     if design.outcome is None or design.train.all():
         return None
-    training, answers = _shown(design, design.seen, design.outcome[design.train])
+    training, answers = shown_cells(design, design.seen, design.outcome[design.train])
     unseen = ~contains(design.seen, design.held_out)
     classes = np.unique(design.outcome)
     if len(classes) != 2 or len(np.unique(answers)) != 2 or len(training) > EXACT_CELLS or not unseen.any():
@@ -217,12 +369,3 @@ def _accuracy(design: Design) -> Table | None:
             right = model.predict(design.held_out[unseen]) == design.outcome[~design.train][unseen]
             rows.append((depth, "cross-entropy" if loss == "hinge" else "squared", float(np.mean(right))))
     return Table({name: [row[place] for row in rows] for place, name in enumerate(("depth", "loss", "accuracy"))})
-
-
-def _shown(design: Design, cells: IntArray, outcome: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return cells in every order of symmetric factors, each with its outcome."""
-    shown = every_arrangement(cells, design.symmetric)
-    _, where = distinct(np.vstack([cells, canonical(shown, design.symmetric)]))
-    value = np.zeros(int(where.max()) + 1)
-    value[where[: len(cells)]] = outcome
-    return shown, value[where[len(cells) :]]

@@ -1,4 +1,4 @@
-"""Measures of a model's outputs: sums of conjunctions, scores, response to parts of the input, errors of images."""
+"""Measures of a model's outputs: sums of conjunctions, scores, errors by cause, response to the input, images."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from recombine.measures.outputs.contributions import by_kind as by_kind
     from recombine.measures.outputs.contributions import conjunction_values as conjunction_values
     from recombine.measures.outputs.contributions import item_values as item_values
+    from recombine.measures.outputs.error_parts import ErrorParts as ErrorParts
+    from recombine.measures.outputs.error_parts import decompose_error as decompose_error
     from recombine.measures.outputs.images import RegionError as RegionError
     from recombine.measures.outputs.images import error_map as error_map
     from recombine.measures.outputs.images import errors_by_region as errors_by_region

@@ -10,6 +10,7 @@ from recombine._version import __version__
 from recombine.errors import InputError
 from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report import wording
+from recombine.report.audit import network_text
 from recombine.report.audit import page_tables as tables
 from recombine.report.audit.additivity_figure import AdditivityFigure
 from recombine.report.audit.forecast_figure import SlopeFigure
@@ -124,11 +125,21 @@ def _forecast(audit: Audit) -> dict[str, Any]:
     found, figure = audit.forecast, _figure(SlopeFigure, audit)
     return {
         "found": found,
+        "errors": tables.errors_table(found),
+        "depths": tables.depths_table(found),
         "slopes": tables.slopes_table(found),
         "svg": inline(figure) if figure is not None else None,
         "shortcuts": tables.shortcuts_table(found),
-        "misleading": [item.factor for item in found.shortcuts if item.misleads],
         "accuracy": tables.accuracy_table(found),
+        "sentences": [
+            network_text.error_sentence(audit),
+            network_text.trust_sentence(found),
+            network_text.early_sentence(found),
+        ],
+        "nothing": network_text.nothing_sentence(found),
+        "untold": network_text.untold_sentence(found),
+        "shortcut": network_text.shortcut_sentence(found),
+        "left_out": found.left_out if found.error else "",
     }
 
 

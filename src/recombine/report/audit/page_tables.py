@@ -12,8 +12,9 @@ from recombine.jobs.advice.plan import Plan
 from recombine.jobs.audit.coverage import Coverage
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.audit.pairs import MappedCells
+from recombine.report.audit import network_text
 from recombine.report.audit.models_figure import VERDICTS
-from recombine.report.wording import MODELS, SLOPES, number, percent, share, slope_text
+from recombine.report.wording import MODELS, number, percent, share, slope_text
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -246,30 +247,49 @@ def held_out_table(audit: Audit) -> PageTable | None:
     return page_table("t-held-out", caption, audit.held_out_errors.rows(), columns)
 
 
+def errors_table(forecast: Forecast) -> PageTable | None:
+    """What models will be off by."""
+    if forecast.error is None:
+        return None
+    caption = f"Root mean squared error on {forecast.error.cells:,} determined cells ({forecast.error.source})"
+    columns: dict[str, Value] = {"model": lambda row: row[0], "off by": lambda row: row[1]}
+    return page_table("t-errors", caption, network_text.error_rows(forecast.error), columns)
+
+
+def depths_table(forecast: Forecast) -> PageTable | None:
+    """The networks' errors by number of hidden layers."""
+    if len(forecast.depths) < 2:
+        return None
+    caption = "The same networks by number of hidden layers"
+    return page_table(
+        "t-depths",
+        caption,
+        forecast.depths.rows(),
+        {"hidden layers": "hidden layers", "all layers learn (NTK)": "ntk", "its readout learns (NNGP)": "nngp"},
+    )
+
+
 def slopes_table(forecast: Forecast) -> PageTable | None:
-    """Slopes by factor and depth."""
+    """Slopes by factor, with their range."""
 
-    def entry(depth: str) -> Value:
-        def shown(row: dict[str, Any]) -> Entry:
-            known = not np.isnan(row[depth])
-            return Entry(slope_text(row[depth]), known, float(np.clip(row[depth], 0, 1)) if known else None)
+    def entry(name: str) -> Value:
+        return lambda row: Entry(slope_text(row[name]), True, float(np.clip(row[name], 0, 1)))
 
-        return shown
-
-    columns: dict[str, Value] = {"factor": "factor"}
-    for name in forecast.slopes.columns[1:]:
-        columns[f"{name.removeprefix('depth ')} hidden layer{'' if name == 'depth 1' else 's'}"] = entry(name)
-    return page_table("t-slopes", SLOPES, forecast.slopes.rows(), columns)
+    columns: dict[str, Value] = {"factor": "factor", "effect (standard deviation)": "effect", "arrives": entry("slope")}
+    columns |= {"NTK": lambda row: Entry(slope_text(row["ntk"]), True)}
+    columns |= {"NNGP": lambda row: Entry(slope_text(row["nngp"]), True)}
+    return page_table("t-slopes", network_text.SLOPES, network_text.told_slopes(forecast), columns)
 
 
 def shortcuts_table(forecast: Forecast) -> PageTable | None:
-    """How each factor alone does on seen and on unseen cells."""
-    caption = f"Each factor's level means as a predictor (unseen cells: {forecast.shortcut_truth})"
+    """How far networks follow each factor's marginal."""
+    caption = "How far a network follows each factor's own mean outcomes, away from its effect"
     columns: dict[str, Value] = {
-        "factor alone": "factor",
-        "R² on seen cells": lambda item: Entry(f"{item.seen:.2f}".replace("-", "−"), True),
-        "R² on unseen cells": lambda item: Entry(f"{item.unseen:.2f}".replace("-", "−"), True),
-        "reading": lambda item: "shortcut: misleads on unseen cells" if item.misleads else "–",
+        "factor": "factor",
+        "share of the way": lambda item: Entry(slope_text(item.pull).replace("not varied", "–"), True),
+        "moves predictions by (SD)": lambda item: Entry(f"{item.size:.2f}", True),
+        "share of squared error": lambda item: Entry(f"{item.share:.0%}".replace("-", "−"), True),
+        "reading": lambda item: "shortcut" if item.misleads else "–",
     }
     return page_table("t-shortcuts", caption, forecast.shortcuts, columns)
 

@@ -98,12 +98,14 @@ def _ranges(audit: Audit) -> dict[str, Any] | None:
 def _forecast(audit: Audit) -> dict[str, Any]:
     found = audit.forecast
     return {
+        "error": None if found.error is None else asdict(found.error),
+        "depths": list(found.depths.rows()),
         "slopes": list(found.slopes.rows()),
-        "curve": list(found.curve.rows()),
         "cells": found.unseen,
         "shortcuts": [{**asdict(item), "misleads": item.misleads} for item in found.shortcuts],
-        "shortcut_truth": found.shortcut_truth,
         "accuracy": None if found.accuracy is None else list(found.accuracy.rows()),
+        "obstacle": found.obstacle or None,
+        "left_out": found.left_out or None,
     }
 
 

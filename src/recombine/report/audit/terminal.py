@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.jobs.advice.plan import Plan
 from recombine.report import wording
+from recombine.report.audit import network_text
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.report.wording import Tally, number, percent
 from recombine.tables.table import Table
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.forecast import ErrorForecast, Forecast
 
 _STYLES = {Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.PROBLEM: "bold red"}
 _BAR = 24
@@ -116,25 +118,33 @@ def _additivity(audit: Audit, console: Console) -> None:
 
 
 def _forecast(audit: Audit, console: Console) -> None:
-    slopes, accuracy = audit.forecast.slopes, wording.accuracy_sentences(audit.forecast)
-    varied = not np.isnan(slopes["depth 1"]).all()
+    found = audit.forecast
     print_title(console, "What your model will do")
-    if varied:
-        print_line(console, f"  {wording.SLOPES}:")
-        console.print(_slope_table(slopes))
-    elif not accuracy:
-        _paragraphs(console, wording.no_forecast(audit.forecast))
-    _paragraphs(console, *accuracy)
+    _paragraphs(console, network_text.nothing_sentence(found), network_text.error_sentence(audit))
+    if found.error is not None:
+        console.print(_errors(found.error))
+        _paragraphs(console, network_text.trust_sentence(found), network_text.depth_sentence(found))
+        _paragraphs(console, network_text.early_sentence(found))
+    if network_text.told_slopes(found):
+        print_line(console, f"  {network_text.SLOPES}:")
+        console.print(_slopes(found))
+    _paragraphs(console, network_text.untold_sentence(found), network_text.shortcut_sentence(found))
+    _paragraphs(console, *wording.accuracy_sentences(found))
 
 
-def _slope_table(slopes: Table) -> RichTable:
+def _errors(error: ErrorForecast) -> RichTable:
+    table = plain_grid(numbers=1)
+    for name, value in network_text.error_rows(error):
+        table.add_row("", name, number(value))
+    return table
+
+
+def _slopes(found: Forecast) -> RichTable:
     from rich.text import Text
 
-    table = plain_grid(numbers=len(slopes.columns) - 1)
-    table.add_row("", "", *slopes.columns[1:])
-    for row in slopes.rows():
-        factor, *values = row.values()
-        table.add_row("", Text(str(factor)), *map(wording.slope_text, values))
+    table = plain_grid(numbers=1)
+    for row in network_text.told_slopes(found):
+        table.add_row("", Text(str(row["factor"])), network_text.slope_range(row))
     return table
 
 

@@ -1,0 +1,36 @@
+"""How often what the audit says of models was true of models that were trained."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def hit_rates() -> dict[str, Any]:
+    """Return the record of the forecast's benchmark: each sentence, how often it was right, beside a constant guess.
+
+    ``benchmarks/forecast.py`` wrote it; the record holds its command, versions, seed and number of trials.
+
+    Examples
+    --------
+    >>> rate = hit_rates()["sentences"]["error"]
+    >>> sorted(rate)
+    ['constant', 'measure', 'of', 'right', 'says']
+    """
+    found: dict[str, Any] = json.loads((files("recombine.data") / "hit_rates.json").read_text(encoding="utf-8"))
+    return found
+
+
+def hit_rate(sentence: str) -> int:
+    """Return in how many of 100 trials a sentence of the audit was right.
+
+    Examples
+    --------
+    >>> 0 <= hit_rate("error") <= 100
+    True
+    """
+    found: dict[str, float] = hit_rates()["sentences"][sentence]
+    return round(100 * found["right"] / found["of"])

@@ -1,0 +1,188 @@
+"""Wide networks fitted to a design's own outcome, by their kernels, and scored where the outcome is known.
+
+Where rows are held out, the networks are fitted to the training cells and scored there. Without any, each seen cell is
+predicted from all others, or, where that would be too large a matrix, a random tenth of them from the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.conjunctions import canonical, distinct
+from recombine.design.design import Design
+from recombine.errors import SolverError
+from recombine.jobs.audit.additivity import OrderCheck
+from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
+from recombine.theory.identification.identify import identify
+from recombine.theory.kernels.left_out import predict_left_out
+from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.slopes import every_arrangement
+from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
+from recombine.verdicts import Verdict
+
+DEPTHS = (1, 2, 3, 4)
+KERNELS: dict[str, Callable[[int, int], OverlapKernel]] = {"ntk": OverlapKernel.ntk, "nngp": OverlapKernel.relu}
+#: Seen cells up to which each is left out in turn: a dense inverse per kernel, two seconds for all eight.
+LEFT_OUT_CELLS = 1_200
+#: Beyond, the share of them that is held out, and how many of those are scored at most.
+HELD_SHARE, MOST_SCORED = 0.1, 4_000
+#: Fewer scored cells than this say nothing.
+FEWEST_CELLS = 8
+#: Most cells that are fitted with few factors, and with more than that (where each product takes all pairs of cells).
+MOST_CELLS, FEW_FACTORS, MOST_CELLS_OF_MANY = 300_000, 5, 4_000
+#: Most cells at which networks of two layers and more are fitted as well.
+MOST_CELLS_BY_DEPTH = 20_000
+#: Errors are read to three digits, so that iterative solves may stop early.
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Predictions at T cells whose outcome is known and that the fitted cells determine.
+
+    Attributes
+    ----------
+    source : str
+        Which cells, in words.
+    observed, additive, mean : float arrays of shape (T,)
+        Outcome, value that follows if effects add, plain mean of the fitted cells.
+    noise : float or None
+        Root mean square of the noise of ``observed``, where rows repeat.
+    networks : dict of (str, int) to float array of shape (T,)
+        By kernel ("ntk": all layers learn, "nngp": the readout) and number of hidden layers.
+    """
+
+    source: str
+    observed: FloatArray
+    additive: FloatArray
+    mean: FloatArray
+    noise: float | None
+    networks: dict[tuple[str, int], FloatArray] = field(default_factory=dict)
+
+
+def fitted_cells(design: Design) -> int:
+    """Return how many cells a network is shown: the seen ones, in every order of interchangeable levels."""
+    return len(every_arrangement(design.seen, design.symmetric))
+
+
+def obstacle(design: Design) -> str:
+    """Say why networks are not fitted to a design, in words; empty if they are."""
+    if design.outcome is None:
+        return "no outcome was named, and what a network makes of the seen cells depends on it (--outcome)"
+    if np.ptp(design.outcome[design.train]) == 0:
+        return "the outcome is the same in every seen cell"
+    most = MOST_CELLS if len(design.factors) <= FEW_FACTORS else MOST_CELLS_OF_MANY
+    if fitted_cells(design) > most:
+        return f"more than {most:,} seen cells of {len(design.factors)} factors would take too long"
+    return ""
+
+
+def depths_of(design: Design) -> tuple[int, ...]:
+    """Return the numbers of hidden layers that are tried: all four unless that would take too long."""
+    cells, few = len(design.seen), len(design.factors) <= FEW_FACTORS
+    return DEPTHS if cells <= LEFT_OUT_CELLS or (few and cells <= MOST_CELLS_BY_DEPTH) else (1,)
+
+
+def predict_networks(
+    design: Design, train: BoolArray, cells: IntArray, depths: Sequence[int] = DEPTHS
+) -> dict[tuple[str, int], FloatArray]:
+    """Return what networks fitted to the design's cells flagged in ``train`` (M,) predict at ``cells`` (T, C).
+
+    A kernel whose solve does not converge is left out.
+    """
+    assert design.outcome is not None
+    shown, answers = shown_cells(design, design.cells[train], design.outcome[train])
+    found = {}
+    for name, depth in _asked(depths):
+        kernel = KERNELS[name](depth, len(design.factors))
+        with suppress(SolverError):
+            solution = solve(kernel, shown, answers, tolerance=TOLERANCE, intercept=True)
+            found[name, depth] = kernel_expansion(kernel, shown, solution.value, cells) + float(solution.intercept)
+    return found
+
+
+def _asked(depths: Sequence[int]) -> list[tuple[str, int]]:
+    return [(name, depth) for depth in depths for name in KERNELS]
+
+
+def shown_cells(design: Design, cells: IntArray, outcome: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return cells in every order of symmetric factors, each with its outcome."""
+    shown = every_arrangement(cells, design.symmetric)
+    _, where = distinct(np.vstack([cells, canonical(shown, design.symmetric)]))
+    value = np.zeros(int(where.max()) + 1)
+    value[where[: len(cells)]] = outcome
+    return shown, value[where[len(cells) :]]
+
+
+def score_held_out(design: Design, fit: AdditiveFit, places: IntArray) -> Scored:
+    """Score networks on held-out cells: rows ``places`` (T,) of the design."""
+    assert design.outcome is not None
+    cells = design.cells[places]
+    return Scored(
+        "held-out rows",
+        design.outcome[places],
+        fit.predict(cells),
+        np.full(len(places), float(design.outcome[design.train].mean())),
+        _noise(design, places),
+        predict_networks(design, design.train, cells, depths_of(design)),
+    )
+
+
+def score_seen(design: Design, check: OrderCheck, seed: int) -> Scored | None:
+    """Score networks on seen cells that the other seen cells determine; None if those are too few."""
+    if len(design.seen) > LEFT_OUT_CELLS:
+        return _score_tenth(design, seed)
+    if check.tested < FEWEST_CELLS:
+        return None
+    assert design.outcome is not None
+    outcome, known = design.outcome[design.train], check.determined
+    mean = (outcome.sum() - outcome) / (len(outcome) - 1)
+    networks = {
+        (name, depth): predict_left_out(
+            KERNELS[name](depth, len(design.factors)), design.seen, outcome, design.symmetric
+        )[known]
+        for name, depth in _asked(DEPTHS)
+    }
+    source = "seen cells, each predicted from the others"
+    return Scored(source, outcome[known], check.predicted[known], mean[known], check.noise, networks)
+
+
+def _score_tenth(design: Design, seed: int) -> Scored | None:
+    """Hold out a random tenth of the seen cells, once."""
+    assert design.outcome is not None
+    seen = np.flatnonzero(design.train)
+    count = min(round(HELD_SHARE * len(seen)), MOST_SCORED)
+    held = np.sort(np.random.default_rng(seed).choice(seen, count, replace=False))
+    rest = design.train.copy()
+    rest[held] = False
+    # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
+    found = identify(design.cells[rest], design.cells[held], 1, **design.shape, route="projection")
+    places = held[found.verdicts == Verdict.DETERMINED]
+    if len(places) < FEWEST_CELLS:
+        return None
+    outcome = design.outcome
+    fit = fit_additive(design.features(1), design.cells[rest], outcome[rest], design.precision[rest])
+    return Scored(
+        "seen cells, a tenth held out at random",
+        outcome[places],
+        fit.predict(design.cells[places]),
+        np.full(len(places), float(outcome[rest].mean())),
+        _noise(design, places),
+        predict_networks(design, rest, design.cells[places], depths_of(design)),
+    )
+
+
+def _noise(design: Design, places: IntArray) -> float | None:
+    """Return the root mean square of the noise of the cells' mean outcomes, from the training cells' replicates."""
+    if design.spread is None or design.freedom is None:
+        return None
+    freedom = float(design.freedom[design.train].sum())
+    if freedom < 1:
+        return None
+    variance = float(design.spread[design.train].sum()) / freedom
+    return float(np.sqrt(np.mean(variance / design.precision[places])))

@@ -1,0 +1,122 @@
+"""The forecast in words: what terminal, page and notebook say of models is written here, once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.data.hit_rates import hit_rate
+from recombine.errors import plural
+from recombine.jobs.audit.forecast import LEAKY
+from recombine.report.wording import join_words, number, slope_text
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+    from recombine.jobs.audit.forecast import ErrorForecast, Forecast
+
+#: Kernels in words, as rows of the table of errors.
+ROWS = {
+    "ntk": "network, all layers learn (NTK)",
+    "nngp": "network, its readout learns (NNGP)",
+    "additive": "effects added",
+    "mean": "plain mean",
+    "noise": "noise alone",
+}
+SLOPES = "Share of each factor's effect that reaches unseen cells"
+
+
+def sentence_of(error: ErrorForecast) -> str:
+    """Return the key of `hit_rates` under which the error's kind of forecast was scored."""
+    return "error" if error.source == "held-out rows" else "error on seen cells"
+
+
+def error_sentence(audit: Audit) -> str:
+    """Say in outcome units what a network will be off by; empty where that is not known."""
+    error = audit.forecast.error
+    if error is None:
+        return ""
+    unit = f" ({audit.design.outcome_name})" if audit.design.outcome_name else ""
+    return (
+        f"A network trained to convergence will be off by about {number(error.ntk)}{unit} on determined cells, where "
+        f"adding effects is off by {number(error.additive)} and the plain mean by {number(error.mean)} (root mean "
+        f"squares over {plural(error.cells, 'cell')}: {error.source})."
+    )
+
+
+def error_rows(error: ErrorForecast) -> list[tuple[str, float]]:
+    """Return the models in words with their errors, those that are known."""
+    values = {name: getattr(error, name) for name in ROWS}
+    return [(ROWS[name], value) for name, value in values.items() if value is not None]
+
+
+def trust_sentence(found: Forecast) -> str:
+    """Say how often such a forecast was right of networks that were trained."""
+    if found.error is None:
+        return ""
+    return f"Within 20 % of the trained network in {hit_rate(sentence_of(found.error))} of 100 trials."
+
+
+def depth_sentence(found: Forecast) -> str:
+    """Say what deeper networks will be off by; empty where only one layer was tried."""
+    deeper = [row for row in found.depths.rows() if row["hidden layers"] > 1 and not np.isnan(row["nngp"])]
+    if not deeper:
+        return found.left_out if found.error else ""
+    layers = join_words([str(row["hidden layers"]) for row in deeper])
+    return f"With {layers} hidden layers: {join_words([number(row['nngp']) for row in deeper])} (NNGP)."
+
+
+def early_sentence(found: Forecast) -> str:
+    """Say what changes with early stopping, by the rule that was measured; empty without an error."""
+    if found.error is None:
+        return ""
+    rate = hit_rate("error of MLP, early stopping")
+    return (
+        f"With early stopping expect about the same error (so in {rate} of 100 trials); the shares are no guide then."
+    )
+
+
+def told_slopes(found: Forecast) -> list[dict[str, Any]]:
+    """Return the rows of factors whose effect is large enough for a slope to mean something."""
+    return [row for row in found.slopes.rows() if row["told"] and not np.isnan(row["slope"])]
+
+
+def untold_sentence(found: Forecast) -> str:
+    """Name the factors that have no slope worth a word; empty without any."""
+    shown = {row["factor"] for row in told_slopes(found)}
+    rest = [str(name) for name in found.slopes["factor"] if name not in shown]
+    if not rest or not len(found.slopes):
+        return ""
+    return f"Of {join_words(rest)} the effect is too small here for a share to mean something."
+
+
+def slope_range(row: dict[str, Any]) -> str:
+    """Write a slope with its range from NTK to NNGP.
+
+    Examples
+    --------
+    >>> slope_range({"slope": 0.65, "ntk": 0.58, "nngp": 0.73})
+    '65% (58% NTK, 73% NNGP)'
+    """
+    return f"{slope_text(row['slope'])} ({slope_text(row['ntk'])} NTK, {slope_text(row['nngp'])} NNGP)"
+
+
+def shortcut_sentence(found: Forecast) -> str:
+    """Say which factors networks follow against what the data determine; empty where that was not read."""
+    if not found.shortcuts:
+        return ""
+    names = [item.factor for item in found.shortcuts if item.misleads]
+    if not names:
+        return "No factor was found to be a shortcut."
+    return f"A network will follow the mean outcome of {join_words(names)} against what the data determine."
+
+
+def nothing_sentence(found: Forecast) -> str:
+    """Say why there is no forecast; empty if there is one."""
+    return f"Not forecast: {found.obstacle}." if found.obstacle else ""
+
+
+def leaks(found: Forecast) -> list[dict[str, Any]]:
+    """Return the rows of factors whose effect leaks, the weakest first."""
+    rows = [row for row in told_slopes(found) if row["slope"] < LEAKY]
+    return sorted(rows, key=lambda row: float(row["slope"]))
