@@ -14,6 +14,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
+from recombine.design.restriction import why_impossible
 from recombine.errors import InputError, SolverError
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
@@ -37,6 +38,8 @@ from recombine.verdicts import Finding, Verdict
 SOLVED_CELLS = 5
 #: Certificates with more terms than the first are shown by that many of their largest.
 LONGEST_SUM, LARGEST_TERMS = 24, 6
+#: What to do about a cell that is wrongly held to be impossible.
+CROSSED = "If it can, say --crossed (crossed=True in Python) where nesting was inferred, else correct what you said."
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +71,12 @@ class Audit:
 
     @cached_property
     def counts(self) -> Counts:
-        """Verdict counts over the full product at the asked order."""
+        """Verdict counts over all cells that can exist, at the asked order."""
         return self.identification.count_verdicts(self.seed)
 
     @cached_property
     def first_counts(self) -> Counts:
-        """Verdict counts over the full product at order 1."""
+        """Verdict counts over all cells that can exist, at order 1."""
         return self.counts if self.order == 1 else self.first.count_verdicts(self.seed)
 
     @cached_property
@@ -151,7 +154,8 @@ class Audit:
         """Whether effects add, checked on the seen cells; None without an outcome."""
         if self.design.outcome is None:
             return None
-        orders = tuple(sorted({1, 2, self.order} & set(range(1, len(self.design.factors)))))
+        free = len(self.first.features.free)  # from as many factors on, every cell has a value of its own
+        orders = tuple(sorted({1, 2, self.order} & set(range(1, max(free, 2)))))
         return check_additivity(self.design, orders, self.seed)
 
     @cached_property
@@ -200,6 +204,7 @@ class Audit:
                 *self.design.notes,
                 findings.cells_not_determined(listed, codes, counts, order, self.identification.deficit),
                 findings.level_never_seen(self.design),
+                findings.factor_inside(self.design),
                 findings.cells_undecided(listed, codes, counts),
                 findings.shaky_cells(self.design, listed, codes, self.leverage),
                 findings.leak_risk(self.forecast),
@@ -219,6 +224,9 @@ class Audit:
 
         Print ``audit.explain(cell)`` for the same with level names and outcomes.
         """
+        codes = self._cell(cell)
+        if reason := why_impossible(self.design, codes):
+            raise InputError(f"{self.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
         return self.identification.certificate_of(tuple(self._cell(cell).tolist()))
 
     def _cell(self, cell: Cell | int) -> IntArray:
@@ -227,6 +235,8 @@ class Audit:
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: the certificate with level names, or why there is none."""
         codes = self._cell(cell)
+        if reason := why_impossible(self.design, codes):
+            return f"{self.design.label(codes)}: cannot exist. {reason[0].upper()}{reason[1:]}. {CROSSED}"
         verdict = Verdict(int(self.identification.verdicts_of(codes[None])[0]))
         lead = f"{self.design.label(codes)}: {verdict.word}. {verdict.text.meaning}"
         if verdict is not Verdict.DETERMINED:
@@ -253,6 +263,7 @@ class Audit:
         *,
         cost: Costs | None = None,
         forbidden: Sequence[Cell] = (),
+        self_pairs: bool = False,
         criterion: Literal["V", "D"] = "V",
     ) -> Plan:
         """Return the next ``k`` cells to collect (None: as many as it takes to determine everything).
@@ -265,6 +276,7 @@ class Audit:
             k,
             cost=cost,
             forbidden=forbidden,
+            self_pairs=self_pairs,
             criterion=criterion,
             seed=self.seed,
             known=self.identification,

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, canonical
+from recombine.cells.conjunctions import Conjunctions, canonical, distinct
 from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
 from recombine.theory.identification.level_graph import is_graph, level_graph, shortest_path
@@ -113,6 +113,10 @@ def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Cert
     >>> print(certificate(features, seen, np.array([1, 1, 0])))
     y(1,1,0) = y(0,1,0) + y(1,0,0) - y(0,0,0)
     """
+    if features.following:
+        whole, few = _freed(features, seen)
+        found = certificate(features.freed, few, cell[list(features.free)])
+        return Certificate(tuple(cell.tolist()), whole(found.cells), found.weights, found.verified)
     target = canonical(cell[None, :], features.symmetric)[0]
     if seen.holds(target[None, :])[0]:
         return _checked(features, target, {tuple(target.tolist()): Fraction(1)})
@@ -160,6 +164,11 @@ def cube_terms(features: Conjunctions, seen: SeenCells, target: IntArray) -> Ter
     >>> sorted((cell, int(weight)) for cell, weight in cube_terms(features, seen, np.array([1, 1])).items())
     [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
     """
+    if features.following:
+        whole, few = _freed(features, seen)
+        terms = cube_terms(features.freed, few, target[list(features.free)])
+        corners_seen = whole(np.array(list(terms), dtype=np.int64).reshape(-1, len(features.free)))
+        return dict(zip(map(tuple, corners_seen.tolist()), terms.values(), strict=True))
     for flipped in itertools.combinations(range(len(target)), features.order + 1):
         kept = [factor for factor in range(len(target)) if factor not in flipped]
         opposite = _opposite(seen, target, kept, flipped)
@@ -173,6 +182,20 @@ def cube_terms(features: Conjunctions, seen: SeenCells, target: IntArray) -> Ter
                 terms[tuple(row.tolist())] += Fraction((-1) ** (len(corner) + 1))
             return terms
     return {}
+
+
+def _freed(features: Conjunctions, seen: SeenCells) -> tuple[Callable[[IntArray], IntArray], SeenCells]:
+    """Return the seen cells by their free factors alone, and a function that gives such cells back in full."""
+    free = list(features.free)
+
+    def whole(cells: IntArray) -> IntArray:
+        _, where = distinct(np.vstack([seen.cells[:, free], cells]))
+        place = np.zeros(len(where), dtype=np.int64)
+        place[where[: len(seen)]] = np.arange(len(seen))
+        found: IntArray = seen.cells[place[where[len(seen) :]]]
+        return found
+
+    return whole, SeenCells(features.freed, seen.cells[:, free])
 
 
 def _opposite(seen: SeenCells, target: IntArray, kept: Sequence[int], flipped: Sequence[int]) -> IntArray:
