@@ -57,6 +57,20 @@ class Nested:
         return f"{self.child} lies inside {self.parent}"
 
 
+def nesting_phrase(nesting: Sequence[Nested]) -> str:
+    """Say which factors lie inside which.
+
+    Examples
+    --------
+    >>> nesting_phrase([Nested("plant", "type"), Nested("plant", "treatment"), Nested("school", "district")])
+    'plant lies inside type and treatment; school lies inside district'
+    """
+    parents: dict[str, list[str]] = {}
+    for item in nesting:
+        parents.setdefault(item.child, []).append(item.parent)
+    return "; ".join(f"{child} lies inside {' and '.join(names)}" for child, names in parents.items())
+
+
 def infer_nesting(factors: Sequence[Factor], cells: IntArray, rows: IntArray, skip: Sequence[int] = ()) -> list[Nested]:
     """Return the pairs of factors that lie inside each other beyond chance, but for factors at the places ``skip``.
 

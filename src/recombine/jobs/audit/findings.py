@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.design.design import Design
-from recombine.design.nesting import Nested
+from recombine.design.nesting import nesting_phrase
 from recombine.errors import listing, plural
 from recombine.jobs.audit.additivity import AdditivityCheck
 from recombine.jobs.audit.forecast import Forecast
@@ -82,20 +82,6 @@ def factor_inside(design: Design) -> Finding | None:
         f"{nesting_phrase(inferred)}; {every - left:,} of the {every:,} combinations of levels would take a level out "
         f"of the one it lies in and are taken to be impossible. To confirm: {pairs}; if they can exist: --crossed",
     )
-
-
-def nesting_phrase(nesting: Sequence[Nested]) -> str:
-    """Say which factors lie inside which.
-
-    Examples
-    --------
-    >>> nesting_phrase([Nested("plant", "type"), Nested("plant", "treatment"), Nested("school", "district")])
-    'plant lies inside type and treatment; school lies inside district'
-    """
-    parents: dict[str, list[str]] = {}
-    for item in nesting:
-        parents.setdefault(item.child, []).append(item.parent)
-    return "; ".join(f"{child} lies inside {' and '.join(names)}" for child, names in parents.items())
 
 
 def cells_undecided(listed: Listing, codes: IntArray, counts: Counts) -> Finding | None:
