@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.cells.conjunctions import Conjunctions, canonical, distinct, every_cell
-from recombine.cells.possible import Part, Possible
+from recombine.cells.possible import Combinations, Possible
 
 Cells = npt.NDArray[np.int64]
 
@@ -30,11 +30,11 @@ def restricted(draw: st.DrawFn) -> tuple[Possible, Cells]:
             for place in chosen:
                 sizes[place] = sizes[chosen[0]]
             symmetric.append(chosen)
-            parts.append(Part(chosen, np.arange(sizes[chosen[0]])[:, None], twins=True))
+            parts.append(Combinations(chosen, np.arange(sizes[chosen[0]])[:, None], twins=True))
         else:
             rows = every_cell([sizes[place] for place in chosen])
             kept = draw(st.lists(st.sampled_from(range(len(rows))), min_size=1, unique=True))
-            parts.append(Part(chosen, rows[sorted(kept)]))
+            parts.append(Combinations(chosen, rows[sorted(kept)]))
     possible = Possible(tuple(sizes), tuple(symmetric), tuple(parts))
     return possible, np.array([cell for cell in every_cell(sizes) if _exists(possible, cell)]).reshape(-1, count)
 
@@ -60,7 +60,7 @@ def test_cells_are_listed_counted_and_known(pair: tuple[Possible, Cells]) -> Non
 def test_ways_are_the_combinations_that_occur(pair: tuple[Possible, Cells], t: int) -> None:
     possible, cells = pair
     for subset in itertools.combinations(range(len(possible.sizes)), min(t, len(possible.sizes))):
-        groups = [[subset.index(place) for place in group if place in subset] for group in possible.symmetric]
+        groups = [tuple(subset.index(place) for place in group if place in subset) for group in possible.symmetric]
         levels = canonical(cells[:, list(subset)], [group for group in groups if len(group) > 1])
         # A pair of levels of three interchangeable factors may stand at any two of them.
         if all(set(group) <= set(subset) or not set(group) & set(subset) for group in possible.symmetric):
@@ -92,8 +92,8 @@ def test_draws_are_possible(pair: tuple[Possible, Cells], seed: int) -> None:
 
 
 def test_draws_are_uniform() -> None:
-    plants = Part((0, 2), np.array([[0, 0], [1, 0], [2, 1]]))
-    possible = Possible((3, 2, 2), (), (plants, Part((1,), np.arange(2)[:, None])))
+    plants = Combinations((0, 2), np.array([[0, 0], [1, 0], [2, 1]]))
+    possible = Possible((3, 2, 2), (), (plants, Combinations((1,), np.arange(2)[:, None])))
     _, where = distinct(possible.draw(60_000, np.random.default_rng(0)))
     assert np.abs(np.bincount(where) / 10_000 - 1).max() < 0.05
 

@@ -19,7 +19,7 @@ from recombine.cells.conjunctions import Subset, canonical, contains, distinct, 
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Combinations:
     """Combinations of some factors that can exist, whatever the levels of the other factors are.
 
     Attributes
@@ -33,7 +33,7 @@ class Part:
 
     Examples
     --------
-    >>> Part((0, 1), np.array([[0], [1], [2]]), twins=True).count
+    >>> Combinations((0, 1), np.array([[0], [1], [2]]), twins=True).count
     6
     """
 
@@ -63,11 +63,11 @@ class Part:
         """Return the levels of the factor at ``place`` over the table, shape (n,)."""
         return self.table[:, 0] if self.twins else self.table[:, self.places.index(place)]
 
-    def known(self, present: Sequence[BoolArray]) -> Part:
+    def known(self, present: Sequence[BoolArray]) -> Combinations:
         """Return the combinations of levels that are ``present``, one mask per factor of the design."""
         places = self.places[:1] if self.twins else self.places
         masks = [present[place][self.table[:, column]] for column, place in enumerate(places)]
-        return Part(self.places, self.table[np.logical_and.reduce(masks)], self.twins)
+        return Combinations(self.places, self.table[np.logical_and.reduce(masks)], self.twins)
 
     def draw(self, number: int, generator: np.random.Generator) -> IntArray:
         """Draw combinations uniformly, shape (number, len(places))."""
@@ -94,7 +94,7 @@ class Possible:
         Number of levels of each factor.
     symmetric : tuple of tuple of int
         Groups of interchangeable factors.
-    parts : tuple of Part
+    parts : tuple of Combinations
         Every factor is in one of them.
 
     Examples
@@ -102,7 +102,7 @@ class Possible:
     >>> everything = Possible.product((4, 2, 3))
     >>> everything.count, everything.whole
     (24, True)
-    >>> plants = Part((0, 1), np.array([[0, 0], [1, 0], [2, 1], [3, 1]]))
+    >>> plants = Combinations((0, 1), np.array([[0, 0], [1, 0], [2, 1], [3, 1]]))
     >>> nested = Possible((4, 2, 3), (), (plants, everything.parts[2]))
     >>> nested.count, nested.holds(np.array([[0, 0, 2], [0, 1, 2]])).tolist()
     (12, [True, False])
@@ -110,14 +110,14 @@ class Possible:
 
     sizes: tuple[int, ...]
     symmetric: tuple[Subset, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Combinations, ...]
 
     @classmethod
     def product(cls, sizes: Sequence[int], symmetric: Sequence[Subset] = ()) -> Possible:
         """Return the full product of ``sizes`` levels."""
         grouped = {place for group in symmetric for place in group}
         groups = sorted([*map(tuple, symmetric), *((place,) for place in range(len(sizes)) if place not in grouped)])
-        parts = (Part(group, np.arange(sizes[group[0]])[:, None], len(group) > 1) for group in groups)
+        parts = (Combinations(group, np.arange(sizes[group[0]])[:, None], len(group) > 1) for group in groups)
         return cls(tuple(sizes), tuple(symmetric), tuple(parts))
 
     @property
@@ -175,7 +175,7 @@ class Possible:
 
         Examples
         --------
-        >>> nested = Possible((3, 2), (), (Part((0, 1), np.array([[0, 0], [1, 0], [2, 1]])),))
+        >>> nested = Possible((3, 2), (), (Combinations((0, 1), np.array([[0, 0], [1, 0], [2, 1]])),))
         >>> nested.ways((0, 1)), nested.ways((1,))
         (3, 2)
         """
@@ -219,7 +219,7 @@ class Possible:
 
         Examples
         --------
-        >>> Possible((3, 2), (), (Part((0, 1), np.array([[0, 0], [1, 0], [2, 1]])),)).following
+        >>> Possible((3, 2), (), (Combinations((0, 1), np.array([[0, 0], [1, 0], [2, 1]])),)).following
         (1,)
         """
         found: set[int] = set()

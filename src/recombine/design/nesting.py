@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Subset, distinct
-from recombine.cells.possible import Part, Possible
+from recombine.cells.possible import Combinations, Possible
 from recombine.design.factors import Factor
 from recombine.errors import InputError, listing, near_miss
 
@@ -236,7 +236,7 @@ def nested_product(
     inner = _innermost(above)
     involved = {*inner, *itertools.chain(*above.values())}
     parts = [part for part in plain.parts if part.twins or part.places[0] not in involved]
-    joined: list[Part] = []
+    joined: list[Combinations] = []
     for child in inner:
         part = _with_parents(cells, child, sorted(above[child]))
         for other in [other for other in joined if set(other.places) & set(part.places)]:
@@ -266,12 +266,12 @@ def _innermost(above: dict[int, set[int]]) -> list[int]:
     return sorted(set(above) - outer)
 
 
-def _with_parents(cells: IntArray, child: int, parents: Sequence[int]) -> Part:
+def _with_parents(cells: IntArray, child: int, parents: Sequence[int]) -> Combinations:
     places = sorted([child, *parents])
-    return Part(tuple(places), distinct(cells[:, places])[0])
+    return Combinations(tuple(places), distinct(cells[:, places])[0])
 
 
-def _joined(first: Part, second: Part) -> Part:
+def _joined(first: Combinations, second: Combinations) -> Combinations:
     """Return the combinations of both parts that agree on the factors they share."""
     shared = [place for place in first.places if place in second.places]
     keys = [np.column_stack([part.column(place) for place in shared]) for part in (first, second)]
@@ -290,10 +290,10 @@ def _joined(first: Part, second: Part) -> Part:
     table = np.column_stack([first.table[down], *(second.column(place)[across] for place in more)])
     places = (*first.places, *more)
     sorting = np.argsort(places)
-    return Part(tuple(np.array(places)[sorting].tolist()), table[:, sorting])
+    return Combinations(tuple(np.array(places)[sorting].tolist()), table[:, sorting])
 
 
 def _ranges(starts: IntArray, counts: IntArray) -> npt.NDArray[np.int64]:
     """Return start, start + 1, ... for each of ``starts`` (n,), ``counts`` (n,) of them, one after another."""
     ends = np.cumsum(counts)
-    return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - counts), counts)
+    return np.asarray(np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - counts), counts))

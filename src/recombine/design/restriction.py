@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import contains, distinct
-from recombine.cells.possible import Part, Possible
+from recombine.cells.possible import Combinations, Possible
 from recombine.design.listed import read_listed
 from recombine.design.nesting import broken_at, declare_nesting, follows, infer_nesting, nested_product
 from recombine.errors import InputError
@@ -69,7 +69,7 @@ def possible_cells(design: Design) -> Possible:
     cells = design.cells if design.asked is None else np.vstack([design.cells, design.asked])
     if design.listed is not None:
         everything = distinct(np.vstack([design.listed, cells]))[0]
-        return Possible(design.sizes, design.symmetric, (Part(tuple(range(len(design.sizes))), everything),))
+        return Possible(design.sizes, design.symmetric, (Combinations(tuple(range(len(design.sizes))), everything),))
     return nested_product(design.sizes, design.symmetric, _pairs(design), cells)
 
 

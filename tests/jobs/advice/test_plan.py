@@ -355,3 +355,35 @@ def test_cells_that_would_hardly_help_are_not_proposed(monkeypatch):
     offered = plan(design, k=3).picks
     assert len(offered) == 3
     assert all(0 < pick.gain < 5e-4 for pick in offered)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 6), st.integers(2, 4), st.integers(0, 2**32 - 1), st.sampled_from([1, 2]), st.booleans())
+def test_nothing_impossible_is_ever_proposed(children, others, seed, order, large):
+    generator = np.random.default_rng(seed)
+    parents = generator.integers(0, 3, size=children)
+    pairs = np.column_stack([np.arange(children), parents])
+    rows = [[*pair, generator.integers(others)] for pair in pairs.tolist() for _ in range(generator.integers(1, 3))]
+    design = Design.from_cells(rows, names=["child", "parent", "other"], nested=["child/parent"])
+    with pytest.MonkeyPatch.context() as patch:
+        if large:
+            patch.setattr(sys.modules["recombine.jobs.advice.candidates"], "WHOLE_PRODUCT", 1)
+        found = plan(design, order, None)
+        more = plan(design, order, 5)
+    assert all(parents[pick.cell[0]] == pick.cell[1] for pick in (*found.picks, *more.picks))
+    possible = design.possible.cells()
+    seen = np.vstack([design.seen, np.array([pick.cell for pick in found.picks], dtype=np.int64).reshape(-1, 3)])
+    after = identify(seen, possible, order, **design.shape).verdicts
+    assert (after <= Verdict.DETERMINED).all()
+    assert len(found.picks) == found.needed == rank(design, order, possible) - rank(design, order, design.seen)
+
+
+def test_enough_is_said_of_cells_that_could_still_be_collected():
+    cells = every_cell((12, 12))
+    missing = Design.from_cells(np.delete(cells, [5, 17, 40], axis=0))
+    assert plan(missing, k=3).gain > 0.01
+    assert not plan(missing, k=3).enough
+    whole = plan(Design.from_cells(cells))
+    assert (whole.enough, whole.statement) == (True, "You have enough combinations: every one was seen.")
+    # An open cell is never enough.
+    assert not plan(Design.from_cells([[0, 0], [1, 1]]), forbidden=[[0, 1], [1, 0]]).enough

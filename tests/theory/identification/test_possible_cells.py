@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recombine.theory.identification.identify as engine
 from recombine.cells.conjunctions import Conjunctions, every_cell
-from recombine.cells.possible import Part, Possible
+from recombine.cells.possible import Combinations, Possible
 from recombine.design.nesting import nested_product
-from recombine.theory.identification.identify import identify
+from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.nullspace import possible_rank
 from recombine.verdicts import Verdict
 
@@ -21,7 +22,7 @@ Cells = npt.NDArray[np.int64]
 
 @st.composite
 def designs(draw: st.DrawFn) -> tuple[Possible, Cells, Cells]:
-    """A child (0) inside parents (1, or 1 and 2), perhaps a second child (4) of the first parent, a crossed factor (3)."""
+    """A child (0) inside parents (1, perhaps 2), perhaps a second child (4) of parent 1, a crossed factor (3)."""
     children, others = draw(st.integers(2, 5)), draw(st.integers(2, 4))
     sizes = [children, 2, 3, others]
     table = [[draw(st.integers(0, 1)), draw(st.integers(0, 2))] for _ in range(children)]
@@ -114,7 +115,7 @@ def test_lists_of_cells_agree_with_brute_force(data: st.DataObject, order: int) 
     chosen = data.draw(st.lists(st.sampled_from(range(18)), min_size=1, unique=True))
     cells = every_cell(sizes)[sorted(chosen)]
     count = data.draw(st.integers(1, len(cells)))
-    possible = Possible(sizes, (), (Part((0, 1, 2), cells),))
+    possible = Possible(sizes, (), (Combinations((0, 1, 2), cells),))
     found = identify(cells[:count], order=order, sizes=sizes, possible=possible)
     codes, deficit = brute_force(sizes, order, cells, cells[:count])
     np.testing.assert_array_equal(found.verdicts_of(cells), codes)
@@ -150,7 +151,7 @@ def test_a_child_and_one_more_factor_are_a_graph() -> None:
 
 
 def test_sampled_counts_stay_among_the_possible(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "GRID_CELLS", 10)
+    monkeypatch.setattr(sys.modules[Identification.__module__], "GRID_CELLS", 10)
     generator = np.random.default_rng(0)
     pupils = np.repeat(np.arange(20), 4)
     seen = np.column_stack([pupils, pupils // 5, generator.integers(0, 6, 80), generator.integers(0, 4, 80)])

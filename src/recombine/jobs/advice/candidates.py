@@ -11,7 +11,7 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import canonical, contains, distinct, every_cell
-from recombine.cells.possible import Part
+from recombine.cells.possible import Combinations
 from recombine.design.design import Design
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.listing import keep_unseen
@@ -132,9 +132,9 @@ def _links(design: Design, order: int) -> IntArray:
     return distinct(canonical(np.vstack(found), design.symmetric))[0]
 
 
-def _single(part: Part) -> list[Part]:
+def _single(part: Combinations) -> list[Combinations]:
     """Take interchangeable factors apart."""
-    return [Part((place,), part.table) for place in part.places] if part.twins else [part]
+    return [Combinations((place,), part.table) for place in part.places] if part.twins else [part]
 
 
 def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> BoolArray:

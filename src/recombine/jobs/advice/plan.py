@@ -112,7 +112,7 @@ class Plan:
     def statement(self) -> str:
         """What it takes to determine everything, in a sentence; empty where that is not known."""
         if self.enough:
-            return f"You have enough: {self._enough()}."
+            return f"You have enough{self._enough()}."
         if self.needed is None:
             return ""
         cells = plural(self.needed, "well-chosen cell")
@@ -128,11 +128,11 @@ class Plan:
 
     def _enough(self) -> str:
         if len(self.design.seen) == self.design.product:
-            return "every combination that can exist was seen"
+            return f" combinations: every one{'' if self.design.possible.whole else ' that can exist'} was seen"
         gained = f"{self.gain:.1%}" if self.gain and self.gain >= SMALLEST_GAIN else "less than 0.1%"
         return (
-            "every unseen cell is determined, and the next measurements would lower the mean variance of their values "
-            f"by {gained} only"
+            ": every unseen cell is determined, and the next measurements would lower the mean variance of their "
+            f"values by {gained} only"
         )
 
 

@@ -236,7 +236,7 @@ class Audit:
         """Return the verdict of one cell in words: the certificate with level names, or why there is none."""
         codes = self._cell(cell)
         if reason := why_impossible(self.design, codes):
-            return f"{self.design.label(codes)}: cannot exist. {reason[0].upper()}{reason[1:]}. {CROSSED}"
+            return f"{self.design.label(codes)}: cannot exist: {reason}. {CROSSED}"
         verdict = Verdict(int(self.identification.verdicts_of(codes[None])[0]))
         lead = f"{self.design.label(codes)}: {verdict.word}. {verdict.text.meaning}"
         if verdict is not Verdict.DETERMINED:

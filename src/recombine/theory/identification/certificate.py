@@ -166,9 +166,9 @@ def cube_terms(features: Conjunctions, seen: SeenCells, target: IntArray) -> Ter
     """
     if features.following:
         whole, few = _freed(features, seen)
-        terms = cube_terms(features.freed, few, target[list(features.free)])
-        corners_seen = whole(np.array(list(terms), dtype=np.int64).reshape(-1, len(features.free)))
-        return dict(zip(map(tuple, corners_seen.tolist()), terms.values(), strict=True))
+        cube = cube_terms(features.freed, few, target[list(features.free)])
+        rows = whole(np.array(list(cube), dtype=np.int64).reshape(-1, len(features.free)))
+        return dict(zip(map(tuple, rows.tolist()), cube.values(), strict=True))
     for flipped in itertools.combinations(range(len(target)), features.order + 1):
         kept = [factor for factor in range(len(target)) if factor not in flipped]
         opposite = _opposite(seen, target, kept, flipped)

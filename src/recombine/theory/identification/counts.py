@@ -84,6 +84,7 @@ def count_vanishing(null: NullVectors, possible: Possible) -> int | None:
 
     Examples
     --------
+    >>> from recombine.cells import Conjunctions
     >>> from recombine.theory.identification.nullspace import null_vectors
     >>> null = null_vectors(Conjunctions((2, 2)), np.array([[0, 0], [1, 1]]))
     >>> count_vanishing(null, Possible.product((2, 2)))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions, distinct
-from recombine.cells.possible import Part, Possible
+from recombine.cells.possible import Combinations, Possible
 from recombine.errors import InputError
 from recombine.theory.identification.elimination import (
     PRIME,
@@ -102,7 +102,7 @@ def possible_rank(features: Conjunctions, possible: Possible, seed: int = 0) -> 
     return sum(by_degree)
 
 
-def _part_ranks(features: Conjunctions, part: Part, seed: int) -> list[int] | None:
+def _part_ranks(features: Conjunctions, part: Combinations, seed: int) -> list[int] | None:
     """Return the ranks of a part's combinations at order 0, 1, ... up to the model's."""
     free = [place for place in part.places if place in features.free]
     top = min(features.order, len(free))
