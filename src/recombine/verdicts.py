@@ -186,6 +186,14 @@ _KINDS = [
         "above 4 means the error of the prediction is more than twice that of one measurement).",
     ),
     FindingKind(
+        "RC108",
+        "a factor lies inside another",
+        Severity.WARNING,
+        "Each level of a factor goes with one level of another only, as plants go with treatments, and chance does not "
+        "explain it. Combinations that would take a level elsewhere are taken to be impossible: they are not counted, "
+        "mapped or proposed. Only you know whether that is so.",
+    ),
+    FindingKind(
         "RC201",
         "memorization-leak risk",
         Severity.WARNING,

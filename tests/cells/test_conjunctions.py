@@ -92,13 +92,6 @@ def test_values_and_grid_values_are_products_with_the_matrix(features: Conjuncti
 
 
 @given(models())
-def test_possible_counts_the_conjunctions_that_occur(features: Conjunctions) -> None:
-    ids = features.ids(every_cell(features.sizes))
-    for place, subset in enumerate(features.subsets):
-        assert features.possible(subset) == len(np.unique(ids[:, place]))
-
-
-@given(models())
 def test_blocks_tile_the_columns_and_hold_their_ids(features: Conjunctions) -> None:
     columns = [column for block in features.blocks.values() for column in block]
     assert columns == list(range(features.columns))

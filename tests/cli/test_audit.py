@@ -319,3 +319,78 @@ def test_the_demo_keeps_a_file_the_user_named(run, tmp_path):
 
 def test_every_finding_can_be_named(run, table):
     assert run("audit", table, *FACTORS, "--fail-on", ",".join(FINDINGS))[0] == 1
+
+
+@pytest.fixture
+def plants(tmp_path):
+    path = tmp_path / "plants.csv"
+    rows = [
+        (f"p{plant}", "chilled" if plant < 4 else "warm", f"d{dose}", plant + dose)
+        for plant in range(8)
+        for dose in range(5)
+        if plant != dose
+    ]
+    pd.DataFrame(rows, columns=["plant", "treatment", "dose", "y"]).to_csv(path, index=False)
+    return path
+
+
+PLANTS = ["--factors", "plant,treatment,dose", "--outcome", "y"]
+
+
+def test_nesting_is_noticed_said_or_denied(run, plants):
+    def cells(*options: str) -> tuple[int, list[str]]:
+        record = json.loads(run("audit", plants, *PLANTS, "--json", *options)[1])
+        return record["counts"]["total"], [item["code"] for item in record["findings"]]
+
+    noticed, said, denied = cells(), cells("--nested", "plant/treatment"), cells("--crossed")
+    assert (noticed[0], said[0], denied[0]) == (40, 40, 80)
+    assert "RC108" in noticed[1]
+    assert not {"RC101", "RC108"} & set(said[1])
+    assert "RC101" in denied[1]
+    assert run("audit", plants, *PLANTS, "--fail-on", "RC108")[0] == 1
+
+
+def test_possible_cells_come_from_a_file(run, plants, tmp_path):
+    path = tmp_path / "possible.csv"
+    path.write_text("plant,treatment,dose\np0,chilled,\n")
+    code, out, _ = run("audit", plants, *PLANTS, "--possible", path)
+    assert code == 0
+    assert "All combinations that can exist: 36 cells, 35 seen" in out
+    assert "44 of the 80 combinations of levels cannot exist: they are not in possible.csv; 31 cells of" in " ".join(
+        out.split()
+    )
+    path.write_text("flower\nrose\n")
+    refused(run("audit", plants, *PLANTS, "--possible", path), "possible.csv has none of the factor columns")
+
+
+def test_wrong_nesting_is_refused(run, plants):
+    refused(run("audit", plants, *PLANTS, "--nested", "treatment/plant"), "did you mean plant/treatment?")
+    refused(run("audit", plants, *PLANTS, "--nested", "dose/plant"), "dose does not lie inside plant")
+
+
+def test_no_impossible_cell_is_proposed_and_enough_is_said(run, plants):
+    record = json.loads(run("audit", plants, *PLANTS, "--json", "--suggest", "20")[1])
+    cells = [item["cell"] for item in record["suggestions"]["cells"]]
+    assert len(cells) == 5
+    assert all((cell["treatment"] == "chilled") == (cell["plant"] < "p4") for cell in cells)
+    frame = pd.read_csv(plants)
+    full = frame[frame["plant"] > "p4"]
+    full.to_csv(plants, index=False)
+    record = json.loads(run("audit", plants, "--factors", "plant,dose", "--outcome", "y", "--json")[1])
+    assert (record["suggestions"]["enough"], record["suggestions"]["cells"]) == (True, [])
+    assert record["suggestions"]["text"] == "You have enough combinations: every one was seen."
+
+
+def test_an_impossible_cell_is_explained(run, plants):
+    out = run("audit", plants, *PLANTS, "--explain", "p0,warm,d1")[1]
+    assert out.startswith("p0 · warm · d1: cannot exist: plant lies inside treatment, and p0 is inside chilled. ")
+
+
+def test_self_pairs_are_proposed_on_demand(run, tmp_path):
+    path = tmp_path / "genes.csv"
+    path.write_text("a,b,y\n" + "".join(f"g{i},g{j},1\n" for i in range(5) for j in range(i + 1, 5) if i + j != 5))
+    options = ["audit", path, "--factors", "a,b", "--outcome", "y", "--symmetric", "a,b", "--json", "--suggest", "8"]
+    for flag, wanted in (([], False), (["--self-pairs"], True)):
+        cells = [item["cell"] for item in json.loads(run(*options, *flag)[1])["suggestions"]["cells"]]
+        assert cells
+        assert any(cell["a"] == cell["b"] for cell in cells) == wanted

@@ -142,7 +142,7 @@ def test_only_cells_come_back(engine: str, tmp_path: Path, monkeypatch: pytest.M
         lengths.append(result.height)
         return result
 
-    for module in (recombine.tables.columns, recombine.tables.grouping, recombine.design.design):
+    for module in (recombine.tables.columns, recombine.tables.grouping, recombine.design.targets):
         monkeypatch.setattr(module, "fetch", counted)
     monkeypatch.setattr(pl.LazyFrame, "collect", collected)
     design = Design.from_frame(table, outcome="y", split="part", weight="count")
@@ -407,6 +407,7 @@ def test_a_design_knows_its_groups_and_its_models() -> None:
     design = Design.from_cells([[0, 1, 0], [1, 2, 1]], symmetric=[(0, 1)])
     assert design.groups == ((0, 1), (2,))
     assert [design.twins(place) for place in range(3)] == [(0, 1), (0, 1), (2,)]
-    assert design.shape == {"sizes": (3, 3, 2), "symmetric": ((0, 1),)}
+    assert design.shape == {"sizes": (3, 3, 2), "symmetric": ((0, 1),), "possible": design.possible}
+    assert (design.possible.whole, design.product) == (True, 12)
     assert design.features(2) is design.features(2)
     assert (design.features(2).order, design.features(1).symmetric) == (2, ((0, 1),))

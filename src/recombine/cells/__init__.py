@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from recombine.cells.conjunctions import distinct as distinct
     from recombine.cells.conjunctions import every_cell as every_cell
     from recombine.cells.conjunctions import subsets as subsets
+    from recombine.cells.possible import Combinations as Combinations
+    from recombine.cells.possible import Possible as Possible
     from recombine.cells.seen import SeenCells as SeenCells
 
 open_room(__name__)

@@ -133,6 +133,9 @@ class Conjunctions:
     symmetric : tuple of tuple of int
         Groups of interchangeable factors (gene A, gene B). They share their levels and their columns, so a cell's row
         counts how often each level occurs.
+    following : tuple of int
+        Factors whose level follows from another factor's in every cell that can exist (the treatment of a plant). Sums
+        of functions of the other factors take their effect in, so they have no columns.
 
     Examples
     --------
@@ -143,11 +146,14 @@ class Conjunctions:
     [[1, 4]]
     >>> Conjunctions((3, 3), order=1, symmetric=((0, 1),)).ids(np.array([[2, 0]])).tolist()
     [[2, 0]]
+    >>> Conjunctions((4, 2, 3), following=(1,)).columns
+    7
     """
 
     sizes: tuple[int, ...]
     order: int = 1
     symmetric: tuple[Subset, ...] = ()
+    following: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= self.order <= len(self.sizes):
@@ -162,9 +168,19 @@ class Conjunctions:
                 raise InputError(f"symmetric factors {group} must share their levels; give them one list of levels")
 
     @cached_property
+    def free(self) -> Subset:
+        """The factors that follow from no other one."""
+        return tuple(factor for factor in range(len(self.sizes)) if factor not in self.following)
+
+    @property
+    def saturated(self) -> bool:
+        """Whether every cell that can exist has a value of its own, so that nothing follows from anything else."""
+        return self.order >= len(self.free)
+
+    @cached_property
     def subsets(self) -> list[Subset]:
         """The subsets of factors, one block each (S of them)."""
-        return subsets(len(self.sizes), self.order)
+        return list(itertools.combinations(self.free, min(self.order, len(self.free))))
 
     def _representative(self, subset: Subset) -> Subset:
         """Return the subset whose columns this one uses: symmetric members are replaced by the group's first ones."""
@@ -191,15 +207,6 @@ class Conjunctions:
         starts = list(self._offsets.items())
         return {subset: range(start, stop) for (subset, start), (_, stop) in itertools.pairwise(starts)}
 
-    def possible(self, subset: Subset) -> int:
-        """Return how many distinct conjunctions ``subset`` can have: unordered inside symmetric groups."""
-        grouped = {factor for group in self.symmetric for factor in group}
-        total = product_size([self.sizes[factor] for factor in subset if factor not in grouped])
-        for group in self.symmetric:
-            members = sum(factor in group for factor in subset)
-            total *= math.comb(self.sizes[group[0]] + members - 1, members) if members else 1
-        return total
-
     @property
     def columns(self) -> int:
         """Number of columns F of the incidence matrix."""
@@ -207,13 +214,13 @@ class Conjunctions:
 
     @cached_property
     def rank(self) -> int:
-        """Rank of the incidence matrix of the full product, in closed form.
+        """Rank of the incidence matrix of the full product of the free factors, in closed form.
 
         A factor of n levels is a constant plus n-1 contrasts; m symmetric factors, j of them varying, span the
         symmetric power of dimension binom(n-2+j, j).
         """
         grouped = {factor for group in self.symmetric for factor in group}
-        blocks = [(self.sizes[factor], 1) for factor in range(len(self.sizes)) if factor not in grouped]
+        blocks = [(self.sizes[factor], 1) for factor in self.free if factor not in grouped]
         blocks += [(self.sizes[group[0]], len(group)) for group in self.symmetric]
         by_degree = [1] + [0] * self.order
         for size, members in blocks:
@@ -223,6 +230,14 @@ class Conjunctions:
                 for degree in range(self.order + 1)
             ]
         return sum(by_degree)
+
+    @cached_property
+    def freed(self) -> Conjunctions:
+        """The same model on the free factors alone, whose cells are the free columns of these."""
+        place = {factor: position for position, factor in enumerate(self.free)}
+        groups = tuple(tuple(place[factor] for factor in group) for group in self.symmetric)
+        sizes = tuple(self.sizes[factor] for factor in self.free)
+        return Conjunctions(sizes, min(self.order, len(sizes)), groups)
 
     def _block(self, subset: Subset, levels: IntArray) -> IntArray:
         """Ids of one block for ``levels`` (N, |subset|)."""

@@ -42,6 +42,11 @@ def audit_command(
     as_levels: Annotated[
         str | None, typer.Option(help="Numeric columns with very many values that are labels.")
     ] = None,
+    nested: Annotated[
+        list[str] | None, typer.Option(help="A factor inside another: plant/treatment. May be repeated.")
+    ] = None,
+    crossed: Annotated[bool, typer.Option("--crossed", help="Infer no nesting: every combination can exist.")] = False,
+    possible: Annotated[Path | None, typer.Option(help="Table of cells that can exist; blanks match all.")] = None,
     targets: Annotated[Path | None, typer.Option(help="Table of cells to judge instead of the whole product.")] = None,
     new_levels: Annotated[bool, typer.Option("--new-levels", help="Accept target levels the table lacks.")] = False,
     suggest: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5,
@@ -49,6 +54,9 @@ def audit_command(
     forbidden: Annotated[
         Path | None, typer.Option(help="Table of cells that cannot be collected; blanks match all.")
     ] = None,
+    self_pairs: Annotated[
+        bool, typer.Option("--self-pairs", help="Also propose to pair a level of symmetric factors with itself.")
+    ] = False,
     models: Annotated[bool, typer.Option("--models", help="Also compare scikit-learn models, by verdict.")] = False,
     explain: Annotated[
         str | None, typer.Option(help="Print one cell's verdict and certificate instead: its levels, by commas.")
@@ -76,12 +84,15 @@ def audit_command(
             split=split,
             symmetric=split_names(symmetric),
             as_levels=split_names(as_levels),
+            nested=[name for text in nested or () for name in split_names(text)],
+            crossed=crossed,
+            possible=possible,
         )
     with _working("deciding the unseen cells"):
         found = audit(design, order, targets=targets, new_levels=new_levels, seed=seed)
         explained = None if explain is None else found.explain(split_names(explain))
         found.findings  # noqa: B018 - the slow part happens here, under the spinner
-    answer = _answer(found, suggest, cost, forbidden, models)
+    answer = _answer(found, suggest, cost, forbidden, models, self_pairs)
     say(_json(answer, explained) if json else _text(answer, explained))
     _write(answer, html, verdicts, quiet=json)
     raise typer.Exit(1 if codes & {finding.code for finding in found.findings} else 0)
@@ -119,7 +130,12 @@ class _Answer:
 
 
 def _answer(
-    found: Audit, suggest: int = 5, cost: Path | None = None, forbidden: Path | None = None, models: bool = False
+    found: Audit,
+    suggest: int = 5,
+    cost: Path | None = None,
+    forbidden: Path | None = None,
+    models: bool = False,
+    self_pairs: bool = False,
 ) -> _Answer:
     plan = scores = None
     if suggest:
@@ -128,7 +144,7 @@ def _answer(
         with _working("planning the next cells"):
             costs = None if cost is None else read_costs(cost, found.design)
             blocked = () if forbidden is None else read_forbidden(forbidden, found.design)
-            plan = found.suggest(suggest, cost=costs, forbidden=blocked)
+            plan = found.suggest(suggest, cost=costs, forbidden=blocked, self_pairs=self_pairs)
     if models:
         with _working("training other models on parts of the seen cells"):
             scores = found.compare_models()

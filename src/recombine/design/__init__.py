@@ -9,5 +9,6 @@ from recombine._rooms import open_room
 if TYPE_CHECKING:
     from recombine.design.design import Design as Design
     from recombine.design.factors import Factor as Factor
+    from recombine.design.nesting import Nested as Nested
 
 open_room(__name__)

@@ -12,20 +12,25 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, refuse_masked, sizes_of
 from recombine.cells.conjunctions import Conjunctions, canonical
+from recombine.cells.possible import Possible
 from recombine.design.factors import Factor, code_levels, place_of
 from recombine.design.merged import merged
-from recombine.errors import InputError, listing, near_miss, plural
+from recombine.design.nesting import Nested
+from recombine.design.restriction import possible_cells, restrict
+from recombine.design.targets import encode_targets
+from recombine.errors import InputError, listing, plural
 from recombine.tables.columns import Proposal, check_factor, profile, propose_factors
-from recombine.tables.frames import Source, fetch, open_table
+from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import Columns, Groups, RowsAre, group, training_rows, two_values
 from recombine.verdicts import FINDINGS, Finding
 
 
 class Shape(TypedDict):
-    """What the cells of a design are cells of: the number of levels of each factor, groups of interchangeable ones."""
+    """What the cells of a design are cells of: levels of each factor, interchangeable factors, cells that can exist."""
 
     sizes: tuple[int, ...]
     symmetric: tuple[tuple[int, ...], ...]
+    possible: Possible
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +59,8 @@ class Design:
         Lower and higher value of an outcome whose measurements take two values only.
     rows_are : {"measurements", "counts", "means"}
         What a row was read as: one measurement, n equal ones, or the mean of n.
+    nesting : tuple of Nested
+        Which factors lie inside others, so that most of the product cannot exist.
     """
 
     factors: tuple[Factor, ...]
@@ -72,6 +79,10 @@ class Design:
     proposals: tuple[Proposal, ...] = field(default=())
     two_values: tuple[float, float] | None = None
     rows_are: RowsAre = "measurements"
+    nesting: tuple[Nested, ...] = ()
+    listed: IntArray | None = None
+    listed_in: str = ""
+    asked: IntArray | None = None
 
     @classmethod
     def from_frame(
@@ -86,6 +97,9 @@ class Design:
         split: str | None = None,
         symmetric: Sequence[str] = (),
         as_levels: Sequence[str] = (),
+        nested: Sequence[str] = (),
+        crossed: bool = False,
+        possible: object = None,
     ) -> Design:
         """Build a design from a CSV/Parquet path or any dataframe narwhals knows.
 
@@ -110,6 +124,12 @@ class Design:
             Factors that are one factor used twice, such as gene A and gene B.
         as_levels : sequence of str
             Numeric columns with very many values that are labels all the same.
+        nested : sequence of str
+            Factors that lie inside others: ``["plant/treatment"]`` says that each plant has one treatment.
+        crossed : bool
+            Infer no nesting: every combination can exist but for what ``nested`` and ``possible`` say.
+        possible : path or dataframe, optional
+            The cells that can exist; a blank, or a factor that has no column, stands for every level.
 
         Examples
         --------
@@ -138,7 +158,7 @@ class Design:
         if groups.split is not None:
             train = training_rows(groups.split, split_column, split_value or None)
         design = _coded(groups, columns, train, symmetric, source.name, proposals)
-        return design
+        return restrict(design, nested, crossed, possible)
 
     @classmethod
     def from_cells(
@@ -150,8 +170,10 @@ class Design:
         names: Sequence[str] | None = None,
         sizes: Sequence[int] | None = None,
         symmetric: Sequence[Sequence[int]] = (),
+        nested: Sequence[str] = (),
+        possible: object = None,
     ) -> Design:
-        """Build a design from integer codes of shape (N, C), one row per measurement.
+        """Build a design from integer codes of shape (N, C), one row per measurement; no nesting is inferred.
 
         Examples
         --------
@@ -181,7 +203,8 @@ class Design:
         design = cls(parts, codes, training, rows, rows.astype(float), values, symmetric=tuple(map(tuple, symmetric)))
         found = [] if values is None else np.unique(values).tolist()
         two = two_values((found[0], found[-1]), len(found), len(codes)) if found else None
-        return merged(replace(design, outcome_name=None if values is None else "outcome", two_values=two))
+        design = merged(replace(design, outcome_name=None if values is None else "outcome", two_values=two))
+        return restrict(design, nested, True, possible)
 
     def __repr__(self) -> str:
         outcome = f", outcome {self.outcome_name}" if self.outcome_name else ""
@@ -204,8 +227,13 @@ class Design:
 
     @property
     def shape(self) -> Shape:
-        """Sizes and symmetric groups, as `recombine.identify` takes them."""
-        return {"sizes": self.sizes, "symmetric": self.symmetric}
+        """Sizes, symmetric groups and possible cells, as `recombine.identify` takes them."""
+        return {"sizes": self.sizes, "symmetric": self.symmetric, "possible": self.possible}
+
+    @cached_property
+    def possible(self) -> Possible:
+        """The cells that can exist: the full product but for nesting and structural zeros."""
+        return possible_cells(self)
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
@@ -222,7 +250,7 @@ class Design:
     def features(self, order: int) -> Conjunctions:
         """Return the additive model of one order on the cells of this design."""
         if order not in self._features:
-            self._features[order] = Conjunctions(self.sizes, order, self.symmetric)
+            self._features[order] = Conjunctions(self.sizes, order, self.symmetric, self.possible.following)
         return self._features[order]
 
     @cached_property
@@ -231,8 +259,8 @@ class Design:
 
     @property
     def product(self) -> int:
-        """Number of cells of the full product (unordered inside symmetric groups)."""
-        return self.features(len(self.sizes)).possible(tuple(range(len(self.sizes))))
+        """Number of cells that can exist (unordered inside symmetric groups)."""
+        return self.possible.count
 
     @property
     def seen(self) -> IntArray:
@@ -292,30 +320,7 @@ class Design:
 
         Unknown levels raise, unless ``new_levels``: then the returned design knows them too, as levels never seen.
         """
-        source = open_table(data)
-        for name in self.names:
-            source.require(name, "factor")
-        frame: Any = source.frame
-        rows, profiles = profile(source, self.names)
-        blank = next((item for item in profiles if item.missing), None)
-        if blank is not None or not rows:
-            lack = f"{blank.missing:,} of {rows:,} rows lack a level of {blank.column!r}" if blank else "no row"
-            raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
-        columns = fetch(frame.select(*self.names))
-        factors = list(self.factors)
-        for place, name in enumerate(self.names):
-            fresh = factors[place].unknown(columns[name])
-            if fresh and not new_levels:
-                raise InputError(
-                    f"{source.name}: {fresh[0]!r} is not a level of factor {name!r} in {self.source};"
-                    f"{near_miss(fresh[0], factors[place].labels)} To ask about levels that were never seen, pass "
-                    "--new-levels (new_levels=True in Python)"
-                )
-            for member in self.twins(place):
-                factors[member] = Factor(factors[member].name, (*factors[member].levels, *fresh))
-        codes = np.stack([factor.codes(columns[factor.name]) for factor in factors], axis=1)
-        cells = canonical(codes, self.symmetric)
-        return replace(self, factors=tuple(factors)), cells
+        return encode_targets(self, data, new_levels)
 
 
 def _guessed(proposals: list[Proposal], name: str) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, IntArray, product_size
-from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct, every_cell
+from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct
 from recombine.design.design import Design
 
 #: Products up to this many cells are listed whole.
@@ -50,11 +50,11 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int) -> Listing
     """
     if targets is not None:
         return Listing(_in_order(targets), "targets", design.product)
-    if product_size(design.sizes) <= MOST_LISTED:
-        cells = keep_unseen(design, every_cell(design.sizes))
+    if design.possible.span <= MOST_LISTED:
+        cells = keep_unseen(design, design.possible.cells())
         return Listing(cells, "all unseen", design.product)
     generator = np.random.default_rng(seed)
-    drawn = np.stack([generator.integers(size, size=2 * SAMPLE) for size in design.sizes], axis=1)
+    drawn = design.possible.draw(2 * SAMPLE, generator)
     held_out = keep_unseen(design, design.held_out)[:SAMPLE]
     random = keep_unseen(design, distinct(canonical(drawn, design.symmetric))[0])
     random = random[np.sort(generator.permutation(len(random))[: SAMPLE - len(held_out)])]

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.cells.conjunctions import contains
+from recombine.cells.possible import Possible
+from recombine.design.nesting import nesting_phrase
 from recombine.errors import plural
 from recombine.jobs.audit.additivity import FEWEST_CELLS
 from recombine.verdicts import Verdict, round_estimate
@@ -194,6 +197,32 @@ def twin_phrases(design: Design) -> list[str]:
     return [f"one factor used {times.get(len(names), 'several times')}: {join_words(names)}" for names in groups]
 
 
+def impossible_sentence(design: Design) -> str:
+    """Say which combinations cannot exist, why, and how to say otherwise; empty if all can.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> cells = [[0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> impossible_sentence(Design.from_cells(cells, names=["plant", "soil", "dose"], nested=["plant/soil"]))
+    '4 of the 8 combinations of levels cannot exist: plant lies inside soil (as was said).'
+    """
+    if design.possible.whole:
+        return ""
+    full = Possible.product(design.sizes, design.symmetric).count
+    lead = f"{full - design.product:,} of the {full:,} combinations of levels cannot exist"
+    if design.listed is not None:
+        fresh = int((~contains(design.listed, design.cells)).sum())
+        extra = f"; {plural(fresh, 'cell')} of the table that it lacks count as possible" if fresh else ""
+        return f"{lead}: they are not in {design.listed_in}{extra}."
+    inferred = [item for item in design.nesting if item.inferred]
+    said = [item for item in design.nesting if not item.inferred]
+    reasons = [f"{nesting_phrase(said)} (as was said)"] if said else []
+    if inferred:
+        reasons.append(f"{nesting_phrase(inferred)} (inferred from the rows; --crossed if they can)")
+    return f"{lead}: {'; '.join(reasons)}."
+
+
 def assumption(order: int) -> str:
     """Say what the verdicts assume.
 
@@ -228,7 +257,9 @@ def verdict_sentence(audit: Audit) -> str:
     found = Tally.of(audit)
     noun = "target combination" if found.targets else "unseen combination"
     if not found.unseen:
-        return "Every target was seen." if found.targets else "Every combination was seen; nothing is left to predict."
+        which = "" if audit.design.possible.whole else " that can exist"
+        every = f"Every combination{which} was seen; nothing is left to predict."
+        return "Every target was seen." if found.targets else every
     lead = f"If {assumption(audit.order)}, the seen combinations determine"
     known = found.counts[Verdict.DETERMINED]
     if known == found.unseen:
@@ -370,7 +401,8 @@ def estimate_sentence(counts: Counts) -> str:
     )
 
 
-def count_sentence(counts: Counts) -> str:
-    """Say how the counts were found and how sure they are."""
-    how = f"over the full product of {counts.total:,} cells and exact" if counts.exact else estimate_sentence(counts)
+def count_sentence(counts: Counts, whole: bool = True) -> str:
+    """Say how the counts were found and how sure they are; ``whole`` if every combination can exist."""
+    what = f"the full product of {counts.total:,} cells" if whole else f"the {counts.total:,} cells that can exist"
+    how = f"over {what} and exact" if counts.exact else estimate_sentence(counts)
     return f"Counts are {how}."

@@ -61,7 +61,7 @@ def known(codes: np.ndarray) -> int:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_pick_brings_what_it_says_and_all_picks_determine_everything(sizes, order, symmetric, share, seed):
     design = random_design(sizes, order, symmetric, share, seed)
-    found = plan(design, order, None)
+    found = plan(design, order, None, self_pairs=True)
     before = known(codes_after(design, order, []))
     for number, pick in enumerate(found.picks, start=1):
         after = known(codes_after(design, order, [other.cell for other in found.picks[:number]]))
@@ -75,7 +75,7 @@ def test_every_pick_brings_what_it_says_and_all_picks_determine_everything(sizes
 @pytest.mark.parametrize(("sizes", "order", "symmetric", "share"), DESIGNS)
 def test_the_number_needed_is_the_rank_deficit_so_no_smaller_set_can_do(sizes, order, symmetric, share):
     design = random_design(sizes, order, symmetric, share, seed=2)
-    found = plan(design, order, None)
+    found = plan(design, order, None, self_pairs=True)
     # One further cell raises the rank by one at most, and everything determined means full rank.
     assert found.needed == rank(design, order, every_cell(sizes)) - rank(design, order, design.seen)
     assert len(found.picks) == found.needed
@@ -149,11 +149,11 @@ def test_the_reachable_part_is_still_reached_in_the_fewest_cells(seed):
 
 def test_forbidding_a_symmetric_pair_forbids_only_that_pair():
     design = Design.from_cells([[0, 1], [2, 3]], names=["a", "b"], symmetric=[(0, 1)], sizes=(4, 4))
-    assert plan(design, forbidden=[{"a": 0, "b": 0}]).blocked == 1
-    assert plan(design, forbidden=[{"a": 3, "b": 0}]).blocked == 1
-    assert plan(design, forbidden=[[3, 0], [0, 3]]).blocked == 1
+    assert plan(design, forbidden=[{"a": 0, "b": 0}], self_pairs=True).blocked == 1
+    assert plan(design, forbidden=[{"a": 3, "b": 0}], self_pairs=True).blocked == 1
+    assert plan(design, forbidden=[[3, 0], [0, 3]], self_pairs=True).blocked == 1
     # One level named: every pair that holds it, in either place; (0, 1) is seen, so three are left.
-    assert plan(design, forbidden=[{"b": 0}]).blocked == 3
+    assert plan(design, forbidden=[{"b": 0}], self_pairs=True).blocked == 3
 
 
 def test_a_cheaper_cell_is_preferred_when_gains_tie():
@@ -319,21 +319,71 @@ def test_bad_requests_say_what_is_wrong(options, words):
         plan(Design.from_cells([[0, 0], [1, 1]]), **options)
 
 
-def test_a_level_is_paired_with_itself_only_where_that_was_seen():
-    pairs = [[0, 1], [1, 2], [0, 2], [2, 3], [3, 4]]
-    names = ["gene_a", "gene_b"]
-    without = plan(Design.from_cells(pairs, symmetric=[(0, 1)], names=names), k=8)
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("more", [[], [[0, 0]]], ids=["none seen", "one seen"])
+def test_a_level_is_paired_with_itself_only_where_that_is_asked(order, more):
+    pairs = [[0, 1], [1, 2], [0, 2], [2, 3], [3, 4], *more]
+    design = Design.from_cells(pairs, symmetric=[(0, 1)], names=["gene_a", "gene_b"])
+    without = plan(design, order, k=12)
     assert without.picks
     assert all(pick.cell[0] != pick.cell[1] for pick in without.picks)
-    with_twins = plan(Design.from_cells([*pairs, [0, 0]], symmetric=[(0, 1)], names=names), k=8)
+    with_twins = plan(design, order, k=12, self_pairs=True)
     assert any(pick.cell[0] == pick.cell[1] for pick in with_twins.picks)
+
+
+@settings(max_examples=40)
+@given(st.integers(3, 6), st.integers(0, 2**32 - 1), st.integers(1, 2))
+def test_without_self_pairs_what_is_needed_and_what_stays_open_is_right(levels, seed, order):
+    design = random_design((levels, levels), order, ((0, 1),), 0.2, seed)
+    found = plan(design, order, None)
+    after = codes_after(design, order, [pick.cell for pick in found.picks])
+    assert len(found.picks) == found.needed
+    assert int((after > Verdict.DETERMINED).sum()) == found.beyond
+    cells = every_cell(design.sizes)
+    collectable = np.vstack([design.seen, cells[cells[:, 0] != cells[:, 1]]])
+    assert found.needed == rank(design, order, collectable) - rank(design, order, design.seen)
 
 
 def test_cells_that_would_hardly_help_are_not_proposed(monkeypatch):
     cells = every_cell((90, 90))
     design = Design.from_cells(cells[np.random.default_rng(0).random(len(cells)) < 0.7])
-    assert plan(design, k=3).picks == ()
+    nothing = plan(design, k=3)
+    assert (nothing.picks, nothing.enough) == ((), True)
+    assert nothing.statement.startswith("You have enough: every unseen cell is determined, and the next measurements")
     monkeypatch.setattr(sys.modules["recombine.jobs.advice.plan"], "SMALLEST_GAIN", 0.0)
+    monkeypatch.setattr(sys.modules["recombine.jobs.advice.plan"], "ENOUGH", 0.0)
     offered = plan(design, k=3).picks
     assert len(offered) == 3
     assert all(0 < pick.gain < 5e-4 for pick in offered)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 6), st.integers(2, 4), st.integers(0, 2**32 - 1), st.sampled_from([1, 2]), st.booleans())
+def test_nothing_impossible_is_ever_proposed(children, others, seed, order, large):
+    generator = np.random.default_rng(seed)
+    parents = generator.integers(0, 3, size=children)
+    pairs = np.column_stack([np.arange(children), parents])
+    rows = [[*pair, generator.integers(others)] for pair in pairs.tolist() for _ in range(generator.integers(1, 3))]
+    design = Design.from_cells(rows, names=["child", "parent", "other"], nested=["child/parent"])
+    with pytest.MonkeyPatch.context() as patch:
+        if large:
+            patch.setattr(sys.modules["recombine.jobs.advice.candidates"], "WHOLE_PRODUCT", 1)
+        found = plan(design, order, None)
+        more = plan(design, order, 5)
+    assert all(parents[pick.cell[0]] == pick.cell[1] for pick in (*found.picks, *more.picks))
+    possible = design.possible.cells()
+    seen = np.vstack([design.seen, np.array([pick.cell for pick in found.picks], dtype=np.int64).reshape(-1, 3)])
+    after = identify(seen, possible, order, **design.shape).verdicts
+    assert (after <= Verdict.DETERMINED).all()
+    assert len(found.picks) == found.needed == rank(design, order, possible) - rank(design, order, design.seen)
+
+
+def test_enough_is_said_of_cells_that_could_still_be_collected():
+    cells = every_cell((12, 12))
+    missing = Design.from_cells(np.delete(cells, [5, 17, 40], axis=0))
+    assert plan(missing, k=3).gain > 0.01
+    assert not plan(missing, k=3).enough
+    whole = plan(Design.from_cells(cells))
+    assert (whole.enough, whole.statement) == (True, "You have enough combinations: every one was seen.")
+    # An open cell is never enough.
+    assert not plan(Design.from_cells([[0, 0], [1, 1]]), forbidden=[[0, 1], [1, 0]]).enough

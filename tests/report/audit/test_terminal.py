@@ -134,7 +134,7 @@ def test_forbidden_cells_and_costs_show_in_the_plan():
 
 def test_nothing_left_to_collect_is_said():
     audit = rc.audit(rc.Design.from_cells(every_cell((2, 2))))
-    assert "Nothing: " in shown(audit, plan=audit.suggest(2))
+    assert "You have enough combinations: every one was seen." in shown(audit, plan=audit.suggest(2))
 
 
 def test_shortcut_accuracy_is_shown():

@@ -11,11 +11,11 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import canonical, contains, distinct, every_cell
+from recombine.cells.possible import Combinations
 from recombine.design.design import Design
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.listing import keep_unseen
 from recombine.tables.table import Table
-from recombine.theory.identification.counts import random_cells
 
 #: Products up to this size are searched whole; larger ones through a random sample of cells and a star of linking ones.
 WHOLE_PRODUCT = 300_000
@@ -53,8 +53,16 @@ class Pool:
         return self.scale != 1.0
 
 
-def gather(design: Design, order: int, cost: Costs | None, forbidden: Sequence[Cell], seed: int) -> Pool:
-    """Gather the unseen cells of ``design``.
+def gather(
+    design: Design,
+    order: int,
+    cost: Costs | None,
+    forbidden: Sequence[Cell],
+    seed: int,
+    *,
+    self_pairs: bool = False,
+) -> Pool:
+    """Gather the unseen cells of ``design`` that can exist; a level is paired with itself on demand only.
 
     Examples
     --------
@@ -62,18 +70,35 @@ def gather(design: Design, order: int, cost: Costs | None, forbidden: Sequence[C
     >>> pool.cells.tolist(), pool.allowed.tolist()
     ([[0, 1], [1, 0]], [False, True])
     """
-    # Symmetric cells are listed in every order before one of each is kept, so it is the full product that counts.
-    if product_size(design.sizes) <= WHOLE_PRODUCT:
-        cells = keep_unseen(design, every_cell(design.sizes))
+    # Symmetric cells are listed in every order before one of each is kept, so it is the span that counts.
+    if design.possible.span <= WHOLE_PRODUCT:
+        cells = keep_unseen(design, design.possible.cells())
         counted, scale = np.ones(len(cells), dtype=bool), 1.0
     else:
         cells, counted, scale = _sample(design, order, seed)
-    return Pool(cells, _costs(design, cost, cells), ~_forbidden(design, forbidden, cells), counted, scale)
+    allowed = ~_forbidden(design, forbidden, cells)
+    if not self_pairs:
+        allowed &= ~pairs_itself(design, cells)
+    return Pool(cells, _costs(design, cost, cells), allowed, counted, scale)
+
+
+def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
+    """Say which ``cells`` (P, C) hold a level of interchangeable factors twice.
+
+    Examples
+    --------
+    >>> pairs_itself(Design.from_cells([[0, 1]], symmetric=[(0, 1)]), np.array([[0, 0], [0, 1]])).tolist()
+    [True, False]
+    """
+    twice = np.zeros(len(cells), dtype=bool)
+    for group in design.symmetric:
+        for first, second in itertools.combinations(group, 2):
+            twice |= cells[:, first] == cells[:, second]
+    return twice
 
 
 def _sample(design: Design, order: int, seed: int) -> tuple[IntArray, BoolArray, float]:
-    every_level = [np.arange(size) for size in design.sizes]
-    drawn = random_cells(design.features(1), every_level, SAMPLE, np.random.default_rng(seed))
+    drawn = design.possible.draw(SAMPLE, np.random.default_rng(seed))
     drawn = distinct(canonical(drawn, design.symmetric))[0]
     drawn = drawn[~contains(design.seen, drawn)]
     links = _links(design, order)
@@ -84,22 +109,32 @@ def _sample(design: Design, order: int, seed: int) -> tuple[IntArray, BoolArray,
 
 
 def _links(design: Design, order: int) -> IntArray:
-    """Return cells that differ from a well-known one in at most ``order`` factors: together they determine everything.
+    """Return cells that differ from a well-known one in at most ``order`` parts: together they determine everything.
 
-    Factors are left out, last first, where there would be too many such cells.
+    Parts (factors, or factors with those they lie inside) are left out, last first, where there would be too many.
     """
-    hub = np.array([np.bincount(design.seen[:, place]).argmax() for place in range(len(design.sizes))])
+    parts = [single for part in design.possible.parts for single in _single(part)]
+    hub = np.empty(len(design.sizes), dtype=np.int64)
+    for part in parts:
+        rows, where = distinct(design.seen[:, list(part.places)])
+        hub[list(part.places)] = rows[np.bincount(where).argmax()]
     found, total = [hub[None]], 1
-    for changes in range(1, order + 1):
-        for subset in itertools.combinations(range(len(design.sizes)), changes):
-            sizes = [design.sizes[place] for place in subset]
+    for changes in range(1, min(order, len(parts)) + 1):
+        for chosen in itertools.combinations(parts, changes):
+            sizes = [len(part.table) for part in chosen]
             total += product_size(sizes)
             if total > MOST_LINKS:
                 break
             cells = np.repeat(hub[None], product_size(sizes), axis=0)
-            cells[:, list(subset)] = every_cell(sizes)
+            for part, rows in zip(chosen, every_cell(sizes).T, strict=True):
+                cells[:, list(part.places)] = part.table[rows]
             found.append(cells)
     return distinct(canonical(np.vstack(found), design.symmetric))[0]
+
+
+def _single(part: Combinations) -> list[Combinations]:
+    """Take interchangeable factors apart."""
+    return [Combinations((place,), part.table) for place in part.places] if part.twins else [part]
 
 
 def _forbidden(design: Design, forbidden: Sequence[Cell], cells: IntArray) -> BoolArray:

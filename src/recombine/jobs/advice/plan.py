@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,19 +14,21 @@ from recombine.cells.conjunctions import Conjunctions, contains
 from recombine.design.design import Design
 from recombine.errors import InputError, plural
 from recombine.jobs.advice.candidates import Cell as Cell
-from recombine.jobs.advice.candidates import Costs, Pool, gather
+from recombine.jobs.advice.candidates import Costs, Pool, gather, pairs_itself
 from recombine.jobs.advice.directions import Directions
 from recombine.jobs.advice.variance import VariancePlan
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.identification.nullspace import null_vectors
+from recombine.theory.identification.nullspace import null_vectors, possible_rank
 from recombine.verdicts import Verdict, round_estimate
 
 #: Candidates for the variance phase: each costs one quadratic form per pick.
 VARIANCE_CANDIDATES = 20_000
 #: Cells that would lower the mean variance by less than this share are not worth proposing.
 SMALLEST_GAIN = 5e-4
+#: Where everything is determined and all proposals together lower it by less than this, there are data enough.
+ENOUGH = 0.01
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,11 @@ class Plan:
         Unseen cells that may not be collected (of those searched).
     unit : float
         Unseen cells each sampled one stands for; 1 when the whole product was searched.
+    gain : float or None
+        Share by which the best further cells (as many as were asked for) would lower the mean variance of the unseen
+        cells; None where that was not worked out.
+    enough : bool
+        Whether nothing is open and that share is under 1 %: then nothing is proposed.
     """
 
     design: Design
@@ -70,8 +76,12 @@ class Plan:
     blocked: int
     beyond: int = 0
     unit: float = 1.0
+    gain: float | None = None
+    enough: bool = False
 
     def __repr__(self) -> str:
+        if self.enough:
+            return "Plan(nothing to collect: enough)"
         needed = "" if self.needed is None else f"; {self.needed:,} needed to determine what can be"
         return f"Plan({plural(len(self.picks), 'cell')} to collect{needed})"
 
@@ -103,6 +113,8 @@ class Plan:
     @property
     def statement(self) -> str:
         """What it takes to determine everything, in a sentence; empty where that is not known."""
+        if self.enough:
+            return f"You have enough{self._enough()}."
         if self.needed is None:
             return ""
         cells = plural(self.needed, "well-chosen cell")
@@ -110,9 +122,20 @@ class Plan:
             stay = "stays" if self.beyond == 1 else "stay"
             rest = f"{plural(self.beyond, 'unseen cell')} {stay} open whatever is collected"
             because = "because the cells that would tell are forbidden"
+            if self.design.symmetric:
+                because += " or pair a level with itself (--self-pairs)"
             lead = f"{cells} would determine all that can be; " if self.needed else ""
             return f"{lead}{rest}, {because}."
         return f"{cells} would determine everything." if self.needed else "Every unseen cell is determined already."
+
+    def _enough(self) -> str:
+        if len(self.design.seen) == self.design.product:
+            return f" combinations: every one{'' if self.design.possible.whole else ' that can exist'} was seen"
+        gained = f"{self.gain:.1%}" if self.gain and self.gain >= SMALLEST_GAIN else "less than 0.1%"
+        return (
+            ": every unseen cell is determined, and the next measurements would lower the mean variance of their "
+            f"values by {gained} only"
+        )
 
 
 def plan(
@@ -122,11 +145,12 @@ def plan(
     *,
     cost: Costs | None = None,
     forbidden: Sequence[Cell] = (),
+    self_pairs: bool = False,
     criterion: Literal["V", "D"] = "V",
     seed: int = 0,
     known: Identification | None = None,
 ) -> Plan:
-    """Choose the next ``k`` cells to collect.
+    """Choose the next ``k`` cells to collect, among those that can exist.
 
     Cells that determine others come first. If ``k`` allows all that are needed, they are a cheapest such set, else
     those that determine the most cells per cost. What is left of ``k`` goes to cells that lower the variance most per
@@ -143,6 +167,8 @@ def plan(
         Cost of a cell: a mapping from level tuples to costs (others cost 1), or a function of ``{factor: level}``.
     forbidden : sequence of cells
         Cells that cannot be collected; a mapping with some factors only forbids every cell that matches it.
+    self_pairs : bool
+        Whether cells that pair a level of interchangeable factors with itself may be proposed.
     criterion : {"V", "D"}
         Lower the mean variance of unseen cells, or the volume of the confidence region.
     seed : int
@@ -164,25 +190,32 @@ def plan(
         raise InputError(f"criterion {criterion!r} is neither 'V' (mean variance) nor 'D' (volume); choose one")
     if known is None:
         known = identify(design.seen, order=order, **design.shape, seed=seed)
-    pool = gather(design, order, cost, forbidden, seed)
+    pool = gather(design, order, cost, forbidden, seed, self_pairs=self_pairs)
     codes = known.verdicts_of(pool.cells)
     opened = np.flatnonzero((codes == Verdict.DISCONNECTED) | (codes == Verdict.UNSEEN_LEVEL))
-    needed, beyond = _limits(known, pool, opened, seed)
+    needed, beyond = _limits(design, known, pool, opened, seed)
     picks, determined = _connect(design, known, pool, opened, k, needed, seed)
+    gain = None
     if k is not None and len(picks) < k:
         determined |= codes == Verdict.DETERMINED
-        picks += _sharpen(design, known.features, picks, pool, determined, k - len(picks), criterion, seed)
+        more, gain = _sharpen(design, known.features, picks, pool, determined, k - len(picks), criterion, seed)
+        picks += more
+    enough = not picks and not len(pool.cells)
+    if k is not None and not len(opened) and not (codes == Verdict.UNDECIDED).any():
+        enough |= gain is not None and gain < ENOUGH
     blocked = int((~pool.allowed).sum())
-    return Plan(design, tuple(picks), needed, pool.sampled, blocked, beyond, pool.scale)
+    chosen = () if enough else tuple(picks)
+    return Plan(design, chosen, needed, pool.sampled, blocked, beyond, pool.scale, gain, enough)
 
 
-def _limits(known: Identification, pool: Pool, opened: IntArray, seed: int) -> tuple[int | None, int]:
+def _limits(design: Design, known: Identification, pool: Pool, opened: IntArray, seed: int) -> tuple[int | None, int]:
     """Return how many cells it takes to determine what can be, and how many unseen cells never will be."""
     rank = known.rank
     if rank is None:
         return None, 0
-    if pool.allowed[opened].all():
-        return known.features.rank - rank, 0
+    if (pool.allowed[opened] | _told_by_others(design, known.features, pool.cells[opened])).all():
+        full = possible_rank(known.features, design.possible, seed)
+        return None if full is None else full - rank, 0
     if pool.sampled:
         return None, 0
     allowed = pool.cells[opened[pool.allowed[opened]]]
@@ -254,14 +287,12 @@ def _familiarity(design: Design, cells: IntArray) -> FloatArray:
     return total
 
 
-def _unheard_of_twins(design: Design, cells: IntArray) -> BoolArray:
-    """Say which ``cells`` (P, C) pair a level with itself, where no seen cell does: such pairs may make no sense."""
-    strange = np.zeros(len(cells), dtype=bool)
-    for group in design.symmetric:
-        for first, second in itertools.combinations(group, 2):
-            if not (design.seen[:, first] == design.seen[:, second]).any():
-                strange |= cells[:, first] == cells[:, second]
-    return strange
+def _told_by_others(design: Design, features: Conjunctions, cells: IntArray) -> BoolArray:
+    """Say which ``cells`` (P, C) pair a level with itself while pairs of different levels can tell all effects."""
+    plenty = all(design.sizes[group[0]] > len(group) for group in design.symmetric)
+    if features.order > 1 or not plenty or design.listed is not None:
+        return np.zeros(len(cells), dtype=bool)
+    return pairs_itself(design, cells)
 
 
 def _sharpen(
@@ -273,21 +304,23 @@ def _sharpen(
     k: int,
     criterion: str,
     seed: int,
-) -> list[Pick]:
-    """Pick unseen determined cells that lower the variance most per cost."""
+) -> tuple[list[Pick], float | None]:
+    """Pick unseen determined cells that lower the variance most per cost; also by what share all do together."""
     seen = np.vstack([design.seen, *[np.array([pick.cell]) for pick in picks]])
     targets = determined & ~contains(seen, pool.cells)
-    candidates = np.flatnonzero(targets & pool.allowed & ~_unheard_of_twins(design, pool.cells))
+    candidates = np.flatnonzero(targets & pool.allowed)
     if not len(candidates):
-        return []
+        return [], 0.0
     if len(candidates) > VARIANCE_CANDIDATES:
         candidates = np.sort(np.random.default_rng(seed).choice(candidates, VARIANCE_CANDIDATES, replace=False))
     measured = design.typical_precision
     weights = np.append(design.precision[design.train], np.full(len(picks), measured))
     variance = VariancePlan(features, seen, pool.cells[targets & pool.counted], weights, measured)
     chosen = variance.choose(pool.cells[candidates], pool.costs[candidates], k, criterion)
-    return [
+    picked = [
         Pick(tuple(map(int, pool.cells[candidates[index]])), "sharpen", gain, float(pool.costs[candidates[index]]))
         for index, gain in chosen
         if gain >= SMALLEST_GAIN
     ]
+    left = float(np.prod([1.0 - gain for _, gain in chosen]))
+    return picked, 1.0 - left if variance.affordable else None

@@ -13,6 +13,7 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
+from recombine.design.restriction import why_impossible
 from recombine.errors import InputError, SolverError
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
@@ -37,6 +38,8 @@ from recombine.verdicts import Finding, Verdict
 
 #: Listed cells whose leverage is solved for where each takes a solve of its own.
 SOLVED_CELLS = 5
+#: What to do about a cell that is wrongly held to be impossible.
+CROSSED = "If it can, say --crossed (crossed=True in Python) where nesting was inferred, else correct what you said."
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +71,12 @@ class Audit:
 
     @cached_property
     def counts(self) -> Counts:
-        """Verdict counts over the full product at the asked order."""
+        """Verdict counts over all cells that can exist, at the asked order."""
         return self.identification.count_verdicts(self.seed)
 
     @cached_property
     def first_counts(self) -> Counts:
-        """Verdict counts over the full product at order 1."""
+        """Verdict counts over all cells that can exist, at order 1."""
         return self.counts if self.order == 1 else self.first.count_verdicts(self.seed)
 
     @cached_property
@@ -205,7 +208,8 @@ class Audit:
         """Whether effects add, checked on the seen cells; None without an outcome."""
         if self.design.outcome is None:
             return None
-        orders = tuple(sorted({1, 2, self.order} & set(range(1, len(self.design.factors)))))
+        free = len(self.first.features.free)  # from as many factors on, every cell has a value of its own
+        orders = tuple(sorted({1, 2, self.order} & set(range(1, max(free, 2)))))
         return check_additivity(self.design, orders, self.seed)
 
     @cached_property
@@ -243,6 +247,7 @@ class Audit:
                 *self.design.notes,
                 findings.cells_not_determined(listed, codes, counts, order, self.identification.deficit),
                 findings.level_never_seen(self.design),
+                findings.factor_inside(self.design),
                 findings.cells_undecided(listed, codes, counts),
                 findings.shaky_cells(self.design, listed, codes, self.leverage, self.verdicts),
                 findings.leak_risk(self.forecast),
@@ -263,6 +268,9 @@ class Audit:
 
         Print ``audit.explain(cell)`` for the same with level names and outcomes.
         """
+        codes = self._cell(cell)
+        if reason := why_impossible(self.design, codes):
+            raise InputError(f"{self.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
         return self.identification.certificate_of(tuple(self._cell(cell).tolist()))
 
     def _cell(self, cell: Cell | int) -> IntArray:
@@ -270,7 +278,10 @@ class Audit:
 
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: its value, range and certificate, or why there is none."""
-        return explanation(self, self._cell(cell))
+        codes = self._cell(cell)
+        if reason := why_impossible(self.design, codes):
+            return f"{self.design.label(codes)}: cannot exist: {reason}. {CROSSED}"
+        return explanation(self, codes)
 
     def suggest(
         self,
@@ -278,6 +289,7 @@ class Audit:
         *,
         cost: Costs | None = None,
         forbidden: Sequence[Cell] = (),
+        self_pairs: bool = False,
         criterion: Literal["V", "D"] = "V",
     ) -> Plan:
         """Return the next ``k`` cells to collect (None: as many as it takes to determine everything).
@@ -290,6 +302,7 @@ class Audit:
             k,
             cost=cost,
             forbidden=forbidden,
+            self_pairs=self_pairs,
             criterion=criterion,
             seed=self.seed,
             known=self.identification,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
-from recombine.cells.conjunctions import Subset
+from recombine.cells.conjunctions import Conjunctions, Subset
 from recombine.design.design import Design
 from recombine.errors import plural
 from recombine.jobs.listing import holds_first
@@ -18,12 +18,12 @@ from recombine.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Coverage of the product of all levels by the training rows.
+    """Coverage of the combinations of levels that can exist by the training rows.
 
     Attributes
     ----------
     product, seen, rows : int
-        Cells of the full product, distinct cells seen in training, training rows.
+        Cells that can exist, distinct cells seen in training, training rows.
     measurements : float
         Their total weight: the rows themselves, or the sum of the weight column.
     per_cell : tuple of float
@@ -75,12 +75,12 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
 
 def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
     """One row per subset of ``t`` factors (symmetric twins once) and one over all of them."""
-    features = design.features(t)
+    features = Conjunctions(design.sizes, t, design.symmetric)
     present = np.unique(features.ids(design.seen))
     rows = []
     for subset, block in features.blocks.items():
         seen = int(np.searchsorted(present, block.stop) - np.searchsorted(present, block.start))
-        possible = features.possible(subset)
+        possible = design.possible.ways(subset)
         rows.append((t, " × ".join(design.names[factor] for factor in subset), seen, possible, seen / possible))
     seen, possible = sum(row[2] for row in rows), sum(row[3] for row in rows)
     return [*rows, (t, "all", seen, possible, seen / possible)]

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.data.hit_rates import hit_rate
 from recombine.design.design import Design
+from recombine.design.nesting import nesting_phrase
 from recombine.errors import listing, plural
 from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityCheck
 from recombine.jobs.audit.forecast import LEAKY, Forecast
@@ -65,6 +66,20 @@ def level_never_seen(design: Design) -> Finding | None:
         return None
     return Finding(
         FINDINGS["RC102"], f"{listing(missing, 6)} never occur{'s' if len(missing) == 1 else ''} in training"
+    )
+
+
+def factor_inside(design: Design) -> Finding | None:
+    """RC108: factors that seem to lie inside others, so that most combinations are taken to be impossible."""
+    inferred = [item for item in design.nesting if item.inferred]
+    if not inferred:
+        return None
+    every, left = product_size(design.sizes), design.possible.span
+    pairs = " ".join(f"--nested {item.child}/{item.parent}" for item in inferred)
+    return Finding(
+        FINDINGS["RC108"],
+        f"{nesting_phrase(inferred)}; {every - left:,} of the {every:,} combinations of levels would take a level out "
+        f"of the one it lies in and are taken to be impossible. To confirm: {pairs}; if they can exist: --crossed",
     )
 
 

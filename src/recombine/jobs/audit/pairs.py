@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray, product_size
-from recombine.cells.conjunctions import Subset, canonical, every_cell
+from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
 from recombine.design.design import Design
 from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
@@ -30,7 +30,7 @@ FEWEST_SAMPLED = 25
 
 @dataclass(frozen=True, eq=False)
 class MappedCells:
-    """Cells (N, C) with verdict codes (N,): the whole product, or seen and listed cells when it is too large."""
+    """Cells (N, C) with verdict codes (N,): all possible ones, or seen and listed ones where those are too many."""
 
     cells: IntArray
     codes: IntArray
@@ -40,7 +40,10 @@ class MappedCells:
 def cells_to_map(audit: Audit) -> MappedCells:
     """Return the cells that a map of ``audit`` counts; cells of interchangeable factors once."""
     design = audit.design
-    if product_size(design.sizes) <= MOST_MAPPED:
+    if not design.possible.whole and design.possible.span <= MOST_MAPPED:
+        cells = design.possible.cells()
+        return MappedCells(cells, audit.identification.verdicts_of(cells).astype(np.int64), True)
+    if design.possible.whole and product_size(design.sizes) <= MOST_MAPPED:
         cells = every_cell(design.sizes)
         codes = audit.identification.verdicts_on_grid().reshape(-1).astype(np.int64)
         if design.symmetric:
@@ -73,7 +76,7 @@ class Panel:
     """Verdict counts of one pair of factors, shape (rows, columns, verdicts).
 
     ``single`` says that each place is one cell rather than several; ``triangle`` that the two axes are one factor.
-    ``total`` (rows, columns) is the number of cells of the product behind each place, counted or not; for
+    ``total`` (rows, columns) is the number of possible cells behind each place, counted or not; for
     interchangeable factors in a sampled product, where twins are counted apart, it is more than that.
     """
 
@@ -101,6 +104,12 @@ class Panel:
     def unsampled(self) -> npt.NDArray[np.bool_]:
         """Whether no unseen cell was counted although not all cells are seen, shape (rows, columns)."""
         return np.asarray((self.unseen == 0) & (self.counts[:, :, Verdict.SEEN] < self.total))
+
+    @cached_property
+    def impossible(self) -> npt.NDArray[np.bool_]:
+        """Whether no cell behind a place can exist, shape (rows, columns)."""
+        empty = self.total == 0
+        return np.asarray(np.triu(empty) if self.triangle else empty)
 
     @cached_property
     def leading(self) -> IntArray:
@@ -143,6 +152,9 @@ def _alike(audit: Audit) -> list[IntArray]:
     null = audit.first.null
     found = []
     for place, size in enumerate(audit.design.sizes):
+        if place in null.features.following:
+            found.append(np.zeros(size, dtype=np.int64))
+            continue
         columns = np.arange(size) + null.features.blocks[(audit.design.twins(place)[0],)].start
         where = np.minimum(np.searchsorted(null.columns, columns), len(null.columns) - 1)
         values = null.table[where, 0]
@@ -195,7 +207,8 @@ def panels(audit: Audit, mapped: MappedCells) -> list[Panel]:
     """Return one panel per pair of factors (symmetric twins once), the longer axis across."""
     design = audit.design
     orders = level_order(audit)
-    return [_panel(design, mapped, orders, pair) for pair in design.features(2).blocks]
+    pairs = Conjunctions(design.sizes, 2, design.symmetric).blocks
+    return [_panel(design, mapped, orders, pair) for pair in pairs]
 
 
 def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset) -> Panel:
@@ -212,17 +225,12 @@ def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Su
             place = np.minimum(*place), np.maximum(*place)
         np.add.at(counts, (*place, codes), 1)
     single = len(design.sizes) == 2 and mapped.whole and not (axes[0].binned or axes[1].binned)
-    total = counts.sum(axis=2).astype(np.float64) if mapped.whole else _cells_behind(design, *axes, triangle)
+    total = counts.sum(axis=2).astype(np.float64)
+    if not mapped.whole:
+        total = np.zeros(counts.shape[:2])
+        np.add.at(total, np.ix_(axes[0].bins, axes[1].bins), design.possible.behind(row, column))
+        total = np.triu(total) if triangle else total
     return Panel(*axes, counts, total, single, triangle)
-
-
-def _cells_behind(design: Design, row: Axis, column: Axis, triangle: bool) -> npt.NDArray[np.float64]:
-    """Return the number of cells of the product behind each place, shape (rows, columns), twins counted apart."""
-    levels = np.outer(
-        *(np.bincount(axis.bins, minlength=len(axis.labels)).astype(np.float64) for axis in (row, column))
-    )
-    others = product_size(design.sizes) / (row.levels * column.levels)
-    return np.triu(levels * others) if triangle else levels * others
 
 
 def _projections(

@@ -6,7 +6,15 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from recombine.report.theme import ink_on
-from recombine.report.wording import NO_FINDINGS, Tally, additivity_sentence, percent, rows_phrase, verdict_sentence
+from recombine.report.wording import (
+    NO_FINDINGS,
+    Tally,
+    additivity_sentence,
+    impossible_sentence,
+    percent,
+    rows_phrase,
+    verdict_sentence,
+)
 from recombine.verdicts import Finding, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -29,10 +37,12 @@ def notebook(audit: Audit) -> str:
     True
     """
     design, found = audit.design, Tally.of(audit)
+    impossible = impossible_sentence(design)
     parts = [
         f'<p style="margin:0 0 .3em"><strong>Recombine audit of {escape(design.source)}</strong>: '
         f"{escape(design.title)}; {rows_phrase(audit.coverage)}</p>",
         f'<p style="margin:0 0 .6em">{escape(verdict_sentence(audit))} {escape(additivity_sentence(audit))}</p>',
+        f'<p style="margin:0 0 .6em">{escape(impossible)}</p>' if impossible else "",
         _bar(found),
         _legend(found),
         _findings(audit.findings),

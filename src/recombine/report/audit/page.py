@@ -100,6 +100,7 @@ def _map(audit: Audit) -> dict[str, Any]:
         "left_out": len(chart.all_panels) - len(chart.shown),
         "whole": chart.mapped.whole,
         "unsampled": any(bool(panel.unsampled.any()) for panel in chart.shown),
+        "impossible": any(bool(panel.impossible.any()) for panel in chart.shown),
         "counted": len(chart.mapped.cells),
     }
 

@@ -114,7 +114,8 @@ def counts_table(audit: Audit) -> PageTable | None:
     if audit.order > 1:
         columns |= _counts(audit.first_counts, " at order 1")
     columns |= _counts(audit.counts, f" at order {audit.order}" if audit.order > 1 else "")
-    return page_table("t-counts", f"All {audit.counts.total:,} combinations by verdict", Verdict, columns)
+    which = "" if audit.design.possible.whole else " that can exist"
+    return page_table("t-counts", f"All {audit.counts.total:,} combinations{which} by verdict", Verdict, columns)
 
 
 def _counts(found: Counts, suffix: str) -> dict[str, Value]:
@@ -167,7 +168,7 @@ def sparse_table(coverage: Coverage) -> PageTable | None:
 
 def levels_table(levels: Table, mapped: MappedCells) -> PageTable | None:
     """Verdict counts of every level: the map in numbers."""
-    what = "cells of the product" if mapped.whole else "seen and sampled cells"
+    what = "possible cells" if mapped.whole else "seen and sampled cells"
     place: dict[str, int] = {}
     shown = []
     for row in levels.rows():

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine._version import __version__
+from recombine.cells.possible import Possible
+from recombine.design.design import Design
 from recombine.jobs.advice.plan import Pick, Plan
 from recombine.jobs.audit.ranges import COVERED
 from recombine.report.json_text import json_text
@@ -50,6 +52,8 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "seed": audit.seed,
         "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
         "factors_guessed": bool(design.proposals),
+        "nesting": [asdict(item) for item in design.nesting],
+        "possible": {"cells": design.product, "impossible": _full(design) - design.product, "list": design.listed_in},
         "outcome": design.outcome_name,
         "rows": coverage.rows,
         "rows_are": design.rows_are,
@@ -120,7 +124,19 @@ def _suggestions(plan: Plan) -> dict[str, Any]:
         }
         for pick in plan.picks
     ]
-    return {"needed": plan.needed, "beyond": plan.beyond, "sampled": plan.sampled, "cells": cells}
+    return {
+        "needed": plan.needed,
+        "beyond": plan.beyond,
+        "sampled": plan.sampled,
+        "enough": plan.enough,
+        "gain": plan.gain,
+        "text": plan.statement,
+        "cells": cells,
+    }
+
+
+def _full(design: Design) -> int:
+    return Possible.product(design.sizes, design.symmetric).count
 
 
 def _labels(plan: Plan, pick: Pick) -> list[str]:

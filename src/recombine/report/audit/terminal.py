@@ -60,7 +60,7 @@ def _heading(audit: Audit, console: Console) -> None:
     outcome = f", outcome {design.outcome_name}" if design.outcome_name else ""
     print_line(console, f"Recombine audit of {design.source}", "bold")
     print_line(console, f"{design.title}{outcome}; {wording.rows_phrase(audit.coverage)}")
-    for phrase in [*wording.twin_phrases(design), wording.weight_sentence(design)]:
+    for phrase in [*wording.twin_phrases(design), wording.weight_sentence(design), wording.impossible_sentence(design)]:
         if phrase:
             print_line(console, phrase)
     if design.proposals:
@@ -73,6 +73,8 @@ def _verdicts(audit: Audit, console: Console) -> None:
         print_title(console, f"{asked.total:,} target cells, {wording.condition(audit, audit.order)}:")
         console.print(_bars(asked, asked.total))
     product = "The full product" if asked.targets else "All combinations"
+    if not audit.design.possible.whole:
+        product = "All combinations that can exist"
     seen, unseen = counts[Verdict.SEEN], counts.total - counts[Verdict.SEEN]
     share = percent(seen, counts.total)
     print_title(console, f"{product}: {counts.total:,} cells, {seen:,} seen ({share}), {unseen:,} not")
@@ -175,9 +177,9 @@ def _plan(plan: Plan, console: Console) -> None:
     part = bool(plan.needed and 0 < shown < plan.needed)
     _paragraphs(
         console,
-        plan.statement if plan.needed or plan.beyond else "",
+        plan.statement if plan.needed or plan.beyond or plan.enough else "",
         f"The first {shown} of them (all: --suggest {plan.needed}):" if part else "",
-        "" if plan.picks else wording.NOTHING_TO_COLLECT,
+        "" if plan.picks or plan.enough else wording.NOTHING_TO_COLLECT,
     )
     table = plain_grid()
     costs = len({pick.cost for pick in plan.picks}) > 1

@@ -317,6 +317,8 @@ def _draw_legend(axes: Axes, chart: VerdictMap) -> None:
             cursor = _entry(axes, cursor, verdict, verdict.word if chart.single else _group_words(verdict))
     if any(panel.unsampled.any() for panel in chart.shown):
         cursor = _swatch(axes, cursor, PAPER, "not sampled")
+    elif any(panel.impossible.any() for panel in chart.shown):
+        cursor = _swatch(axes, cursor, PAPER, "cannot exist")
     if not chart.single and not any(panel.row.binned or panel.column.binned for panel in chart.shown):
         axes.plot([cursor + 4], [13], marker="o", ms=5, mec="none", mfc=INK)
         axes.text(cursor + 14, 13, "pair seen", va="center", fontsize=11.5, color=INK)

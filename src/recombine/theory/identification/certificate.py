@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, Subset, canonical
+from recombine.cells.conjunctions import Conjunctions, Subset, canonical, distinct
 from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
 from recombine.theory.identification.level_graph import is_graph, level_graph, shortest_path
@@ -116,6 +116,10 @@ def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Cert
     >>> print(certificate(features, seen, np.array([1, 1, 0])))
     y(1,1,0) = y(0,1,0) + y(1,0,0) - y(0,0,0)
     """
+    if features.following:
+        whole, few = _freed(features, seen)
+        found = certificate(features.freed, few, cell[list(features.free)])
+        return Certificate(tuple(cell.tolist()), whole(found.cells), found.weights, found.verified)
     target = canonical(cell[None, :], features.symmetric)[0]
     if seen.holds(target[None, :])[0]:
         return _checked(features, target, {tuple(target.tolist()): Fraction(1)})
@@ -164,6 +168,11 @@ def cube_terms(features: Conjunctions, seen: SeenCells, target: IntArray) -> Ter
     >>> sorted((cell, int(weight)) for cell, weight in cube_terms(features, seen, np.array([1, 1])).items())
     [((0, 0), -1), ((0, 1), 1), ((1, 0), 1)]
     """
+    if features.following:
+        whole, few = _freed(features, seen)
+        cube = cube_terms(features.freed, few, target[list(features.free)])
+        rows = whole(np.array(list(cube), dtype=np.int64).reshape(-1, len(features.free)))
+        return dict(zip(map(tuple, rows.tolist()), cube.values(), strict=True))
     budget = SEARCHED_CELLS
     for groups in _groupings(len(target), features.order + 1):
         # One factor to a group is what most designs have and is always tried.
@@ -203,6 +212,20 @@ def _partitions(members: Subset, count: int) -> Iterator[tuple[Subset, ...]]:
             left = tuple(member for member in rest if member not in company)
             for others in _partitions(left, count - 1):
                 yield ((first, *company), *others)
+
+
+def _freed(features: Conjunctions, seen: SeenCells) -> tuple[Callable[[IntArray], IntArray], SeenCells]:
+    """Return the seen cells by their free factors alone, and a function that gives such cells back in full."""
+    free = list(features.free)
+
+    def whole(cells: IntArray) -> IntArray:
+        _, where = distinct(np.vstack([seen.cells[:, free], cells]))
+        place = np.zeros(len(where), dtype=np.int64)
+        place[where[: len(seen)]] = np.arange(len(seen))
+        found: IntArray = seen.cells[place[where[len(seen) :]]]
+        return found
+
+    return whole, SeenCells(features.freed, seen.cells[:, free])
 
 
 def _opposite(seen: SeenCells, target: IntArray, kept: Sequence[int], flipped: Sequence[int]) -> IntArray:

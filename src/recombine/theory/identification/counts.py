@@ -1,30 +1,26 @@
-"""How many cells of the full product carry each verdict, whatever its size."""
+"""How many of the cells that can exist carry each verdict, whatever their number."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from recombine.cells.arrays import IntArray
-from recombine.cells.conjunctions import Conjunctions
-from recombine.theory.identification.elimination import PRIME
+from recombine.cells.possible import Possible
+from recombine.theory.identification.elimination import PRIME, Residues
 from recombine.theory.identification.nullspace import NullVectors
 from recombine.verdicts import Verdict
 
 #: Sums formed at most when counting by value; beyond this the cells are sampled.
 LARGEST_SUMS = 3_000_000
 
-#: Factors as blocks: (a factor of the block, how many interchangeable factors it stands for).
-Block = tuple[int, int]
-
 
 @dataclass(frozen=True, repr=False)
 class Counts:
-    """Verdict counts over the full product (interchangeable cells counted once).
+    """Verdict counts over all cells that can exist (interchangeable cells counted once).
 
     Attributes
     ----------
@@ -61,34 +57,10 @@ class Counts:
         return self.by_verdict[verdict]
 
 
-def _blocks_of(features: Conjunctions) -> list[Block]:
-    """Return one block for each plain factor and each group of interchangeable ones.
-
-    Examples
-    --------
-    >>> _blocks_of(Conjunctions((3, 3, 2), symmetric=((0, 1),)))
-    [(2, 1), (0, 2)]
-    """
-    grouped = {factor for group in features.symmetric for factor in group}
-    plain = [(factor, 1) for factor in range(len(features.sizes)) if factor not in grouped]
-    return plain + [(group[0], len(group)) for group in features.symmetric]
-
-
-def count_cells(features: Conjunctions, sizes: Sequence[int]) -> int:
-    """Count the distinct cells of a product with ``sizes`` levels per factor.
-
-    Examples
-    --------
-    >>> count_cells(Conjunctions((4, 4, 3), symmetric=((0, 1),)), (4, 4, 3))
-    30
-    """
-    return math.prod(math.comb(sizes[factor] + members - 1, members) for factor, members in _blocks_of(features))
-
-
-def _sums(values: Sequence[int], members: int) -> Counter[int]:
-    """Count the multisets of ``members`` levels by the sum of their values."""
+def _sums(values: dict[int, int], members: int) -> Counter[int]:
+    """Count the multisets of ``members`` levels by the sum of their values; ``values`` counts the levels of each."""
     totals: list[Counter[int]] = [Counter({0: 1})] + [Counter() for _ in range(members)]
-    for value, levels in Counter(values).items():
+    for value, levels in values.items():
         for used in range(members, 0, -1):
             for taken in range(1, used + 1):
                 ways = math.comb(levels + taken - 1, taken)
@@ -105,28 +77,40 @@ def _joined(first: Counter[int], second: Counter[int]) -> Counter[int]:
     return joined
 
 
-def count_vanishing(null: NullVectors, present: Sequence[IntArray]) -> int | None:
-    """Count the cells of the given levels on which the null vector vanishes, order 1 only; None if too costly.
+def count_vanishing(null: NullVectors, possible: Possible) -> int | None:
+    """Count the possible cells on which the null vector vanishes, order 1 only; None if too costly.
 
-    Levels with one value are counted together, and sums over two halves of the factors are matched.
+    Combinations of a part with one value are counted together, and sums over two halves of the parts are matched.
 
     Examples
     --------
+    >>> from recombine.cells import Conjunctions
     >>> from recombine.theory.identification.nullspace import null_vectors
     >>> null = null_vectors(Conjunctions((2, 2)), np.array([[0, 0], [1, 1]]))
-    >>> count_vanishing(null, [np.arange(2), np.arange(2)])
+    >>> count_vanishing(null, Possible.product((2, 2)))
     2
     """
-    if null.features.order != 1 or not null.modulus:
+    features = null.features
+    if features.order != 1 or not null.modulus:
         return None
-    offsets = null.features.ids(np.zeros((1, len(present)), dtype=np.int64))[0]
+    offsets = dict(zip(features.free, features.ids(np.zeros((1, len(features.sizes)), dtype=np.int64))[0], strict=True))
     sums = []
-    for factor, members in _blocks_of(null.features):
-        values = null.look_up(offsets[factor] + present[factor])[:, 0].tolist()
-        if len(set(values)) ** members > LARGEST_SUMS:
+    for part in possible.parts:
+        places = [place for place in part.places if place in offsets][: 1 if part.twins else None]
+        looked_up = [null.look_up(offsets[place] + part.column(place))[:, 0] for place in places]
+        values, levels = np.unique(_modular_total(looked_up), return_counts=True)
+        members = len(part.places) if part.twins else 1
+        if len(values) ** members > LARGEST_SUMS:
             return None
-        sums.append(_sums(values, members))
+        sums.append(_sums(dict(zip(values.tolist(), levels.tolist(), strict=True)), members))
     return _matches(sums)
+
+
+def _modular_total(values: list[Residues]) -> Residues:
+    total = values[0]
+    for more in values[1:]:
+        total = (total + more) % np.uint64(PRIME)
+    return total
 
 
 def _matches(sums: list[Counter[int]]) -> int | None:
@@ -138,32 +122,6 @@ def _matches(sums: list[Counter[int]]) -> int | None:
         halves[0] = _joined(halves[0], block)
     small, large = sorted(halves, key=len)
     return sum(ways * large.get(-total % PRIME, 0) for total, ways in small.items())
-
-
-def random_cells(
-    features: Conjunctions, present: Sequence[IntArray], number: int, generator: np.random.Generator
-) -> IntArray:
-    """Draw cells of the given levels uniformly (interchangeable cells counted once), shape (number, C).
-
-    Examples
-    --------
-    >>> random_cells(Conjunctions((2, 3)), [np.array([1]), np.array([2])], 2, np.random.default_rng(0)).tolist()
-    [[1, 2], [1, 2]]
-    """
-    cells = np.empty((number, len(features.sizes)), dtype=np.int64)
-    for factor, members in _blocks_of(features):
-        levels = present[factor]
-        group = next((group for group in features.symmetric if factor in group), (factor,))
-        cells[:, list(group)] = levels[_random_multisets(len(levels), members, number, generator)]
-    return cells
-
-
-def _random_multisets(levels: int, members: int, number: int, generator: np.random.Generator) -> IntArray:
-    """Draw uniform multisets: sorted distinct numbers below levels + members - 1, less their positions."""
-    drawn = np.sort(generator.integers(0, levels + members - 1, size=(number, members)), axis=1)
-    while len(clash := np.flatnonzero((np.diff(drawn, axis=1) == 0).any(axis=1))):
-        drawn[clash] = np.sort(generator.integers(0, levels + members - 1, size=(len(clash), members)), axis=1)
-    return drawn - np.arange(members)
 
 
 def _wilson_interval(hits: int, trials: int) -> tuple[float, float]:

@@ -16,20 +16,19 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, product_size, sizes_of
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
+from recombine.cells.possible import Possible
 from recombine.cells.seen import SeenCells
 from recombine.errors import InputError
 from recombine.theory.identification.certificate import Certificate, certificate
 from recombine.theory.identification.counts import (
     Counts,
-    count_cells,
     count_vanishing,
     estimated_counts,
     exact_counts,
-    random_cells,
 )
 from recombine.theory.identification.judgement import Codes, Judgement, Separation
 from recombine.theory.identification.leverage import Leverage
-from recombine.theory.identification.nullspace import NullVectors, Route, full_rank, null_vectors, present_levels
+from recombine.theory.identification.nullspace import NullVectors, Route, null_vectors, possible_rank, present_levels
 from recombine.verdicts import Verdict
 
 #: Products up to this many cells are judged cell by cell; larger ones are counted by value or sampled.
@@ -51,6 +50,8 @@ class Identification:
         The cells asked about; None for the whole product.
     null : NullVectors
         The null vectors behind every verdict.
+    possible : Possible
+        The cells that can exist. Others are not counted, and asking about one is asking nothing.
 
     Examples
     --------
@@ -67,6 +68,7 @@ class Identification:
     seen: SeenCells
     targets: IntArray | None
     null: NullVectors
+    possible: Possible
 
     def __repr__(self) -> str:
         product = " x ".join(map(str, self.features.sizes))
@@ -82,10 +84,16 @@ class Identification:
         """Rank of the seen cells, None if the route cannot know it."""
         return self.null.rank
 
-    @property
+    @cached_property
     def deficit(self) -> int | None:
-        """How many more independent cells would determine the whole product of the levels present."""
-        return None if self.rank is None else full_rank(self.features, self.seen.cells) - self.rank
+        """How many more independent cells would determine every possible cell of the levels present."""
+        full = None if self.rank is None else possible_rank(self.features, self._known)
+        return None if full is None or self.rank is None else full - self.rank
+
+    @cached_property
+    def _known(self) -> Possible:
+        """The possible cells whose levels are all present."""
+        return self.possible.known(self._present)
 
     @cached_property
     def _judgement(self) -> Judgement:
@@ -145,32 +153,34 @@ class Identification:
         return codes
 
     def count_verdicts(self, seed: int = 0) -> Counts:
-        """Count the verdicts over the full product: exactly where possible, else from a sample with its interval."""
-        present = [np.flatnonzero(mask) for mask in self._present]
-        known = count_cells(self.features, [len(levels) for levels in present])
-        base = {
-            Verdict.SEEN: len(self.seen),
-            Verdict.UNSEEN_LEVEL: count_cells(self.features, self.features.sizes) - known,
-        }
-        determined = known if self.deficit == 0 else count_vanishing(self.null, present)
-        if self.features.order == len(self.features.sizes):
+        """Count the verdicts over all possible cells: exactly where that can be done, else from a sample."""
+        known = self._known.count
+        base = {Verdict.SEEN: len(self.seen), Verdict.UNSEEN_LEVEL: self.possible.count - known}
+        determined = known if self.deficit == 0 else count_vanishing(self.null, self._known)
+        if self.features.saturated:
             determined = len(self.seen)  # the saturated model: nothing follows from anything else
         if determined is not None:
             decided = {Verdict.DETERMINED: determined - len(self.seen), Verdict.DISCONNECTED: known - determined}
             return exact_counts(base | decided)
-        if self._small:
-            return exact_counts(self._counted_on_grid())
-        cells = random_cells(self.features, present, SAMPLE, np.random.default_rng(seed))
+        if self.possible.span <= GRID_CELLS:
+            return exact_counts(self._counted_one_by_one())
+        cells = self._known.draw(SAMPLE, np.random.default_rng(seed))
         codes = self.verdicts_of(cells)
         return estimated_counts(base, codes[codes != Verdict.SEEN].astype(np.int64), known - len(self.seen))
 
-    def _counted_on_grid(self) -> dict[Verdict, int]:
+    def _counted_one_by_one(self) -> dict[Verdict, int]:
+        codes = self._verdicts_of_possible()
+        number = np.bincount(codes, minlength=len(Verdict))
+        return {verdict: int(number[verdict]) for verdict in Verdict}
+
+    def _verdicts_of_possible(self) -> Codes:
+        if not self.possible.whole:
+            return self.verdicts_of(self.possible.cells())
         codes = self.verdicts_on_grid().reshape(-1)
         if self.features.symmetric:
             cells = every_cell(self.features.sizes)
             codes = codes[(cells == canonical(cells, self.features.symmetric)).all(axis=1)]
-        number = np.bincount(codes, minlength=len(Verdict))
-        return {verdict: int(number[verdict]) for verdict in Verdict}
+        return codes
 
     def certificate_of(self, which: int | Sequence[int]) -> Certificate:
         """Return signed seen cells that add up to a determined cell: target number ``which``, or the cell itself."""
@@ -238,6 +248,7 @@ def identify(
     *,
     sizes: Sequence[int] | None = None,
     symmetric: Sequence[Subset] = (),
+    possible: Possible | None = None,
     route: Route | None = None,
     seed: int = 0,
 ) -> Identification:
@@ -255,6 +266,8 @@ def identify(
         Number of levels of each factor; by default what ``seen`` and ``targets`` use.
     symmetric : sequence of tuples of int
         Groups of interchangeable factors, such as ``[(0, 1)]`` for gene pairs.
+    possible : Possible, optional
+        The cells that can exist, all seen ones among them; by default the full product.
     route : {"graph", "exact", "projection"}, optional
         Force a route; by default connectivity for two factors at order 1, arithmetic modulo 2**61 - 1 while at most
         2,000 columns need elimination, floating-point projection beyond.
@@ -285,9 +298,12 @@ def identify(
     cells = as_cells(seen, "seen")
     groups = tuple(tuple(int(factor) for factor in group) for group in symmetric)
     asked = None if targets is None else as_cells(targets, "targets", factors=cells.shape[1])
-    features = Conjunctions(_all_sizes(cells, asked, sizes, groups), order, groups)
+    features = Conjunctions(
+        _all_sizes(cells, asked, sizes, groups), order, groups, () if possible is None else possible.following
+    )
     _checked(cells, features.sizes, "seen")
     if asked is not None:
         _checked(asked, features.sizes, "targets")
     known = SeenCells(features, cells)
-    return Identification(features, known, asked, null_vectors(features, known.cells, route=route, seed=seed))
+    null = null_vectors(features, known.cells, route=route, seed=seed)
+    return Identification(features, known, asked, null, possible or Possible.product(features.sizes, groups))

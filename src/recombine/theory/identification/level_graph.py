@@ -21,11 +21,11 @@ def is_graph(features: Conjunctions) -> bool:
     >>> is_graph(Conjunctions((3, 4))), is_graph(Conjunctions((3, 4), order=2))
     (True, False)
     """
-    return len(features.sizes) == 2 and features.order == 1
+    return len(features.free) == 2 and features.order == 1
 
 
 def level_graph(features: Conjunctions, seen: IntArray) -> csr_array:
-    """Return the graph whose edges are the seen cells ``seen`` (N, 2), each stored once, from the first factor.
+    """Return the graph whose edges are the seen cells ``seen`` (N, C), each stored once, from the first factor.
 
     Two distinct factors give one node per level. A factor used twice gives two nodes per level, (a, left) and
     (a, right), with the edges (a, left)-(b, right) and (b, left)-(a, right): the bipartite double cover.
@@ -37,11 +37,12 @@ def level_graph(features: Conjunctions, seen: IntArray) -> csr_array:
     """
     from scipy.sparse import csr_array
 
-    left = seen[:, 0]
-    right = seen[:, 1] + features.sizes[0]
+    first, second = features.free
+    size = features.sizes[first]
+    left, right = seen[:, first], seen[:, second] + size
     if features.symmetric:
-        left, right = np.concatenate([left, seen[:, 1]]), np.concatenate([right, left + features.sizes[0]])
-    nodes = sum(features.sizes)
+        left, right = np.concatenate([left, seen[:, second]]), np.concatenate([right, left + size])
+    nodes = size + features.sizes[second]
     return csr_array((np.ones(len(left), dtype=bool), (left, right)), shape=(nodes, nodes))
 
 
@@ -60,7 +61,7 @@ def component_labels(features: Conjunctions, seen: IntArray) -> tuple[IntArray, 
     """
     from scipy.sparse.csgraph import connected_components
 
-    first = features.sizes[0]
+    first = features.sizes[features.free[0]]
     number, label = connected_components(level_graph(features, seen), directed=False)
     if features.symmetric:
         left, right = label[:first].astype(np.int64) + 1, label[first:].astype(np.int64) + 1
@@ -70,7 +71,7 @@ def component_labels(features: Conjunctions, seen: IntArray) -> tuple[IntArray, 
         return table, rank
     table = label.astype(np.int64) + 1
     table[first:] *= -1
-    return table, sum(features.sizes) - int(number)
+    return table, len(label) - int(number)
 
 
 def shortest_path(graph: csr_array, start: int, stop: int) -> list[int]:

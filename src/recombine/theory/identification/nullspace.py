@@ -7,6 +7,7 @@ conjunction values, summed over any cell, tells. Three routes find them: `graph`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.conjunctions import Conjunctions, distinct
+from recombine.cells.possible import Combinations, Possible
 from recombine.errors import InputError
 from recombine.theory.identification.elimination import (
     PRIME,
@@ -73,7 +75,55 @@ def full_rank(features: Conjunctions, seen: IntArray) -> int:
     3
     """
     sizes = tuple(int(mask.sum()) for mask in present_levels(features, seen))
-    return Conjunctions(sizes, features.order, features.symmetric).rank
+    return Conjunctions(sizes, features.order, features.symmetric, features.following).rank
+
+
+def possible_rank(features: Conjunctions, possible: Possible, seed: int = 0) -> int | None:
+    """Return the rank of all cells that can exist; None where that cannot be known exactly.
+
+    On a product of parts the functions of order k are products of one function per part whose orders add up to k at
+    most, so it is enough to know the ranks of every part.
+
+    Examples
+    --------
+    >>> possible_rank(Conjunctions((4, 3)), Possible.product((4, 3)))
+    6
+    """
+    by_degree = [1] + [0] * features.order
+    for part in possible.parts:
+        ranks = _part_ranks(features, part, seed)
+        if ranks is None:
+            return None
+        new = np.diff(ranks, prepend=0).tolist()
+        by_degree = [
+            sum(by_degree[degree - j] * new[j] for j in range(min(len(new) - 1, degree) + 1))
+            for degree in range(features.order + 1)
+        ]
+    return sum(by_degree)
+
+
+def _part_ranks(features: Conjunctions, part: Combinations, seed: int) -> list[int] | None:
+    """Return the ranks of a part's combinations at order 0, 1, ... up to the model's."""
+    free = [place for place in part.places if place in features.free]
+    top = min(features.order, len(free))
+    if not len(part.table):
+        return [0] * (top + 1)
+    if part.twins:
+        return [math.comb(len(part.table) - 1 + order, order) for order in range(top + 1)]
+    rows = distinct(part.table[:, [part.places.index(place) for place in free]])[0]
+    ranks: list[int] = [1]
+    for order in range(1, top + 1):
+        found: int | None = len(rows)
+        if order < len(free):
+            place = {factor: position for position, factor in enumerate(free)}
+            twins = [group for group in features.symmetric if group[0] in place]
+            groups = tuple(tuple(place[member] for member in group) for group in twins)
+            model = Conjunctions(tuple(features.sizes[factor] for factor in free), order, groups)
+            found = null_vectors(model, rows, 1, seed=seed).rank
+        if found is None:
+            return None
+        ranks.append(found)
+    return ranks
 
 
 def _hashed(ids: IntArray, seed: int, vector: int) -> Residues:
@@ -311,8 +361,9 @@ def _by_graph(features: Conjunctions, seen: IntArray, count: int | Literal["all"
 
 def _used_levels(features: Conjunctions, seen: IntArray) -> Sequence[IntArray]:
     masks = present_levels(features, seen)
-    first = np.flatnonzero(masks[0])
-    return [first] if features.symmetric else [first, np.flatnonzero(masks[1]) + features.sizes[0]]
+    left, right = features.free
+    first = np.flatnonzero(masks[left])
+    return [first] if features.symmetric else [first, np.flatnonzero(masks[right]) + features.sizes[left]]
 
 
 def _by_projection(

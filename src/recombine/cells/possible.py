@@ -1,0 +1,236 @@
+"""Which cells can exist: the full product of all levels, or what nesting and structural zeros leave of it.
+
+Whatever is left is kept as a product again, of parts. A part is a list of combinations of some factors: all levels of
+one factor, each plant with the one treatment it had, or a list of whole cells. So products of any size are counted,
+drawn from and asked about without being written out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
+from recombine.cells.conjunctions import Subset, canonical, contains, distinct, every_cell
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """Combinations of some factors that can exist, whatever the levels of the other factors are.
+
+    Attributes
+    ----------
+    places : tuple of int
+        The factors.
+    table : int array of shape (n, len(places))
+        Distinct combinations; of interchangeable factors the levels, shape (n, 1), any of which may stand anywhere.
+    twins : bool
+        Whether the factors are interchangeable.
+
+    Examples
+    --------
+    >>> Combinations((0, 1), np.array([[0], [1], [2]]), twins=True).count
+    6
+    """
+
+    places: tuple[int, ...]
+    table: IntArray
+    twins: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of combinations, unordered among interchangeable factors."""
+        return math.comb(len(self.table) + len(self.places) - 1, len(self.places)) if self.twins else len(self.table)
+
+    @property
+    def span(self) -> int:
+        """Number of combinations before twins are taken together."""
+        return product_size([len(self.table)] * len(self.places)) if self.twins else len(self.table)
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """The combinations written out, shape (count, len(places))."""
+        if not self.twins:
+            return self.table
+        ordered = self.table[:, 0][every_cell([len(self.table)] * len(self.places))]
+        return ordered[(np.diff(ordered, axis=1) >= 0).all(axis=1)]
+
+    def column(self, place: int) -> IntArray:
+        """Return the levels of the factor at ``place`` over the table, shape (n,)."""
+        return self.table[:, 0] if self.twins else self.table[:, self.places.index(place)]
+
+    def known(self, present: Sequence[BoolArray]) -> Combinations:
+        """Return the combinations of levels that are ``present``, one mask per factor of the design."""
+        places = self.places[:1] if self.twins else self.places
+        masks = [present[place][self.table[:, column]] for column, place in enumerate(places)]
+        return Combinations(self.places, self.table[np.logical_and.reduce(masks)], self.twins)
+
+    def draw(self, number: int, generator: np.random.Generator) -> IntArray:
+        """Draw combinations uniformly, shape (number, len(places))."""
+        if not self.twins:
+            return self.table[generator.integers(0, len(self.table), size=number)]
+        return self.table[:, 0][_random_multisets(len(self.table), len(self.places), number, generator)]
+
+
+def _random_multisets(levels: int, members: int, number: int, generator: np.random.Generator) -> IntArray:
+    """Draw uniform multisets: sorted distinct numbers below levels + members - 1, less their positions."""
+    drawn = np.sort(generator.integers(0, levels + members - 1, size=(number, members)), axis=1)
+    while len(clash := np.flatnonzero((np.diff(drawn, axis=1) == 0).any(axis=1))):
+        drawn[clash] = np.sort(generator.integers(0, levels + members - 1, size=(len(clash), members)), axis=1)
+    return drawn - np.arange(members)
+
+
+@dataclass(frozen=True, eq=False)
+class Possible:
+    """The cells that can exist, as a product of parts; build the full product with `Possible.product`.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Number of levels of each factor.
+    symmetric : tuple of tuple of int
+        Groups of interchangeable factors.
+    parts : tuple of Combinations
+        Every factor is in one of them.
+
+    Examples
+    --------
+    >>> everything = Possible.product((4, 2, 3))
+    >>> everything.count, everything.whole
+    (24, True)
+    >>> plants = Combinations((0, 1), np.array([[0, 0], [1, 0], [2, 1], [3, 1]]))
+    >>> nested = Possible((4, 2, 3), (), (plants, everything.parts[2]))
+    >>> nested.count, nested.holds(np.array([[0, 0, 2], [0, 1, 2]])).tolist()
+    (12, [True, False])
+    """
+
+    sizes: tuple[int, ...]
+    symmetric: tuple[Subset, ...]
+    parts: tuple[Combinations, ...]
+
+    @classmethod
+    def product(cls, sizes: Sequence[int], symmetric: Sequence[Subset] = ()) -> Possible:
+        """Return the full product of ``sizes`` levels."""
+        grouped = {place for group in symmetric for place in group}
+        groups = sorted([*map(tuple, symmetric), *((place,) for place in range(len(sizes)) if place not in grouped)])
+        parts = (Combinations(group, np.arange(sizes[group[0]])[:, None], len(group) > 1) for group in groups)
+        return cls(tuple(sizes), tuple(symmetric), tuple(parts))
+
+    @property
+    def whole(self) -> bool:
+        """Whether every cell of the full product can exist."""
+        full = all(part.twins or len(part.places) == 1 for part in self.parts)
+        return full and all(len(part.table) == self.sizes[part.places[0]] for part in self.parts)
+
+    @property
+    def count(self) -> int:
+        """Number of cells that can exist (unordered inside symmetric groups)."""
+        return math.prod(part.count for part in self.parts)
+
+    @property
+    def span(self) -> int:
+        """Number of cells to write out in order to list them: symmetric ones in every order."""
+        return math.prod(part.span for part in self.parts)
+
+    def known(self, present: Sequence[BoolArray]) -> Possible:
+        """Return the cells made of levels that are ``present``, one mask per factor."""
+        return Possible(self.sizes, self.symmetric, tuple(part.known(present) for part in self.parts))
+
+    def holds(self, cells: IntArray) -> BoolArray:
+        """Say for each of ``cells`` (N, C) whether it can exist."""
+        answer = np.ones(len(cells), dtype=bool)
+        if self.whole:
+            return answer
+        ordered = canonical(cells, self.symmetric)
+        for part in self.parts:
+            if part.twins:
+                answer &= np.isin(ordered[:, list(part.places)], part.table[:, 0]).all(axis=1)
+            else:
+                answer &= contains(part.table, ordered[:, list(part.places)])
+        return answer
+
+    def cells(self) -> IntArray:
+        """Return all cells that can exist, sorted, shape (N, C); ask for `span` first."""
+        if self.whole and not self.symmetric:
+            return every_cell(self.sizes)
+        grid = np.indices([part.count for part in self.parts]).reshape(len(self.parts), -1)
+        found = np.empty((grid.shape[1], len(self.sizes)), dtype=np.int64)
+        for part, rows in zip(self.parts, grid, strict=True):
+            found[:, list(part.places)] = part.rows[rows]
+        return distinct(canonical(found, self.symmetric))[0]
+
+    def draw(self, number: int, generator: np.random.Generator) -> IntArray:
+        """Draw cells uniformly, shape (number, C)."""
+        found = np.empty((number, len(self.sizes)), dtype=np.int64)
+        for part in self.parts:
+            found[:, list(part.places)] = part.draw(number, generator)
+        return found
+
+    def ways(self, subset: Subset) -> int:
+        """Return how many combinations of levels of the factors in ``subset`` can exist.
+
+        Examples
+        --------
+        >>> nested = Possible((3, 2), (), (Combinations((0, 1), np.array([[0, 0], [1, 0], [2, 1]])),))
+        >>> nested.ways((0, 1)), nested.ways((1,))
+        (3, 2)
+        """
+        total = 1
+        for part in self.parts:
+            chosen = [place for place in subset if place in part.places]
+            if part.twins:
+                total *= math.comb(len(part.table) + len(chosen) - 1, len(chosen)) if chosen else 1
+            elif chosen:
+                columns = [part.places.index(place) for place in chosen]
+                total *= len(distinct(part.table[:, columns])[0])
+        return total
+
+    def behind(self, first: int, second: int) -> FloatArray:
+        """Return how many cells hold each pair of levels of two factors, shape (sizes[first], sizes[second]).
+
+        Symmetric cells are counted in every order.
+        """
+        total = np.ones((self.sizes[first], self.sizes[second]))
+        for part in self.parts:
+            inside = [place for place in (first, second) if place in part.places]
+            if len(inside) == 2 and not part.twins:
+                pairs = np.zeros_like(total)
+                np.add.at(pairs, (part.column(first), part.column(second)), 1.0)
+                total *= pairs
+                continue
+            for place in inside:
+                levels = np.bincount(part.column(place), minlength=self.sizes[place]).astype(float)
+                total *= levels[:, None] if place == first else levels
+            if part.twins:
+                total *= float(len(part.table)) ** (len(part.places) - len(inside))
+            elif not inside:
+                total *= float(len(part.table))
+        return total
+
+    @cached_property
+    def following(self) -> tuple[int, ...]:
+        """Places of factors whose level follows from another factor's in every cell, so that they add no effect.
+
+        Of two factors that name the same thing the first is kept.
+
+        Examples
+        --------
+        >>> Possible((3, 2), (), (Combinations((0, 1), np.array([[0, 0], [1, 0], [2, 1]])),)).following
+        (1,)
+        """
+        found: set[int] = set()
+        for part in self.parts:
+            for place in () if part.twins else reversed(part.places):
+                others = [other for other in part.places if other != place and other not in found]
+                if any(_follows(part.column(other), part.column(place)) for other in others):
+                    found.add(place)
+        return tuple(sorted(found))
+
+
+def _follows(first: IntArray, second: IntArray) -> bool:
+    """Say whether each level in ``first`` (n,) goes with one level in ``second`` (n,) only."""
+    return len(distinct(np.column_stack([first, second]))[0]) == len(np.unique(first))

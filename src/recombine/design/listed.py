@@ -1,0 +1,93 @@
+"""A list of the cells that can exist, as a table: whole cells, or rules that leave some factors open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from recombine.cells.arrays import IntArray, product_size
+from recombine.cells.conjunctions import Subset, canonical, distinct, every_cell
+from recombine.design.factors import Factor
+from recombine.errors import InputError, listing
+from recombine.tables.frames import fetch, open_table
+from recombine.tables.grouping import level_text
+
+#: Cells that a list may stand for once its blanks are filled in.
+MOST_LISTED = 2_000_000
+
+
+def read_listed(
+    data: object, factors: Sequence[Factor], symmetric: Sequence[Subset] = ()
+) -> tuple[tuple[Factor, ...], IntArray, str]:
+    """Return the factors (with levels that only the list has), the listed cells (N, C) and the name of the list.
+
+    A blank level, or a factor without a column, stands for every level.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> factors = [Factor("colour", ("blue", "red")), Factor("shape", ("ball", "cube"))]
+    >>> read_listed(pd.DataFrame({"colour": ["red", "blue"], "shape": ["ball", None]}), factors)[1].tolist()
+    [[0, 0], [0, 1], [1, 0]]
+    """
+    source = open_table(data)
+    names = [factor.name for factor in factors if factor.name in source.kinds]
+    if not names:
+        have = listing([factor.name for factor in factors])
+        raise InputError(f"{source.name} has none of the factor columns {have}; add at least one")
+    frame: Any = source.frame
+    columns = {name: _texts(values.tolist()) for name, values in fetch(frame.select(*names)).items()}
+    if not len(columns[names[0]]):
+        raise InputError(f"{source.name} lists no cell, so nothing could exist; list at least one")
+    known = _with_new_levels(factors, columns, symmetric)
+    open_rule = np.full(len(columns[names[0]]), -1)
+    rules = np.column_stack(
+        [_codes(factor, columns[factor.name]) if factor.name in columns else open_rule for factor in known]
+    )
+    blank = np.flatnonzero((rules < 0).all(axis=1))
+    if len(blank):
+        raise InputError(f"{source.name}: row {blank[0] + 1} is blank, which would allow every cell; remove it")
+    cells = _filled_in(distinct(rules)[0], tuple(len(factor.levels) for factor in known), source.name)
+    return known, distinct(canonical(cells, symmetric))[0], source.name
+
+
+def _texts(values: list[Any]) -> list[str | None]:
+    blank = [value is None or value == "" or (isinstance(value, float) and np.isnan(value)) for value in values]
+    return [None if empty else level_text(value) for empty, value in zip(blank, values, strict=True)]
+
+
+def _with_new_levels(
+    factors: Sequence[Factor], columns: dict[str, list[str | None]], symmetric: Sequence[Subset]
+) -> tuple[Factor, ...]:
+    known = list(factors)
+    for place, factor in enumerate(factors):
+        texts = [text for text in columns.get(factor.name, ()) if text is not None]
+        fresh = known[place].unknown(np.array(texts, dtype=object))
+        members = next((group for group in symmetric if place in group), (place,))
+        for member in members if fresh else ():
+            known[member] = Factor(known[member].name, (*known[member].levels, *fresh))
+    return tuple(known)
+
+
+def _codes(factor: Factor, texts: list[str | None]) -> IntArray:
+    return np.array([-1 if text is None else factor.code(text) for text in texts], dtype=np.int64)
+
+
+def _filled_in(rules: IntArray, sizes: tuple[int, ...], name: str) -> IntArray:
+    """Write out the cells of each rule; rules with the same blanks are filled in together."""
+    blanks, where = distinct((rules < 0).astype(np.int64))
+    free = [[place for place in range(len(sizes)) if blank[place]] for blank in blanks]
+    each = [product_size([sizes[place] for place in places]) for places in free]
+    total = sum(each[kind] for kind in where.tolist())
+    if total > MOST_LISTED:
+        raise InputError(f"{name} stands for {total:,} cells, more than {MOST_LISTED:,}; name more levels in its rules")
+    found = []
+    for kind, places in enumerate(free):
+        mine = rules[where == kind]
+        cells = np.repeat(mine, each[kind], axis=0)
+        if places:
+            cells[:, places] = np.tile(every_cell([sizes[place] for place in places]), (len(mine), 1))
+        found.append(cells)
+    return np.vstack(found)

@@ -1,0 +1,299 @@
+"""Nesting: a factor lies inside another if each of its levels goes with one level of that other only.
+
+A plant has one treatment, a school one district. Combining a plant with another treatment then makes no sense, and the
+cells that do are left out of the product. That a factor lies inside another can be said, or read off the rows where
+chance does not explain it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import Subset, distinct
+from recombine.cells.possible import Combinations, Possible
+from recombine.design.factors import Factor
+from recombine.errors import InputError, listing, near_miss
+
+#: Nesting is inferred if scattered rows, and scattered cells, would have broken it but for a chance of at most these.
+ROWS_CHANCE, CELLS_CHANCE = 1e-4, 1e-3
+#: Levels per level of the parent, at least: two factors that run in parallel may be confounded rather than nested.
+FEWEST_CHILDREN = 2.0
+#: Cells on which a pair of factors is looked at first; most pairs that are not nested show it there.
+FIRST_LOOK = 1_000
+#: Combinations of factors that share a parent, at most; beyond, an inferred nesting of the later one is not used.
+MOST_COMBINATIONS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Nested:
+    """One factor inside another.
+
+    Attributes
+    ----------
+    child, parent : str
+    inferred : bool
+        Whether it was read off the rows rather than said.
+    chance : float
+        If inferred: the chance of the same in rows or cells that pair levels at random.
+
+    Examples
+    --------
+    >>> print(Nested("plant", "treatment"))
+    plant lies inside treatment
+    """
+
+    child: str
+    parent: str
+    inferred: bool = False
+    chance: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.child} lies inside {self.parent}"
+
+
+def nesting_phrase(nesting: Sequence[Nested]) -> str:
+    """Say which factors lie inside which.
+
+    Examples
+    --------
+    >>> nesting_phrase([Nested("plant", "type"), Nested("plant", "treatment"), Nested("school", "district")])
+    'plant lies inside type and treatment; school lies inside district'
+    """
+    parents: dict[str, list[str]] = {}
+    for item in nesting:
+        parents.setdefault(item.child, []).append(item.parent)
+    return "; ".join(f"{child} lies inside {' and '.join(names)}" for child, names in parents.items())
+
+
+def infer_nesting(factors: Sequence[Factor], cells: IntArray, rows: IntArray, skip: Sequence[int] = ()) -> list[Nested]:
+    """Return the pairs of factors that lie inside each other beyond chance, but for factors at the places ``skip``.
+
+    Two chances must both be small: that of rows (``rows`` (N,) of them in each of ``cells`` (N, C)) whose levels of the
+    two factors are drawn independently, given how many rows each level has; and that of cells scattered at random, so
+    that repeated rows of one cell do not count as evidence on their own.
+
+    Examples
+    --------
+    >>> plants, doses = np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6)
+    >>> cells = np.column_stack([plants, plants // 3, doses])
+    >>> factors = [Factor(name, tuple(range(size))) for name, size in (("plant", 6), ("treatment", 2), ("dose", 4))]
+    >>> [str(nested) for nested in infer_nesting(factors, cells, np.ones(24, dtype=int))]
+    ['plant lies inside treatment']
+    """
+    found = []
+    for child, parent in itertools.permutations(range(len(factors)), 2):
+        if child in skip or parent in skip or not _has_children(factors[child], factors[parent]):
+            continue
+        if follows(cells[:FIRST_LOOK], child, parent) and follows(cells, child, parent):
+            chance = nesting_chance(cells[:, child], cells[:, parent], rows)
+            if chance is not None:
+                found.append(Nested(factors[child].name, factors[parent].name, True, chance))
+    return found
+
+
+def _has_children(child: Factor, parent: Factor) -> bool:
+    return len(child.levels) >= FEWEST_CHILDREN * len(parent.levels)
+
+
+def follows(cells: IntArray, child: int, parent: int) -> bool:
+    """Say whether each level of factor ``child`` goes with one level of factor ``parent`` in ``cells`` (N, C)."""
+    return broken_at(cells, child, parent) is None
+
+
+def broken_at(cells: IntArray, child: int, parent: int) -> int | None:
+    """Return a level of factor ``child`` that goes with two levels of factor ``parent``, None if there is none.
+
+    Examples
+    --------
+    >>> broken_at(np.array([[0, 0], [1, 1], [1, 0]]), 0, 1)
+    1
+    """
+    only = np.full(int(cells[:, child].max(initial=0)) + 1, -1)
+    only[cells[:, child]] = cells[:, parent]
+    wrong = cells[only[cells[:, child]] != cells[:, parent], child]
+    return int(wrong[0]) if len(wrong) else None
+
+
+def nesting_chance(child: IntArray, parent: IntArray, rows: IntArray) -> float | None:
+    """Return the larger of the two chances of the nesting of ``child`` (N,) in ``parent`` (N,); None if not small.
+
+    Examples
+    --------
+    >>> nesting_chance(np.arange(6), np.arange(6) // 3, np.ones(6, dtype=int)) is None
+    True
+    """
+    by_rows = _log_chance(child, parent, rows, _drawn)
+    by_cells = _log_chance(child, parent, np.ones(len(child), dtype=np.int64), _scattered)
+    if by_rows > np.log(ROWS_CHANCE) or by_cells > np.log(CELLS_CHANCE):
+        return None
+    return float(np.exp(max(by_rows, by_cells)))
+
+
+def _log_chance(
+    child: IntArray, parent: IntArray, amounts: IntArray, one: Callable[[float, FloatArray], float]
+) -> float:
+    """Sum the logarithms of the chances of all children, children with the same amount together."""
+    share = np.bincount(parent, weights=amounts)
+    share = share[share > 0] / share.sum()
+    amount = np.bincount(child, weights=amounts)
+    values, levels = np.unique(amount[amount > 0], return_counts=True)
+    chances = [max(one(value, share), 1e-300) for value in values.tolist()]
+    return float(np.sum(levels * np.log(chances)))
+
+
+def _drawn(number: float, share: FloatArray) -> float:
+    """Return the chance that ``number`` rows, each with a parent drawn by ``share`` (P,), have one and the same."""
+    return float(np.sum(share**number))
+
+
+def _scattered(number: float, share: FloatArray) -> float:
+    """Return the chance that cells scattered at random, ``number`` expected for a child, fall to one parent.
+
+    The number that falls to each parent is a Poisson count; that there is any is given, since the level was seen.
+    """
+    with np.errstate(under="ignore"):
+        one = np.sum(-np.expm1(-number * share) * np.exp(-number * (1 - share)))
+    return float(one / -np.expm1(-number))
+
+
+def declare_nesting(
+    texts: Sequence[str], factors: Sequence[Factor], cells: IntArray, skip: Sequence[int]
+) -> list[Nested]:
+    """Read ``"plant/treatment"`` (the plant lies inside the treatment) and check that ``cells`` (N, C) agree.
+
+    Examples
+    --------
+    >>> factors = [Factor("plant", (0, 1)), Factor("treatment", (0, 1))]
+    >>> [str(nested) for nested in declare_nesting(["plant/treatment"], factors, np.array([[0, 1], [1, 1]]), ())]
+    ['plant lies inside treatment']
+    """
+    names = [factor.name for factor in factors]
+    if isinstance(texts, str):
+        raise InputError(f"nested is the text {texts!r}; give a list such as ['plant/treatment']")
+    found = []
+    for text in texts:
+        for child, parent in itertools.pairwise(_chain(text, names)):
+            if child in skip or parent in skip:
+                raise InputError(f"nested {text!r}: symmetric factors are one factor used twice and cannot be nested")
+            _check_nested(factors, cells, child, parent)
+            found.append(Nested(names[child], names[parent]))
+    return found
+
+
+def _chain(text: str, names: Sequence[str]) -> list[int]:
+    parts = [part.strip() for part in text.split("/")]
+    for part in parts:
+        if part not in names:
+            raise InputError(
+                f"nested {text!r}: {part!r} is not a factor;{near_miss(part, names)} Factors: {listing(names)}"
+            )
+    if len(parts) < 2 or len(set(parts)) < len(parts):
+        raise InputError(f"nested {text!r} must name a factor and the one it lies inside: plant/treatment")
+    return [list(names).index(part) for part in parts]
+
+
+def _check_nested(factors: Sequence[Factor], cells: IntArray, child: int, parent: int) -> None:
+    level = broken_at(cells, child, parent)
+    if level is None:
+        return
+    inner, outer = factors[child], factors[parent]
+    with_them = np.unique(cells[cells[:, child] == level, parent])
+    swapped = f"; did you mean {outer.name}/{inner.name}?" if follows(cells, parent, child) else ""
+    raise InputError(
+        f"{inner.name} does not lie inside {outer.name}: {inner.name} {inner.labels[level]!r} occurs with "
+        f"{listing([outer.labels[code] for code in with_them], 3)}{swapped}"
+    )
+
+
+def nested_product(
+    sizes: Sequence[int], symmetric: Sequence[Subset], pairs: Sequence[tuple[int, int]], cells: IntArray
+) -> Possible:
+    """Return the product of all factors without the cells that would take a child out of its parent.
+
+    Parameters
+    ----------
+    pairs : sequence of (int, int)
+        Places of child and parent.
+    cells : int array of shape (N, C)
+        Cells that exist; they say which parent each child has, so every level of a child must be there.
+
+    Examples
+    --------
+    >>> cells = np.array([[0, 0, 0], [1, 0, 0], [2, 1, 1]])
+    >>> nested_product((3, 2, 2), (), [(0, 1)], cells).cells().tolist()
+    [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1], [2, 1, 0], [2, 1, 1]]
+    """
+    plain = Possible.product(sizes, symmetric)
+    if not pairs:
+        return plain
+    above = _ancestors(pairs)
+    inner = _innermost(above)
+    involved = {*inner, *itertools.chain(*above.values())}
+    parts = [part for part in plain.parts if part.twins or part.places[0] not in involved]
+    joined: list[Combinations] = []
+    for child in inner:
+        part = _with_parents(cells, child, sorted(above[child]))
+        for other in [other for other in joined if set(other.places) & set(part.places)]:
+            joined.remove(other)
+            part = _joined(other, part)
+        joined.append(part)
+    parts = sorted([*parts, *joined], key=lambda part: part.places)
+    return Possible(tuple(sizes), tuple(symmetric), tuple(parts))
+
+
+def _ancestors(pairs: Sequence[tuple[int, int]]) -> dict[int, set[int]]:
+    """Return the factors around each child: parents, their parents, and so on."""
+    above: dict[int, set[int]] = {}
+    for child, parent in pairs:
+        above.setdefault(child, set()).add(parent)
+    for middle in list(above):
+        for child, parents in above.items():
+            if middle in parents:
+                above[child] = (parents | above[middle]) - {child}
+    return above
+
+
+def _innermost(above: dict[int, set[int]]) -> list[int]:
+    """Return the children that are around no other one; of two that lie inside each other, the first."""
+    links = [(child, place) for child, parents in above.items() for place in parents]
+    outer = {place for child, place in links if child not in above.get(place, ()) or child < place}
+    return sorted(set(above) - outer)
+
+
+def _with_parents(cells: IntArray, child: int, parents: Sequence[int]) -> Combinations:
+    places = sorted([child, *parents])
+    return Combinations(tuple(places), distinct(cells[:, places])[0])
+
+
+def _joined(first: Combinations, second: Combinations) -> Combinations:
+    """Return the combinations of both parts that agree on the factors they share."""
+    shared = [place for place in first.places if place in second.places]
+    keys = [np.column_stack([part.column(place) for place in shared]) for part in (first, second)]
+    _, where = distinct(np.vstack(keys))
+    left, right = where[: len(keys[0])], where[len(keys[0]) :]
+    counts = np.bincount(right, minlength=int(where.max()) + 1)
+    total = int(counts[left].sum())
+    if total > MOST_COMBINATIONS:
+        names = f"{total:,} combinations inside shared factors"
+        raise InputError(f"nesting leaves {names}, too many to list; audit fewer factors, or pass --crossed")
+    order = np.argsort(right, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    down = np.repeat(np.arange(len(left)), counts[left])
+    across = order[_ranges(starts[left], counts[left])]
+    more = [place for place in second.places if place not in first.places]
+    table = np.column_stack([first.table[down], *(second.column(place)[across] for place in more)])
+    places = (*first.places, *more)
+    sorting = np.argsort(places)
+    return Combinations(tuple(np.array(places)[sorting].tolist()), table[:, sorting])
+
+
+def _ranges(starts: IntArray, counts: IntArray) -> npt.NDArray[np.int64]:
+    """Return start, start + 1, ... for each of ``starts`` (n,), ``counts`` (n,) of them, one after another."""
+    ends = np.cumsum(counts)
+    return np.asarray(np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - counts), counts))

@@ -1,0 +1,47 @@
+"""Cells that a user asks about: a table of targets as codes of a design."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.cells.arrays import IntArray
+from recombine.cells.conjunctions import canonical
+from recombine.design.factors import Factor
+from recombine.design.restriction import allow
+from recombine.errors import InputError, near_miss
+from recombine.tables.columns import profile
+from recombine.tables.frames import fetch, open_table
+
+if TYPE_CHECKING:
+    from recombine.design.design import Design
+
+
+def encode_targets(design: Design, data: object, new_levels: bool) -> tuple[Design, IntArray]:
+    """Return the cells of a target table as codes, shape (T, C), and the design they refer to; see `Design.encode`."""
+    source = open_table(data)
+    for name in design.names:
+        source.require(name, "factor")
+    frame: Any = source.frame
+    rows, profiles = profile(source, design.names)
+    blank = next((item for item in profiles if item.missing), None)
+    if blank is not None or not rows:
+        lack = f"{blank.missing:,} of {rows:,} rows lack a level of {blank.column!r}" if blank else "no row"
+        raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
+    columns = fetch(frame.select(*design.names))
+    factors = list(design.factors)
+    for place, name in enumerate(design.names):
+        fresh = factors[place].unknown(columns[name])
+        if fresh and not new_levels:
+            raise InputError(
+                f"{source.name}: {fresh[0]!r} is not a level of factor {name!r} in {design.source};"
+                f"{near_miss(fresh[0], factors[place].labels)} To ask about levels that were never seen, pass "
+                "--new-levels (new_levels=True in Python)"
+            )
+        for member in design.twins(place):
+            factors[member] = Factor(factors[member].name, (*factors[member].levels, *fresh))
+    codes = np.stack([factor.codes(columns[factor.name]) for factor in factors], axis=1)
+    cells = canonical(codes, design.symmetric)
+    return allow(replace(design, factors=tuple(factors)), cells), cells
