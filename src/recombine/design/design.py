@@ -14,9 +14,10 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, re
 from recombine.cells.conjunctions import Conjunctions, canonical, distinct
 from recombine.design.factors import Factor, code_levels, place_of
 from recombine.errors import InputError, listing, near_miss, plural
-from recombine.tables.columns import Proposal, check_factor, profile, propose_factors
-from recombine.tables.frames import Source, fetch, open_table
+from recombine.tables.columns import check_factor, factor_profile
+from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import Columns, Groups, group, training_rows
+from recombine.tables.guesses import Proposal, propose_factors
 from recombine.verdicts import FINDINGS, Finding
 
 
@@ -117,14 +118,15 @@ class Design:
             proposals = propose_factors(source, taken)
             factors = _guessed(proposals, source.name)
         names = _check_names(source, factors, taken)
-        for item in profile(source, names)[1]:
-            check_factor(item, source.name, item.column in as_levels)
+        _check_insisted(source, as_levels, names)
         columns = Columns(names, outcome, weight, sd, split_column or None)
         groups = group(source, columns)
         train = np.ones(len(groups.rows), dtype=bool)
         if groups.split is not None:
             train = training_rows(groups.split, split_column, split_value or None)
         design = _coded(groups, columns, train, symmetric, source.name, proposals)
+        for factor in design.factors:
+            check_factor(factor_profile(source, factor.name, factor.levels), source.name, factor.name in as_levels)
         return design
 
     @classmethod
@@ -261,13 +263,12 @@ class Design:
         source = open_table(data)
         for name in self.names:
             source.require(name, "factor")
-        frame: Any = source.frame
-        rows, profiles = profile(source, self.names)
-        blank = next((item for item in profiles if item.missing), None)
-        if blank is not None or not rows:
-            lack = f"{blank.missing:,} of {rows:,} rows lack a level of {blank.column!r}" if blank else "no row"
-            raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
-        columns = fetch(frame.select(*self.names))
+        columns = source.read(self.names)
+        for name, values in columns.items():
+            blank = sum(value is None or value != value for value in values.tolist())
+            if blank or not len(values):
+                lack = f"{blank:,} of {len(values):,} rows lack a level of {name!r}" if blank else "no row"
+                raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
         factors = list(self.factors)
         for place, name in enumerate(self.names):
             fresh = factors[place].unknown(columns[name])
@@ -316,6 +317,17 @@ def _check_names(source: Source, factors: Sequence[str], taken: Mapping[str, str
     return tuple(names)
 
 
+def _check_insisted(source: Source, as_levels: Sequence[str], names: Sequence[str]) -> None:
+    if isinstance(as_levels, str):
+        raise InputError(f"as_levels is the text {as_levels!r}; give a list of column names")
+    for name in as_levels:
+        if source.require(name, "--as-levels column") not in names:
+            raise InputError(
+                f"--as-levels {name!r} is a column of {source.name} but not one of the factors {listing(names)}; "
+                "name it in --factors too"
+            )
+
+
 def _coded(
     groups: Groups,
     columns: Columns,
@@ -356,7 +368,14 @@ def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[F
         notes.append(Finding(FINDINGS["RC103"], reasons))
     if proposals:
         taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)
-        notes.append(Finding(FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure"))
+        likely = "".join(
+            f"; {item.column!r} looks like the {item.role} (--{item.role} {item.column})"
+            for item in proposals
+            if item.reason.startswith("looks like the")
+        )
+        notes.append(
+            Finding(FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure{likely}")
+        )
     return notes
 
 

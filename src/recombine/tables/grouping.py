@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.errors import InputError, listing, near_miss
-from recombine.tables.frames import Source, count_of, fetch
+from recombine.errors import InputError, listing, near_miss, plural
+from recombine.tables.frames import Source, count_of
+from recombine.tables.numbers import is_number
 
 #: Squares of larger outcomes overflow.
 LARGEST_OUTCOME = 1e150
@@ -29,6 +30,12 @@ class Columns:
     weight: str | None = None
     sd: str | None = None
     split: str | None = None
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every column in use."""
+        roles = (self.split, self.outcome, self.weight, self.sd)
+        return (*self.factors, *(name for name in roles if name is not None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,22 +62,23 @@ def group(source: Source, columns: Columns) -> Groups:
     """Group the usable rows of ``source`` by their factors (and split)."""
     import narwhals as nw
 
+    source = source.kept(columns.all)
     classes = _classes(source, columns.outcome)
     labels = (str(classes[0]), str(classes[1])) if classes else None
     measures = _measures(source, columns, classes)
     usable, left_out = _usable(source, columns, measures)
-    centre = _centre(usable, measures)
-    keys = [*columns.factors, *([columns.split] if columns.split else [])]
+    centre = _centre(source, usable, measures)
+    keys = [source.keys[name] for name in [*columns.factors, *([columns.split] if columns.split else [])]]
     sums = _summands(columns, measures, centre)
     frame = usable.select(*keys, *[expression.alias(name) for name, expression in sums.items()])
     totals = [nw.col(name).sum() for name in sums]
-    result = fetch(frame.group_by(*keys).agg(nw.len().alias("__rows"), *totals))
+    result = source.fetch(frame.group_by(*keys).agg(nw.len().alias("__rows"), *totals))
     if len(result["__rows"]) == 0:
         reasons = "; ".join(f"{count:,} rows have {reason}" for reason, count in left_out.items() if count)
-        raise InputError(
-            f"{source.name} has no usable row ({reasons or 'it has a header but no rows'}); nothing to audit"
-        )
-    return _groups(result, columns, centre, left_out, labels)
+        if not reasons:
+            raise InputError(f"{source.name} has a header but no rows; add data")
+        raise InputError(f"{source.name} has no usable row ({reasons}); nothing to audit")
+    return _groups(result, source, columns, centre, left_out, labels)
 
 
 def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None) -> dict[str, Any]:
@@ -79,14 +87,16 @@ def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None)
 
     measures: dict[str, Any] = {}
     if columns.outcome is not None:
-        column = nw.col(columns.outcome)
+        column = source.col(columns.outcome)
         measures["outcome"] = ((column == classes[1]) if classes else column).cast(nw.Float64)
     for role in ("weight", "sd"):
         name = getattr(columns, role)
         if name is not None:
-            if source.kinds[name] not in ("integer", "number"):
-                raise InputError(f"{role} {name!r} of {source.name} is {source.kinds[name]}; it must be a number")
-            measures[role] = nw.col(name).cast(nw.Float64)
+            if source.kind(name) not in ("integer", "number"):
+                raise InputError(
+                    f"{role} {name!r} of {source.name} is {source.kind(name)}{_no_number(source, name)}; it must be a number"
+                )
+            measures[role] = source.col(name).cast(nw.Float64)
     if "sd" in measures and "weight" not in measures:
         raise InputError(
             f"sd {columns.sd!r} of {source.name} says how much each row's measurements differ but not how many there "
@@ -97,23 +107,34 @@ def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None)
 
 def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
     """Return the two values of a text outcome (coded 0 and 1), or None for a numeric one."""
-    if outcome is None or source.kinds[outcome] in ("integer", "number", "flag"):
+    if outcome is None or source.kind(outcome) in ("integer", "number", "flag"):
         return None
     where = f"outcome {outcome!r} of {source.name}"
-    if source.kinds[outcome] != "text":
-        raise InputError(f"{where} is of kind {source.kinds[outcome]}, which cannot be averaged; give a numeric column")
-    frame: Any = source.frame
-    values = fetch(frame.select(outcome).drop_nulls().unique().head(MOST_LISTED))[outcome].tolist()
+    if source.kind(outcome) not in ("text", "date") or (source.reader.typed and source.kind(outcome) == "date"):
+        raise InputError(f"{where} is of kind {source.kind(outcome)}, which cannot be averaged; give a numeric column")
+    part = source.only([outcome])
+    values = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED))["c0"].tolist()
     if not all(isinstance(value, str | bool) for value in values):
         raise InputError(f"{where} holds {type(values[0]).__name__} objects; convert it to a numeric column")
     if len(values) != 2:
         count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
         raise InputError(
-            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)}); "
+            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)}){_no_number(source, outcome)}; "
             "give a numeric column, or recode it to one 0/1 column per class"
         )
     low, high = sorted(values, key=str)
     return low, high
+
+
+def _no_number(source: Source, column: str) -> str:
+    """Name a value that keeps a column of a text file from being numbers, where most of its values are."""
+    if source.reader.typed:
+        return ""
+    values = [value for value in source.read([column])[column].tolist() if value is not None]
+    odd = [value for value in values if not is_number(value)]
+    if not odd or 2 * len(odd) > len(values):
+        return ""
+    return f", because {plural(len(odd), 'row')} of {len(values):,} hold no number but {listing(sorted(set(odd)), 3)}"
 
 
 def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple[Any, dict[str, int]]:
@@ -122,22 +143,24 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
 
     present: dict[str, Any] = {}
     for name in [*columns.factors, *([columns.split] if columns.split else [])]:
-        condition = ~nw.col(name).is_null()
-        if source.kinds[name] == "number":
-            condition = condition & ~nw.col(name).is_nan()
+        condition = ~source.col(name).is_null()
+        if source.reader.typed and source.kind(name) == "number":
+            condition = condition & ~source.col(name).is_nan()
         present[f"no value of {name!r}"] = condition
     for role, expression in measures.items():
         name = getattr(columns, role)
-        condition = ~nw.col(name).is_null() & expression.is_finite()
+        condition = ~source.col(name).is_null() & expression.is_finite()
         if role == "outcome":
             condition = condition & (expression.abs() < LARGEST_OUTCOME)
         if role == "weight":
-            condition = condition & (expression > 0)
+            condition = condition & (expression > 0) & (expression < LARGEST_OUTCOME)
         if role == "sd":
             condition = condition & (expression >= 0)
         present[f"no usable {role} {name!r}"] = condition
     frame: Any = source.frame
-    counts = fetch(frame.select(*[(~c).cast(nw.Int64).sum().alias(f"n{i}") for i, c in enumerate(present.values())]))
+    counts = source.fetch(
+        frame.select(*[(~c).cast(nw.Int64).sum().alias(f"n{i}") for i, c in enumerate(present.values())])
+    )
     left_out = {}
     for index, (reason, condition) in enumerate(present.items()):
         left_out[reason] = count_of(counts[f"n{index}"][0])
@@ -146,11 +169,11 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
     return frame, left_out
 
 
-def _centre(frame: Any, measures: dict[str, Any]) -> float:
+def _centre(source: Source, frame: Any, measures: dict[str, Any]) -> float:
     """Mean outcome over usable rows: sums of squares are taken about it, so that they do not cancel."""
     if "outcome" not in measures:
         return 0.0
-    value = fetch(frame.select(measures["outcome"].mean().alias("centre")))["centre"][0]
+    value = source.fetch(frame.select(measures["outcome"].mean().alias("centre")))["centre"][0]
     return 0.0 if value is None or np.isnan(value) else float(value)
 
 
@@ -170,6 +193,7 @@ def _summands(columns: Columns, measures: dict[str, Any], centre: float) -> dict
 
 def _groups(
     result: dict[str, npt.NDArray[Any]],
+    source: Source,
     columns: Columns,
     centre: float,
     left_out: dict[str, int],
@@ -189,8 +213,8 @@ def _groups(
         # A row that is itself an aggregate of `weight` measurements brings weight-1 degrees of freedom of its own.
         spread = spread + result["__within"].astype(np.float64)
         freedom = freedom + np.maximum(weight - rows, 0.0)
-    levels = [result[name] for name in columns.factors]
-    split = result[columns.split] if columns.split else None
+    levels = [result[source.keys[name]] for name in columns.factors]
+    split = result[source.keys[columns.split]] if columns.split else None
     return Groups(levels, split, rows, weight, mean, spread, freedom, left_out, labels)
 
 
@@ -211,7 +235,7 @@ def level_text(level: object) -> str:
 
 
 _TRAIN_WORDS = {"train", "training", "trn", "tr", "fit", "seen"}
-_NO_WORDS, _YES_WORDS = {"0", "false"}, {"1", "true"}
+_NO_WORDS, _YES_WORDS = {"0", "0.0", "false", "f", "no", "n"}, {"1", "1.0", "true", "t", "yes", "y"}
 
 
 def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> npt.NDArray[np.bool_]:
