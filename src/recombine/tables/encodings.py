@@ -85,7 +85,7 @@ def _chunks(path: Path) -> Iterator[bytes]:
 
 @dataclass
 class _Decoded:
-    """Whether the bytes so far are UTF-8; those at the very end may be cut by the limit, so the last letter may lack."""
+    """Whether the bytes so far are UTF-8; the limit may have cut the last letter."""
 
     nuls: int = 0
     valid: bool = True
@@ -143,8 +143,7 @@ def _one_byte_letters(path: Path) -> str:
     number = where = 0
     high = total = 0
     text = r"\x00"
-    lines = gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
-    with lines as file:
+    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
         for number, line in enumerate(file, 1):
             total += len(line)
             if line.isascii() and not _NO_TEXT.search(line):

@@ -17,7 +17,9 @@ from recombine.tables.numbers import kind_of_texts
 from recombine.tables.text_files import MISSING_WORDS, TextFile, broken_line, look_at
 
 #: Bytes under which the columns in use are kept in memory, so that a text file is parsed once.
-SMALL_FILE = 50_000_000
+SMALL_TABLE = 50_000_000
+#: Bytes under which every row of a JSON-lines file is looked at before types are chosen.
+SMALL_FILE = 200_000_000
 #: Brackets that may be open at once in a line of JSON: engines recurse, and a table needs none.
 DEEPEST_JSON = 200
 
@@ -161,7 +163,7 @@ class _Texts:
 
     connection: Any
     file: TextFile
-    kept: Any = None
+    kept: str = ""
     places: dict[str, str] = field(default_factory=dict)
     typed = False
 
@@ -174,17 +176,17 @@ class _Texts:
         return self.file.columns
 
     @cached_property
-    def _relation(self) -> Any:
-        if self.kept is not None:
+    def _from(self) -> str:
+        """What SQL reads from. The header was read already, so nothing is left that the engine could guess wrong."""
+        if self.kept:
             return self.kept
-        # The header was read already, so nothing is left for the engine to guess, and nothing it could guess wrong.
         names = ", ".join(f"'{key}': 'VARCHAR'" for key in self._places.values())
         missing = ", ".join(f"'{word}'" for word in MISSING_WORDS)
         path = glob.escape(str(self.file.readable)).replace("'", "''")
         # Engines reserve many times the longest line that they allow, so only wide tables get a longer one.
         longest = f", max_line_size={20 * self.file.longest}" if self.file.longest > 100_000 else ""
-        return self.connection.sql(
-            f"SELECT * FROM read_csv('{path}', auto_detect=false, header=true, columns={{{names}}}, nullstr=[{missing}], "
+        return (
+            f"read_csv('{path}', auto_detect=false, header=true, columns={{{names}}}, nullstr=[{missing}], "
             f"delim='{self.file.delimiter}', quote='\"', escape='\"', hive_partitioning=false, "
             f"new_line='{self.file.newline}'{longest})"
         )
@@ -194,12 +196,13 @@ class _Texts:
         return self.places or {name: f"c{place}" for place, name in enumerate(self.columns)}
 
     def keep(self, keys: dict[str, str]) -> _Texts:
-        """Parse a file that is not too large once, and keep the columns in use."""
-        if self.kept is not None or self.file.readable.stat().st_size > SMALL_FILE:
+        """Parse the columns in use once and keep them, where that takes little memory."""
+        share = len(keys) / len(self.columns)
+        if self.kept or share * self.file.readable.stat().st_size > SMALL_TABLE:
             return self
         table = f"kept_{next(_NUMBERS)}"
-        self._project(keys).create(table)
-        return _Texts(self.connection, self.file, self.connection.table(table), dict(keys))
+        self.connection.execute(f"CREATE TEMP TABLE {table} AS {self._select(keys)}")
+        return _Texts(self.connection, self.file, table, dict(keys))
 
     def kinds(self, names: Sequence[str]) -> dict[str, str]:
         parts = []
@@ -209,16 +212,17 @@ class _Texts:
             padded = f"starts_with({key}, '0') AND substr({key}, 2, 1) BETWEEN '0' AND '9'"
             parts += [f"count({key})", f"count({number})", f"bool_and({number} = floor({number}))"]
             parts += [f"bool_or({padded})", f"min({key})", f"max({key})"]
-        found = self._relation.aggregate(", ".join(parts)).fetchone()
+        found = self.connection.execute(f"SELECT {', '.join(parts)} FROM {self._from}").fetchone()
         return {name: _kind(*found[6 * place : 6 * place + 6]) for place, name in enumerate(names)}
 
     def pick(self, keys: dict[str, str]) -> Any:
         import narwhals as nw
 
-        return nw.from_native(self._project(keys))
+        return nw.from_native(self.connection.sql(self._select(keys)))
 
-    def _project(self, keys: dict[str, str]) -> Any:
-        return self._relation.project(", ".join(f"{self._places[name]} AS {key}" for name, key in keys.items()))
+    def _select(self, keys: dict[str, str]) -> str:
+        picked = ", ".join(f"{self._places[name]} AS {key}" for name, key in keys.items())
+        return f"SELECT {picked} FROM {self._from}"
 
     def reason(self, error: Exception) -> str:
         return broken_line(self.file) or first_lines(error)

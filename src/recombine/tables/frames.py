@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from recombine.tables.text_files import refuse_duplicates
 if TYPE_CHECKING:
     import narwhals as nw
 
+Found = TypeVar("Found")
+
 
 class Reader(Protocol):
     """What knows a table before it is read: a file through DuckDB, or a dataframe."""
@@ -25,10 +27,13 @@ class Reader(Protocol):
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, in the table's order."""
 
-    #: Whether values come with types; where they do not (CSV), every value is the text that was written.
-    typed: bool
-    #: What had to be assumed about the file, or nothing.
-    note: str
+    @property
+    def typed(self) -> bool:
+        """Whether values come with types; where they do not (CSV), every value is the text that was written."""
+
+    @property
+    def note(self) -> str:
+        """What had to be assumed about the file, or nothing."""
 
     def keep(self, keys: dict[str, str]) -> Reader:
         """Return a reader of the columns in ``keys`` that can be asked many times."""
@@ -127,7 +132,7 @@ class Source:
             )
         return column
 
-    def _guarded(self, work: Any) -> Any:
+    def _guarded(self, work: Callable[[], Found]) -> Found:
         import duckdb
 
         try:

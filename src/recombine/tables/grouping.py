@@ -94,7 +94,8 @@ def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None)
         if name is not None:
             if source.kind(name) not in ("integer", "number"):
                 raise InputError(
-                    f"{role} {name!r} of {source.name} is {source.kind(name)}{_no_number(source, name)}; it must be a number"
+                    f"{role} {name!r} of {source.name} is {source.kind(name)}{_no_number(source, name)}; "
+                    "it must be a number"
                 )
             measures[role] = source.col(name).cast(nw.Float64)
     if "sd" in measures and "weight" not in measures:
@@ -119,7 +120,8 @@ def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
     if len(values) != 2:
         count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
         raise InputError(
-            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)}){_no_number(source, outcome)}; "
+            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)})"
+            f"{_no_number(source, outcome)}; "
             "give a numeric column, or recode it to one 0/1 column per class"
         )
     low, high = sorted(values, key=str)

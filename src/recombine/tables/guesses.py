@@ -1,4 +1,4 @@
-"""Which columns of a table are factors, and which look like its outcome, counts or split: guesses with their reasons."""
+"""Which columns of a table are factors, and which look like its outcome, counts or split: guesses with reasons."""
 
 from __future__ import annotations
 

@@ -12,12 +12,52 @@ from recombine.tables.numbers import is_number
 
 #: Words for which a column is an outcome, whatever its values.
 OUTCOME_WORDS = frozenset(
-    ["y", "outcome", "target", "response", "resp", "label", "score", "rating", "yield", "survived", "survival", "admit", "admitted", "died", "dead", "death", "alive", "success", "correct", "result", "dv", "accuracy", "reward"]
+    [
+        "y",
+        "outcome",
+        "target",
+        "response",
+        "resp",
+        "label",
+        "score",
+        "rating",
+        "yield",
+        "survived",
+        "survival",
+        "admit",
+        "admitted",
+        "died",
+        "dead",
+        "death",
+        "alive",
+        "success",
+        "correct",
+        "result",
+        "dv",
+        "accuracy",
+        "reward",
+    ]
 )
 COUNT_WORDS = frozenset(["freq", "frequency", "count", "counts", "n", "nobs", "cases", "replicates", "reps"])
 SPREAD_WORDS = frozenset(["sd", "std", "stdev", "stddev"])
 SPLIT_WORDS = frozenset(["split", "fold", "folds", "partition", "subset", "istrain", "traintest", "trainval"])
-_PARTS = frozenset(["train", "training", "trn", "test", "testing", "tst", "valid", "validation", "val", "dev", "holdout", "heldout", "eval"])
+_PARTS = frozenset(
+    [
+        "train",
+        "training",
+        "trn",
+        "test",
+        "testing",
+        "tst",
+        "valid",
+        "validation",
+        "val",
+        "dev",
+        "holdout",
+        "heldout",
+        "eval",
+    ]
+)
 _TRAINING = frozenset(["train", "training", "trn"])
 
 
@@ -46,7 +86,9 @@ def likely_roles(profiles: Iterable[Profile], values: Mapping[str, list[Any]], r
         "sd": _first(item.column for item in items if item.kind == "number" and _word(item.column) in SPREAD_WORDS),
     }
     rest = [item for item in items if item.column not in found.values()]
-    named = _first(item.column for item in rest if _word(item.column) in OUTCOME_WORDS and item.distinct > 1)
+    # Beside x a y is a place, not an outcome.
+    words = OUTCOME_WORDS - {"y"} if any(item.column.casefold() == "x" for item in items) else OUTCOME_WORDS
+    named = _first(item.column for item in rest if _word(item.column) in words and item.distinct > 1)
     found["outcome"] = named or _measured(rest, rows)
     return {role: column for role, column in found.items() if column}
 
@@ -60,7 +102,7 @@ def _word(column: str) -> str:
 
 
 def _texts(values: Iterable[Any]) -> set[str]:
-    return {level_text(value) for value in values if value is not None and value == value}
+    return {level_text(value) for value in set(values) if value is not None and value == value}
 
 
 def _is_split(item: Profile, values: list[Any]) -> bool:
@@ -77,7 +119,8 @@ def _is_count(item: Profile, values: list[Any]) -> bool:
 
 
 def _measured(items: list[Profile], rows: int) -> str:
-    """Return the last column of numbers with fractions, or else the last with many whole numbers but no row numbers."""
-    fractions = [item.column for item in items if item.kind == "number" and item.distinct > 2]
-    whole = [item.column for item in items if item.kind == "integer" and 20 < item.distinct < rows]
-    return _first(reversed(fractions)) or _first(reversed(whole))
+    """Return the column of numbers with most values (the last of equals), but no row numbers and no flags."""
+    numbers = [item for item in items if item.kind in ("integer", "number") and item.distinct > 2]
+    there = [item for item in numbers if not (item.kind == "integer" and item.distinct + item.missing >= rows > 3)]
+    most = max((item.distinct for item in there), default=0)
+    return _first(item.column for item in reversed(there) if item.distinct == most)

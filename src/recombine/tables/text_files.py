@@ -55,6 +55,22 @@ def split_names(text: str | None) -> list[str]:
     return [name.strip() for name in fields if name.strip()]
 
 
+def named(text: str | None, option: str) -> list[str]:
+    """Split the value of an option into names, of which there must be one if the option was given.
+
+    Examples
+    --------
+    >>> named(" , ", "--symmetric")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: --symmetric names nothing; give it names or leave it out
+    """
+    names = split_names(text)
+    if text is not None and not names:
+        raise InputError(f"{option} names nothing; give it names or leave it out")
+    return names
+
+
 def look_at(path: Path) -> TextFile:
     r"""Look at the header, encoding and line ends of a text table; a copy is made of what no engine reads as it is.
 
