@@ -101,3 +101,85 @@ def test_the_package_runs_as_a_module() -> None:
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr.startswith("recombine: ")
     assert wrong.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "option", ["--outcome", "--weight", "--sd", "--split", "--symmetric", "--fail-on", "--targets"]
+)
+@pytest.mark.parametrize("value", ["", "  "])
+def test_an_option_without_a_value_is_refused(run, table, option, value):
+    for arguments in ([option, value], [f"{option}={value}"]):
+        code, out, err = run("audit", table, *FACTORS, *arguments)
+        assert (code, out) == (2, "")
+        assert err == f"recombine: {option} is empty; give it a value or leave it out\n"
+
+
+@pytest.mark.parametrize("option", ["--symmetric", "--fail-on", "--as-levels", "--factors"])
+def test_an_option_that_names_nothing_is_refused(run, table, option):
+    code, _, err = run("audit", table, *([] if option == "--factors" else FACTORS), option, " , ")
+    assert code == 2
+    assert err == f"recombine: {option} names nothing; give it names or leave it out\n"
+
+
+def test_as_levels_must_be_a_factor(run, table):
+    assert "--as-levels column 'zz' is not a column" in run("audit", table, *FACTORS, "--as-levels", "zz")[2]
+    assert "not one of the factors" in run("audit", table, *FACTORS, "--as-levels", "mass")[2]
+
+
+def test_what_nobody_foresaw_is_one_line_and_exit_code_3(run, table, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("\x1b[2Jmissing\nline")
+
+    monkeypatch.setattr("recombine.Design.from_frame", fail)
+    code, out, err = run("audit", table, *FACTORS)
+    assert (code, out, err.count("\n")) == (3, "", 1)
+    assert err.startswith("recombine: a defect of recombine, not of the input: KeyError")
+    assert "\x1b" not in err
+    path = Path(re.search(r"report it with (\S+), the traceback", err)[1])
+    assert "raise KeyError" in path.read_text()
+    path.unlink()
+
+
+def test_too_little_memory_is_not_called_a_defect(run, table, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("recombine.Design.from_frame", fail)
+    code, _, err = run("audit", table, *FACTORS)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "not enough memory" in err
+
+
+EVIL = ["\x1b]0;PWNED\x07", "\x9b31m", "\u202e", "\r", "\x7f", "\u2066"]
+
+
+def test_data_never_command_a_terminal(run, tmp_path):
+    path = tmp_path / "evil.csv"
+    rows = [f'"{mark}x{place}",u' for place, mark in enumerate(EVIL)]
+    path.write_bytes("\n".join(["\x1b[1mname,b", *rows, "w,u", "w,v", "z,q", ""]).encode())
+    name = "\x1b[1mname"
+    for extra in (
+        [],
+        ["--json"],
+        ["--explain", "z,u"],
+        ["--explain", "zz,u"],
+        ["--explain", f"{EVIL[0]}x0,v"],
+        ["--suggest", "9"],
+    ):
+        _, out, err = run("audit", path, "--factors", f"{name},b", *extra)
+        assert not set("".join([*EVIL, name])) & set(out + err) & set("\x1b\x07\x9b\u202e\r\x7f\u2066")
+        if extra == ["--json"]:
+            assert any(label.endswith("x1") and "\x9b" in label for label in _strings(json.loads(out)))
+
+
+def _strings(thing):
+    if isinstance(thing, str):
+        yield thing
+    for part in thing.values() if isinstance(thing, dict) else thing if isinstance(thing, list) else ():
+        yield from _strings(part)
+
+
+def test_a_terminal_that_lacks_signs_gets_question_marks(table):
+    done = subprocess_run("audit", table, *FACTORS, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "?" in done.stdout

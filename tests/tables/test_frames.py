@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from recombine.errors import InputError
-from recombine.tables.frames import count_of, fetch, open_table
+from recombine.tables.frames import count_of, open_table
 
 Writer = Callable[..., Path]
 
@@ -23,7 +23,7 @@ GOOD = "colour,shape,y\nred,cube,1.5\nblue,ball,2\n"
 def test_kinds_of_a_text_file(written: Writer) -> None:
     text = "t,f,i,x,d,none\na,true,1,1.5,2020-01-01,\nb,false,2,2,2020-01-02,\n"
     kinds = open_table(written(text)).kinds
-    assert kinds == {"t": "text", "f": "flag", "i": "integer", "x": "number", "d": "date", "none": "text"}
+    assert kinds == {"t": "text", "f": "text", "i": "integer", "x": "number", "d": "date", "none": "text"}
 
 
 def test_kinds_of_a_dataframe() -> None:
@@ -40,7 +40,7 @@ def test_kinds_of_a_dataframe() -> None:
 def test_missing_words_leave_a_column_numeric(written: Writer, word: str) -> None:
     source = open_table(written(f"a,y\nx,1\nz,{word}\n"))
     assert source.kinds["y"] == "integer"
-    assert np.isnan(fetch(source.frame)["y"]).tolist() == [False, True]
+    assert source.read(["y"])["y"].tolist() == ["1", None]
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,11 @@ def test_missing_words_leave_a_column_numeric(written: Writer, word: str) -> Non
         ("t.xlsx", GOOD, "t.xlsx is not a CSV, TSV, Parquet or JSON-lines file; save the table"),
         ("t", GOOD, "t is not a CSV"),
         ("t.csv", b"\x80\x81\x00" * 500, "is not a text table"),
-        ("t.csv", "a,b\ncafé,1\n".encode("latin-1"), "not UTF-8"),
-        ("t.csv", ("a,b\n" + "x,1\n" * 9000 + "café,1\n").encode("latin-1"), "not UTF-8 throughout; save it as UTF-8"),
+        (
+            "t.csv",
+            "a,b\nü,2\n".encode() + "café,1\n".encode("latin-1"),
+            "not in one encoding .*line 2.; save it as UTF-8",
+        ),
         ("t.csv", "a,b\nx,1\ny,2,9,9\nz,3\n", "line 3 has 4 fields but the header names 2 columns; mend that line"),
         ("t.csv", "a,b\nx,1\ny\nz,3\n", "line 3 has 1 field but"),
         ("t.csv", "a\nx,1\ny,2\n", "line 2 has 2 fields but the header names 1"),
@@ -63,7 +66,7 @@ def test_missing_words_leave_a_column_numeric(written: Writer, word: str) -> Non
 )
 def test_unreadable_files_say_why(written: Writer, name: str, content: str | bytes, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        open_table(written(content, name))
+        open_table(written(content, name)).read("a")
     assert "\n" not in str(caught.value)
 
 
@@ -88,7 +91,7 @@ def test_a_folder_is_no_table(tmp_path: Path) -> None:
 def test_only_the_named_file_is_read(written: Writer, name: str) -> None:
     written("a,b\nother,9\n", "starry.csv"), written("a,b\nother,9\n", "whats.csv"), written("a,b\no,9\n", "down1.csv")
     source = open_table(written("a,b\nx,1\n", name))
-    assert fetch(source.frame)["a"].tolist() == ["x"]
+    assert source.read(["a"])["a"].tolist() == ["x"]
 
 
 def test_folder_names_do_not_become_columns(tmp_path: Path) -> None:
@@ -118,8 +121,8 @@ def test_folder_names_do_not_become_columns(tmp_path: Path) -> None:
 def test_csv_reading_agrees_with_pandas(written: Writer, text: str) -> None:
     path = written(text)
     source = open_table(path)
-    ours = fetch(source.frame)
-    theirs = pd.read_csv(path, dtype={0: str})
+    ours = source.read(source.columns)
+    theirs = pd.read_csv(path, dtype=str)
     assert list(ours) == list(theirs.columns)
     for name in ours:
         assert ours[name].tolist() == theirs[name].tolist()
@@ -151,9 +154,9 @@ def test_fetch_returns_the_same_arrays_from_every_engine() -> None:
     frame = pd.DataFrame({"t": ["a", "b"], "i": [2**53 + 1, 2], "x": [0.5, np.inf], "f": [True, False]})
     frame["d"] = pd.to_datetime(["2020-01-01", "2020-01-02"]).astype("datetime64[ns]")
     arrow = pa.Table.from_pandas(frame)
-    expected = fetch(open_table(frame).frame)
+    expected = open_table(frame).read(frame.columns)
     for table in [pl.from_pandas(frame), pl.from_pandas(frame).lazy(), arrow, duckdb.from_arrow(arrow)]:
-        found = fetch(open_table(table).frame)
+        found = open_table(table).read(frame.columns)
         assert {name: values.tolist() for name, values in found.items()} == {
             name: values.tolist() for name, values in expected.items()
         }

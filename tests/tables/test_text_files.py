@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recombine.errors import InputError
-from recombine.tables.text_files import broken_line, delimiter_of, refuse_duplicates
+from recombine.tables.text_files import broken_line, look_at, refuse_duplicates
 
 Writer = Callable[..., Path]
 
@@ -18,15 +18,15 @@ Writer = Callable[..., Path]
 def test_the_header_decides_the_delimiter(written: Writer, delimiter: str) -> None:
     other = ";" if delimiter == "," else ","
     row = delimiter.join([f"x{other * 9}", "y", "z"])
-    assert delimiter_of(written(f"{delimiter.join('abc')}\n{row}\n")) == delimiter
+    assert look_at(written(f"{delimiter.join('abc')}\n{row}\n")).delimiter == delimiter
 
 
 def test_delimiters_inside_quoted_names_do_not_count(written: Writer) -> None:
-    assert delimiter_of(written('"a;b;c;d",y\n1,2\n')) == ","
+    assert look_at(written('"a;b;c;d",y\n1,2\n')).delimiter == ","
 
 
 def test_tsv_is_split_at_tabs_whatever_the_names_hold(written: Writer) -> None:
-    assert delimiter_of(written("a,b,c,d\ty\n", "t.tsv")) == "\t"
+    assert look_at(written("a,b,c,d\ty\n", "t.tsv")).delimiter == "\t"
 
 
 @pytest.mark.parametrize(
@@ -34,33 +34,32 @@ def test_tsv_is_split_at_tabs_whatever_the_names_hold(written: Writer) -> None:
     [
         ("a,b,a", "more than one column named 'a'"),
         ("a,b, a", "more than one column named 'a'"),
-        ("a,b,A", "columns 'a' and 'A', which differ in capital letters only"),
         (",,", "has no header"),
         ("", "has no header"),
     ],
 )
 def test_headers_that_name_no_or_equal_columns(written: Writer, names: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        delimiter_of(written(f"{names}\n1,2,3\n"))
+        look_at(written(f"{names}\n1,2,3\n"))
 
 
 def test_several_unnamed_columns_are_not_duplicates(written: Writer) -> None:
-    assert delimiter_of(written("a,,b,,\n")) == ","
+    assert look_at(written("a,,b,,\n")).delimiter == ","
 
 
 @pytest.mark.parametrize(
     "content",
-    [bytes(range(128, 256)) * 9, b"PK\x03\x04\0\0junk\n", "a,b\n".encode("utf-16"), "caf\xe9,b\n".encode("latin-1")],
-    ids=["bytes", "zip", "utf-16", "latin-1"],
+    [bytes(range(128, 256)) * 9, b"PK\x03\x04\0\0junk\n", "a,b\n1,2\n".encode("utf-16-le")],
+    ids=["bytes", "zip", "utf-16 without its mark"],
 )
 def test_what_is_not_text_is_refused(written: Writer, content: bytes) -> None:
     with pytest.raises(InputError, match=r"table\.csv is not a text table"):
-        delimiter_of(written(content))
+        look_at(written(content))
 
 
 def test_false_gzip_is_refused(written: Writer) -> None:
     with pytest.raises(InputError, match="is not a text table"):
-        delimiter_of(written(b"a,b\n1,2\n", "t.csv.gz"))
+        look_at(written(b"a,b\n1,2\n", "t.csv.gz"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -68,7 +67,7 @@ def test_a_file_that_may_not_be_read(written: Writer) -> None:
     path = written("a,b\n")
     path.chmod(0)
     with pytest.raises(InputError, match="cannot be opened: Permission denied"):
-        delimiter_of(path)
+        look_at(path)
 
 
 @pytest.mark.parametrize(
@@ -80,11 +79,10 @@ def test_a_file_that_may_not_be_read(written: Writer) -> None:
         ("a,b\n1,2\n3\n", "line 3 has 1 field but the header names 2"),
         ('a,b\n"x\ny",2\n3\n', "line 4 has 1 field but"),
         ('a,b\n"x"y,2\n', "line 2: .*mend the quotes"),
-        (b"a,b\n1,2\n" * 9000 + b"\xff,2\n", "not UTF-8 throughout"),
     ],
 )
 def test_broken_line(written: Writer, content: str | bytes, reason: str | None) -> None:
-    found = broken_line(written(content), ",")
+    found = broken_line(look_at(written(content)))
     if reason is None:
         assert found is None
     else:
@@ -94,9 +92,9 @@ def test_broken_line(written: Writer, content: str | bytes, reason: str | None) 
 @pytest.mark.parametrize("lost", [1, 8, 12, 60])
 def test_a_gzip_file_cut_short(written: Writer, lost: int) -> None:
     whole = gzip.compress(b"a,b\n" + b"1,2\n" * 9999)
-    assert delimiter_of(written(whole, "whole.csv.gz")) == ","
+    assert look_at(written(whole, "whole.csv.gz")).delimiter == ","
     with pytest.raises(InputError, match=r"t\.csv\.gz is (cut short or damaged|not a text table)"):
-        delimiter_of(written(whole[:-lost], "t.csv.gz"))
+        look_at(written(whole[:-lost], "t.csv.gz"))
 
 
 def test_refuse_duplicates_lets_distinct_names_pass() -> None:

@@ -1,8 +1,14 @@
-"""The command line: thin, with one error style and stable exit codes (0 fine, 1 a named finding, 2 bad input)."""
+"""The command line: thin, with one error style and stable exit codes.
+
+0 fine, 1 a named finding, 2 bad input, 3 a defect of the package; 130 stopped from the keyboard.
+"""
 
 from __future__ import annotations
 
+import io
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -12,7 +18,8 @@ from recombine.cli.audit import audit_command, demo_command
 from recombine.cli.inspect import inspect_command
 from recombine.cli.papers import papers_command, reproduce_command
 from recombine.cli.probe import probe_command
-from recombine.errors import RecombineError
+from recombine.errors import InputError, RecombineError
+from recombine.report.screen import printable
 
 app = typer.Typer(
     name="recombine",
@@ -52,9 +59,13 @@ def _start(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; every error is one line on stderr and exit code 2."""
+    """Run the command line; every error is one line on stderr: exit code 2, or 3 for what nobody foresaw."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without some sign gets a question mark, not an error
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
+        _refuse_empty(given)
         code = app(args=given, prog_name="recombine", standalone_mode=False)
     except RecombineError as error:
         _stop(str(error))
@@ -64,7 +75,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _stop(f"{error.filename or 'a file'}: {error.strerror or error}; check the path and its rights")
     except (KeyboardInterrupt, typer.Abort):
         _stop("stopped", 130)
+    except MemoryError:
+        _stop("there is not enough memory for this; name fewer factors, or run it on a larger machine")
+    except Exception as error:
+        _stop(_defect(error), 3)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse_empty(arguments: Sequence[str]) -> None:
+    """Refuse an option without a value, as an unset variable of the shell leaves it: it is no request for nothing."""
+    for place, argument in enumerate(arguments):
+        before = arguments[place - 1] if place and arguments[place - 1].startswith("--") else "an argument"
+        name, equals, value = argument.partition("=")
+        if not argument.strip():
+            raise InputError(f"{before} is empty; give it a value or leave it out")
+        if name.startswith("--") and equals and not value.strip():
+            raise InputError(f"{name} is empty; give it a value or leave it out")
+
+
+def _defect(error: Exception) -> str:
+    """Say in one line what went wrong inside the package, and keep the traceback for whoever mends it."""
+    what = f"{type(error).__name__}: {error}"
+    brief = " ".join(what.split())[:200]
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="recombine-", suffix=".txt", delete=False, encoding="utf-8", errors="replace"
+        ) as file:
+            file.write("".join(traceback.format_exception(error)))
+    except OSError:
+        return f"a defect of recombine, not of the input: {brief} (the traceback could not be written anywhere)"
+    return f"a defect of recombine, not of the input: {brief}; please report it with {file.name}, the traceback"
 
 
 def _usage(error: Any) -> str:
@@ -77,5 +117,5 @@ def _usage(error: Any) -> str:
 
 
 def _stop(message: str, code: int = 2) -> None:
-    print(f"recombine: {' '.join(message.split())}", file=sys.stderr)
+    print(printable(f"recombine: {' '.join(message.split())}"), file=sys.stderr)
     sys.exit(code)

@@ -13,8 +13,8 @@ import typer
 
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.output_files import check_file
-from recombine.report.screen import capture, say
-from recombine.tables.text_files import split_names
+from recombine.report.screen import capture, printable, say
+from recombine.tables.text_files import named
 
 if TYPE_CHECKING:
     from recombine.jobs.advice.plan import Plan
@@ -76,24 +76,27 @@ def audit_command(
     with _working("reading the table"):
         design = Design.from_frame(
             file,
-            None if factors is None else split_names(factors),
+            None if factors is None else named(factors, "--factors"),
             outcome,
             weight=weight,
             sd=sd,
             counts=counts,
             split=split,
-            symmetric=split_names(symmetric),
-            as_levels=split_names(as_levels),
-            nested=[name for text in nested or () for name in split_names(text)],
+            symmetric=named(symmetric, "--symmetric"),
+            as_levels=named(as_levels, "--as-levels"),
+            nested=[name for text in nested or () for name in named(text, "--nested")],
             crossed=crossed,
             possible=possible,
         )
     with _working("deciding the unseen cells"):
         found = audit(design, order, targets=targets, new_levels=new_levels, seed=seed)
-        explained = None if explain is None else found.explain(split_names(explain))
+        explained = None if explain is None else found.explain(named(explain, "--explain"))
         found.findings  # noqa: B018 - the slow part happens here, under the spinner
     answer = _answer(found, suggest, cost, forbidden, models, self_pairs)
-    say(_json(answer, explained) if json else _text(answer, explained))
+    if json or explained is not None:
+        say(_json(answer, explained) if json else f"{explained}\n")
+    else:
+        say(_text(answer), drawn=True)
     _write(answer, html, verdicts, quiet=json)
     raise typer.Exit(1 if codes & {finding.code for finding in found.findings} else 0)
 
@@ -116,7 +119,7 @@ def demo_command(
         found = audit(Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd"))
         found.findings  # noqa: B018 - as above
     answer = _answer(found, models=models)
-    say(_text(answer))
+    say(_text(answer), drawn=True)
     _write(answer, target)
 
 
@@ -154,7 +157,7 @@ def _answer(
 def _codes(text: str | None) -> set[str]:
     from recombine.verdicts import FINDINGS
 
-    codes = {code.upper() for code in split_names(text)}
+    codes = {code.upper() for code in named(text, "--fail-on")}
     for code in sorted(codes - set(FINDINGS)):
         raise InputError(f"--fail-on {code} is not a finding;{near_miss(code, FINDINGS)} Findings: {listing(FINDINGS)}")
     return codes
@@ -177,9 +180,7 @@ def _json(answer: _Answer, explained: str | None) -> str:
     return audit_json(answer.audit, answer.plan, answer.models, explained) + "\n"
 
 
-def _text(answer: _Answer, explained: str | None = None) -> str:
-    if explained is not None:
-        return explained + "\n"
+def _text(answer: _Answer) -> str:
     from recombine.report.audit.terminal import show_audit
 
     return capture(lambda console: show_audit(answer.audit, console, answer.plan, answer.models))
@@ -201,7 +202,7 @@ def _write(answer: _Answer, html: Path | None, verdicts: Path | None = None, qui
         notes.append(f"report written to {html.resolve()}")
     for note in notes:
         if quiet:
-            print(note, file=sys.stderr)
+            print(printable(note), file=sys.stderr)
         else:
             say(note + "\n")
 

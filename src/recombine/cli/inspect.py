@@ -33,4 +33,7 @@ def inspect_command(
     from recombine.report.inspection import inspection_json, show_inspection
 
     found = inspect(file, factors, seen=seen, truth=truth, background=background)
-    say(inspection_json(found) + "\n" if json else capture(lambda console: show_inspection(found, console)))
+    if json:
+        say(inspection_json(found) + "\n")
+    else:
+        say(capture(lambda console: show_inspection(found, console)), drawn=True)

@@ -43,7 +43,7 @@ def papers_command(
     if results is not None and not known:
         raise InputError(_no_results(folder))
     if name is not None:
-        say(_rendered(from_results(find(name), folder)))
+        say(_rendered(from_results(find(name), folder)), drawn=True)
     listed = available().values() if name is None else ()
     record = load_record(folder) if known else {}
     for paper in listed:
@@ -123,7 +123,7 @@ def reproduce_command(
         state = _run(order, pool, shared)
         if save:
             _save(state, folder)
-    say(_rendered(state))
+    say(_rendered(state), drawn=True)
     if html is not None:
         from recombine.report.papers.page import paper_page
 

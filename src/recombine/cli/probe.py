@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from recombine.report.screen import capture, say
-from recombine.tables.text_files import split_names
+from recombine.tables.text_files import named
 
 
 def probe_command(
@@ -45,13 +45,16 @@ def probe_command(
         file,
         prediction,
         outcome,
-        None if factors is None else split_names(factors),
-        factor=split_names(factor),
+        None if factors is None else named(factors, "--factors"),
+        factor=named(factor, "--factor"),
         level=level,
         permutations=permutations,
         seed=seed,
         bins=bins,
-        as_levels=split_names(as_levels),
+        as_levels=named(as_levels, "--as-levels"),
     )
-    say(probe_json(found) + "\n" if json else capture(lambda console: show_probe(found, console)))
+    if json:
+        say(probe_json(found) + "\n")
+    else:
+        say(capture(lambda console: show_probe(found, console)), drawn=True)
     raise typer.Exit(1 if fail_on_dependence and found.depends else 0)

@@ -15,13 +15,16 @@ from recombine.cells.conjunctions import Conjunctions, canonical
 from recombine.cells.possible import Possible
 from recombine.design.factors import Factor, code_levels, place_of
 from recombine.design.merged import merged
+from recombine.design.naming import check_insisted, factor_names, guessed_names, split_parts, taken_columns
 from recombine.design.nesting import Nested
 from recombine.design.restriction import possible_cells, restrict
 from recombine.design.targets import encode_targets
 from recombine.errors import InputError, listing, plural
-from recombine.tables.columns import Proposal, check_factor, profile, propose_factors
+from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import Columns, Groups, RowsAre, group, training_rows, two_values
+from recombine.tables.guesses import Proposal, propose_factors
+from recombine.tables.spellings import doubts
 from recombine.verdicts import FINDINGS, Finding
 
 
@@ -140,24 +143,26 @@ class Design:
         ((2, 2), [[0, 1], [1, 0], [1, 1]])
         """
         source = open_table(data)
-        split_column, _, split_value = (split or "").partition("=")
+        split_column, split_value = split_parts(split, source)
+        roles = {"outcome": outcome, "weight": weight, "sd": sd, "split": split_column}
         if counts is not None and weight is None:
             raise InputError("counts or means of how many measurements? Name the column of counts with --weight")
-        roles = {"outcome": outcome, "weight": weight, "sd": sd, "split": split_column or None}
-        taken = _taken(source, roles)
+        taken = taken_columns(source, roles)
         proposals: list[Proposal] = []
         if factors is None:
             proposals = propose_factors(source, taken)
-            factors = _guessed(proposals, source.name)
-        names = _check_names(source, factors, taken)
-        for item in profile(source, names)[1]:
-            check_factor(item, source.name, item.column in as_levels)
-        columns = Columns(names, outcome, weight, sd, split_column or None)
+            factors = guessed_names(proposals, source.name)
+        names = factor_names(source, factors, taken)
+        check_insisted(source, as_levels, names)
+        columns = Columns(names, outcome, weight, sd, split_column)
         groups = group(source, columns, counts)
         train = np.ones(len(groups.rows), dtype=bool)
         if groups.split is not None:
-            train = training_rows(groups.split, split_column, split_value or None)
+            train = training_rows(groups.split, str(split_column), split_value)
         design = _coded(groups, columns, train, symmetric, source.name, proposals)
+        for factor in design.factors:
+            check_factor(factor_profile(source, factor.name, factor.levels), source.name, factor.name in as_levels)
+        design = replace(design, notes=(*design.notes, *_doubts(source, design)))
         return restrict(design, nested, crossed, possible)
 
     @classmethod
@@ -323,38 +328,6 @@ class Design:
         return encode_targets(self, data, new_levels)
 
 
-def _guessed(proposals: list[Proposal], name: str) -> list[str]:
-    taken = [proposal.column for proposal in proposals if proposal.taken]
-    if len(taken) < 2:
-        reasons = "; ".join(f"{proposal.column}: {proposal.reason}" for proposal in proposals[:8])
-        raise InputError(
-            f"{name} has fewer than two columns that look like factors ({reasons}); name them with --factors"
-        )
-    return taken
-
-
-def _taken(source: Source, roles: Mapping[str, str | None]) -> dict[str, str]:
-    taken: dict[str, str] = {}
-    for role, column in roles.items():
-        if column and taken.setdefault(source.require(column, role), role) != role:
-            raise InputError(f"column {column!r} is both the {taken[column]} and the {role}; give it one part")
-    return taken
-
-
-def _check_names(source: Source, factors: Sequence[str], taken: Mapping[str, str]) -> tuple[str, ...]:
-    if isinstance(factors, str):
-        raise InputError(f"factors is the text {factors!r}; give a list of column names")
-    names = [source.require(name, "factor") for name in factors]
-    if len(names) < 2:
-        raise InputError(f"{listing(names) or 'no factor'} is too little to recombine; name at least two factors")
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"factor {name!r} is named twice; name each factor once")
-        if name in taken:
-            raise InputError(f"column {name!r} is both a factor and the {taken[name]}; give it one part")
-    return tuple(names)
-
-
 def _coded(
     groups: Groups,
     columns: Columns,
@@ -397,5 +370,19 @@ def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[F
         notes.append(Finding(FINDINGS["RC103"], reasons))
     if proposals:
         taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)
-        notes.append(Finding(FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure"))
+        likely = "".join(
+            f"; {item.column!r} looks like the {item.role} (--{item.role} {item.column})"
+            for item in proposals
+            if item.reason.startswith("looks like the")
+        )
+        notes.append(
+            Finding(FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure{likely}")
+        )
     return notes
+
+
+def _doubts(source: Source, design: Design) -> list[Finding]:
+    """RC107: levels that look alike, measurements taken as labels, and an encoding that had to be assumed."""
+    once = {design.factors[group[0]].name: design.factors[group[0]].labels for group in design.groups}
+    found = [*([source.reader.note] if source.reader.note else []), *doubts(once)]
+    return [Finding(FINDINGS["RC107"], "; ".join(found))] if found else []

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import IntArray
 from recombine.errors import InputError, listing, near_miss
 from recombine.tables.grouping import level_text
+from recombine.tables.numbers import is_number
 
 #: From here on floating point skips integers, so two levels could be read as one.
 LARGEST_EXACT = 2**53
@@ -41,8 +42,9 @@ class Factor:
 
     def code(self, level: object) -> int:
         """Return the code of ``level`` (the value or its text), or raise with the nearest level."""
-        if level in self._codes:
-            return self._codes[level]
+        found = self._find(level)
+        if found is not None:
+            return found
         raise InputError(
             f"{level!r} is not a level of factor {self.name!r};{near_miss(level, self.labels)} "
             f"Levels: {listing(self.labels)}"
@@ -53,16 +55,39 @@ class Factor:
         texts: dict[object, int] = {label: code for code, label in enumerate(self.labels)}
         return texts | {level: code for code, level in enumerate(self.levels)}
 
+    @cached_property
+    def _readings(self) -> dict[object, int | None]:
+        """Codes by what labels can be read as, None where several can: a table that asks may write 2.0 for 2."""
+        readings: dict[object, int | None] = {}
+        for code, label in enumerate(self.labels):
+            reading = _reading(label)
+            readings[reading] = None if reading in readings else code
+        return readings
+
+    def _find(self, value: object) -> int | None:
+        text = level_text(value)
+        for known in (value, text):
+            if known in self._codes:
+                return self._codes[known]
+        reading = _reading(text)
+        return None if reading is None else self._readings.get(reading)
+
     def unknown(self, values: npt.NDArray[Any]) -> list[Any]:
         """Return the distinct ``values`` that are not levels, in order of appearance."""
-        known = self._codes
-        return list({value: None for value in values.tolist() if value not in known and level_text(value) not in known})
+        return [value for value in dict.fromkeys(values.tolist()) if self._find(value) is None]
 
     def codes(self, values: npt.NDArray[Any]) -> IntArray:
         """Return the codes of ``values`` (N,), all of which must be levels."""
-        known = self._codes
-        found = [known[value if value in known else level_text(value)] for value in values.tolist()]
-        return np.array(found, dtype=np.int64)
+        known = {value: self.code(value) for value in set(values.tolist())}
+        return np.array([known[value] for value in values.tolist()], dtype=np.int64)
+
+
+def _reading(text: str) -> float | str | None:
+    """Return the number or the flag that a text writes, or None: by it a level is found, never made."""
+    if is_number(text):
+        return float(text)
+    flag = text.casefold()
+    return flag if flag in ("true", "false") else None
 
 
 def place_of(factors: Sequence[str], name: str) -> int:
@@ -86,25 +111,26 @@ def code_levels(
     >>> factors[1].levels, codes.tolist()
     ((1, 3), [[0, 1], [1, 0]])
     """
-    values = [_sortable(name, column) for name, column in zip(names, columns, strict=True)]
+    values = [_readable(name, column) for name, column in zip(names, columns, strict=True)]
     kinds = {values[place].dtype.kind for place in symmetric}
     if len(kinds) > 1 and not kinds <= set("iuf"):
         values = [_texts(column) if place in symmetric else column for place, column in enumerate(values)]
-    shared = np.unique(np.concatenate([values[place] for place in symmetric])) if symmetric else None
+    shared = np.concatenate([values[place] for place in symmetric]) if symmetric else None
+    joint = None if shared is None else _ordered(shared)
     factors, codes = [], []
     for place, (name, column) in enumerate(zip(names, values, strict=True)):
-        levels = shared if shared is not None and place in symmetric else np.unique(column)
+        levels = joint if joint is not None and place in symmetric else _ordered(column)
         if len(levels) < 2:
             raise InputError(
                 f"factor {name!r} of {source} has one level only ({levels[0]!s}) in its usable rows; "
                 "nothing can be recombined along it, so leave it out"
             )
-        factors.append(Factor(name, tuple(levels.tolist())))
-        codes.append(np.searchsorted(levels, column))
+        factors.append(Factor(name, tuple(levels)))
+        codes.append(_coded(levels, column))
     return tuple(factors), np.stack(codes, axis=1).astype(np.int64)
 
 
-def _sortable(name: str, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _readable(name: str, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Mixed types (numbers and text in one column) cannot be sorted: read them as text."""
     if levels.dtype.kind == "O":
         return _texts(levels)
@@ -117,4 +143,24 @@ def _sortable(name: str, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _texts(levels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.array([level_text(level) for level in levels.tolist()])
+    listed = levels.tolist()
+    if set(map(type, listed)) <= {str}:
+        return levels.astype(object)
+    result = np.empty(len(listed), dtype=object)
+    result[:] = [level_text(level) for level in listed]
+    return result
+
+
+def _ordered(column: npt.NDArray[Any]) -> list[Any]:
+    """Return the distinct levels in order; texts that all write numbers are in the order of these numbers."""
+    if column.dtype.kind not in "OUS":
+        return list(np.unique(column).tolist())
+    found = sorted(set(column.tolist()))
+    return sorted(found, key=float) if all(map(is_number, found)) else found
+
+
+def _coded(levels: list[Any], column: npt.NDArray[Any]) -> IntArray:
+    if column.dtype.kind not in "OUS":
+        return np.searchsorted(np.array(levels, dtype=column.dtype), column).astype(np.int64)
+    codes = {level: code for code, level in enumerate(levels)}
+    return np.fromiter(map(codes.__getitem__, column.tolist()), dtype=np.int64, count=len(column))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from recombine.cells.conjunctions import canonical
 from recombine.design.factors import Factor
 from recombine.design.restriction import allow
 from recombine.errors import InputError, near_miss
-from recombine.tables.columns import profile
-from recombine.tables.frames import fetch, open_table
+from recombine.tables.frames import open_table
 
 if TYPE_CHECKING:
     from recombine.design.design import Design
@@ -24,13 +23,12 @@ def encode_targets(design: Design, data: object, new_levels: bool) -> tuple[Desi
     source = open_table(data)
     for name in design.names:
         source.require(name, "factor")
-    frame: Any = source.frame
-    rows, profiles = profile(source, design.names)
-    blank = next((item for item in profiles if item.missing), None)
-    if blank is not None or not rows:
-        lack = f"{blank.missing:,} of {rows:,} rows lack a level of {blank.column!r}" if blank else "no row"
-        raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
-    columns = fetch(frame.select(*design.names))
+    columns = source.read(design.names)
+    for name, values in columns.items():
+        blank = sum(value is None or value != value for value in values.tolist())
+        if blank or not len(values):
+            lack = f"{blank:,} of {len(values):,} rows lack a level of {name!r}" if blank else "no row"
+            raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
     factors = list(design.factors)
     for place, name in enumerate(design.names):
         fresh = factors[place].unknown(columns[name])

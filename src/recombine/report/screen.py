@@ -4,13 +4,55 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions
+    from rich.segment import Segment
     from rich.table import Table as RichTable
+
+
+#: What a terminal obeys rather than shows: control characters but line ends and tabs, and marks that turn the
+#: direction of writing or have no width.
+_COMMANDS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    r"""Return text in which everything that a terminal would obey is written out: data never command a terminal.
+
+    Inside JSON the result means the same as the text did.
+
+    Examples
+    --------
+    >>> print(printable("red\x1b[31m"))
+    red\u001b[31m
+    """
+    return _COMMANDS.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+class _Printable:
+    """Anything rich can draw, with the text of the data made printable and the colours of the report as they are."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        for segment in console.render(self.inner, options):
+            yield segment if segment.control else Segment(printable(segment.text), segment.style)
+
+
+class _Guard:
+    """A hook through which a console draws everything."""
+
+    def process_renderables(self, renderables: list[Any]) -> list[Any]:
+        return [_Printable(item) for item in renderables]
 
 
 def print_line(console: Console, text: str, style: str = "") -> None:
@@ -51,7 +93,7 @@ def plain_text(draw: Callable[[Console], None], width: int = 110) -> str:
     from rich.console import Console
 
     buffer = io.StringIO()
-    draw(Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False))
+    draw(_guarded(Console(file=buffer, width=width, no_color=True, highlight=False, emoji=False)))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
@@ -70,13 +112,20 @@ def capture(draw: Callable[[Console], None], plain_width: int | None = None) -> 
     screen = Console(highlight=False, emoji=False)
     width = screen.width if screen.is_terminal or plain_width is None else plain_width
     buffer = io.StringIO()
-    draw(Console(file=buffer, width=width, force_terminal=screen.is_terminal, highlight=False, emoji=False))
+    terminal = screen.is_terminal
+    draw(_guarded(Console(file=buffer, width=width, force_terminal=terminal, highlight=False, emoji=False)))
     text = buffer.getvalue()
     return text if screen.is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def say(text: str) -> None:
-    """Write ``text`` to standard output as it is."""
+def _guarded(console: Console) -> Console:
+    console.push_render_hook(_Guard())  # type: ignore[arg-type]
+    return console
+
+
+def say(text: str, *, drawn: bool = False) -> None:
+    """Write ``text`` to standard output, made `printable` unless `capture` has drawn it."""
+    text = text if drawn else printable(text)
     try:
         print(text, end="", flush=True)
     except BrokenPipeError:

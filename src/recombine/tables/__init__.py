@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
-    from recombine.tables.columns import Proposal as Proposal
-    from recombine.tables.columns import propose_factors as propose_factors
     from recombine.tables.frames import Source as Source
     from recombine.tables.frames import open_table as open_table
+    from recombine.tables.guesses import Proposal as Proposal
+    from recombine.tables.guesses import propose_factors as propose_factors
     from recombine.tables.table import Table as Table
 
 open_room(__name__)

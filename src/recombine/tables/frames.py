@@ -2,51 +2,143 @@
 
 from __future__ import annotations
 
-import glob
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError, listing, near_miss
-from recombine.tables.text_files import broken_line, delimiter_of, refuse_duplicates
+from recombine.tables.text_files import refuse_duplicates
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-#: What counts as missing in a text file besides an empty field.
-MISSING_WORDS = ["", "NA", "NaN", "nan"]
+Found = TypeVar("Found")
 
-#: Bytes under which a text file is read twice: once for its types, once for its rows.
-SMALL_FILE = 200_000_000
 
-_CSV = {".csv", ".tsv", ".txt", ".gz"}
-_PARQUET = {".parquet", ".pq"}
-_JSON = {".jsonl", ".ndjson"}
+class Reader(Protocol):
+    """What knows a table before it is read: a file through DuckDB, or a dataframe."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in the table's order."""
+
+    @property
+    def typed(self) -> bool:
+        """Whether values come with types; where they do not (CSV), every value is the text that was written."""
+
+    @property
+    def note(self) -> str:
+        """What had to be assumed about the file, or nothing."""
+
+    def keep(self, keys: dict[str, str]) -> Reader:
+        """Return a reader of the columns in ``keys`` that can be asked many times."""
+
+    def kinds(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the kind of each named column."""
+
+    def pick(self, keys: dict[str, str]) -> nw.LazyFrame[Any] | nw.DataFrame[Any]:
+        """Return a frame of the columns named in ``keys``, each under its key."""
+
+    def reason(self, error: Exception) -> str:
+        """Say in one line why reading failed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A table that has not been read yet: a narwhals frame, a name for messages, and the kind of each column.
+    """A table that has not been read yet: its name for messages, its columns, and frames of those asked for.
 
-    Kinds are ``text``, ``flag``, ``integer``, ``number``, ``date`` and ``other``.
+    Inside a frame columns go by keys (``c0``, ``c1``, ...), so that any name a user chose is safe in any engine: write
+    ``source.col(name)`` in queries. Kinds are ``text``, ``flag``, ``integer``, ``number``, ``date`` and ``other``; a
+    text file has no types, so there a kind says what all values of the column could be read as, and values are text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> source = open_table(pd.DataFrame({"a.b": ["x", "y"], "mass": [1.5, 2.0]}))
+    >>> source.columns, source.kind("mass"), source.read(["a.b"])["a.b"].tolist()
+    (('a.b', 'mass'), 'number', ['x', 'y'])
     """
 
-    frame: nw.LazyFrame[Any] | nw.DataFrame[Any]
+    reader: Reader
     name: str
-    kinds: dict[str, str]
-    connection: Any = None  # keeps the DuckDB connection of a file alive as long as its frame
+    keys: dict[str, str]
+    _known: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in the table's order."""
+        return tuple(self.keys)
+
+    @cached_property
+    def frame(self) -> Any:
+        """The narwhals frame of these columns, under their keys."""
+        return self.reader.pick(self.keys)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of every column; of a text file each costs a look at all rows."""
+        return {name: self.kind(name) for name in self.columns}
+
+    def kind(self, column: str) -> str:
+        """Return the kind of one column."""
+        return self.look([column])[column]
+
+    def look(self, columns: Iterable[str]) -> dict[str, str]:
+        """Return the kinds of several columns, found in one pass."""
+        names = list(columns)
+        new = [name for name in names if name not in self._known]
+        if new:
+            self._known.update(self._guarded(lambda: self.reader.kinds(new)))
+        return {name: self._known[name] for name in names}
+
+    def only(self, columns: Iterable[str]) -> Source:
+        """Return the same table with these columns alone: no others are read."""
+        keys = {name: f"c{place}" for place, name in enumerate(dict.fromkeys(columns))}
+        return Source(self.reader, self.name, keys, self._known)
+
+    def kept(self, columns: Iterable[str]) -> Source:
+        """Return the same with these columns alone, parsed once where that would happen anew with each query."""
+        part = self.only(columns)
+        reader = self._guarded(lambda: part.reader.keep(part.keys))
+        return Source(reader, self.name, part.keys, self._known)
+
+    def col(self, column: str) -> Any:
+        """Return the narwhals expression of a column."""
+        import narwhals as nw
+
+        return nw.col(self.keys[column])
+
+    def fetch(self, query: Any) -> dict[str, npt.NDArray[Any]]:
+        """Run a (small) query on ``frame`` and return its columns as NumPy arrays."""
+        return self._guarded(lambda: fetch(query))
+
+    def read(self, columns: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
+        """Return whole columns as NumPy arrays, by name."""
+        part = self.only(columns)
+        found = part.fetch(part.frame)
+        return {name: found[key] for name, key in part.keys.items()}
 
     def require(self, column: str, role: str) -> str:
         """Return ``column`` if the table has it, else raise with the nearest name."""
-        if column not in self.kinds:
+        if column not in self.keys:
             raise InputError(
-                f"{role} {column!r} is not a column of {self.name};{near_miss(column, self.kinds)} "
-                f"Columns: {listing(self.kinds)}"
+                f"{role} {column!r} is not a column of {self.name};{near_miss(column, self.keys)} "
+                f"Columns: {listing(self.keys)}"
             )
         return column
+
+    def _guarded(self, work: Callable[[], Found]) -> Found:
+        import duckdb
+
+        try:
+            return work()
+        except duckdb.Error as error:
+            raise InputError(f"{self.name} cannot be read as a table: {self.reader.reason(error)}") from None
 
 
 def open_table(data: object) -> Source:
@@ -59,7 +151,13 @@ def open_table(data: object) -> Source:
     {'colour': 'text', 'mass': 'number'}
     """
     if isinstance(data, str | Path):
-        return _open_file(Path(data))
+        from recombine.tables.engine import open_file
+
+        return _source(open_file(Path(data)), Path(data).name)
+    return _source(_open_frame(data), "the table")
+
+
+def _open_frame(data: object) -> Reader:
     import narwhals as nw
 
     if hasattr(data, "iloc"):  # pandas alone allows repeated names
@@ -71,65 +169,56 @@ def open_table(data: object) -> Source:
             f"a {type(data).__name__} is not a table; pass a CSV or Parquet path, or a pandas, polars, pyarrow, "
             "DuckDB, Dask or PySpark dataframe"
         ) from None
-    return _source(frame, "the table")
+    if hasattr(data, "fetchnumpy"):
+        from recombine.tables.engine import Relation
+
+        return Relation(data)
+    return _Frame(frame)
 
 
-def _open_file(path: Path) -> Source:
-    import duckdb
-    import narwhals as nw
-
-    _check_path(path)
-    connection = duckdb.connect()
-    delimiter = delimiter_of(path) if path.suffix.lower() in _CSV else ""
-    try:
-        frame = nw.from_native(_read(connection, path, delimiter))
-        return _source(frame, path.name, connection)
-    except duckdb.Error as error:
-        reason = (delimiter and broken_line(path, delimiter)) or _first_lines(error)
-        raise InputError(f"{path.name} cannot be read as a table: {reason}") from None
-
-
-def _check_path(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise InputError(f"{path} does not exist: there is no folder {path.parent}; check the path")
-    if not path.exists():
-        hint = near_miss(path.name, [entry.name for entry in path.parent.iterdir()])
-        raise InputError(f"{path} does not exist;{hint or ' check the path'}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give one CSV or Parquet file (or a dataframe)")
-    if path.suffix.lower() not in _CSV | _PARQUET | _JSON:
-        raise InputError(f"{path.name} is not a CSV, TSV, Parquet or JSON-lines file; save the table as one of these")
-    if path.stat().st_size == 0:
-        raise InputError(f"{path.name} is empty; it needs a header line and rows")
-
-
-def _read(connection: Any, path: Path, delimiter: str) -> Any:
-    name = glob.escape(str(path))  # the engine would read every file that matches a name with a star in it
-    suffix = path.suffix.lower()
-    if suffix in _PARQUET:
-        return connection.read_parquet(name, hive_partitioning=False)
-    if suffix in _JSON:
-        return connection.read_json(name, hive_partitioning=False)
-    # Look at every row before choosing types, unless the file is so large that a second pass would hurt.
-    sample = -1 if path.stat().st_size < SMALL_FILE else 1_000_000
-    dialect = {"delimiter": delimiter, "quotechar": '"', "escapechar": '"', "comment": "", "skiprows": 0}
-    return connection.read_csv(
-        name, header=True, na_values=MISSING_WORDS, sample_size=sample, hive_partitioning=False, **dialect
-    )
-
-
-def _source(frame: Any, name: str, connection: Any = None) -> Source:
-    schema = frame.collect_schema()
-    unnamed = [column for column in schema if not isinstance(column, str)]
+def _source(reader: Reader, name: str) -> Source:
+    columns = reader.columns
+    unnamed = [column for column in columns if not isinstance(column, str)]
     if unnamed:
         raise InputError(f"{name} has a column named {unnamed[0]!r}, which is not text; rename the columns")
-    kinds = {column: _kind(dtype) for column, dtype in schema.items()}
-    if not kinds:
+    if not columns:
         raise InputError(f"{name} has no columns; it needs one column per factor")
-    return Source(frame, name, kinds, connection)
+    return Source(reader, name, {column: f"c{place}" for place, column in enumerate(columns)})
 
 
-def _kind(dtype: Any) -> str:
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """A dataframe that narwhals knows."""
+
+    frame: Any
+    typed = True
+    note = ""
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self._schema)
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        return dict(self.frame.collect_schema())
+
+    def kinds(self, names: Sequence[str]) -> dict[str, str]:
+        return {name: kind_of(self._schema[name]) for name in names}
+
+    def keep(self, keys: dict[str, str]) -> _Frame:
+        return self
+
+    def pick(self, keys: dict[str, str]) -> Any:
+        import narwhals as nw
+
+        return self.frame.select(*[nw.col(name).alias(key) for name, key in keys.items()])
+
+    def reason(self, error: Exception) -> str:
+        return first_lines(error)
+
+
+def kind_of(dtype: Any) -> str:
+    """Return the kind of a narwhals data type."""
     import narwhals as nw
 
     if dtype == nw.Boolean:
@@ -152,12 +241,7 @@ def fetch(frame: Any) -> dict[str, npt.NDArray[Any]]:
     """
     native = frame.to_native()
     if hasattr(native, "fetchnumpy"):
-        import duckdb
-
-        try:
-            return {name: _plain(values) for name, values in native.fetchnumpy().items()}
-        except duckdb.Error as error:
-            raise InputError(f"the table cannot be read: {_first_lines(error)}") from None
+        return {name: _plain(values) for name, values in native.fetchnumpy().items()}
     collected = frame.collect() if hasattr(frame, "collect") else frame
     return {name: _plain(collected[name].to_numpy()) for name in collected.columns}
 
@@ -188,7 +272,7 @@ def count_of(value: Any) -> int:
     return 0 if value is None or np.isnan(value) else int(value)
 
 
-def _first_lines(error: Exception) -> str:
+def first_lines(error: Exception) -> str:
     """Say in one line what an engine says in many."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join(lines[:3])[:300]

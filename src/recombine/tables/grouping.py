@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.errors import InputError, listing, near_miss
-from recombine.tables.frames import Source, count_of, fetch
+from recombine.errors import InputError, listing, near_miss, plural
+from recombine.tables.frames import Source, count_of
+from recombine.tables.numbers import is_number
 
 #: Squares of larger outcomes overflow.
 LARGEST_OUTCOME = 1e150
@@ -36,6 +37,12 @@ class Columns:
     weight: str | None = None
     sd: str | None = None
     split: str | None = None
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every column in use."""
+        roles = (self.split, self.outcome, self.weight, self.sd)
+        return (*self.factors, *(name for name in roles if name is not None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,22 +87,23 @@ def group(source: Source, columns: Columns, counts: bool | None = None) -> Group
     """
     import narwhals as nw
 
+    source = source.kept(columns.all)
     classes = _classes(source, columns.outcome)
     labels = (str(classes[0]), str(classes[1])) if classes else None
     measures = _measures(source, columns, classes)
     usable, left_out = _usable(source, columns, measures)
-    values = _values(usable, measures)
-    keys = [*columns.factors, *([columns.split] if columns.split else [])]
+    values = _values(source, usable, measures)
+    keys = [source.keys[name] for name in [*columns.factors, *([columns.split] if columns.split else [])]]
     sums = _summands(columns, measures, values.centre)
     frame = usable.select(*keys, *[expression.alias(name) for name, expression in sums.items()])
     totals = [nw.col(name).sum() for name in sums]
-    result = fetch(frame.group_by(*keys).agg(nw.len().alias("__rows"), *totals))
+    result = source.fetch(frame.group_by(*keys).agg(nw.len().alias("__rows"), *totals))
     if len(result["__rows"]) == 0:
         reasons = "; ".join(f"{count:,} rows have {reason}" for reason, count in left_out.items() if count)
         empty = f"every weight {columns.weight!r} is 0" if columns.weight else "it has a header but no rows"
         raise InputError(f"{source.name} has no usable row ({reasons or empty}); nothing to audit")
     rows_are = _rows_are(source.name, columns, values, len(result["__rows"]), counts)
-    return _groups(result, columns, values, left_out, labels, rows_are)
+    return _groups(result, source, columns, values, left_out, labels, rows_are)
 
 
 def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None) -> dict[str, Any]:
@@ -104,14 +112,17 @@ def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None)
 
     measures: dict[str, Any] = {}
     if columns.outcome is not None:
-        column = nw.col(columns.outcome)
+        column = source.col(columns.outcome)
         measures["outcome"] = ((column == classes[1]) if classes else column).cast(nw.Float64)
     for role in ("weight", "sd"):
         name = getattr(columns, role)
         if name is not None:
-            if source.kinds[name] not in ("integer", "number"):
-                raise InputError(f"{role} {name!r} of {source.name} is {source.kinds[name]}; it must be a number")
-            measures[role] = nw.col(name).cast(nw.Float64)
+            if source.kind(name) not in ("integer", "number"):
+                raise InputError(
+                    f"{role} {name!r} of {source.name} is {source.kind(name)}{_no_number(source, name)}; "
+                    "it must be a number"
+                )
+            measures[role] = source.col(name).cast(nw.Float64)
     if "sd" in measures and "weight" not in measures:
         raise InputError(
             f"sd {columns.sd!r} of {source.name} says how much each row's measurements differ but not how many there "
@@ -122,23 +133,35 @@ def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None)
 
 def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
     """Return the two values of a text outcome (coded 0 and 1), or None for a numeric one."""
-    if outcome is None or source.kinds[outcome] in ("integer", "number", "flag"):
+    if outcome is None or source.kind(outcome) in ("integer", "number", "flag"):
         return None
     where = f"outcome {outcome!r} of {source.name}"
-    if source.kinds[outcome] != "text":
-        raise InputError(f"{where} is of kind {source.kinds[outcome]}, which cannot be averaged; give a numeric column")
-    frame: Any = source.frame
-    values = fetch(frame.select(outcome).drop_nulls().unique().head(MOST_LISTED))[outcome].tolist()
+    if source.kind(outcome) not in ("text", "date") or (source.reader.typed and source.kind(outcome) == "date"):
+        raise InputError(f"{where} is of kind {source.kind(outcome)}, which cannot be averaged; give a numeric column")
+    part = source.only([outcome])
+    values = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED))["c0"].tolist()
     if not all(isinstance(value, str | bool) for value in values):
         raise InputError(f"{where} holds {type(values[0]).__name__} objects; convert it to a numeric column")
     if len(values) != 2:
         count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
         raise InputError(
-            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)}); "
+            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)})"
+            f"{_no_number(source, outcome)}; "
             "give a numeric column, or recode it to one 0/1 column per class"
         )
     low, high = sorted(values, key=str)
     return low, high
+
+
+def _no_number(source: Source, column: str) -> str:
+    """Name a value that keeps a column of a text file from being numbers, where most of its values are."""
+    if source.reader.typed:
+        return ""
+    values = [value for value in source.read([column])[column].tolist() if value is not None]
+    odd = [value for value in values if not is_number(value)]
+    if not odd or 2 * len(odd) > len(values):
+        return ""
+    return f", because {plural(len(odd), 'row')} of {len(values):,} hold no number but {listing(sorted(set(odd)), 3)}"
 
 
 def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple[Any, dict[str, int]]:
@@ -147,22 +170,24 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
 
     present: dict[str, Any] = {}
     for name in [*columns.factors, *([columns.split] if columns.split else [])]:
-        condition = ~nw.col(name).is_null()
-        if source.kinds[name] == "number":
-            condition = condition & ~nw.col(name).is_nan()
+        condition = ~source.col(name).is_null()
+        if source.reader.typed and source.kind(name) == "number":
+            condition = condition & ~source.col(name).is_nan()
         present[f"no value of {name!r}"] = condition
     for role, expression in measures.items():
         name = getattr(columns, role)
-        condition = ~nw.col(name).is_null() & expression.is_finite()
+        condition = ~source.col(name).is_null() & expression.is_finite()
         if role == "outcome":
             condition = condition & (expression.abs() < LARGEST_OUTCOME)
         if role == "weight":
-            condition = condition & (expression >= 0)
+            condition = condition & (expression >= 0) & (expression < LARGEST_OUTCOME)
         if role == "sd":
             condition = condition & (expression >= 0)
         present[f"no usable {role} {name!r}"] = condition
     frame: Any = source.frame
-    counts = fetch(frame.select(*[(~c).cast(nw.Int64).sum().alias(f"n{i}") for i, c in enumerate(present.values())]))
+    counts = source.fetch(
+        frame.select(*[(~c).cast(nw.Int64).sum().alias(f"n{i}") for i, c in enumerate(present.values())])
+    )
     left_out = {}
     for index, (reason, condition) in enumerate(present.items()):
         left_out[reason] = count_of(counts[f"n{index}"][0])
@@ -173,7 +198,7 @@ def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple
     return frame, left_out
 
 
-def _values(frame: Any, measures: dict[str, Any]) -> _Values:
+def _values(source: Source, frame: Any, measures: dict[str, Any]) -> _Values:
     """Look at outcome and weight over usable rows. Sums of squares are taken about the mean, so that none cancels."""
     import narwhals as nw
 
@@ -183,7 +208,9 @@ def _values(frame: Any, measures: dict[str, Any]) -> _Values:
         looks |= {"mean": outcome.mean(), "low": outcome.min(), "high": outcome.max(), "distinct": outcome.n_unique()}
     if weight is not None:
         looks["broken"] = (weight.round(0) != weight).cast(nw.Int64).sum()
-    found = {name: part[0] for name, part in fetch(frame.select(*[e.alias(n) for n, e in looks.items()])).items()}
+    found = {
+        name: part[0] for name, part in source.fetch(frame.select(*[e.alias(n) for n, e in looks.items()])).items()
+    }
     if not count_of(found["rows"]):
         return _Values()
     ends = (float(found["low"]), float(found["high"])) if outcome is not None else (0.0, 0.0)
@@ -228,6 +255,7 @@ def _summands(columns: Columns, measures: dict[str, Any], centre: float) -> dict
 
 def _groups(
     result: dict[str, npt.NDArray[Any]],
+    source: Source,
     columns: Columns,
     values: _Values,
     left_out: dict[str, int],
@@ -250,8 +278,8 @@ def _groups(
         # A row that is itself an aggregate of `weight` measurements brings weight-1 degrees of freedom of its own.
         spread = spread + result["__within"].astype(np.float64)
         freedom = freedom + np.maximum(weight - rows, 0.0)
-    levels = [result[name] for name in columns.factors]
-    split = result[columns.split] if columns.split else None
+    levels = [result[source.keys[name]] for name in columns.factors]
+    split = result[source.keys[columns.split]] if columns.split else None
     # Means of two-valued measurements have more values than two; two means say nothing about what they average.
     two = None if rows_are == "means" else two_values(values.ends, values.distinct, int(rows.sum()))
     return Groups(levels, split, rows, weight, mean, spread, freedom, left_out, labels, two, rows_are)
@@ -285,7 +313,7 @@ def level_text(level: object) -> str:
 
 
 _TRAIN_WORDS = {"train", "training", "trn", "tr", "fit", "seen"}
-_NO_WORDS, _YES_WORDS = {"0", "false"}, {"1", "true"}
+_NO_WORDS, _YES_WORDS = {"0", "0.0", "false", "f", "no", "n"}, {"1", "1.0", "true", "t", "yes", "y"}
 
 
 def training_rows(split: npt.NDArray[Any], column: str, value: str | None) -> npt.NDArray[np.bool_]:

@@ -6,17 +6,41 @@ import csv
 import gzip
 import itertools
 import re
+import shutil
+import tempfile
+import weakref
 import zlib
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from recombine.errors import InputError
+from recombine.tables.encodings import Survey, survey
 
+#: What counts as missing in a text file besides an empty field.
+MISSING_WORDS = ["", "NA", "NaN", "nan"]
 #: Longest header line that is looked at, in characters.
-LONGEST_HEADER = 1_000_000
+LONGEST_HEADER = 2**26
 #: Lines that are searched for the one that broke the reading.
 LINES_SEARCHED = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class TextFile:
+    """A text table as it lies on disk: the names in its header, its delimiter, line ends and encoding.
+
+    ``readable`` is the file that an engine can read: the file itself, or a copy in UTF-8 with equal line ends. ``note``
+    says what had to be assumed to make that copy.
+    """
+
+    path: Path
+    readable: Path
+    columns: tuple[str, ...]
+    delimiter: str
+    newline: str
+    longest: int
+    note: str = ""
 
 
 def split_names(text: str | None) -> list[str]:
@@ -31,38 +55,94 @@ def split_names(text: str | None) -> list[str]:
     return [name.strip() for name in fields if name.strip()]
 
 
-def delimiter_of(path: Path) -> str:
-    r"""Return the delimiter of a text table, after checking that its first line names the columns, each once.
-
-    The header decides, rather than the engine's own search over all lines: with a ragged line that search may settle
-    on another delimiter or skip the header, and then reads something else than the user wrote.
+def named(text: str | None, option: str) -> list[str]:
+    """Split the value of an option into names, of which there must be one if the option was given.
 
     Examples
     --------
-    >>> import tempfile
+    >>> named(" , ", "--symmetric")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: --symmetric names nothing; give it names or leave it out
+    """
+    names = split_names(text)
+    if text is not None and not names:
+        raise InputError(f"{option} names nothing; give it names or leave it out")
+    return names
+
+
+def look_at(path: Path) -> TextFile:
+    r"""Look at the header, encoding and line ends of a text table; a copy is made of what no engine reads as it is.
+
+    The header decides the delimiter, rather than the engine's own search over all lines: with a ragged line that search
+    may settle on another delimiter or skip the header, and then reads something else than the user wrote.
+
+    Examples
+    --------
     >>> path = Path(tempfile.mkdtemp()) / "colours.csv"
     >>> _ = path.write_text("colour;shape\nred;cube\n")
-    >>> delimiter_of(path)
-    ';'
+    >>> found = look_at(path)
+    >>> found.delimiter, found.columns
+    (';', ('colour', 'shape'))
     """
     try:
-        with _opened(path) as file:
+        found = survey(path)
+        with _opened(path, found.encoding) as file:
             head = file.readline(LONGEST_HEADER)
-        if path.suffix.lower() == ".gz":
-            _check_whole(path)
+            delimiter = _delimiter(path, head)
+            file.seek(0)
+            names = _names(path, file, delimiter)
     except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile):
         raise InputError(f"{path.name} is not a text table (or not UTF-8); save it as UTF-8 CSV or Parquet") from None
     except OSError as error:
         raise InputError(f"{path.name} cannot be opened: {error.strerror}; check its permissions") from None
-    if "\0" in head:
-        raise InputError(f"{path.name} is not a text table; save it as UTF-8 CSV or Parquet")
+    if found.plain:
+        return TextFile(path, path, names, delimiter, found.newline, len(head))
+    return _copied(path, found, names, delimiter, len(head))
+
+
+def _delimiter(path: Path, head: str) -> str:
+    if path.suffix.lower() == ".tsv" or Path(path.stem).suffix.lower() == ".tsv":
+        return "\t"
     unquoted = re.sub(r'"[^"]*"', "", head)
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=unquoted.count)
-    names = [name.strip() for name in next(csv.reader([head], delimiter=delimiter), [])]
+    return max(",;\t|", key=unquoted.count)
+
+
+def _names(path: Path, file: IO[str], delimiter: str) -> tuple[str, ...]:
+    try:
+        fields = next(csv.reader(file, delimiter=delimiter), [])
+    except csv.Error:
+        limit = csv.field_size_limit()
+        raise InputError(
+            f"{path.name} has a column name of more than {limit:,} characters, or a quote in its first line that is "
+            "never closed; its first line must name the columns"
+        ) from None
+    names = [name.strip() for name in fields]
     if not any(names):
         raise InputError(f"{path.name} has no header; its first line must name the columns")
-    refuse_duplicates([name for name in names if name], path.name, fold_case=True)
-    return delimiter
+    refuse_duplicates([name for name in names if name], path.name)
+    # Row numbers that dataframes write have no name; they get one that no other column has.
+    taken = set(names)
+    return tuple(name or _free(f"column{place}", taken) for place, name in enumerate(names))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    return name if name not in taken else _free(f"{name}_", taken)
+
+
+def _copied(path: Path, found: Survey, names: tuple[str, ...], delimiter: str, longest: int) -> TextFile:
+    """Copy a table that no engine reads as it is: in UTF-8, every line ended alike, every value as it was."""
+    folder = Path(tempfile.mkdtemp(prefix="recombine-"))
+    copy = folder / "table.csv"
+    with _opened(path, found.encoding) as file, copy.open("w", newline="", encoding="utf-8") as out:
+        reader = csv.reader(file, delimiter=delimiter)
+        try:
+            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(reader)
+        except csv.Error as error:
+            raise InputError(f"{path.name}, line {reader.line_num:,}: {error}; save it as UTF-8 CSV") from None
+    text = TextFile(path, copy, names, delimiter, r"\n", longest, found.note)
+    weakref.finalize(text, shutil.rmtree, folder, ignore_errors=True)
+    return text
 
 
 def refuse_duplicates(names: list[str], where: str, *, fold_case: bool = False) -> None:
@@ -87,11 +167,11 @@ def refuse_duplicates(names: list[str], where: str, *, fold_case: bool = False) 
     )
 
 
-def broken_line(path: Path, delimiter: str) -> str | None:
+def broken_line(file: TextFile) -> str | None:
     """Say which line of a text table does not fit its header, or None if every line looked at does."""
     try:
-        with _opened(path) as file:
-            reader = csv.reader(file, delimiter=delimiter, strict=True)
+        with _opened(file.readable, "utf-8-sig") as lines:
+            reader = csv.reader(lines, delimiter=file.delimiter, strict=True)
             width = len(next(reader))
             for row in itertools.islice(reader, LINES_SEARCHED):
                 if row and len(row) != width:
@@ -104,17 +184,7 @@ def broken_line(path: Path, delimiter: str) -> str | None:
     return None
 
 
-def _check_whole(path: Path) -> None:
-    """An engine may take a gzip file that was cut short for a shorter table, so read it to its end once."""
-    try:
-        with gzip.open(path, "rb") as file:
-            while file.read(2**20):
-                pass
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError(f"{path.name} is cut short or damaged; copy it again") from None
-
-
-def _opened(path: Path) -> IO[str]:
+def _opened(path: Path, encoding: str) -> IO[str]:
     if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open("rt", encoding="utf-8-sig", newline="")
+        return gzip.open(path, "rt", encoding=encoding, newline="")
+    return path.open("rt", encoding=encoding, newline="")

@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.design.design import Design
 from recombine.errors import InputError, listing
-from recombine.tables.frames import Source, fetch, open_table
+from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import level_text
 
 
@@ -28,17 +28,16 @@ def read_costs(data: object, design: Design) -> dict[tuple[str, ...], float]:
     for name in design.names:
         source.require(name, "factor")
     column = source.require("cost", "cost column")
-    if source.kinds[column] not in ("integer", "number"):
-        raise InputError(f"column 'cost' of {source.name} is {source.kinds[column]}; costs are positive numbers")
+    if source.kind(column) not in ("integer", "number"):
+        raise InputError(f"column 'cost' of {source.name} is {source.kind(column)}; costs are positive numbers")
     columns = _columns(source, [*design.names, column])
     costs = {}
     for row in zip(*columns.values(), strict=True):
         levels, cost = row[:-1], row[-1]
         if any(level is None for level in levels) or cost is None:
             raise InputError(f"{source.name} has a row with a blank level or cost; fill it in or remove it")
-        for level, factor in zip(levels, design.factors, strict=True):
-            factor.code(level)
-        costs[levels] = float(cost)
+        cell = tuple(factor.labels[factor.code(level)] for level, factor in zip(levels, design.factors, strict=True))
+        costs[cell] = float(cost)
     return costs
 
 
@@ -53,13 +52,15 @@ def read_forbidden(data: object, design: Design) -> list[dict[str, str]]:
     [{'shape': '1'}]
     """
     source = open_table(data)
-    named = [name for name in design.names if name in source.kinds]
+    named = [name for name in design.names if name in source.columns]
     if not named:
         raise InputError(f"{source.name} has none of the factor columns {listing(design.names)}; add at least one")
     columns = _columns(source, named)
+    factors = {factor.name: factor for factor in design.factors}
     rules = []
     for row in zip(*columns.values(), strict=True):
-        rule = {name: level for name, level in zip(named, row, strict=True) if level is not None}
+        there = {name: level for name, level in zip(named, row, strict=True) if level is not None}
+        rule = {name: factors[name].labels[factors[name].code(level)] for name, level in there.items()}
         if not rule:
             raise InputError(f"{source.name} has a blank row, which would forbid every cell; remove it")
         rules.append(rule)
@@ -68,9 +69,8 @@ def read_forbidden(data: object, design: Design) -> list[dict[str, str]]:
 
 def _columns(source: Source, names: list[str]) -> dict[str, list[Any]]:
     """Return columns as lists of text levels (None where blank); the cost column stays as it is."""
-    frame: Any = source.frame
     result = {}
-    for name, values in fetch(frame.select(*names)).items():
+    for name, values in source.read(names).items():
         blank = [value is None or (isinstance(value, float) and np.isnan(value)) for value in values.tolist()]
         texts = [None if empty else value for empty, value in zip(blank, values.tolist(), strict=True)]
         result[name] = texts if name == "cost" else [None if text is None else level_text(text) for text in texts]

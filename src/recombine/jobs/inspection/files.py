@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
 from recombine.errors import InputError, listing, near_miss
-from recombine.tables.frames import fetch, open_table
+from recombine.tables.frames import open_table
 
 Array = npt.NDArray[Any]
 
@@ -116,7 +116,7 @@ def _from_table(data: Any, factors: Sequence[str], levels: Sequence[int]) -> Arr
     source = open_table(data)
     for factor in factors:
         source.require(factor, "factor")
-    columns = fetch(source.frame)
+    columns = source.read([*factors, *(["seen"] if "seen" in source.columns else [])])
     codes = [
         _whole(columns[factor], size, f"{source.name}: column {factor!r}")
         for factor, size in zip(factors, levels, strict=True)
@@ -145,6 +145,6 @@ def _whole(values: Array, size: int, column: str) -> IntArray:
 
 def _number(value: Any) -> float:
     try:
-        return float(value)
+        return float({"true": 1, "false": 0}.get(str(value).casefold(), value))
     except (TypeError, ValueError):
         return float("nan")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from recombine.cells.conjunctions import distinct
 from recombine.errors import InputError, listing, near_miss
 from recombine.measures.dependence.contingency import MOST_VALUES, Contingency, bin_edges, binned_words
 from recombine.tables.columns import profile
-from recombine.tables.frames import SMALL_FILE, Source, fetch
+from recombine.tables.frames import Source
 from recombine.tables.grouping import level_text
 
 #: Whole numbers are labels more often than other numbers: they are cut into bins beyond so many values.
@@ -47,7 +46,7 @@ class PredictionCounts:
     notes: tuple[str, ...]
 
 
-def read_counts(source: Source, columns: ProbeColumns, data: object) -> PredictionCounts:
+def read_counts(source: Source, columns: ProbeColumns) -> PredictionCounts:
     """Count how often prediction, given columns and each factor occur together.
 
     Rows without a value of prediction, given column or factor do not count for that factor; the notes say how many.
@@ -57,11 +56,11 @@ def read_counts(source: Source, columns: ProbeColumns, data: object) -> Predicti
     >>> import pandas as pd
     >>> from recombine.tables import open_table
     >>> frame = pd.DataFrame({"guess": [0, 1, 1, 0], "y": [0, 1, 1, 0], "site": ["a", "b", "a", None]})
-    >>> counted = read_counts(open_table(frame), ProbeColumns("guess", ("y",), ("site",)), frame)
+    >>> counted = read_counts(open_table(frame), ProbeColumns("guess", ("y",), ("site",)))
     >>> counted.tables["site"].counts.tolist(), counted.notes
     ([1, 1, 1], ('1 row without site was left out',))
     """
-    kept = _kept(source, columns.all, data)
+    kept = source.kept(columns.all)
     rows, points = _points(kept, columns)
     notes = [binned_words(name, len(cut) + 1) for name, cut in points.items()]
     for name in [name for name in columns.given if name in points]:
@@ -87,22 +86,6 @@ def _left_out(name: str, rows: int) -> list[str]:
     ]
 
 
-def _kept(source: Source, columns: Sequence[str], data: object) -> Source:
-    """Read a text file once: each query would parse it anew."""
-    text = isinstance(data, str | Path) and Path(data).suffix.lower() not in (".parquet", ".pq")
-    frame: Any = source.frame.select(*columns)
-    if text and Path(str(data)).stat().st_size < SMALL_FILE:
-        import duckdb
-        import narwhals as nw
-
-        try:
-            frame.to_native().create("predictions")
-        except duckdb.Error as error:
-            raise InputError(f"{source.name} cannot be read: {str(error).splitlines()[0]}") from None
-        frame = nw.from_native(source.connection.table("predictions"))
-    return replace(source, frame=frame)
-
-
 def _points(source: Source, columns: ProbeColumns) -> tuple[int, dict[str, FloatArray]]:
     """Return the number of rows, and where to cut each column that is a measurement."""
     for name in columns.as_levels:
@@ -111,15 +94,16 @@ def _points(source: Source, columns: ProbeColumns) -> tuple[int, dict[str, Float
                 f"--as-levels {name} is not a column in use;{near_miss(name, columns.all)} "
                 f"Columns: {listing(columns.all)}"
             )
-    numeric = [name for name in columns.all if source.kinds[name] in ("integer", "number")]
-    odd = [name for name in columns.all if source.kinds[name] == "other"]
+    kinds = source.look(columns.all)
+    numeric = [name for name in columns.all if kinds[name] in ("integer", "number")]
+    odd = [name for name in columns.all if kinds[name] == "other"]
     if odd:
         raise InputError(f"column {odd[0]!r} of {source.name} holds neither numbers nor text; convert it first")
     found = {}
     rows, profiles = profile(source, [name for name in numeric if name not in columns.as_levels])
     for item in profiles:
         if item.distinct > (MOST_VALUES if item.kind == "number" else MOST_WHOLE_VALUES):
-            values = fetch(source.frame.select(item.column))[item.column].astype(np.float64)
+            values = source.read([item.column])[item.column].astype(np.float64)
             found[item.column] = bin_edges(values[np.isfinite(values)], columns.bins)
     return rows, found
 
@@ -129,10 +113,10 @@ def _grouped(source: Source, names: Sequence[str], points: dict[str, FloatArray]
     import narwhals as nw
 
     keys = [f"__key{place}" for place in range(len(names))]
-    columns = [_expression(name, points).alias(key) for name, key in zip(names, keys, strict=True)]
+    columns = [_expression(source, name, points).alias(key) for name, key in zip(names, keys, strict=True)]
     # Missing values are dropped before grouping: engines disagree on whether they are a group.
     frame: Any = source.frame.select(*columns).drop_nulls()
-    groups = fetch(frame.group_by(*keys).agg(nw.len().alias("__rows")))
+    groups = source.fetch(frame.group_by(*keys).agg(nw.len().alias("__rows")))
     there = ~np.any([_missing(groups[key]) for key in keys], axis=0)
     if not there.any():
         raise InputError(f"{source.name} has no row with a value of {' and '.join(names)}; nothing to probe")
@@ -140,10 +124,10 @@ def _grouped(source: Source, names: Sequence[str], points: dict[str, FloatArray]
     return codes, groups["__rows"][there].astype(np.int64)
 
 
-def _expression(name: str, points: dict[str, FloatArray]) -> Any:
+def _expression(source: Source, name: str, points: dict[str, FloatArray]) -> Any:
     import narwhals as nw
 
-    column: Any = nw.col(name)
+    column = source.col(name)
     if name not in points:
         return column
     number = column.cast(nw.Float64)

@@ -15,8 +15,8 @@ from recombine.jobs.probe.counts import ProbeColumns, read_counts
 from recombine.measures.dependence.contingency import Contingency
 from recombine.measures.dependence.independence import Independence, independence_of
 from recombine.measures.dependence.information import entropy_of
-from recombine.tables.columns import Proposal, propose_factors
 from recombine.tables.frames import Source, open_table
+from recombine.tables.guesses import Proposal, propose_factors
 from recombine.tables.table import Table
 
 #: Shuffles of each factor, unless more are needed for an adjusted p-value to reach the level with room to spare.
@@ -180,7 +180,7 @@ def probe(
     source = open_table(data)
     others, proposals = _factors(source, prediction, own, factors)
     shuffles = _permutations(permutations, len(others), level)
-    counted = read_counts(source, ProbeColumns(prediction, own, others, bins, tuple(as_levels)), data)
+    counted = read_counts(source, ProbeColumns(prediction, own, others, bins, tuple(as_levels)))
     tested = {}
     for factor, child in zip(others, np.random.default_rng(seed).spawn(len(others)), strict=True):
         table = counted.tables[factor]

@@ -1,0 +1,66 @@
+"""Which columns a call names, and for what: checked against the table before any row is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recombine.errors import InputError, listing
+from recombine.tables.frames import Source
+from recombine.tables.guesses import Proposal
+
+
+def guessed_names(proposals: list[Proposal], name: str) -> list[str]:
+    """Return the columns proposed as factors, or say why there are too few."""
+    taken = [proposal.column for proposal in proposals if proposal.taken]
+    if len(taken) < 2:
+        reasons = "; ".join(f"{proposal.column}: {proposal.reason}" for proposal in proposals[:8])
+        raise InputError(
+            f"{name} has fewer than two columns that look like factors ({reasons}); name them with --factors"
+        )
+    return taken
+
+
+def split_parts(split: str | None, source: Source) -> tuple[str | None, str | None]:
+    """Take ``column=value`` apart; a column may have an equals sign in its name."""
+    if split is None or split in source.columns:
+        return split, None
+    column, equals, value = split.partition("=")
+    if equals and not value:
+        raise InputError(f"split {split!r} names no value; say which one is training, {column}=train for instance")
+    return column, value or None
+
+
+def taken_columns(source: Source, roles: Mapping[str, str | None]) -> dict[str, str]:
+    """Return which column has which role, or raise if one has two or the table lacks it."""
+    taken: dict[str, str] = {}
+    for role, column in roles.items():
+        if column is not None and taken.setdefault(source.require(column, role), role) != role:
+            raise InputError(f"column {column!r} is both the {taken[column]} and the {role}; give it one part")
+    return taken
+
+
+def factor_names(source: Source, factors: Sequence[str], taken: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the factor columns as a tuple, or raise if the table lacks one or it has another role."""
+    if isinstance(factors, str):
+        raise InputError(f"factors is the text {factors!r}; give a list of column names")
+    names = [source.require(name, "factor") for name in factors]
+    if len(names) < 2:
+        raise InputError(f"{listing(names) or 'no factor'} is too little to recombine; name at least two factors")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"factor {name!r} is named twice; name each factor once")
+        if name in taken:
+            raise InputError(f"column {name!r} is both a factor and the {taken[name]}; give it one part")
+    return tuple(names)
+
+
+def check_insisted(source: Source, as_levels: Sequence[str], names: Sequence[str]) -> None:
+    """Raise if a column that is said to be a label is none of the factors."""
+    if isinstance(as_levels, str):
+        raise InputError(f"as_levels is the text {as_levels!r}; give a list of column names")
+    for name in as_levels:
+        if source.require(name, "--as-levels column") not in names:
+            raise InputError(
+                f"--as-levels {name!r} is a column of {source.name} but not one of the factors {listing(names)}; "
+                "name it in --factors too"
+            )

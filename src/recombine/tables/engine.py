@@ -1,0 +1,235 @@
+"""Files through DuckDB: text files as the text they hold, Parquet and JSON lines with the types they declare."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from recombine.errors import InputError, near_miss
+from recombine.tables.frames import Reader, first_lines, kind_of
+from recombine.tables.numbers import kind_of_texts
+from recombine.tables.text_files import MISSING_WORDS, TextFile, broken_line, look_at
+
+#: Bytes under which the columns in use are kept in memory, so that a text file is parsed once.
+SMALL_TABLE = 50_000_000
+#: Bytes under which every row of a JSON-lines file is looked at before types are chosen.
+SMALL_FILE = 200_000_000
+#: Brackets that may be open at once in a line of JSON: engines recurse, and a table needs none.
+DEEPEST_JSON = 200
+
+_CSV = {".csv", ".tsv", ".txt", ".gz"}
+_PARQUET = {".parquet", ".pq"}
+_JSON = {".jsonl", ".ndjson"}
+_NUMBERS = itertools.count()
+#: Types that DuckDB reads out of JSON texts; kept as the texts that were written.
+_GUESSED_TYPES = {"DATE", "TIME", "TIMESTAMP", "UUID", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"}
+
+
+def open_file(path: Path) -> Reader:
+    """Open a CSV, TSV, Parquet or JSON-lines file."""
+    import duckdb
+
+    _check_path(path)
+    connection = duckdb.connect()
+    connection.execute("SET enable_progress_bar = false")
+    suffix = path.suffix.lower()
+    if suffix in _CSV:
+        return _Texts(connection, look_at(path))
+    name = glob.escape(str(path))  # the engine would read every file that matches a name with a star in it
+    try:
+        if suffix in _PARQUET:
+            return Relation(connection.read_parquet(name, hive_partitioning=False), connection)
+        return _open_json(connection, path, name)
+    except duckdb.Error as error:
+        raise InputError(f"{path.name} cannot be read as a table: {first_lines(error)}") from None
+
+
+def _check_path(path: Path) -> None:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise InputError(f"the file name {str(path)!r} is not UTF-8, so it cannot be opened; rename the file") from None
+    if not path.parent.is_dir():
+        raise InputError(f"{path} does not exist: there is no folder {path.parent}; check the path")
+    if not path.exists():
+        hint = near_miss(path.name, [entry.name for entry in path.parent.iterdir()])
+        raise InputError(f"{path} does not exist;{hint or ' check the path'}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give one CSV or Parquet file (or a dataframe)")
+    if path.suffix.lower() not in _CSV | _PARQUET | _JSON:
+        raise InputError(f"{path.name} is not a CSV, TSV, Parquet or JSON-lines file; save the table as one of these")
+    if path.suffix.lower() == ".gz" and Path(path.stem).suffix.lower() in _PARQUET | _JSON:
+        raise InputError(f"{path.name} is compressed, which is read of CSV and TSV only; unpack it first")
+    if not path.is_file():
+        raise InputError(f"{path} is a pipe or device, not a file; save the table to a file first")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path.name} is empty; it needs a header line and rows")
+
+
+def _open_json(connection: Any, path: Path, name: str) -> Relation:
+    _refuse_depth(path)
+    options = {"hive_partitioning": False, "maximum_depth": 2}
+    if path.stat().st_size < SMALL_FILE:
+        options["sample_size"] = -1  # look at every row before choosing types
+    found = connection.read_json(name, **options)
+    types = {column: str(dtype) for column, dtype in zip(found.columns, found.types, strict=True)}
+    if set(types.values()) & _GUESSED_TYPES:
+        kept = {column: "VARCHAR" if dtype in _GUESSED_TYPES else dtype for column, dtype in types.items()}
+        found = connection.read_json(name, columns=kept, hive_partitioning=False)
+    return Relation(found, connection)
+
+
+def _refuse_depth(path: Path) -> None:
+    """Raise if a line nests more deeply than engines can follow: beyond some depth they crash."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.count(b"[") + line.count(b"{") <= DEEPEST_JSON:
+                continue
+            depth = deepest = 0
+            for byte in re.sub(rb'"(\\.|[^"\\])*"', b"", line):
+                depth += (byte in b"[{") - (byte in b"]}")
+                deepest = max(deepest, depth)
+            if deepest > DEEPEST_JSON:
+                raise InputError(
+                    f"{path.name} cannot be read as a table: line {number:,} opens {deepest:,} brackets inside one "
+                    "another; give one flat record per line"
+                )
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL writes it.
+
+    Examples
+    --------
+    >>> print(quoted('a.b "c" d'))
+    "a.b ""c"" d"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """A DuckDB relation with types of its own: a Parquet or JSON-lines file, or one that the caller made."""
+
+    relation: Any
+    connection: Any = None  # kept alive as long as the relation
+    typed = True
+    note = ""
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.relation.columns)
+
+    @cached_property
+    def _types(self) -> dict[str, Any]:
+        return dict(zip(self.relation.columns, self.relation.types, strict=True))
+
+    def kinds(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the kind of each named column."""
+        schema = self.pick({name: f"c{place}" for place, name in enumerate(names)}).collect_schema()
+        return dict(zip(names, map(kind_of, schema.values()), strict=True))
+
+    def pick(self, keys: dict[str, str]) -> Any:
+        """Return a frame of the named columns under their keys."""
+        import narwhals as nw
+
+        return nw.from_native(
+            self.relation.project(", ".join(f"{self._value(name)} AS {key}" for name, key in keys.items()))
+        )
+
+    def _value(self, name: str) -> str:
+        # A column of JSON holds texts beside numbers: take each as text, without the quotes of JSON.
+        return f"{quoted(name)} ->> '$'" if str(self._types[name]) == "JSON" else quoted(name)
+
+    def keep(self, keys: dict[str, str]) -> Relation:
+        """Nothing need be kept: reading some columns again is cheap."""
+        return self
+
+    def reason(self, error: Exception) -> str:
+        """Say in one line why reading failed."""
+        return first_lines(error)
+
+
+@dataclass(frozen=True, eq=False)
+class _Texts:
+    """A text file: every value is the text that was written, and a kind is what all of a column could be read as."""
+
+    connection: Any
+    file: TextFile
+    kept: str = ""
+    places: dict[str, str] = field(default_factory=dict)
+    typed = False
+
+    @property
+    def note(self) -> str:
+        return self.file.note
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.file.columns
+
+    @cached_property
+    def _from(self) -> str:
+        """What SQL reads from. The header was read already, so nothing is left that the engine could guess wrong."""
+        if self.kept:
+            return self.kept
+        names = ", ".join(f"'{key}': 'VARCHAR'" for key in self._places.values())
+        missing = ", ".join(f"'{word}'" for word in MISSING_WORDS)
+        path = glob.escape(str(self.file.readable)).replace("'", "''")
+        # Engines reserve many times the longest line that they allow, so only wide tables get a longer one.
+        longest = f", max_line_size={20 * self.file.longest}" if self.file.longest > 100_000 else ""
+        return (
+            f"read_csv('{path}', auto_detect=false, header=true, columns={{{names}}}, nullstr=[{missing}], "
+            f"delim='{self.file.delimiter}', quote='\"', escape='\"', hive_partitioning=false, "
+            f"new_line='{self.file.newline}'{longest})"
+        )
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        return self.places or {name: f"c{place}" for place, name in enumerate(self.columns)}
+
+    def keep(self, keys: dict[str, str]) -> _Texts:
+        """Parse the columns in use once and keep them, where that takes little memory."""
+        share = len(keys) / len(self.columns)
+        if self.kept or share * self.file.readable.stat().st_size > SMALL_TABLE:
+            return self
+        table = f"kept_{next(_NUMBERS)}"
+        self.connection.execute(f"CREATE TEMP TABLE {table} AS {self._select(keys)}")
+        return _Texts(self.connection, self.file, table, dict(keys))
+
+    def kinds(self, names: Sequence[str]) -> dict[str, str]:
+        parts = []
+        for name in names:
+            key = self._places[name]
+            number = f"TRY_CAST({key} AS DOUBLE)"
+            padded = f"starts_with({key}, '0') AND substr({key}, 2, 1) BETWEEN '0' AND '9'"
+            parts += [f"count({key})", f"count({number})", f"bool_and({number} = floor({number}))"]
+            parts += [f"bool_or({padded})", f"min({key})", f"max({key})"]
+        found = self.connection.execute(f"SELECT {', '.join(parts)} FROM {self._from}").fetchone()
+        return {name: _kind(*found[6 * place : 6 * place + 6]) for place, name in enumerate(names)}
+
+    def pick(self, keys: dict[str, str]) -> Any:
+        import narwhals as nw
+
+        return nw.from_native(self.connection.sql(self._select(keys)))
+
+    def _select(self, keys: dict[str, str]) -> str:
+        picked = ", ".join(f"{self._places[name]} AS {key}" for name, key in keys.items())
+        return f"SELECT {picked} FROM {self._from}"
+
+    def reason(self, error: Exception) -> str:
+        return broken_line(self.file) or first_lines(error)
+
+
+def _kind(values: int, numbers: int, whole: bool | None, padded: bool | None, least: str, most: str) -> str:
+    """Numbers are told by every row, dates by the first and the last text in order."""
+    if values and numbers == values and not padded:
+        return "integer" if whole else "number"
+    return "date" if values and kind_of_texts([least, most]) == "date" else "text"

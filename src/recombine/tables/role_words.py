@@ -1,0 +1,126 @@
+"""What a column that is no factor looks like by its name and values: an outcome, a count of measurements, a split."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from recombine.tables.columns import Profile
+from recombine.tables.grouping import level_text
+from recombine.tables.numbers import is_number
+
+#: Words for which a column is an outcome, whatever its values.
+OUTCOME_WORDS = frozenset(
+    [
+        "y",
+        "outcome",
+        "target",
+        "response",
+        "resp",
+        "label",
+        "score",
+        "rating",
+        "yield",
+        "survived",
+        "survival",
+        "admit",
+        "admitted",
+        "died",
+        "dead",
+        "death",
+        "alive",
+        "success",
+        "correct",
+        "result",
+        "dv",
+        "accuracy",
+        "reward",
+    ]
+)
+COUNT_WORDS = frozenset(["freq", "frequency", "count", "counts", "n", "nobs", "cases", "replicates", "reps"])
+SPREAD_WORDS = frozenset(["sd", "std", "stdev", "stddev"])
+SPLIT_WORDS = frozenset(["split", "fold", "folds", "partition", "subset", "istrain", "traintest", "trainval"])
+_PARTS = frozenset(
+    [
+        "train",
+        "training",
+        "trn",
+        "test",
+        "testing",
+        "tst",
+        "valid",
+        "validation",
+        "val",
+        "dev",
+        "holdout",
+        "heldout",
+        "eval",
+    ]
+)
+_TRAINING = frozenset(["train", "training", "trn"])
+
+
+def likely_roles(profiles: Iterable[Profile], values: Mapping[str, list[Any]], rows: int) -> dict[str, str]:
+    """Return which column looks like the outcome, the weight, the sd and the split; a role may be nobody's.
+
+    Parameters
+    ----------
+    profiles : iterable of Profile
+        Profiles of the first rows.
+    values : mapping of column to list
+        The first values of each column.
+    rows : int
+        Rows of the whole table.
+
+    Examples
+    --------
+    >>> items = [Profile("Admit", "text", 2, 0), Profile("Dept", "text", 6, 0), Profile("Freq", "integer", 24, 0)]
+    >>> likely_roles(items, {"Admit": ["yes", "no"], "Dept": ["A"], "Freq": [512, 89]}, 24)
+    {'weight': 'Freq', 'outcome': 'Admit'}
+    """
+    items = list(profiles)
+    found = {
+        "split": _first(item.column for item in items if _is_split(item, values[item.column])),
+        "weight": _first(item.column for item in items if _is_count(item, values[item.column])),
+        "sd": _first(item.column for item in items if item.kind == "number" and _word(item.column) in SPREAD_WORDS),
+    }
+    rest = [item for item in items if item.column not in found.values()]
+    # Beside x a y is a place, not an outcome.
+    words = OUTCOME_WORDS - {"y"} if any(item.column.casefold() == "x" for item in items) else OUTCOME_WORDS
+    named = _first(item.column for item in rest if _word(item.column) in words and item.distinct > 1)
+    found["outcome"] = named or _measured(rest, rows)
+    return {role: column for role, column in found.items() if column}
+
+
+def _first(columns: Iterable[str]) -> str:
+    return next(iter(columns), "")
+
+
+def _word(column: str) -> str:
+    return re.sub(r"[^a-z]", "", column.casefold())
+
+
+def _texts(values: Iterable[Any]) -> set[str]:
+    return {level_text(value) for value in set(values) if value is not None and value == value}
+
+
+def _is_split(item: Profile, values: list[Any]) -> bool:
+    texts = {re.sub(r"[^a-z]", "", text.casefold()) for text in _texts(values)} if item.distinct <= 10 else set()
+    if len(texts) > 1 and texts <= _PARTS and texts & _TRAINING:
+        return True
+    return 1 < item.distinct <= 20 and _word(item.column) in SPLIT_WORDS
+
+
+def _is_count(item: Profile, values: list[Any]) -> bool:
+    if item.kind != "integer" or _word(item.column) not in COUNT_WORDS:
+        return False
+    return all(is_number(text) and float(text) >= 0 for text in _texts(values))
+
+
+def _measured(items: list[Profile], rows: int) -> str:
+    """Return the column of numbers with most values (the last of equals), but no row numbers and no flags."""
+    numbers = [item for item in items if item.kind in ("integer", "number") and item.distinct > 2]
+    there = [item for item in numbers if not (item.kind == "integer" and item.distinct + item.missing >= rows > 3)]
+    most = max((item.distinct for item in there), default=0)
+    return _first(item.column for item in reversed(there) if item.distinct == most)

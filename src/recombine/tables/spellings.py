@@ -1,0 +1,89 @@
+"""Levels that look alike: spellings that differ only by what a person would not have meant as a difference."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+
+from recombine.tables.numbers import is_number, kind_of_texts
+
+_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
+#: Blanks, and dashes and underscores between letters: a dash at the end may mean something (A-).
+_GAPS = re.compile(r"\s+|(?<=\w)\s*[_\-\u2010-\u2015]+\s*(?=\w)|(?<=\s)[_\-\u2010-\u2015]+\s*(?=\w)|[\u200b\ufeff]+")
+_FLAGS = frozenset({"t", "f", "y", "n", "no", "yes", "true", "false"})
+#: Groups of levels that look alike which a finding names.
+MOST_SHOWN = 3
+#: Shorter labels may mean something by their case: the alleles A and a, the units S and s.
+SHORTEST_FOLDED = 3
+
+
+def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return groups of labels that differ only by case, blanks, dashes, or the way a number is written.
+
+    Misspellings are not looked for: in 2,996 columns of real tables 3,634 pairs of levels are one letter apart
+    (``benchmarks/reading.py``), and hardly any is one level.
+
+    Examples
+    --------
+    >>> look_alikes(["yes", "YES", "no", "1", "1.0", "1E5", "100000", "low dose", "low-dose ", "A", "A-", "a"])
+    [('yes', 'YES'), ('1', '1.0'), ('1E5', '100000'), ('low dose', 'low-dose ')]
+    """
+    found: dict[object, list[str]] = {}
+    for label in labels:
+        found.setdefault(_reading(label), []).append(label)
+    return [tuple(group) for group in found.values() if len(group) > 1]
+
+
+def _reading(label: str) -> object:
+    """What a label is read as: its number, or its letters."""
+    if is_number(label):
+        return float(label)
+    if _HEXADECIMAL.fullmatch(label.strip()):
+        return float(int(label, 16))
+    letters = _GAPS.sub(" ", unicodedata.normalize("NFKC", label)).strip()
+    folded = letters.casefold()
+    return (folded if len(letters) >= SHORTEST_FOLDED or folded in _FLAGS else letters) or label
+
+
+def measured_words(labels: Sequence[str]) -> str:
+    """Say, of levels that are numbers but no codes 1, 2, 3, that they are taken as labels; else nothing.
+
+    Examples
+    --------
+    >>> measured_words(["0.5", "1", "2"])
+    '3 numbers taken as unordered labels (0.5 to 2): what lies between them is no level; bin it if it is measured'
+    >>> measured_words(["1", "2", "3"])
+    ''
+    """
+    if len(labels) < 3 or kind_of_texts(labels) not in ("integer", "number"):
+        return ""
+    numbers = sorted(map(float, labels))
+    if all(number.is_integer() for number in numbers) and numbers[-1] - numbers[0] <= len(set(numbers)) - 1:
+        return ""
+    span = f"{numbers[0]:g} to {numbers[-1]:g}"
+    return (
+        f"{len(labels):,} numbers taken as unordered labels ({span}): what lies between them is no level; "
+        "bin it if it is measured"
+    )
+
+
+def doubts(labels: Mapping[str, Sequence[str]]) -> list[str]:
+    """Say of each factor, by name, which of its levels look alike and whether it looks measured.
+
+    Examples
+    --------
+    >>> doubts({"site": ["Lyon", "lyon", "Paris"]})
+    ["'site': 'Lyon' and 'lyon' look like one level"]
+    """
+    found = []
+    for name, texts in labels.items():
+        groups = look_alikes(texts)
+        if groups:
+            shown = "; ".join(" and ".join(map(repr, group[:3])) for group in groups[:MOST_SHOWN])
+            more = f" (and {len(groups) - MOST_SHOWN:,} more)" if len(groups) > MOST_SHOWN else ""
+            verb = "look like one level" if len(groups) == 1 else "look like one level each"
+            found.append(f"{name!r}: {shown}{more} {verb}")
+        if words := measured_words(texts):
+            found.append(f"{name!r}: {words}")
+    return found

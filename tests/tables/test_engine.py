@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine.design.design import Design
+from recombine.errors import InputError
+from recombine.tables.engine import DEEPEST_JSON
+from recombine.tables.frames import open_table
+from recombine.tables.text_files import MISSING_WORDS
+
+Writer = Callable[..., Path]
+
+#: Texts a person can type into a cell, those that engines read as something else among them.
+TRAPS = ["T", "t", "F", "f", "1E5", "100000", "yes", "YES", "0x10", "16", "01", "1", "1.0", " 1", "-0", "0", "true"]
+TRAPS += ["TRUE", "2020-01-01", "2020-1-1", "inf", "1_000", "1000", "null", "None", "#", "x,y", 'say "x"', "a;b", "é"]
+texts = st.one_of(
+    st.sampled_from(TRAPS),
+    st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\u2028\u2029"), min_size=1, max_size=5),
+).filter(lambda text: text not in MISSING_WORDS)
+rows = st.lists(st.tuples(texts, texts), min_size=2, max_size=12).filter(
+    lambda pairs: len({a for a, _ in pairs}) > 1 and len({b for _, b in pairs}) > 1
+)
+
+
+def cells(design: Design) -> list[tuple[tuple[str, ...], int]]:
+    labels = zip(*design.decode(design.cells).values(), strict=True)
+    return sorted(zip(labels, design.rows.tolist(), strict=True))
+
+
+def write(path: Path, names: list[str], pairs: list[tuple[str, str]], delimiter: str = ",") -> Path:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "wt", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        writer.writerow(names)
+        writer.writerows(pairs)
+    return path
+
+
+@given(rows, st.randoms(use_true_random=False))
+@settings(max_examples=40)
+def test_what_is_read_is_what_was_written(pairs: list[tuple[str, str]], random: object) -> None:
+    """Distinct texts are distinct levels, in CSV, TSV, gzip and Parquet alike, in any order of rows and columns."""
+    names = ["a.b", '__rows "x"']
+    expected = sorted((pair, pairs.count(pair)) for pair in set(pairs))
+    shuffled = sorted(pairs, key=lambda _: random.random())  # type: ignore[attr-defined]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        pl.DataFrame({name: [pair[place] for pair in pairs] for place, name in enumerate(names)}).write_parquet(
+            folder / "t.parquet"
+        )
+        tables = [
+            write(folder / "t.csv", names, pairs),
+            write(folder / "t.tsv", names, shuffled, "\t"),
+            write(folder / "t.csv.gz", names, pairs),
+            write(folder / "turned.csv", names[::-1], [(b, a) for a, b in shuffled]),
+            folder / "t.parquet",
+        ]
+        designs = [Design.from_frame(table, names, as_levels=names) for table in tables]
+    for design in designs:
+        assert cells(design) == expected
+        assert [factor.labels for factor in design.factors] == [factor.labels for factor in designs[0].factors]
+
+
+def test_numbers_order_levels_and_stay_as_written(written: Writer) -> None:
+    design = Design.from_frame(written("dose,b\n10,u\n1E1,v\n9.50,u\n2,w\n"), ["dose", "b"])
+    assert design.factors[0].labels == ("2", "9.50", "10", "1E1")
+    assert design.cell([9.5, "u"]).tolist() == design.cell(["9.50", "u"]).tolist()
+    with pytest.raises(InputError, match="10.0 is not a level of factor 'dose'"):
+        design.cell([10.0, "u"]) if "10" not in design.factors[0].labels else design.cell(["10.0", "u"])
+
+
+def test_types_that_are_declared_are_what_was_written(written: Writer) -> None:
+    lines = '{"a": "2020-01-01", "b": 1, "u.v": "550E8400-e29b-41d4-a716-446655440000"}\n'
+    lines += '{"a": "2020-1-1", "b": 2.5, "u.v": "550e8400-e29b-41d4-a716-446655440000"}\n'
+    source = open_table(written(lines, "t.jsonl"))
+    assert source.kinds == {"a": "text", "b": "number", "u.v": "text"}
+    assert source.read(["a"])["a"].tolist() == ["2020-01-01", "2020-1-1"]
+    assert len(set(source.read(["u.v"])["u.v"].tolist())) == 2
+
+
+def test_a_relation_with_dots_in_its_names() -> None:
+    relation = duckdb.sql("""SELECT * FROM (VALUES ('x', 1), ('y', 2)) t("a.b", "c ""d""")""")
+    assert open_table(relation).read(["a.b", 'c "d"'])['c "d"'].tolist() == [1, 2]
+
+
+def test_only_named_columns_are_read(written: Writer) -> None:
+    wide = 5_000
+    text = ",".join(f"c{place}" for place in range(wide)) + "\n" + f"{','.join('x' * wide)}\n{','.join('y' * wide)}\n"
+    design = Design.from_frame(written(text), ["c1", "c4999"])
+    assert len(design.cells) == 2
+
+
+@pytest.mark.parametrize("depth", [DEEPEST_JSON + 1, 50_000])
+def test_json_nested_beyond_reason_is_refused(written: Writer, depth: int) -> None:
+    line = '{"a": "[[[[", "b": ' + "[" * depth + "]" * depth + "}\n"
+    with pytest.raises(InputError, match=f"line 1 opens {depth + 1:,} brackets inside one another"):
+        open_table(written(line, "t.jsonl"))
+
+
+def test_names_and_places_that_no_engine_opens(written: Writer, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not UTF-8, so it cannot be opened; rename the file"):
+        open_table(Path(os.fsdecode(b"\xff.csv")))
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(InputError, match="is a pipe or device, not a file"):
+        open_table(tmp_path / "pipe.csv")
+    with pytest.raises(InputError, match="a column name of more than 131,072 characters"):
+        open_table(written("x" * 200_000 + ",b\n1,2\n"))
+    with pytest.raises(InputError, match="is compressed, which is read of CSV and TSV only"):
+        open_table(written(b"", "t.parquet.gz"))

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.tables.spellings import doubts, look_alikes, measured_words
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("yes", "YES"),
+        ("1E5", "100000"),
+        ("1", "1.0"),
+        ("01", "1"),
+        ("0x10", "16"),
+        ("-0", "0"),
+        (" Lyon", "Lyon"),
+        ("low  dose", "low dose"),
+        ("low-dose", "low dose"),
+        ("MIT Press", "MIT press"),
+        ("T", "t"),
+        ("ﬁt", "fit"),
+    ],
+)
+def test_spellings_of_one_level_are_named(pair: tuple[str, str]) -> None:
+    assert look_alikes([*pair, "other"]) == [pair]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [("AA", "Aa", "aa"), ("S", "s"), ("A", "A-", "A+"), ("-1", "1"), ("Iran", "Iraq"), ("1-2", "12"), ("", " ")],
+)
+def test_labels_that_mean_different_things_are_not(labels: tuple[str, ...]) -> None:
+    assert look_alikes(labels) == []
+
+
+@given(st.lists(st.text(max_size=6), unique=True))
+def test_groups_are_parts_of_the_labels(labels: list[str]) -> None:
+    groups = look_alikes(labels)
+    named = [label for group in groups for label in group]
+    assert len(named) == len(set(named))
+    assert set(named) <= set(labels)
+
+
+def test_measurements_taken_as_labels_get_a_word() -> None:
+    assert "3 numbers taken as unordered labels (0.5 to 2)" in measured_words(["0.5", "1", "2"])
+    assert "taken as unordered labels (95 to 1000)" in measured_words(["95", "175", "1000"])
+    for codes in (["1", "2", "3"], ["2008", "2010", "2009"], ["0", "1"], ["007", "9", "100"], ["a", "1.5", "2"]):
+        assert measured_words(codes) == ""
+
+
+def test_doubts_name_the_factor_and_stay_short() -> None:
+    many = [name for number in range(9) for name in (f"site {number}", f"Site {number}")]
+    assert doubts({"ok": ["a", "b"], "site": many})[0].endswith("(and 6 more) look like one level each")
