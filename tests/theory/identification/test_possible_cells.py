@@ -57,7 +57,7 @@ def brute_force(sizes: tuple[int, ...], order: int, cells: Cells, seen: Cells) -
     features = Conjunctions(sizes, order)
     rows = features.incidence(seen).toarray()
     rank = np.linalg.matrix_rank(rows)
-    known = np.array([[level in seen[:, place] for place, level in enumerate(cell)] for cell in cells]).all(axis=1)
+    known = np.array([all(level in seen[:, place] for place, level in enumerate(cell)) for cell in cells])
     codes = []
     for cell, present in zip(cells, known, strict=True):
         grown = np.linalg.matrix_rank(np.vstack([rows, features.incidence(cell[None]).toarray()]))
