@@ -24,13 +24,13 @@ def hit_rates() -> dict[str, Any]:
     return found
 
 
-def hit_rate(sentence: str) -> int:
-    """Return in how many of 100 trials a sentence of the audit was right.
+def hit_rate(sentence: str) -> str:
+    """Return in how many trials a sentence of the audit was right, in words.
 
     Examples
     --------
-    >>> 0 <= hit_rate("error") <= 100
-    True
+    >>> hit_rate("error")
+    '81 of 86 trials'
     """
-    found: dict[str, float] = hit_rates()["sentences"][sentence]
-    return round(100 * found["right"] / found["of"])
+    found: dict[str, int] = hit_rates()["sentences"][sentence]
+    return f"{found['right']} of {found['of']} trials"

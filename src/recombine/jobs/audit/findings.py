@@ -121,7 +121,8 @@ def leak_risk(forecast: Forecast) -> Finding | None:
     return Finding(
         FINDINGS["RC201"],
         f"a network trained to convergence carries about {slope:.0%} of the effect of {name!r} over to unseen cells "
-        f"(its kernels say {low:.0%} to {high:.0%}); such findings were right in {hit_rate('leak')} of 100 trials",
+        f"(its kernels say {low:.0%} to {high:.0%}); such findings were right in "
+        f"{hit_rate(forecast.scored_as('leak'))}",
     )
 
 
@@ -137,7 +138,7 @@ def shortcut_factor(forecast: Forecast) -> Finding | None:
         return None
     return Finding(
         FINDINGS["RC202"],
-        f"{'; '.join(texts)}; such findings were right in {hit_rate('shortcut')} of 100 trials",
+        f"{'; '.join(texts)}; such findings were right in {hit_rate(forecast.scored_as('shortcut'))}",
     )
 
 

@@ -31,6 +31,7 @@ KERNELS: dict[str, Callable[[int, int], OverlapKernel]] = {"ntk": OverlapKernel.
 LEFT_OUT_CELLS = 1_200
 #: Beyond, the share of them that is held out, and how many of those are scored at most.
 HELD_SHARE, MOST_SCORED = 0.1, 4_000
+HELD_OUT = "held-out rows"
 #: Fewer scored cells than this say nothing.
 FEWEST_CELLS = 8
 #: Most cells that are fitted with few factors, and with more than that (where each product takes all pairs of cells).
@@ -124,7 +125,7 @@ def score_held_out(design: Design, fit: AdditiveFit, places: IntArray) -> Scored
     assert design.outcome is not None
     cells = design.cells[places]
     return Scored(
-        "held-out rows",
+        HELD_OUT,
         design.outcome[places],
         fit.predict(cells),
         np.full(len(places), float(design.outcome[design.train].mean())),

@@ -21,6 +21,7 @@ from recombine.jobs.audit.additivity import OrderCheck
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
     FEWEST_CELLS,
+    HELD_OUT,
     MOST_SCORED,
     Scored,
     depths_of,
@@ -141,6 +142,15 @@ class Forecast:
         error = f"network off by {self.error.ntk:.3g}" if self.error else "no error"
         slopes = f"slopes of {plural(len(self.slopes), 'factor')}" if len(self.slopes) else "no slopes"
         return f"Forecast({error}; {slopes}; {plural(self.unseen, 'unseen cell')})"
+
+    @property
+    def held_out(self) -> bool:
+        """Whether everything was read from held-out rows."""
+        return self.error is not None and self.error.source == HELD_OUT
+
+    def scored_as(self, sentence: str) -> str:
+        """Return the name under which `recombine.data.hit_rates` scored a finding that was made in this way."""
+        return sentence if self.held_out else f"{sentence} without a split"
 
     @property
     def weakest(self) -> tuple[str, float] | None:

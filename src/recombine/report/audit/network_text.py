@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.data.hit_rates import hit_rate
 from recombine.errors import plural
-from recombine.jobs.audit.forecast import LEAKY
+from recombine.jobs.audit.fitted_networks import HELD_OUT
 from recombine.report.wording import join_words, number, slope_text
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SLOPES = "Share of each factor's effect that reaches unseen cells"
 
 def sentence_of(error: ErrorForecast) -> str:
     """Return the key of `hit_rates` under which the error's kind of forecast was scored."""
-    return "error" if error.source == "held-out rows" else "error on seen cells"
+    return "error" if error.source == HELD_OUT else "error on seen cells"
 
 
 def error_sentence(audit: Audit) -> str:
@@ -54,7 +54,7 @@ def trust_sentence(found: Forecast) -> str:
     """Say how often such a forecast was right of networks that were trained."""
     if found.error is None:
         return ""
-    return f"Within 20 % of the trained network in {hit_rate(sentence_of(found.error))} of 100 trials."
+    return f"Within 20 % of the trained network in {hit_rate(sentence_of(found.error))}."
 
 
 def depth_sentence(found: Forecast) -> str:
@@ -71,9 +71,7 @@ def early_sentence(found: Forecast) -> str:
     if found.error is None:
         return ""
     rate = hit_rate("error of MLP, early stopping")
-    return (
-        f"With early stopping expect about the same error (so in {rate} of 100 trials); the shares are no guide then."
-    )
+    return f"With early stopping expect about the same error (so in {rate}); the shares are no guide then."
 
 
 def told_slopes(found: Forecast) -> list[dict[str, Any]]:
@@ -114,9 +112,3 @@ def shortcut_sentence(found: Forecast) -> str:
 def nothing_sentence(found: Forecast) -> str:
     """Say why there is no forecast; empty if there is one."""
     return f"Not forecast: {found.obstacle}." if found.obstacle else ""
-
-
-def leaks(found: Forecast) -> list[dict[str, Any]]:
-    """Return the rows of factors whose effect leaks, the weakest first."""
-    rows = [row for row in told_slopes(found) if row["slope"] < LEAKY]
-    return sorted(rows, key=lambda row: float(row["slope"]))
