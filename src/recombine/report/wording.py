@@ -292,7 +292,7 @@ def additivity_sentence(audit: Audit) -> str:
     lead = {
         "holds": "Here they do, closely",
         "holds roughly": "Here they do only roughly",
-        "does not hold": "Here they do not, so the word determined carries little weight",
+        "does not hold": "Here they do not, so the values that follow are off by more than noise",
         "is not shown to hold": "That is not shown here, so the values that follow are estimates at best",
     }[word]
     if check.tested < FEWEST_CELLS and check.lack_of_fit is not None:
