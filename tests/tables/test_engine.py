@@ -90,7 +90,8 @@ def test_types_that_are_declared_are_what_was_written(written: Writer) -> None:
 
 
 def test_a_relation_with_dots_in_its_names() -> None:
-    relation = duckdb.sql("""SELECT * FROM (VALUES ('x', 1), ('y', 2)) t("a.b", "c ""d""")""")
+    query = 'SELECT * FROM (VALUES (1, 1), (2, 2)) t("a.b", "c ""d""")'
+    relation = duckdb.sql(query)
     assert open_table(relation).read(["a.b", 'c "d"'])['c "d"'].tolist() == [1, 2]
 
 

@@ -11,7 +11,7 @@ from recombine.cells.arrays import IntArray, product_size
 from recombine.cells.conjunctions import Subset, canonical, distinct, every_cell
 from recombine.design.factors import Factor
 from recombine.errors import InputError, listing
-from recombine.tables.frames import fetch, open_table
+from recombine.tables.frames import open_table
 from recombine.tables.grouping import level_text
 
 #: Cells that a list may stand for once its blanks are filled in.
@@ -33,12 +33,11 @@ def read_listed(
     [[0, 0], [0, 1], [1, 0]]
     """
     source = open_table(data)
-    names = [factor.name for factor in factors if factor.name in source.kinds]
+    names = [factor.name for factor in factors if factor.name in source.columns]
     if not names:
         have = listing([factor.name for factor in factors])
         raise InputError(f"{source.name} has none of the factor columns {have}; add at least one")
-    frame: Any = source.frame
-    columns = {name: _texts(values.tolist()) for name, values in fetch(frame.select(*names)).items()}
+    columns = {name: _texts(values.tolist()) for name, values in source.read(names).items()}
     if not len(columns[names[0]]):
         raise InputError(f"{source.name} lists no cell, so nothing could exist; list at least one")
     known = _with_new_levels(factors, columns, symmetric)

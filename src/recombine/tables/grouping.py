@@ -208,9 +208,8 @@ def _values(source: Source, frame: Any, measures: dict[str, Any]) -> _Values:
         looks |= {"mean": outcome.mean(), "low": outcome.min(), "high": outcome.max(), "distinct": outcome.n_unique()}
     if weight is not None:
         looks["broken"] = (weight.round(0) != weight).cast(nw.Int64).sum()
-    found = {
-        name: part[0] for name, part in source.fetch(frame.select(*[e.alias(n) for n, e in looks.items()])).items()
-    }
+    asked = [expression.alias(name) for name, expression in looks.items()]
+    found = {name: part[0] for name, part in source.fetch(frame.select(*asked)).items()}
     if not count_of(found["rows"]):
         return _Values()
     ends = (float(found["low"]), float(found["high"])) if outcome is not None else (0.0, 0.0)
