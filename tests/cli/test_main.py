@@ -167,7 +167,7 @@ def test_data_never_command_a_terminal(run, tmp_path):
         ["--suggest", "9"],
     ):
         _, out, err = run("audit", path, "--factors", f"{name},b", *extra)
-        assert not set("".join(EVIL + [name])) & set(out + err) & set("\x1b\x07\x9b\u202e\r\x7f\u2066")
+        assert not set("".join([*EVIL, name])) & set(out + err) & set("\x1b\x07\x9b\u202e\r\x7f\u2066")
         if extra == ["--json"]:
             assert any(label.endswith("x1") and "\x9b" in label for label in _strings(json.loads(out)))
 
