@@ -207,7 +207,7 @@ def test_models_are_compared_on_request(run, table, monkeypatch):
     [
         ("", "is empty"),
         ("colour,shape\n", "no rows"),
-        ("colour,shape\n,\n,\n", "no values in any row"),
+        ("colour,shape\n,\n,\n", "2 rows have no value of 'colour'"),
         ("colour,shape\nred,\n,cube\n", "no usable row"),
         ("colour,shape\nred,cube\nred,ball\n", "one level only (red)"),
         ("colour,shape,shape\nred,cube,a\nblue,ball,b\n", "'shape'"),
@@ -235,7 +235,7 @@ def test_files_that_are_no_tables(run, tmp_path, table):
     [
         (["--factors", "color,shape"], ["factor 'color' is not a column of table.csv", "did you mean 'colour'?"]),
         (["--factors", "colour"], ["name at least two factors"]),
-        (["--factors", ""], ["name at least two factors"]),
+        (["--factors", ""], ["--factors is empty"]),
         (["--factors", "colour,colour"], ["named twice"]),
         ([*FACTORS, "--outcome", "mas"], ["outcome 'mas' is not a column", "did you mean 'mass'?"]),
         ([*FACTORS, "--outcome", "shape"], ["both a factor and the outcome"]),

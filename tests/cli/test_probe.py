@@ -67,7 +67,7 @@ def test_outcome_and_factor_may_both_be_given(run: Run, table: Path) -> None:
         (["--prediction", "guess"], "--outcome y, or --factor own"),
         (["--prediction", "guess", "--outcome", "guess"], "column 'guess' is named twice"),
         ([*OPTIONS[:-1], "site,site"], "column 'site' is named twice"),
-        ([*OPTIONS[:-1], ","], "no factor was named"),
+        ([*OPTIONS[:-1], ","], "--factors names nothing"),
         ([*OPTIONS, "--level", "5"], "level 5.0 is not between 0 and 1"),
         ([*OPTIONS, "--permutations", "20"], "use at least 59"),
         ([*OPTIONS, "--as-levels", "sise"], "did you mean 'size'?"),

@@ -76,8 +76,8 @@ def test_numbers_order_levels_and_stay_as_written(written: Writer) -> None:
     design = Design.from_frame(written("dose,b\n10,u\n1E1,v\n9.50,u\n2,w\n"), ["dose", "b"])
     assert design.factors[0].labels == ("2", "9.50", "10", "1E1")
     assert design.cell([9.5, "u"]).tolist() == design.cell(["9.50", "u"]).tolist()
-    with pytest.raises(InputError, match="10.0 is not a level of factor 'dose'"):
-        design.cell([10.0, "u"]) if "10" not in design.factors[0].labels else design.cell(["10.0", "u"])
+    with pytest.raises(InputError, match=r"'10\.0' is not a level of factor 'dose'"):
+        design.cell(["10.0", "u"])  # 10 or 1E1: nobody can tell
 
 
 def test_types_that_are_declared_are_what_was_written(written: Writer) -> None:
@@ -90,9 +90,8 @@ def test_types_that_are_declared_are_what_was_written(written: Writer) -> None:
 
 
 def test_a_relation_with_dots_in_its_names() -> None:
-    query = 'SELECT * FROM (VALUES (1, 1), (2, 2)) t("a.b", "c ""d""")'
-    relation = duckdb.sql(query)
-    assert open_table(relation).read(["a.b", 'c "d"'])['c "d"'].tolist() == [1, 2]
+    relation = duckdb.sql("""SELECT * FROM (VALUES ('x', 1), ('y', 2)) t("a.b", "c ""d"" e") """)
+    assert open_table(relation).read(["a.b", 'c "d" e'])['c "d" e'].tolist() == [1, 2]
 
 
 def test_only_named_columns_are_read(written: Writer) -> None:

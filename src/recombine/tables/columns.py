@@ -28,7 +28,8 @@ def profile(source: Source, columns: Iterable[str]) -> tuple[int, list[Profile]]
     """Return the number of rows and a profile of each column, from one query in the table's own engine."""
     import narwhals as nw
 
-    part = source.kept(columns)
+    names = tuple(columns)
+    part = source.kept(names or source.columns[:1])
     queries: list[Any] = [nw.len().alias("rows")]
     for name, key in part.keys.items():
         queries.append(part.col(name).n_unique().alias(f"distinct_{key}"))
@@ -37,9 +38,10 @@ def profile(source: Source, columns: Iterable[str]) -> tuple[int, list[Profile]]
     rows = count_of(result["rows"][0])
     if rows == 0:
         raise InputError(f"{source.name} has a header but no rows; add data")
-    kinds = part.look(part.columns)
+    kinds = part.look(names)
     profiles = []
-    for name, key in part.keys.items():
+    for name in names:
+        key = part.keys[name]
         missing = count_of(result[f"missing_{key}"][0])
         distinct = count_of(result[f"distinct_{key}"][0]) - (missing > 0)
         profiles.append(Profile(name, kinds[name], distinct, missing))

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from recombine.errors import InputError, near_miss
-from recombine.tables.frames import Reader, first_lines, kind_of
 from recombine.tables.numbers import kind_of_texts
+from recombine.tables.readers import Reader, first_lines, kind_of_dtype
 from recombine.tables.text_files import MISSING_WORDS, TextFile, broken_line, look_at
 
 #: Bytes under which the columns in use are kept in memory, so that a text file is parsed once.
@@ -134,7 +134,7 @@ class Relation:
     def kinds(self, names: Sequence[str]) -> dict[str, str]:
         """Return the kind of each named column."""
         schema = self.pick({name: f"c{place}" for place, name in enumerate(names)}).collect_schema()
-        return dict(zip(names, map(kind_of, schema.values()), strict=True))
+        return dict(zip(names, map(kind_of_dtype, schema.values()), strict=True))
 
     def pick(self, keys: dict[str, str]) -> Any:
         """Return a frame of the named columns under their keys."""

@@ -6,46 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError, listing, near_miss
+from recombine.tables.engine import Relation, open_file
+from recombine.tables.readers import Reader, first_lines, kind_of_dtype
 from recombine.tables.text_files import refuse_duplicates
 
-if TYPE_CHECKING:
-    import narwhals as nw
-
 Found = TypeVar("Found")
-
-
-class Reader(Protocol):
-    """What knows a table before it is read: a file through DuckDB, or a dataframe."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns, in the table's order."""
-
-    @property
-    def typed(self) -> bool:
-        """Whether values come with types; where they do not (CSV), every value is the text that was written."""
-
-    @property
-    def note(self) -> str:
-        """What had to be assumed about the file, or nothing."""
-
-    def keep(self, keys: dict[str, str]) -> Reader:
-        """Return a reader of the columns in ``keys`` that can be asked many times."""
-
-    def kinds(self, names: Sequence[str]) -> dict[str, str]:
-        """Return the kind of each named column."""
-
-    def pick(self, keys: dict[str, str]) -> nw.LazyFrame[Any] | nw.DataFrame[Any]:
-        """Return a frame of the columns named in ``keys``, each under its key."""
-
-    def reason(self, error: Exception) -> str:
-        """Say in one line why reading failed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +122,6 @@ def open_table(data: object) -> Source:
     {'colour': 'text', 'mass': 'number'}
     """
     if isinstance(data, str | Path):
-        from recombine.tables.engine import open_file
-
         return _source(open_file(Path(data)), Path(data).name)
     return _source(_open_frame(data), "the table")
 
@@ -170,8 +139,6 @@ def _open_frame(data: object) -> Reader:
             "DuckDB, Dask or PySpark dataframe"
         ) from None
     if hasattr(data, "fetchnumpy"):
-        from recombine.tables.engine import Relation
-
         return Relation(data)
     return _Frame(frame)
 
@@ -203,7 +170,7 @@ class _Frame:
         return dict(self.frame.collect_schema())
 
     def kinds(self, names: Sequence[str]) -> dict[str, str]:
-        return {name: kind_of(self._schema[name]) for name in names}
+        return {name: kind_of_dtype(self._schema[name]) for name in names}
 
     def keep(self, keys: dict[str, str]) -> _Frame:
         return self
@@ -215,23 +182,6 @@ class _Frame:
 
     def reason(self, error: Exception) -> str:
         return first_lines(error)
-
-
-def kind_of(dtype: Any) -> str:
-    """Return the kind of a narwhals data type."""
-    import narwhals as nw
-
-    if dtype == nw.Boolean:
-        return "flag"
-    if dtype.is_integer():
-        return "integer"
-    if dtype.is_numeric():
-        return "number"
-    if dtype.is_temporal():
-        return "date"
-    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
-        return "text"
-    return "other"
 
 
 def fetch(frame: Any) -> dict[str, npt.NDArray[Any]]:
@@ -270,9 +220,3 @@ def count_of(value: Any) -> int:
     (3, 0, 0)
     """
     return 0 if value is None or np.isnan(value) else int(value)
-
-
-def first_lines(error: Exception) -> str:
-    """Say in one line what an engine says in many."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " ".join(lines[:3])[:300]

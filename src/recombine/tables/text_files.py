@@ -137,7 +137,9 @@ def _copied(path: Path, found: Survey, names: tuple[str, ...], delimiter: str, l
     with _opened(path, found.encoding) as file, copy.open("w", newline="", encoding="utf-8") as out:
         reader = csv.reader(file, delimiter=delimiter)
         try:
-            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(reader)
+            # All is quoted, since a value may hold a carriage return.
+            writer = csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+            writer.writerows(row for row in reader if row)
         except csv.Error as error:
             raise InputError(f"{path.name}, line {reader.line_num:,}: {error}; save it as UTF-8 CSV") from None
     text = TextFile(path, copy, names, delimiter, r"\n", longest, found.note)
