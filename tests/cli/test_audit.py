@@ -165,6 +165,34 @@ def test_parquet_gives_the_same_audit(run, table, tmp_path):
     assert first == second
 
 
+SURVIVAL = {("f", 1): (4, 141), ("f", 2): (13, 93), ("f", 3): (106, 90)}
+SURVIVAL |= {("m", 1): (118, 62), ("m", 2): (154, 25), ("m", 3): (422, 88)}
+COUNTS = "sex,class,survived,n\n" + "".join(
+    f"{sex},{rank},no,{lost}\n{sex},{rank},yes,{saved}\n" for (sex, rank), (lost, saved) in SURVIVAL.items()
+)
+
+
+def test_how_weights_were_read_is_said_and_can_be_changed(run, tmp_path):
+    path, page = tmp_path / "counts.csv", tmp_path / "page.html"
+    path.write_text(COUNTS)
+    asked = ["audit", path, "--factors", "sex,class", "--outcome", "survived", "--weight", "n"]
+    code, out, _ = run(*asked, "--html", page)
+    assert code == 0
+    sentence = "A row with weight n is read as n equal measurements; if rows are means of n, say --means."
+    assert sentence in " ".join(out.split())
+    assert sentence in page.read_text()
+    document = json.loads(run(*asked, "--json")[1])
+    test = document["additivity"]["lack_of_fit"]
+    assert (document["rows"], document["rows_are"], document["two_values"]) == (1316, "counts", [0.0, 1.0])
+    assert test["freedom"] == [2, 1310]
+    assert f"F(2, 1310) = {test['statistic']:.2f}" in " ".join(out.split())
+    assert f"F(2, 1310) = {test['statistic']:.2f}" in page.read_text()
+    means = run(*asked, "--means")[1]
+    assert "read as the mean of n measurements; how much those differ is not known" in " ".join(means.split())
+    assert json.loads(run(*asked, "--means", "--json")[1])["rows"] == 12
+    refused(run("audit", path, "--factors", "sex,class", "--counts"), "Name the column of counts", "--weight")
+
+
 def test_models_are_compared_on_request(run, table, monkeypatch):
     row = {"share": [0.5], "model": ["additive"], "determined": [1.5], "disconnected": [np.nan], "unseen level": [2.0]}
     row |= {f"{word} cells": [20] for word in ("determined", "disconnected", "unseen level")}

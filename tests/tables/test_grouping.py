@@ -66,6 +66,52 @@ def test_an_aggregated_table_says_the_same_as_its_rows(seed: int, rows: int) -> 
         assert cells_of(whole, name) == pytest.approx(cells_of(parts, name), rel=1e-9, abs=1e-9)
 
 
+RATINGS = {"a": list("xxxzzz") * 2, "b": list("pppqqq") + list("qqqppp"), "y": [1, 2, 3] * 4, "n": range(1, 13)}
+
+
+@pytest.mark.parametrize(
+    ("change", "reading"),
+    [
+        ({}, "counts"),
+        ({"y": ["no", "yes", "no"] * 4}, "counts"),
+        ({"y": [0, 1, 0] * 4}, "counts"),
+        ({"n": np.arange(12) + 0.5}, "means"),
+        ({"y": np.arange(12) + 0.25}, "means"),
+        ({"y": [3.5, 4.5, 5.5] * 4, "b": range(12)}, "means"),
+    ],
+    ids=["ratings", "text", "flags", "broken weights", "all values differ", "one row per cell"],
+)
+@pytest.mark.parametrize("engine", [pd.DataFrame, pl.DataFrame, pl.LazyFrame])
+def test_counts_are_told_from_means(engine: Any, change: dict[str, Any], reading: str) -> None:
+    groups = group(open_table(engine({**RATINGS, **change})), Columns(("a", "b"), "y", weight="n"))
+    assert groups.rows_are == reading
+    assert groups.two_values == ((0.0, 1.0) if len(set(change.get("y", range(5)))) == 2 else None)
+
+
+def test_the_reading_of_weights_can_be_said() -> None:
+    source = open_table(pd.DataFrame(RATINGS))
+    counts, means = (group(source, Columns(("a", "b"), "y", weight="n"), counts) for counts in (True, False))
+    assert cells_of(counts, "freedom") == {key: value - 1 for key, value in cells_of(counts, "weight").items()}
+    assert set(cells_of(means, "freedom").values()) == {2.0}
+    assert cells_of(counts, "spread") == cells_of(means, "spread")
+    assert group(source, Columns(("a", "b"), "y")).rows_are == "measurements"
+
+
+def test_what_cannot_be_counts_is_refused() -> None:
+    frame = pd.DataFrame(RATINGS)
+    with pytest.raises(InputError, match=r"has values that are not whole \(12 rows\)"):
+        group(open_table(frame.assign(n=frame.n + 0.5)), Columns(("a", "b"), "y", weight="n"), True)
+    with pytest.raises(InputError, match=r"rows with an sd \('s'\) are means, not counts"):
+        group(open_table(frame.assign(s=1.0)), Columns(("a", "b"), "y", weight="n", sd="s"), True)
+
+
+def test_a_count_of_none_is_no_row_and_nothing_is_missing() -> None:
+    frame = pd.DataFrame(RATINGS).assign(n=[0, 0, 0, *range(9)])
+    groups = group(open_table(frame), Columns(("a", "b"), "y", weight="n"))
+    assert not any(groups.left_out.values())
+    assert cells_of(groups, "rows") == {("z", "q"): 3, ("x", "q"): 12, ("z", "p"): 21}
+
+
 def test_split_keeps_training_and_held_out_apart() -> None:
     frame = measured(2).assign(part=["train", "test", "test"] * 40)
     groups = group(open_table(frame), Columns(("a", "b"), "y", split="part"))

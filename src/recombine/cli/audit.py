@@ -31,6 +31,10 @@ def audit_command(
     split: Annotated[str | None, typer.Option(help="Split column, or column=value naming the training value.")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of counts, for a table already aggregated.")] = None,
     sd: Annotated[str | None, typer.Option(help="Column of standard deviations, likewise.")] = None,
+    counts: Annotated[
+        bool | None,
+        typer.Option("--counts/--means", help="Is a row with weight n that many equal measurements, or their mean?"),
+    ] = None,
     order: Annotated[int, typer.Option(help="How many factors may interact (1: effects add).")] = 1,
     symmetric: Annotated[
         str | None, typer.Option(help="Factors that are one factor used twice: gene_a,gene_b.")
@@ -68,6 +72,7 @@ def audit_command(
             outcome,
             weight=weight,
             sd=sd,
+            counts=counts,
             split=split,
             symmetric=split_names(symmetric),
             as_levels=split_names(as_levels),

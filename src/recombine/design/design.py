@@ -245,6 +245,20 @@ class Design:
         return self.weight
 
     @property
+    def within_rows(self) -> bool:
+        """Whether rows that are means say how much their measurements differ (a column of standard deviations)."""
+        return self.rows_are == "means" and self.freedom is not None and bool(np.any(self.freedom > self.rows - 1))
+
+    @property
+    def typical_precision(self) -> float:
+        """The median of the seen cells' `precision`: how often a further cell may be expected to be measured."""
+        return float(np.quantile(self.precision[self.train], 0.5, method="lower"))
+
+    def bounded(self, values: FloatArray) -> FloatArray:
+        """Return predicted ``values`` of a two-valued outcome moved between its two values; any other as they are."""
+        return values if self.two_values is None else np.clip(values, *self.two_values)
+
+    @property
     def held_out(self) -> IntArray:
         """Distinct held-out cells, shape (H, C); empty without a split."""
         return self.cells[~self.train]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.errors import plural
+from recombine.jobs.audit.additivity import FEWEST_CELLS
 from recombine.verdicts import Verdict, round_estimate
 
 if TYPE_CHECKING:
@@ -161,6 +162,25 @@ def rows_phrase(coverage: Coverage) -> str:
     return f"{plural(coverage.rows, 'training row')}{behind}"
 
 
+def weight_sentence(design: Design) -> str:
+    """Say how a column of weights was read; empty without one.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> weight_sentence(Design.from_cells([[0, 1], [1, 2]]))
+    ''
+    """
+    if design.rows_are == "measurements":
+        return ""
+    if design.rows_are == "counts":
+        return "A row with weight n is read as n equal measurements; if rows are means of n, say --means."
+    lead = "A row with weight n is read as the mean of n measurements"
+    if design.outcome is None or design.within_rows:
+        return f"{lead}."
+    return f"{lead}; how much those differ is not known: name their standard deviations with --sd to have it counted."
+
+
 def twin_phrases(design: Design) -> list[str]:
     """Say which factors are interchangeable.
 
@@ -243,12 +263,27 @@ def additivity_sentence(audit: Audit) -> str:
         "holds": "Here they do, closely",
         "holds roughly": "Here they do only roughly",
         "does not hold": "Here they do not, so the word determined carries little weight",
-        "is not shown to hold": "That is not shown here, so the word determined carries little weight",
+        "is not shown to hold": "That is not shown here, so the values that follow are estimates at best",
     }[word]
-    noise = f" and noise alone would make it {number(check.expected)}" if check.expected is not None else ""
+    if check.tested < FEWEST_CELLS and check.lack_of_fit is not None:
+        return f"{lead}. {check.lack_of_fit.sentence}"
+    most = "up to " * check.at_most
+    noise = f" and noise alone would make it {most}{number(check.expected)}" if check.expected is not None else ""
     return (
         f"{lead}: predicted from the others, a seen combination is off by {number(check.error)}, where the plain mean "
         f"is off by {number(check.baseline)}{noise}."
+    )
+
+
+def beyond_sentence(audit: Audit) -> str:
+    """Say how many sums of effects no two-valued outcome can have; empty where there are none."""
+    count, known = int(audit.beyond.sum()), int((audit.codes <= Verdict.DETERMINED).sum())
+    if not count or audit.design.two_values is None:
+        return ""
+    low, high = (f"{value:g}" for value in audit.design.two_values)
+    return (
+        f"{count:,} of {known:,} values that follow would lie outside {low} to {high}, where this outcome cannot be; "
+        "they are given as the nearer end, and there effects cannot simply add."
     )
 
 

@@ -23,13 +23,13 @@ def setting(sizes, order, symmetric, share, seed=0):
     return Conjunctions(sizes, order, symmetric), answer.seen.cells, cells[codes == Verdict.DETERMINED]
 
 
-def information(features, seen):
+def information(features, seen, weights=None):
     rows = features.incidence(seen).toarray()
-    return rows.T @ rows
+    return rows.T @ (rows if weights is None else weights[:, None] * rows)
 
 
-def mean_variance(features, seen, targets):
-    inverse = np.linalg.pinv(information(features, seen), rcond=1e-10, hermitian=True)
+def mean_variance(features, seen, targets, weights=None):
+    inverse = np.linalg.pinv(information(features, seen, weights), rcond=1e-10, hermitian=True)
     rows = features.incidence(targets).toarray()
     return float(np.einsum("ij,jk,ik->i", rows, inverse, rows).mean())
 
@@ -68,6 +68,22 @@ def test_each_d_optimal_pick_raises_the_information_most(case):
         assert after[index] == pytest.approx(max(free), abs=1e-9)
         taken.append(index)
         seen = np.vstack([seen, targets[index]])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cells_count_as_often_as_they_were_measured(case):
+    """Seen cells of 1 to 1,000 measurements, further cells of 20: gains are those of recomputing the variance."""
+    features, seen, targets = setting(*case)
+    weights = np.round(10.0 ** np.random.default_rng(1).uniform(0, 3, len(seen)))
+    plan = VariancePlan(features, seen, targets, weights, 20.0)
+    assert plan.mean_variance == pytest.approx(mean_variance(features, seen, targets, weights))
+    for index, gain in plan.choose(targets, np.ones(len(targets)), 3, "V"):
+        now = mean_variance(features, seen, targets, weights)
+        more = np.append(weights, 20.0)
+        after = [mean_variance(features, np.vstack([seen, cell[None]]), targets, more) for cell in targets]
+        assert after[index] == pytest.approx(min(after), rel=1e-9)
+        assert gain == pytest.approx(1 - after[index] / now, abs=1e-9)
+        seen, weights = np.vstack([seen, targets[index]]), more
 
 
 def test_a_costly_cell_must_bring_more():

@@ -131,6 +131,7 @@ def test_folds_agree_with_leaving_one_out(monkeypatch):
     design = design_of(*replicated(additive(4), (9, 8), share=0.9, seed=6))
     exact = check_additivity(design)
     monkeypatch.setattr(MODULE, "DENSE_ENTRIES", 0)
+    monkeypatch.setattr(sys.modules["recombine.jobs.audit.noise"], "DENSE_ENTRIES", 0)
     folds = check_additivity(design)
     assert exact.method == "leave one cell out"
     assert "folds" in folds.method
@@ -161,6 +162,35 @@ def test_too_few_testable_cells_are_counted():
     assert f"only 4 seen cells are determined by the others, and it takes {FEWEST_CELLS}" in check.statement
     none = check_additivity(Design.from_cells([[0, 0], [1, 1]], [1.0, 2.0]))
     assert "no seen cell is determined by the others" in none.statement
+
+
+def test_a_minority_of_easy_cells_does_not_speak_for_the_rest():
+    """A square of 3 x 3 cells that add, and a chain of 12 more that nothing else determines."""
+    square = every_cell((3, 3)).tolist()
+    chain = [cell for step in range(6) for cell in ([3 + step, 2 + step], [3 + step, 3 + step])]
+    cells = np.array(square + chain)
+    effects = np.random.default_rng(0).standard_normal((2, 9))
+    check = check_additivity(Design.from_cells(cells, effects[0][cells[:, 0]] + effects[1][cells[:, 1]]))
+    assert check.at(1).share > 0.99
+    assert check.word == "cannot be checked"
+    assert "only 9 of 21 seen cells are determined by the others" in check.statement
+    assert "too few to speak for the rest" in check.statement
+
+
+def test_how_many_cells_were_tested_is_said():
+    cells = np.array([*every_cell((4, 4)).tolist(), [4, 0], [0, 4]])
+    check = check_additivity(Design.from_cells(cells, cells @ [1.0, 3.0]))
+    assert "(16 of 18 seen cells allow it)" in check.statement
+
+
+def test_a_small_factorial_holds_if_its_replicates_rule_out_interaction():
+    cells = np.repeat(every_cell((2, 3)), 20, axis=0)
+    noise = np.random.default_rng(0).standard_normal(len(cells))
+    clear = check_additivity(Design.from_cells(cells, cells @ [5.0, 5.0] + noise))
+    assert clear.word == "holds"
+    assert "so that the replicates decide. The replicates show no interaction" in clear.statement
+    hidden = check_additivity(Design.from_cells(cells, cells @ [0.3, 0.3] + noise))
+    assert hidden.word == "cannot be checked"
 
 
 def test_the_saturated_order_is_not_checked():
@@ -201,16 +231,18 @@ def test_without_replicates_failure_is_not_blamed_on_interaction():
     assert "No rows repeat, so noise and interaction cannot be told apart." in check.statement
 
 
-def test_the_expected_error_is_what_noise_alone_gives():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_expected_error_is_what_noise_alone_gives(weighted):
     """Simulate additive truth plus noise of unequal size; the mean squared leave-one-out error is the predicted one."""
     generator = np.random.default_rng(0)
     cells = np.delete(every_cell((5, 4)), [0, 7, 14], axis=0)
     variance = generator.uniform(0.5, 2.0, len(cells))
+    weight = generator.integers(1, 50, len(cells)) if weighted else None
     features = Conjunctions((5, 4))
-    expected = leave_one_out_noise(fit_additive(features, cells, np.zeros(len(cells))), variance)
+    expected = leave_one_out_noise(fit_additive(features, cells, np.zeros(len(cells)), weight), variance)
 
     def missed(values: np.ndarray) -> np.ndarray:
-        return values - leave_one_out(fit_additive(features, cells, values), values)[0]
+        return values - leave_one_out(fit_additive(features, cells, values, weight), values)[0]
 
     # Predictions are linear in the values, so unit vectors give the error of any noise.
     operator = np.stack([missed(unit) for unit in np.eye(len(cells))], axis=1)

@@ -87,6 +87,25 @@ def test_fitted_values_are_the_weighted_projection(sizes, order, symmetric, weig
     assert np.allclose(fit.predict(targets), features.incidence(targets) @ solution, atol=1e-8)
 
 
+def test_weights_of_all_sizes_leave_the_sparse_route_exact(monkeypatch):
+    """Counts from 1 to 10,000 on a sparse design: steps that do not allow for it stop short of the solution."""
+    generator = np.random.default_rng(0)
+    cells = np.unique(
+        np.stack([np.minimum(generator.zipf(1.3, 2500) - 1, 99), generator.integers(0, 80, 2500)], 1), axis=0
+    )
+    outcome, weight = generator.standard_normal(len(cells)), np.round(10 ** generator.uniform(0, 4, len(cells)))
+    dense = fit_additive(Conjunctions((100, 80)), cells, outcome, weight)
+    monkeypatch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
+    sparse = fit_additive(Conjunctions((100, 80)), cells, outcome, weight)
+    assert np.abs(sparse.fitted - dense.fitted).max() < 1e-7
+
+
+@pytest.mark.parametrize("weights", [[1.0, 2.0], [1.0, 0.0, 1.0], [1.0, -1.0, 1.0]])
+def test_weights_that_cannot_be_are_refused(weights):
+    with pytest.raises(InputError, match="weights must be 3 positive numbers"):
+        fit_additive(Conjunctions((2, 2)), [[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], weights)
+
+
 @pytest.mark.parametrize(("sizes", "order", "symmetric"), DESIGNS)
 def test_the_sparse_route_predicts_the_same(sizes, order, symmetric, monkeypatch):
     features, cells, outcome, generator = sample(sizes, order, symmetric, seed=6)
@@ -96,7 +115,8 @@ def test_the_sparse_route_predicts_the_same(sizes, order, symmetric, monkeypatch
     sparse = fit_additive(features, cells, outcome, weight)
     assert sparse.leverage is None
     assert np.allclose(sparse.fitted, dense.fitted, atol=1e-7)
-    targets = every_cell(sizes)
+    codes = identify(cells, None, order, sizes=sizes, symmetric=symmetric).verdicts_on_grid().reshape(-1)
+    targets = every_cell(sizes)[codes <= Verdict.DETERMINED]
     assert np.allclose(sparse.predict(targets), dense.predict(targets), atol=1e-6)
     with pytest.raises(InputError, match="dense route"):
         leave_one_out(sparse, outcome)

@@ -89,7 +89,9 @@ class Plan:
     def gain_text(self, pick: Pick) -> str:
         """Return what ``pick`` brings in words."""
         if pick.reason == "sharpen":
-            return f"mean variance of unseen cells -{pick.gain:.1%}"
+            times = self.design.typical_precision
+            often = "" if times == 1 else f" (measured {times:g} times)"
+            return f"mean variance of unseen cells -{pick.gain:.1%}{often}"
         if self.sampled and pick.gain < self.unit:
             return "too few other unseen cells become determined to show in a sample"
         if not pick.gain:
@@ -128,7 +130,7 @@ def plan(
 
     Cells that determine others come first. If ``k`` allows all that are needed, they are a cheapest such set, else
     those that determine the most cells per cost. What is left of ``k`` goes to cells that lower the variance most per
-    cost.
+    cost; a cell to collect is taken to be measured as often as the median seen cell.
 
     Parameters
     ----------
@@ -245,8 +247,9 @@ def _best(groups: Directions, costs: FloatArray, thrifty: bool) -> tuple[int, in
 
 
 def _familiarity(design: Design, cells: IntArray) -> FloatArray:
-    """Score cells by how often their levels were seen: among equals, link through the best-known levels."""
-    counts = [np.bincount(design.seen[:, place], minlength=size) for place, size in enumerate(design.sizes)]
+    """Score cells by how often their levels were measured: among equals, link through the best-known levels."""
+    weight = design.precision[design.train]
+    counts = [np.bincount(design.seen[:, place], weight, size) for place, size in enumerate(design.sizes)]
     total: FloatArray = np.sum([np.log1p(count[cells[:, place]]) for place, count in enumerate(counts)], axis=0)
     return total
 
@@ -279,7 +282,9 @@ def _sharpen(
         return []
     if len(candidates) > VARIANCE_CANDIDATES:
         candidates = np.sort(np.random.default_rng(seed).choice(candidates, VARIANCE_CANDIDATES, replace=False))
-    variance = VariancePlan(features, seen, pool.cells[targets & pool.counted])
+    measured = design.typical_precision
+    weights = np.append(design.precision[design.train], np.full(len(picks), measured))
+    variance = VariancePlan(features, seen, pool.cells[targets & pool.counted], weights, measured)
     chosen = variance.choose(pool.cells[candidates], pool.costs[candidates], k, criterion)
     return [
         Pick(tuple(map(int, pool.cells[candidates[index]])), "sharpen", gain, float(pool.costs[candidates[index]]))

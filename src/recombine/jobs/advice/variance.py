@@ -9,8 +9,8 @@ from recombine.cells.conjunctions import Conjunctions
 
 #: Seen conjunctions up to which the information matrix is inverted (a few seconds).
 MOST_COLUMNS = 2_000
-#: Pivots of an incidence Gram matrix are rationals of moderate size or zero; rounding leaves zeros far below this.
-SMALLEST_PIVOT = 1e-7
+#: Pivots of a scaled information matrix are no smaller than counts are unequal; rounding leaves zeros far below this.
+SMALLEST_PIVOT = 1e-11
 
 
 class VariancePlan:
@@ -22,6 +22,10 @@ class VariancePlan:
     seen : int array of shape (N, C)
     targets : int array of shape (T, C)
         Determined cells whose mean variance is to fall.
+    weights : float array of shape (N,), optional
+        How many measurements each seen cell's mean is worth; 1 by default.
+    measured : float
+        How many measurements a further cell would get.
 
     Examples
     --------
@@ -31,7 +35,15 @@ class VariancePlan:
     3.0
     """
 
-    def __init__(self, features: Conjunctions, seen: IntArray, targets: IntArray) -> None:
+    def __init__(
+        self,
+        features: Conjunctions,
+        seen: IntArray,
+        targets: IntArray,
+        weights: FloatArray | None = None,
+        measured: float = 1.0,
+    ) -> None:
+        from scipy.sparse import diags_array
         from threadpoolctl import threadpool_limits
 
         whole = features.incidence(seen)
@@ -39,18 +51,20 @@ class VariancePlan:
         self._place = np.full(features.columns, -1, dtype=np.int64)
         self._place[self._used] = np.arange(len(self._used))
         self._features = features
+        self._noise = 1.0 / measured  # variance of a further cell's mean
         self.affordable = len(self._used) <= MOST_COLUMNS and len(targets) > 0
         if self.affordable:
             rows = whole[:, self._used]
             aims = features.incidence(targets)[:, self._used]
             self._moment = (aims.T @ aims).toarray() / len(targets)
             with threadpool_limits(1):
-                self._inverse = _generalized_inverse((rows.T @ rows).toarray())
+                counted = rows if weights is None else diags_array(weights) @ rows
+                self._inverse = _generalized_inverse((rows.T @ counted).toarray())
                 self._loss = self._inverse @ self._moment @ self._inverse
 
     @property
     def mean_variance(self) -> float:
-        """Mean variance of the predictions at the targets, in units of one cell's noise."""
+        """Mean variance of the predictions at the targets, in units of one measurement's noise."""
         return float(np.sum(self._inverse * self._moment))
 
     def choose(self, cells: IntArray, costs: FloatArray, k: int, criterion: str) -> list[tuple[int, float]]:
@@ -62,8 +76,8 @@ class VariancePlan:
         chosen: list[tuple[int, float]] = []
         for _ in range(min(k, len(cells))):
             variance = _quadratic(self._inverse, ids)
-            drop = _quadratic(self._loss, ids) / (1.0 + variance)
-            score = (drop if criterion == "V" else np.log1p(variance)) / costs
+            drop = _quadratic(self._loss, ids) / (self._noise + variance)
+            score = (drop if criterion == "V" else np.log1p(variance / self._noise)) / costs
             best = int(np.argmax(np.where(free, score, -np.inf)))
             chosen.append((best, float(drop[best]) / self.mean_variance))
             free[best] = False
@@ -74,7 +88,7 @@ class VariancePlan:
         """Add one cell to the information matrix (Sherman-Morrison) and update the variance it leaves."""
         row = np.bincount(ids, minlength=len(self._used)).astype(float)
         u, v = self._inverse @ row, self._loss @ row
-        s, q = 1.0 + float(row @ u), float(row @ v)
+        s, q = self._noise + float(row @ u), float(row @ v)
         self._inverse = self._inverse - np.outer(u, u) / s
         self._loss = self._loss - (np.outer(u, v) + np.outer(v, u)) / s + np.outer(u, u) * (q / s**2)
 
@@ -83,11 +97,13 @@ def _generalized_inverse(gram: FloatArray) -> FloatArray:
     """Invert the largest independent block and leave the rest zero: determined cells have the same variance in any."""
     from scipy.linalg.lapack import dpstrf
 
-    _, pivots, rank, _ = dpstrf(gram, lower=1, tol=SMALLEST_PIVOT)
+    scale = 1 / np.sqrt(np.diag(gram))
+    scaled = gram * scale[:, None] * scale  # with weights the entries differ by orders of magnitude
+    _, pivots, rank, _ = dpstrf(scaled, lower=1, tol=SMALLEST_PIVOT)
     kept = np.sort(pivots[:rank] - 1)
     result = np.zeros_like(gram)
-    result[np.ix_(kept, kept)] = np.linalg.inv(gram[np.ix_(kept, kept)])
-    return result
+    result[np.ix_(kept, kept)] = np.linalg.inv(scaled[np.ix_(kept, kept)])
+    return np.asarray(result * scale[:, None] * scale)
 
 
 def _quadratic(matrix: FloatArray, ids: IntArray) -> FloatArray:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.forecast import Forecast as Forecast
     from recombine.jobs.audit.forecast import Shortcut as Shortcut
     from recombine.jobs.audit.forecast import forecast as forecast
+    from recombine.jobs.audit.noise import CellNoise as CellNoise
+    from recombine.jobs.audit.noise import LackOfFit as LackOfFit
+    from recombine.jobs.audit.noise import cell_noise as cell_noise
+    from recombine.jobs.audit.noise import lack_of_fit_test as lack_of_fit_test
     from recombine.jobs.audit.ranges import CellRanges as CellRanges
     from recombine.jobs.audit.ranges import Ranges as Ranges
     from recombine.jobs.audit.ranges import measure_ranges as measure_ranges

@@ -15,7 +15,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
-from recombine.jobs.audit.noise import HINTED, SHOWN, LackOfFit, Noise, cell_noise, lack_of_fit_test
+from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell_noise, lack_of_fit_test
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import (
@@ -33,6 +33,9 @@ from recombine.verdicts import Verdict
 HOLDS, HOLDS_ROUGHLY = 0.9, 0.6
 #: Fewer tested cells than this say nothing.
 FEWEST_CELLS = 8
+#: Tested cells speak for the others if they are at least this share of the seen ones: those that the others determine
+#: are the easy ones, and where they are few the rest hangs by single cells.
+SPEAKING = 0.5
 #: Where noise alone accounts for more than this share of the plain mean's squared error, the check has no power.
 MOSTLY_NOISE = 0.75
 FOLDS = 5
@@ -53,7 +56,6 @@ class OrderCheck:
     """
 
     order: int
-    seen: int
     tested: int
     error: float
     baseline: float
@@ -61,6 +63,7 @@ class OrderCheck:
     expected: float | None
     at_most: bool
     lack_of_fit: LackOfFit | None
+    seen: int
     predicted: FloatArray = field(repr=False)
     determined: BoolArray = field(repr=False)
 
@@ -91,7 +94,7 @@ class AdditivityCheck:
 
     design: Design
     orders: tuple[OrderCheck, ...]
-    noise: Noise | None
+    noise: CellNoise | None
     method: str
 
     def __repr__(self) -> str:
@@ -125,7 +128,7 @@ class AdditivityCheck:
 
     @cached_property
     def table(self) -> Table:
-        """One row per order: cells tested, error, baseline, noise floor, share explained, word."""
+        """One row per order: cells tested, error, baseline, noise floor, share explained, lack of fit, word."""
         return Table(
             {
                 "order": [check.order for check in self.orders],
@@ -134,6 +137,8 @@ class AdditivityCheck:
                 "mean baseline": [check.baseline for check in self.orders],
                 "noise floor": [np.nan if check.expected is None else check.expected for check in self.orders],
                 "share explained": [check.share for check in self.orders],
+                "lack of fit F": [_of_test(check, "statistic") for check in self.orders],
+                "lack of fit p": [_of_test(check, "p_value") for check in self.orders],
                 "additivity": [self.word_at(check.order) for check in self.orders],
             }
         )
@@ -198,6 +203,11 @@ class AdditivityCheck:
             return "the outcome is the same in every cell"
         if self.word_at(order) != "cannot be checked":
             return ""
+        if _thin(check):
+            return (
+                f"only {check.tested:,} of {check.seen:,} seen cells are determined by the others (off by "
+                f"{_number(check.error)}, the plain mean by {_number(check.baseline)}), too few to speak for the rest"
+            )
         if check.at_most:
             return (
                 f"no rows repeat, and the chance in a two-valued outcome alone would put the model off by up to "
@@ -215,6 +225,10 @@ class AdditivityCheck:
         )
 
 
+def _of_test(check: OrderCheck, name: str) -> float:
+    return float("nan") if check.lack_of_fit is None else float(getattr(check.lack_of_fit, name))
+
+
 def _number(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3g}"
 
@@ -225,6 +239,10 @@ def _cells(tested: int, seen: int) -> str:
 
 def _few(check: OrderCheck) -> bool:
     return check.tested < FEWEST_CELLS
+
+
+def _thin(check: OrderCheck) -> bool:
+    return check.tested < SPEAKING * check.seen
 
 
 def _few_cells(check: OrderCheck) -> str:
@@ -250,17 +268,20 @@ def _word(check: OrderCheck) -> str:
     if check.baseline == 0:
         return "cannot be checked"
     if _few(check) or np.isnan(share) or _drowned(check):
-        return "cannot be checked" if test is None else _word_of_test(test)
-    return _by_share(share, _word_of_misses(check))
+        return "cannot be checked" if test is None else _word_of_test(test, check)
+    word = _by_share(share, _word_of_misses(check))
+    return "cannot be checked" if _thin(check) and word in ("holds", "holds roughly") else word
 
 
-def _word_of_test(test: LackOfFit) -> str:
+def _word_of_test(test: LackOfFit, check: OrderCheck) -> str:
     """Where cells cannot predict each other the replicates decide; they must rule out what is not to be there."""
     if test.p_value <= SHOWN:
-        return _by_share(test.share, "does not hold")
+        return _by_share(np.fmin(test.share, check.share), "does not hold")
     if test.p_value <= HINTED:
         return "is not shown to hold"
-    return _by_share(test.least_share, "cannot be checked")
+    # A cell that nothing else determines fits any model, and where noise drowns cells that effects add is of no use.
+    whole = check.tested == check.seen and not _drowned(check)
+    return _by_share(test.least_share, "cannot be checked") if whole else "cannot be checked"
 
 
 def _word_of_misses(check: OrderCheck) -> str:
@@ -290,7 +311,7 @@ def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int
     return AdditivityCheck(design, tuple(checks), noise, method)
 
 
-def _check(design: Design, order: int, known: Noise | None, seed: int) -> tuple[OrderCheck, bool]:
+def _check(design: Design, order: int, known: CellNoise | None, seed: int) -> tuple[OrderCheck, bool]:
     assert design.outcome is not None
     outcome, weight = design.outcome[design.train], design.precision[design.train]
     features = design.features(order)
@@ -310,7 +331,6 @@ def _check(design: Design, order: int, known: Noise | None, seed: int) -> tuple[
         baseline = 0.0  # the outcome never varies; what is left is rounding
     check = OrderCheck(
         order,
-        len(outcome),
         int(determined.sum()),
         _rms((outcome - predicted)[determined]),
         baseline,
@@ -318,6 +338,7 @@ def _check(design: Design, order: int, known: Noise | None, seed: int) -> tuple[
         _root(expected, determined),
         known is not None and known.at_most,
         lack_of_fit_test(design, order),
+        len(outcome),
         predicted,
         determined,
     )

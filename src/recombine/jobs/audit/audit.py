@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
@@ -124,11 +124,26 @@ class Audit:
 
     @cached_property
     def predictions(self) -> FloatArray | None:
-        """Values of the listed cells that follow if effects add, shape (T,); NaN where nothing follows."""
+        """Values of the listed cells that follow if effects add, shape (T,); NaN where nothing follows.
+
+        Those of a two-valued outcome are kept between its two values; `beyond` says which would not be.
+        """
+        return None if self._sums is None else self.design.bounded(self._sums)
+
+    @cached_property
+    def _sums(self) -> FloatArray | None:
+        """Sums of effects at the listed cells."""
         if self.fit is None:
             return None
-        known = self.codes <= Verdict.DETERMINED
-        return np.where(known, self.fit.predict(self.listing.cells), np.nan)
+        return np.where(self.codes <= Verdict.DETERMINED, self.fit.predict(self.listing.cells), np.nan)
+
+    @property
+    def beyond(self) -> BoolArray:
+        """Listed cells whose sum of effects no two-valued outcome can have, such as a chance above 1, shape (T,)."""
+        if self._sums is None or self.design.two_values is None:
+            return np.zeros(len(self.codes), dtype=bool)
+        (low, high), slack = self.design.two_values, 1e-9 * np.ptp(self.design.two_values)
+        return np.asarray((self._sums < low - slack) | (self._sums > high + slack))
 
     @cached_property
     def ranges(self) -> Ranges | None:
@@ -149,7 +164,7 @@ class Audit:
         found, blank = np.full((4, len(cells)), np.nan), np.full(len(cells), np.nan)
         known = self.identification.verdicts_of(cells) <= Verdict.DETERMINED
         if self.fit is not None:
-            found[0, known] = self.fit.predict(cells[known])
+            found[0, known] = self.design.bounded(self.fit.predict(cells[known]))
         if self.ranges is not None:
             some = self.ranges.of(cells[known], leverage=None if leverage is None else leverage[known])
             found[1:, known] = some.standard_error, some.low, some.high
@@ -176,6 +191,8 @@ class Audit:
             values = self.ranges_of(self.listing.cells, self.leverage)
             columns |= {"predicted": values.predicted, "standard error": values.standard_error}
             columns |= {"low": values.low, "high": values.high}
+        if self.beyond.any():
+            columns["sum out of range"] = self.beyond
         return Table({**level_columns(self.design, self.listing.cells, columns), **columns})
 
     @cached_property
@@ -199,7 +216,7 @@ class Audit:
             return None
         truth = self.design.outcome[held]
         codes = self.identification.verdicts_of(self.design.held_out)
-        missed = truth - self.fit.predict(self.design.held_out)
+        missed = truth - self.design.bounded(self.fit.predict(self.design.held_out))
         spread = truth - self.design.outcome[self.design.train].mean()
         rows = []
         for verdict in Verdict:

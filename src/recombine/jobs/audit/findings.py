@@ -11,6 +11,7 @@ from recombine.design.design import Design
 from recombine.errors import listing, plural
 from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityCheck
 from recombine.jobs.audit.forecast import Forecast
+from recombine.jobs.audit.noise import SHOWN
 from recombine.jobs.listing import Listing
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
@@ -140,8 +141,9 @@ def _additivity(additivity: AdditivityCheck | None, order: int, word: str, code:
     caveat = "" if test is None else f"; lack of fit: {test.text}"
     if test is None and code == "RC303":
         caveat = "; no rows repeat, so this may be noise rather than interaction"
-    if check.tested < FEWEST_CELLS:
-        return Finding(FINDINGS[code], f"at order {order} the replicates decide{caveat}".replace("decide;", "decide,"))
+    if check.tested < FEWEST_CELLS and test is not None:
+        verb = "show" if test.p_value <= SHOWN else "hint at"
+        return Finding(FINDINGS[code], f"at order {order} the replicates {verb} interaction (lack of fit: {test.text})")
     return Finding(
         FINDINGS[code],
         f"at order {order} held-out cells are off by {check.error:.3g} against {check.baseline:.3g} for the "

@@ -17,6 +17,8 @@ from recombine.theory.identification.additive_fit import DENSE_ENTRIES, fit_addi
 
 #: The chance of a two-valued outcome in one cell is taken to be no nearer to 0 or 1 than this share of the overall one.
 NEAREST_END = 0.1
+#: How many of a cell's own measurements the additive fit counts for as an estimate of its chance.
+FIT_COUNTS = 4.0
 
 #: Interaction is shown by a test at most this, and hinted at by one at most the second.
 SHOWN, HINTED = 0.01, 0.05
@@ -27,7 +29,7 @@ Source = Literal["replicates", "two values, replicates", "two values"]
 
 
 @dataclass(frozen=True, eq=False)
-class Noise:
+class CellNoise:
     """The noise of the seen cells' means.
 
     Attributes
@@ -57,29 +59,29 @@ class Noise:
         return self.source == "two values"
 
 
-def cell_noise(design: Design) -> Noise | None:
+def cell_noise(design: Design) -> CellNoise | None:
     """Return the noise of the seen cells' means, or None where nothing tells it.
 
     Where rows repeat, the variance of one measurement is pooled over all cells. A two-valued outcome with chance p has
-    variance p (1 - p), with p from the additive fit: its shape over cells is taken from there, its size from the rows
-    that repeat, if any do.
+    variance p (1 - p), with p from the additive fit and the cell's own rows: its shape over cells is taken from there,
+    its size from the rows that repeat, if any do.
     """
     pooled = pooled_variance(design)
     count = design.precision[design.train]
     if design.two_values is None:
-        return None if pooled is None else Noise(pooled[0] / count, "replicates", pooled[1])
+        return None if pooled is None else CellNoise(pooled[0] / count, "replicates", pooled[1])
     single = _chance_variances(design)
     if pooled is None:
-        return Noise(single / count, "two values", 0.0)
+        return CellNoise(single / count, "two values", 0.0)
     assert design.freedom is not None
     freedom = design.freedom[design.train]
     expected = float(freedom @ single) / pooled[1]
     size = pooled[0] / expected if expected > 0 else 1.0
-    return Noise(size * single / count, "two values, replicates", pooled[1])
+    return CellNoise(size * single / count, "two values, replicates", pooled[1])
 
 
 def _chance_variances(design: Design) -> FloatArray:
-    """Return (high - low)^2 p (1 - p) of one measurement in each seen cell, p by the additive fit, shape (N,)."""
+    """Return (high - low)^2 p (1 - p) of one measurement in each seen cell, shape (N,)."""
     assert design.two_values is not None
     assert design.outcome is not None
     (low, high), seen = design.two_values, design.train
@@ -87,6 +89,8 @@ def _chance_variances(design: Design) -> FloatArray:
     overall = float(np.average(rate, weights=weight))
     fitted = fit_additive(design.features(1), design.seen, rate, weight).fitted
     chance = np.clip(fitted, NEAREST_END * overall, 1 - NEAREST_END * (1 - overall))
+    own = np.maximum(weight - 1, 0)  # one try alone says nothing about its variance
+    chance = (own * rate + FIT_COUNTS * chance) / (own + FIT_COUNTS)
     return np.asarray((high - low) ** 2 * chance * (1 - chance))
 
 
@@ -108,7 +112,7 @@ class LackOfFit:
     freedom : (float, float)
         Degrees of freedom of the cells about the model and of the rows within cells.
     departure : float
-        Estimated root mean square departure of a cell from the model, noise taken off, in outcome units.
+        Root mean square departure of the measurements' cells from the model, noise taken off, in outcome units.
     share, least_share : float
         Share of the variance between cells, noise taken off, that the model explains, and the least that the replicates
         leave possible; NaN where cells do not differ beyond noise.
@@ -143,8 +147,8 @@ class LackOfFit:
             return f"The replicates show no interaction (lack of fit: {self.text})."
         lead = "Interaction is real" if self.p_value <= SHOWN else "The replicates hint at interaction"
         return (
-            f"{lead} (lack of fit: {self.text}): a typical measurement's cell departs from additivity by about "
-            f"{self.departure:.3g}."
+            f"{lead} (lack of fit: {self.text}): cells depart from additivity by about {self.departure:.3g} "
+            "(root mean square over measurements)."
         )
 
 

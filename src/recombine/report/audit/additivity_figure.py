@@ -33,7 +33,7 @@ class AdditivityFigure(Figure):
     """Each seen cell against its value predicted from the other seen cells, and the differences.
 
     Left: observed against predicted with the line of equality. Right: what is left over, with a band of twice the noise
-    floor where rows repeat.
+    floor where the noise is known.
 
     Parameters
     ----------
@@ -114,13 +114,14 @@ class AdditivityFigure(Figure):
 
     def _differences(self, axes: Axes, predicted: FloatArray, rest: FloatArray) -> None:
         axes.axhline(0, color=SOFT, linewidth=1, zorder=1)
-        if self.check.noise:
-            axes.axhspan(-2 * self.check.noise, 2 * self.check.noise, color=HAIR, alpha=0.55, zorder=0, linewidth=0)
+        floor = self.check.expected
+        if floor:
+            axes.axhspan(-2 * floor, 2 * floor, color=HAIR, alpha=0.55, zorder=0, linewidth=0)
         _scatter(axes, predicted, rest)
         low, high = _span(np.concatenate([rest, [0.0]]))
         reach = max(-low, high) * 1.05
         axes.set(xlim=_span(predicted), ylim=(-reach, reach))
-        axes.set_title("What is left over" + (" (band: ± 2 × noise floor)" if self.check.noise else ""))
+        axes.set_title("What is left over" + (" (band: ± 2 × noise floor)" if floor else ""))
         axes.set_xlabel(f"predicted {self.outcome}")
         axes.set_ylabel(f"observed − predicted {self.outcome}")
         self._name_worst(axes, predicted, rest)

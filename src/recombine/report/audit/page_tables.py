@@ -219,8 +219,9 @@ def orders_table(audit: Audit) -> PageTable | None:
         "cells tested": "tested",
         "error": "error",
         "plain mean": "baseline",
-        "noise floor": lambda found: float("nan") if found.noise is None else found.noise,
+        "noise floor": lambda found: float("nan") if found.expected is None else found.expected,
         "share explained": "share",
+        "lack of fit": lambda found: "–" if found.lack_of_fit is None else found.lack_of_fit.text,
         "additivity": lambda found: check.word_at(found.order),
     }
     return page_table("t-orders", caption, check.orders, columns, bars=["share explained"])

@@ -52,6 +52,8 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "factors_guessed": bool(design.proposals),
         "outcome": design.outcome_name,
         "rows": coverage.rows,
+        "rows_are": design.rows_are,
+        "two_values": design.two_values,
         "counts": _counts(audit.counts),
         "counts_order_1": _counts(audit.first_counts),
         "route": audit.identification.route,
@@ -135,11 +137,15 @@ def _additivity(audit: Audit) -> dict[str, Any] | None:
     check = audit.additivity
     if check is None:
         return None
+    asked = check.at(audit.order)
+    test = None if asked is None else asked.lack_of_fit
     return {
         "word": check.word_at(audit.order),
         "statement": check.statement_at(audit.order),
         "method": check.method,
+        "noise": None if check.noise is None else check.noise.source,
+        "out_of_range": int(audit.beyond.sum()),
         "orders": list(check.table.rows()),
-        "lack_of_fit": None if check.lack_of_fit is None else asdict(check.lack_of_fit),
+        "lack_of_fit": None if test is None else asdict(test),
         "breakers": list(check.breakers().rows()),
     }

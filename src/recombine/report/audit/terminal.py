@@ -58,8 +58,9 @@ def _heading(audit: Audit, console: Console) -> None:
     outcome = f", outcome {design.outcome_name}" if design.outcome_name else ""
     print_line(console, f"Recombine audit of {design.source}", "bold")
     print_line(console, f"{design.title}{outcome}; {wording.rows_phrase(audit.coverage)}")
-    for phrase in wording.twin_phrases(design):
-        print_line(console, phrase)
+    for phrase in [*wording.twin_phrases(design), wording.weight_sentence(design)]:
+        if phrase:
+            print_line(console, phrase)
     if design.proposals:
         print_line(console, wording.GUESS, "bold yellow")
 
@@ -110,7 +111,8 @@ def _additivity(audit: Audit, console: Console) -> None:
         _paragraphs(console, wording.caution_sentence(audit.order))
         return
     _paragraphs(console, *(audit.additivity.statement_at(order) for order in sorted({1, audit.order})))
-    _paragraphs(console, wording.held_out_sentence(audit), wording.breakers_sentence(audit), audit.ranges_statement)
+    held, breakers = wording.held_out_sentence(audit), wording.breakers_sentence(audit)
+    _paragraphs(console, wording.beyond_sentence(audit), held, breakers, audit.ranges_statement)
 
 
 def _forecast(audit: Audit, console: Console) -> None:

@@ -26,7 +26,7 @@ class AdditiveFit:
     ----------
     conjunctions : Conjunctions
     table : float array of shape (F,)
-        Value of each conjunction: the minimum-norm solution, so values of conjunctions never seen are zero.
+        Value of each conjunction: a minimum-norm solution, so values of conjunctions never seen are zero.
     fitted : float array of shape (N,)
     leverage : float array of shape (N,) or None
         Diagonal of the hat matrix; None on the sparse route.
@@ -117,8 +117,13 @@ def _sparse(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, sca
     from threadpoolctl import threadpool_limits
 
     design = conjunctions.incidence(cells)
+    weighted = diags_array(scale) @ design
+    # Levels that were measured a thousand times beside others measured once make thousands of steps of what takes tens.
+    lengths = np.sqrt(weighted.multiply(weighted).sum(axis=0))
+    units = 1 / np.where(lengths > 0, lengths, 1.0)
     with threadpool_limits(1):
-        table = lsmr(diags_array(scale) @ design, scale * values, atol=1e-12, btol=1e-12, maxiter=5_000)[0]
+        found = lsmr(weighted @ diags_array(units), scale * values, atol=1e-12, btol=1e-12, maxiter=5_000)[0]
+    table = units * found
     return AdditiveFit(conjunctions, table, design @ table, None, None)
 
 
