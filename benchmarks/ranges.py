@@ -88,7 +88,6 @@ TABLES: dict[str, tuple[Callable[[], Any], list[str], str, dict[str, str]]] = {
     ),
     "food share": (lambda: _rdata("Ecdat", "BudgetFood"), ["age", "size", "town", "sex"], "wfood", {}),
     "lecturers": (lambda: _rdata("lme4", "InstEval"), ["dept", "studage", "lectage", "service"], "y", {}),
-    "verbal aggression": (lambda: _rdata("lme4", "VerbAgg"), ["item", "id"], "r2", {}),
     "temperature": (_vega, ["day", "hour"], "temp", {}),
 }
 

@@ -168,13 +168,12 @@ class Ranges:
         error = self._standard_error(h, h * self._levels.share(cells))
         if self.obstacle:
             blank = np.full(len(cells), np.nan)
-            return CellRanges(predicted, error, blank, blank)
+            return CellRanges(self.design.bounded(predicted), error, blank, blank)
         own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
         half = self._quantile(h) * self.spread.of(own, h, h * self._levels.share(cells))
-        low, high = predicted - half, predicted + half
-        if self.design.two_values is not None:  # the mean of such an outcome lies between them
-            low, high = (np.clip(end, *self.design.two_values) for end in (low, high))
-        return CellRanges(predicted, error, low, high)
+        # The mean of a two-valued outcome lies between its values.
+        low, middle, high = map(self.design.bounded, (predicted - half, predicted, predicted + half))
+        return CellRanges(middle, error, low, high)
 
     def _standard_error(self, h: FloatArray, carried: FloatArray) -> FloatArray:
         """Standard error of the predicted values, (N,), the seen cells' departures counted as noise of theirs.
