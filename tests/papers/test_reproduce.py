@@ -306,6 +306,11 @@ class TestCommands:
                 run("reproduce", "kernel-theory", *store, option, str(tmp_path / name))
         assert not any(tmp_path.iterdir())
 
+    def test_a_store_that_is_a_file_is_refused_before_any_work(self, tmp_path: Path) -> None:
+        (tmp_path / "store").write_text("no folder")
+        with pytest.raises(InputError, match=r"--store .* is a file; name a folder"):
+            run("reproduce", "kernel-theory", "--only", "12", "--store", str(tmp_path / "store"))
+
     def test_a_run_writes_report_and_results(self, tmp_path: Path) -> None:
         page = tmp_path / "report.html"
         words = ("--executor", "inline", "--only", "12", "--save", "--results", str(tmp_path / "kept"))

@@ -102,7 +102,7 @@ def reproduce_command(
     chosen = find(paper)
     only = _numbers(only or [])
     chosen.chosen(only)
-    _check(scale, html, store, force)
+    _check(scale, html, force)
     if figures is not None:
         _check_figures(figures, chosen, only, force)
     folder = results or default_folder()
@@ -110,6 +110,7 @@ def reproduce_command(
         _check_judging(chosen, folder, store, {"--save": save, "--owed": owed, "--merge": bool(merge)})
         state = judge_results(chosen, folder, scale=scale, only=only)
     else:
+        check_folder(store, "--store")
         _check_device(device)
         if owed and not folder.is_dir():
             raise InputError(f"{_no_results(folder)}, or leave out --owed")
@@ -146,7 +147,7 @@ def _no_results(folder: Path) -> str:
     )
 
 
-def _check(scale: str | None, html: Path | None, store: Path, force: bool) -> None:
+def _check(scale: str | None, html: Path | None, force: bool) -> None:
     """Refuse before the work, not after it."""
     from recombine.runs.experiment import SCALES
 
@@ -154,7 +155,6 @@ def _check(scale: str | None, html: Path | None, store: Path, force: bool) -> No
         raise InputError(f"--scale {scale} is unknown;{near_miss(scale, SCALES)} Scales: {listing(SCALES)}")
     if html is not None:
         check_file(html, force)
-    check_folder(store, "--store")
 
 
 def _check_figures(folder: Path, paper: Paper, only: list[str], force: bool) -> None:

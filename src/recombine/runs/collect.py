@@ -216,7 +216,9 @@ def _unpack(path: Path, folder: Path) -> None:
                 with target.open("wb") as file:
                     shutil.copyfileobj(_content(archive, member), file)
     except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
-        raise InputError(f"{path} is not a whole packed store ({error}); fetch or pack it again") from None
+        # Of a file that is no archive at all, tarfile says for every way of packing why it is not that.
+        why = str(error).partition(": - method")[0].partition("\n")[0].rstrip(":")
+        raise InputError(f"{path} is not a whole packed store ({why}); fetch or pack it again") from None
     if not members:
         raise InputError(f"{path} holds no runs of a store; pack the folder that --store named where units ran")
 

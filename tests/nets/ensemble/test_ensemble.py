@@ -245,3 +245,13 @@ def test_losses_on_signs_refuse_other_targets(loss: str) -> None:
 def test_wrong_ensembles_are_refused(wrong: dict) -> None:
     with pytest.raises(InputError):
         Ensemble(**{"architecture": MLP(4, (8,)), "seeds": SEEDS, **wrong})
+
+
+def test_a_device_that_is_not_there_is_named() -> None:
+    with pytest.raises(InputError, match="'gpu' is not a device"):
+        Ensemble(MLP(4, (3,)), [0], device="gpu").train(X, Y, rate=0.1, steps=1)
+
+
+def test_labels_beyond_the_outputs_are_refused() -> None:
+    with pytest.raises(InputError, match="labels go from 0 to 6 but there are 3 outputs"):
+        Ensemble(MLP(4, (3,), outputs=3), [0]).train(X[:2], [0, 6], rate=0.1, steps=1, loss="cross-entropy")

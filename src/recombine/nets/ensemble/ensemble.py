@@ -99,7 +99,6 @@ class Ensemble:
     def __post_init__(self) -> None:
         if self.dtype not in DTYPES:
             raise InputError(f"dtype {self.dtype!r} is not one of the words {', '.join(DTYPES)}")
-        usable_device(self.device)
         if np.ndim(self.seeds) != 1 or len(self.seeds) == 0:
             raise InputError(f"seeds is {self.seeds!r}; give at least one seed, say range(3) for three networks")
         for seed in self.seeds:
@@ -126,6 +125,7 @@ class Ensemble:
 
     def initial(self) -> tuple[Tensors, Tensors]:
         """Draw all networks: stacked parameters and running statistics, on the device."""
+        usable_device(self.device)
         scales = _per_network(self.scale, len(self), "scale")
         pairs = [(int(seed), scale) for seed, scale in zip(self.seeds, scales, strict=True)]
         drawn = [self._placed(self.architecture.initial(seed, scale)) for seed, scale in pairs]
@@ -219,7 +219,7 @@ class Ensemble:
         losses = [loss_named(name) for name in ([loss] * len(self) if isinstance(loss, str) else loss)]
         if len(losses) != len(self):
             raise InputError(f"loss has {len(losses)} entries for {len(self)} networks; give one or one each")
-        device = torch.device(self.device)
+        device = usable_device(self.device)
         samples = prepare_samples(inputs, targets, weights, self.architecture, losses, self.master, device)
         watched: Watch | None = None
         if callable(watch):
