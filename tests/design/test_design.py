@@ -285,7 +285,7 @@ def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> Non
 
 
 BAD_FILES: list[tuple[str, dict[str, Any], str]] = [
-    ("a,b,y\n", {"factors": ["a", "b"]}, "table.csv has a header but no rows"),
+    ("a,b,y\n", {"factors": ["a", "b"]}, "table.csv has no usable row .it has a header but no rows"),
     ("a,b,y\n", {}, "table.csv has a header but no rows"),
     ("a,b,y\n,,\n,,\n", {"factors": ["a", "b"]}, "no usable row .2 rows have no value of 'a'"),
     ("a,b,y\nx,p,1\nx,q,2\n", {"factors": ["a", "b"]}, "factor 'a' of table.csv has one level only"),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recombine.report.wording import (
-    percent,
-)
+from recombine.report.written import percent
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from recombine.errors import plural
-from recombine.report import wording
+from recombine.report import wording, written
 from recombine.report.theme import ink_on
 from recombine.verdicts import Verdict
 
@@ -36,7 +36,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"number": wording.number, "amount": wording.amount, "ink_on": ink_on}
+    environment.filters |= {"number": written.number, "amount": written.amount, "ink_on": ink_on}
     environment.globals |= {
         "Verdict": Verdict,
         "wording": wording,

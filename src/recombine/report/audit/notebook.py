@@ -11,10 +11,10 @@ from recombine.report.wording import (
     Tally,
     additivity_sentence,
     impossible_sentence,
-    percent,
     rows_phrase,
     verdict_sentence,
 )
+from recombine.report.written import percent
 from recombine.verdicts import Finding, Severity, Verdict
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.audit.pairs import MappedCells
 from recombine.report.audit import network_text
 from recombine.report.audit.models_figure import VERDICTS
-from recombine.report.wording import MODELS, number, percent, share, slope_text
+from recombine.report.wording import MODELS
+from recombine.report.written import number, percent, share, slope_text
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 

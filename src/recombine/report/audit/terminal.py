@@ -11,7 +11,8 @@ from recombine.jobs.advice.plan import Plan
 from recombine.report import wording
 from recombine.report.audit import network_text
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
-from recombine.report.wording import Tally, number, percent
+from recombine.report.wording import Tally
+from recombine.report.written import number, percent
 from recombine.tables.table import Table
 from recombine.verdicts import Finding, Severity, Verdict
 

@@ -1,0 +1,78 @@
+"""Numbers and lists as a reader expects them: few digits, thousands apart, shares that never round to none or all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def number(value: float | int | None, digits: int = 3) -> str:
+    """Write a number for a reader: few digits, thousands apart, a true minus sign.
+
+    Examples
+    --------
+    >>> number(12345), number(0.123456), number(-5.2299), number(254.52, 4), number(999.6), number(float("nan"))
+    ('12,345', '0.123', '−5.23', '254.5', '1,000', '–')
+    """
+    if value is None or value != value:
+        return "–"
+    whole = isinstance(value, int | np.integer) or 10 ** (digits - 1) <= abs(value) < 1e12
+    return (f"{value:,.0f}" if whole else f"{value:.{digits}g}").replace("-", "−")
+
+
+def amount(value: float) -> str:
+    """Write a count that may be a weight: whole numbers in full.
+
+    Examples
+    --------
+    >>> amount(12345.0), amount(2.5)
+    ('12,345', '2.5')
+    """
+    return number(int(value)) if value == int(value) else number(value)
+
+
+def percent(part: int, whole: int) -> str:
+    """Write a share that never rounds to none or all unless it is.
+
+    Examples
+    --------
+    >>> percent(1, 3), percent(9999, 10000), percent(1, 10**12), percent(0, 5)
+    ('33.3 %', '> 99.9 %', '< 0.1 %', '0.0 %')
+    """
+    return share(part / whole if whole else 0.0)
+
+
+def share(value: float) -> str:
+    """Write a number between 0 and 1 as a percentage that never rounds to none or all unless it is.
+
+    Examples
+    --------
+    >>> share(0.25), share(1.0), share(0.99999), share(-0.4)
+    ('25.0 %', '100.0 %', '> 99.9 %', '−40.0 %')
+    """
+    if 0.999 < value < 1:
+        return "> 99.9 %"
+    return "< 0.1 %" if 0 < value < 0.001 else f"{100 * value:.1f} %".replace("-", "−")
+
+
+def slope_text(value: float) -> str:
+    """Write the share of a factor's effect that carries over.
+
+    Examples
+    --------
+    >>> slope_text(0.8478), slope_text(float("nan"))
+    ('85%', 'not varied')
+    """
+    return "not varied" if np.isnan(value) else f"{value:.0%}"
+
+
+def join_words(items: Sequence[str]) -> str:
+    """Join words as a sentence does.
+
+    Examples
+    --------
+    >>> join_words(["carrier", "origin", "dest"])
+    'carrier, origin and dest'
+    """
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
