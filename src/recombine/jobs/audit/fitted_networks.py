@@ -17,6 +17,7 @@ from recombine.cells.conjunctions import canonical, distinct
 from recombine.design.design import Design
 from recombine.errors import SolverError
 from recombine.jobs.audit.additivity import OrderCheck
+from recombine.jobs.audit.noise import cell_noise
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.left_out import predict_left_out
@@ -150,7 +151,8 @@ def score_seen(design: Design, check: OrderCheck, seed: int) -> Scored | None:
         for name, depth in _asked(DEPTHS)
     }
     source = "seen cells, each predicted from the others"
-    return Scored(source, outcome[known], check.predicted[known], mean[known], check.noise, networks)
+    noise = None if check.at_most else check.noise
+    return Scored(source, outcome[known], check.predicted[known], mean[known], noise, networks)
 
 
 def _score_tenth(design: Design, seed: int) -> Scored | None:
@@ -179,11 +181,12 @@ def _score_tenth(design: Design, seed: int) -> Scored | None:
 
 
 def _noise(design: Design, places: IntArray) -> float | None:
-    """Return the root mean square of the noise of the cells' mean outcomes, from the training cells' replicates."""
-    if design.spread is None or design.freedom is None:
+    """Return the root mean square of the noise of the mean outcomes of rows ``places`` (T,), where it is known.
+
+    A cell that was held out counts as a measurement like those of the seen cells.
+    """
+    noise, count = cell_noise(design), design.precision
+    if noise is None or noise.at_most:
         return None
-    freedom = float(design.freedom[design.train].sum())
-    if freedom < 1:
-        return None
-    variance = float(design.spread[design.train].sum()) / freedom
-    return float(np.sqrt(np.mean(variance / design.precision[places])))
+    single = float(np.average(noise.variances * count[design.train], weights=count[design.train]))
+    return float(np.sqrt(np.mean(single / count[places])))
