@@ -46,4 +46,6 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "stream", nothing)
     monkeypatch.setattr(torch.cuda, "graph", nothing)
     monkeypatch.setattr(torch.cuda, "CUDAGraph", StandIn)
+    monkeypatch.setattr(torch.cuda, "get_rng_state", torch.get_rng_state)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", torch.set_rng_state)
     monkeypatch.setattr(graphs.ReplayedStep, "_record", recorded)

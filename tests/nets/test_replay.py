@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from recombine.nets.architecture import Architecture
 from recombine.nets.architectures.convnet import ConvNet
@@ -15,6 +16,7 @@ from recombine.nets.architectures.resnet import ResNet
 from recombine.nets.architectures.vit import ViT
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.ledger import Trained
+from recombine.nets.ensemble.modules import Module
 from recombine.nets.ensemble.optimisers import SGD, Adam, Optimiser
 
 RNG = np.random.default_rng(0)
@@ -53,6 +55,18 @@ def agree(one: Trained, other: Trained, tolerance: float) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_recording_leaves_no_trace(case: str) -> None:
     agree(train(case, "cpu", replay=True), train(case, "cpu", replay=False), 1e-12)
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_recording_draws_no_dropout() -> None:
+    """A training that goes on records anew; its dropout must go on where it was."""
+    draw = lambda: nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.5), nn.Linear(8, 1))  # noqa: E731
+    found = []
+    for replay in (False, True):
+        torch.manual_seed(5)
+        ensemble = Ensemble(Module(draw), range(2), dtype="float64", chunk=2, replay=replay)
+        found.append(ensemble.train(VECTORS, Y, rate=0.01, steps=12, batch=5))
+    agree(*found, 1e-12)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

@@ -41,6 +41,7 @@ class ReplayedStep:
     def _record(self, rows: Tensor | None) -> tuple[Any, Tensor | None]:
         place = None if rows is None else rows.clone()
         before = [tensor.detach().clone() for tensor in self.state()]
+        chance = torch.cuda.get_rng_state()  # dropout of the warming up draws from it
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -51,6 +52,7 @@ class ReplayedStep:
         with torch.cuda.graph(graph):
             self.step(place)
         self._go_back(before)
+        torch.cuda.set_rng_state(chance)
         return graph, place
 
     @torch.no_grad()
