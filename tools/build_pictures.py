@@ -1,22 +1,119 @@
-"""Draw the picture of the README from the bundled table: python tools/build_pictures.py."""
+"""Draw the picture of the README from the bundled table and the stored trials: python tools/build_pictures.py."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import recombine as rc
 from recombine.data import flights_path
-from recombine.report.audit import ModelsFigure
+from recombine.report.figure import Figure
+from recombine.report.theme import HAIR, INK, SOFT, inches, symbol_marker
+from recombine.tables import Table
 
-IMAGES = Path(__file__).parents[1] / "docs" / "images"
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+ROOT = Path(__file__).parents[1]
+IMAGES, TRIALS = ROOT / "docs" / "images", ROOT / "results" / "audit" / "forecast.json"
+#: Rows of the first panel: as the comparison of models names them, and as the picture does.
+MODELS = {
+    "additive least squares": "effects added",
+    "random forest": "random forest",
+    "neural network (MLP)": "network, trained",
+    "theory: network, NTK": "network, forecast",
+}
+VERDICTS = (rc.Verdict.DETERMINED, rc.Verdict.DISCONNECTED, rc.Verdict.UNSEEN_LEVEL)
+
+
+class Summary(Figure):
+    """What two models do by verdict, and what was forecast of networks beside what trained ones did."""
+
+    name = "summary"
+
+    def __init__(self, models: Table, trials: dict[str, Any]) -> None:
+        self.models = [row for row in models.rows() if row["share"] == 0.2 and row["model"] in MODELS]
+        self.tables = int(trials["tables"])
+        rows = trials["rows"]
+        self._table = Table({name: np.array([row[name] for row in rows]) for name in rows[0]})
+
+    @property
+    def table(self) -> Table:
+        """The trials of the second panel."""
+        return self._table
+
+    @property
+    def alternative(self) -> str:
+        """The picture in a sentence."""
+        return "Errors of models by verdict; and errors of networks as forecast against those of trained ones."
+
+    def _draw(self) -> Canvas:
+        from matplotlib.figure import Figure as Canvas
+
+        figure = Canvas(figsize=inches(820, 275))
+        left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [1.15, 1]})
+        figure.subplots_adjust(left=0.16, right=0.985, top=0.9, bottom=0.185, wspace=0.28)
+        self._by_verdict(left)
+        self._forecasts(right)
+        return figure
+
+    def _by_verdict(self, axes: Axes) -> None:
+        heights = {name: place for place, name in enumerate(MODELS)}
+        for row in self.models:
+            errors = [float(row[verdict.word]) for verdict in VERDICTS]
+            axes.plot([min(errors), max(errors)], [heights[row["model"]]] * 2, color=HAIR, linewidth=2, zorder=1)
+            for verdict, error in zip(VERDICTS, errors, strict=True):
+                look: dict[str, Any] = {"ms": 9, "mfc": verdict.colour, "mec": INK, "mew": 0.5, "zorder": 3}
+                look["label"] = verdict.word if heights[row["model"]] == 0 else None
+                axes.plot(
+                    [error],
+                    [heights[row["model"]]],
+                    linestyle="none",
+                    marker=symbol_marker(verdict),
+                    clip_on=False,
+                    **look,
+                )
+        axes.set_yticks(range(len(MODELS)), list(MODELS.values()))
+        axes.set_ylim(len(MODELS) - 0.5, -0.5)
+        axes.set_xlim(0, 119)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel("error on unseen combinations, minutes")
+        axes.legend(
+            loc="lower left", bbox_to_anchor=(-0.42, 1.0), ncols=3, frameon=False, fontsize=11, handletextpad=0.1,
+            columnspacing=1.0,
+        )  # fmt: skip
+
+    def _forecasts(self, axes: Axes) -> None:
+        said, did = (self._table[name] / self._table["scale"] for name in ("forecast", "trained"))
+        ends = np.array([0.03, 2])
+        axes.fill_between(ends, ends / 1.2, ends / 0.8, color=HAIR, alpha=0.6, linewidth=0, zorder=0)
+        axes.plot(ends, ends, color=SOFT, linewidth=0.8, zorder=1)
+        axes.plot(said, did, linestyle="none", marker="o", ms=5, mfc=rc.Verdict.DETERMINED.colour, mec=INK, mew=0.4)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlim(*ends)
+        axes.set_ylim(*ends)
+        ticks = [0.03, 0.1, 0.3, 1]
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+        axes.set_xlabel("forecast error (in standard deviations)")
+        axes.set_ylabel("error of the trained network", labelpad=2)
+        close = int((np.abs(said / did - 1) <= 0.2).sum())
+        words = f"{close} of {len(said)} splits of\n{self.tables} real tables\nwithin 20 %"
+        axes.text(0.04, 0.96, words, transform=axes.transAxes, va="top", fontsize=11.5)
 
 
 def main() -> None:
-    """Write docs/images/models.png."""
+    """Write docs/images/summary.png."""
     design = rc.Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd")
-    figure = ModelsFigure(rc.audit(design).compare_models(), "minutes")
+    trials = json.loads(TRIALS.read_text(encoding="utf-8"))
     IMAGES.mkdir(exist_ok=True)
-    figure.save(IMAGES / "models.png")
+    Summary(rc.audit(design).compare_models(), trials).save(IMAGES / "summary.png")
 
 
 if __name__ == "__main__":
