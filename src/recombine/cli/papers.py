@@ -30,18 +30,25 @@ STORE = Path(".recombine")
 def papers_command(
     name: Annotated[str | None, typer.Argument(help="Show the claims of this paper only.")] = None,
     results: Annotated[Path | None, typer.Option(help="Results folder (by default ./results).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Every claim as JSON, with verdict and numbers.")] = False,
 ) -> None:
-    """List papers, their claims, and what has been established at which scale."""
+    """List papers, their claims, and what has been established of whose statements."""
     from recombine.papers import available, find
     from recombine.papers.record import load_record, record_of
     from recombine.papers.reproduce import from_results
     from recombine.papers.results import default_folder
-    from recombine.report.papers.terminal import paper_lines
+    from recombine.report.json_text import json_text
+    from recombine.report.papers.terminal import claim_entries, paper_lines
 
     folder = results or default_folder()
     known = folder.is_dir()
     if results is not None and not known:
         raise InputError(_no_results(folder))
+    if as_json:
+        papers = list(available().values()) if name is None else [find(name)]
+        record = load_record(folder) if known else {}
+        say(json_text([entry for paper in papers for entry in claim_entries(paper, record)]) + "\n")
+        return
     if name is not None:
         say(_rendered(from_results(find(name), folder)), drawn=True)
     listed = available().values() if name is None else ()
@@ -94,8 +101,9 @@ def reproduce_command(
     store: Annotated[Path, typer.Option(help="Folder of finished units; an interrupted run continues.")] = STORE,
     force: Annotated[bool, typer.Option("--force", help="Overwrite report, figures and differing rows.")] = False,
 ) -> None:
-    """Run a paper's experiments and check every claim; exit code 1 if one fails."""
+    """Run a paper's experiments and check every claim; exit code 1 if a verdict is not the recorded one."""
     from recombine.papers import find
+    from recombine.papers.record import changed_verdicts, load_record
     from recombine.papers.reproduce import from_results as judge_results
     from recombine.papers.results import default_folder
 
@@ -132,7 +140,10 @@ def reproduce_command(
         say(f"report written to {html.resolve()}\n")
     if figures is not None:
         say(_draw(state, figures) + "\n")
-    raise typer.Exit(1 if state.failed else 0)
+    changed = changed_verdicts(state, load_record(folder))
+    for name, words in changed.items():
+        print(f"recombine: {name}: {words}", file=sys.stderr)
+    raise typer.Exit(1 if changed else 0)
 
 
 def _numbers(only: list[str]) -> list[str]:
@@ -379,7 +390,7 @@ def _live() -> Iterator[Watch | None]:
 
 def _rendered(state: Reproduction) -> str:
     """Return the table of claims, what stands out, and the tally, as text for standard output."""
-    from recombine.report.papers.terminal import claim_grid, legend, remarks, tally
+    from recombine.report.papers.terminal import claim_grid, legend, remarks, tally_by_whose
 
     def draw(console: Console) -> None:
         console.print(f"[bold]{state.paper.name}[/bold]  {state.paper.title} ({state.paper.citation})\n")
@@ -387,10 +398,8 @@ def _rendered(state: Reproduction) -> str:
         console.print()
         for line in remarks(state):
             console.print(line, markup=False)
-        console.print(
-            f"{plural(len(state.claims), 'claim')}: {tally(state.standings)}",
-            markup=False,
-        )
+        told = tally_by_whose((claim.says, state.outcomes[claim.id].verdict) for claim in state.claims)
+        console.print(f"{told}.", markup=False)
         if words := legend(state):
             console.print(words, markup=False)
 

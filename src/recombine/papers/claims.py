@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from recombine.errors import InputError, RecombineError, listing
 from recombine.papers.bounds import Bound, ByScale
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 #: Where all bounds are the paper's and something stood in for its data, or all belong to other scales.
 NOTHING_ASKED = "no bound is for results of this kind"
+
+#: Whose a statement is: in the paper's text or figures, in files its authors released, a consequence of these, ours.
+Says = Literal["paper", "authors' files", "follows from the paper", "ours"]
+SAYS: tuple[Says, ...] = get_args(Says)
 
 Bounds = Mapping[str, Bound | ByScale]
 Measure = Callable[[Table], Measured]
@@ -34,8 +38,10 @@ class Claim:
         Within the paper: ``"4"``, ``"13b"``.
     statement : str
         What is claimed, in one sentence a newcomer understands.
+    says : {"paper", "authors' files", "follows from the paper", "ours"}
+        Whose statement it is. Statements of ours never count as the paper's.
     source : str
-        Where it is said: theorem, figure, or "ours".
+        Where it is said, so that a reader can find it: theorem, or figure and panel of a version of the paper.
     reads : str
         Name of the experiment whose rows are read.
     measure : callable
@@ -48,6 +54,16 @@ class Claim:
         The claim contradicts the paper if all of these hold.
     means : str
         What a contradiction means, in a sentence.
+    incomparable : str
+        Why what we can run cannot decide the statement; then numbers are shown and nothing is judged.
+    exploratory : bool
+        Whether the statement or its bounds were written after seeing the data, so that it is no test.
+    moved : str
+        What a bound was before it was moved, and why.
+    risk : str
+        What could make the verdict wrong, in a line.
+    theme : str
+        Under which heading of the page it stands.
     figure : str or tuple of str
         Names of the figures that show it.
     paper : str
@@ -58,7 +74,7 @@ class Claim:
     >>> from recombine.papers.bounds import Above
     >>> def margins(rows):
     ...     return Measured({"smallest margin": rows["margin"].min()}, f"{len(rows)} fits")
-    >>> claim = Claim("1", "Margins are positive.", "ours", "fits", margins, {"smallest margin": Above(0)})
+    >>> claim = Claim("1", "Margins are positive.", "ours", "", "fits", margins, {"smallest margin": Above(0)})
     >>> outcome = claim.read(Table({"margin": [0.2, 0.5]}))
     >>> outcome.verdict, outcome.value, claim.expected
     (<Standing.HOLDS: 'holds'>, 'smallest margin: 0.2', 'smallest margin above 0')
@@ -68,6 +84,7 @@ class Claim:
 
     number: str
     statement: str
+    says: Says
     source: str
     reads: str
     measure: Measure
@@ -75,8 +92,17 @@ class Claim:
     published: Bounds = field(default_factory=dict)
     contradicted: Bounds = field(default_factory=dict)
     means: str = ""
+    incomparable: str = ""
+    exploratory: bool = False
+    moved: str = ""
+    risk: str = ""
+    theme: str = ""
     figure: str | tuple[str, ...] = ()
     paper: str = ""
+
+    def __post_init__(self) -> None:
+        if self.contradicted and self.says == "ours":
+            raise RecombineError(f"claim {self.number} is a statement of ours, which cannot contradict the paper")
 
     def __repr__(self) -> str:
         return f"Claim({self.id!r}, reads {self.reads!r})"
@@ -90,6 +116,11 @@ class Claim:
     def figures(self) -> tuple[str, ...]:
         """Names of the figures that show it."""
         return (self.figure,) if isinstance(self.figure, str) else self.figure
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is a statement of ours."""
+        return self.says == "ours"
 
     @property
     def place(self) -> tuple[int, str]:
@@ -124,6 +155,10 @@ class Claim:
         parts = tuple(self._part(name, bounds, held, measured) for name in measured.numbers)
         note = "direction only" if measured.stands_in else measured.note
         outcome = Outcome(Standing.HOLDS, parts, _joined("; ", measured.detail, measured.stands_in), note=note)
+        if self.incomparable:
+            return replace(
+                outcome, verdict=Standing.NOT_COMPARABLE, detail=_joined(". ", self.incomparable, outcome.detail)
+            )
         against = self._chosen(self.contradicted, measured)
         # A bound that does not speak at this scale cannot bear witness against the paper.
         if against.keys() == self.contradicted.keys() != set() and all(
@@ -175,7 +210,7 @@ class Claim:
             if not evidence.provenance.planned:
                 raise
             outcome = Outcome.not_run(f"the units of {self.reads!r} that were run do not decide it")
-        return replace(outcome, scale=evidence.extent)
+        return replace(outcome, scale=evidence.scale, extent=evidence.extent)
 
 
 def _joined(between: str, *texts: str) -> str:
@@ -189,7 +224,7 @@ def claims(paper: str, *listed: Claim) -> tuple[Claim, ...]:
     --------
     >>> def nothing(rows):
     ...     return Measured({})
-    >>> [claim.id for claim in claims("demo", *(Claim(n, "", "", "", nothing) for n in ("10", "2b", "2a")))]
+    >>> [one.id for one in claims("demo", *(Claim(n, "", "ours", "", "", nothing) for n in ("10", "2b", "2a")))]
     ['demo/2a', 'demo/2b', 'demo/10']
     """
     return tuple(sorted((replace(claim, paper=paper) for claim in listed), key=lambda claim: claim.place))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from recombine.errors import RecombineError
 from recombine.papers.paper import Paper
 from recombine.papers.standing import Standing
+
+if TYPE_CHECKING:
+    from recombine.papers.reproduce import Reproduction
 
 FILE = "verdicts.json"
 
@@ -21,15 +25,24 @@ class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ----------
     verdict : str
         By the largest scale at hand.
+    says : str
+        Whose statement it is.
     scale : str
         Scale and extent of the results that decide it; empty where there are none.
     quick : str
         By results of scale quick alone.
+    measured : str
+        The numbers behind the verdict.
+    units : list of int
+        How many units of the experiment's grid were run, and how many it has.
     """
 
     verdict: str
+    says: str
     scale: str
     quick: str
+    measured: str
+    units: list[int]
 
     @property
     def standing(self) -> Standing:
@@ -50,7 +63,35 @@ def record_of(paper: Paper, folder: Path) -> Record:
     found = {}
     for claim in paper.claims:
         outcome = claim.judge(best)
-        found[claim.id] = Recorded(outcome.verdict.value, outcome.scale, claim.judge(quick).verdict.value)
+        told = best.get(claim.reads)
+        ran = len(told.provenance.settings) if told else 0
+        planned = (told.provenance.planned or ran) if told else len(paper.by_name[claim.reads].units("full"))
+        small = claim.judge(quick).verdict.value
+        found[claim.id] = Recorded(
+            outcome.verdict.value, claim.says, outcome.scale, small, outcome.value, [ran, planned]
+        )
+    return found
+
+
+def changed_verdicts(state: Reproduction, record: Mapping[str, Recorded]) -> dict[str, str]:
+    """Return the claims whose verdict is not the recorded one, each with both in words.
+
+    Claims that have no record, or that this run did not decide, are left out.
+
+    Examples
+    --------
+    >>> from recombine.papers import Reproduction, find
+    >>> changed_verdicts(Reproduction(find("kernel-theory"), find("kernel-theory").claims, {}), {})
+    {}
+    """
+    found = {}
+    for claim in state.claims:
+        outcome, known = state.outcomes[claim.id], record.get(claim.id)
+        if known is None or outcome.verdict is Standing.NOT_RUN:
+            continue
+        before = known.quick if state.results[claim.reads].scale == "quick" != known.scale else known.verdict
+        if before != outcome.verdict.value:
+            found[claim.id] = f"{before} on record, {outcome.verdict.value} now"
     return found
 
 

@@ -78,9 +78,10 @@ class Evidence:
 
     @property
     def extent(self) -> str:
-        """The scale, and how much of the grid was run where it was not all."""
+        """How much was run, in words."""
         planned, ran = self.provenance.planned, len(self.provenance.settings)
-        return f"{self.scale} ({ran} of {planned} units)" if planned else self.scale
+        whose = "the small grid" if self.scale == "quick" else "the paper's grid"
+        return f"{ran} of {planned} units of {whose}" if planned else f"all of {whose}"
 
 
 def default_folder() -> Path:

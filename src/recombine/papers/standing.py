@@ -18,20 +18,22 @@ class Standing(StrEnum):
     HOLDS = "holds"
     FAILS = "fails"
     CONTRADICTS = "contradicts"
+    NOT_COMPARABLE = "not comparable"
     NOT_RUN = "not run"
 
     @property
     def symbol(self) -> str:
         """A mark that reads without colour."""
-        return {"holds": "✓", "fails": "✗", "contradicts": "≠", "not run": "○"}[self.value]
+        return {"holds": "✓", "fails": "✗", "contradicts": "≠", "not comparable": "∥", "not run": "○"}[self.value]
 
     @property
     def meaning(self) -> str:
         """The word in a sentence."""
         return {
             "holds": "what we measured agrees with the statement, within the bounds it names",
-            "fails": "what we measured misses a bound of the claim, and we cannot say that the statement is wrong",
-            "contradicts": "our measurement is solid and differs from the published statement; the text says how",
+            "fails": "the statement was tested as it was made and did not come out; we cannot say that it is wrong",
+            "contradicts": "the same, shown by two routes and enough seeds; the text says how sure that is",
+            "not comparable": "what we can run cannot decide it; the text says why",
             "not run": "nothing that was run decides it",
         }[self.value]
 
@@ -75,7 +77,9 @@ class Outcome:
     detail : str
         How they were measured and what stands out; for a contradiction, the numbers on both sides and how sure we are.
     scale : str
-        Scale of the experiment that was read, and how much of its grid was run if not all; empty when none was.
+        Scale of the experiment that was read; empty when none was.
+    extent : str
+        How much of its grid was run, in words.
     note : str
         Restricts what was judged, such as "direction only".
 
@@ -90,6 +94,7 @@ class Outcome:
     parts: tuple[Part, ...] = ()
     detail: str = ""
     scale: str = ""
+    extent: str = ""
     note: str = ""
 
     @property
@@ -97,6 +102,11 @@ class Outcome:
         """The measured numbers in one line."""
         listed = "; ".join(part.measured for part in self.parts) or "-"
         return f"{listed} ({self.note})" if self.note else listed
+
+    @property
+    def run(self) -> str:
+        """What was run, in words."""
+        return "; ".join(text for text in (self.note, self.extent) if text)
 
     @classmethod
     def not_run(cls, detail: str) -> Outcome:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 
-def json_text(record: Mapping[str, object]) -> str:
-    """Return a record as JSON; numbers that do not exist are null.
+def json_text(record: Mapping[str, object] | Sequence[object]) -> str:
+    """Return a record, or a list of them, as JSON; numbers that do not exist are null.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def json_text(record: Mapping[str, object]) -> str:
     """
     import msgspec
 
-    document = msgspec.json.encode(_plain(dict(record)))
+    document = msgspec.json.encode(_plain(dict(record) if isinstance(record, Mapping) else list(record)))
     return msgspec.json.format(document, indent=2).decode()
 
 

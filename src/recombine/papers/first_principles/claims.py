@@ -22,6 +22,7 @@ CLAIMS = claims(
     _of_decoders(
         "1",
         "Trained on all combinations, compositional and monolithic decoders both fit.",
+        says="paper",
         source="results table, rows Random",
         measure=decoders.random_scores,
         # Below the published 0.957 and 0.931; at the shorter scales below our own first runs.
@@ -39,6 +40,7 @@ CLAIMS = claims(
         "2",
         "Trained on planes, the compositional decoder gets all combinations right; the monolithic one fails, though "
         "both fit the planes.",
+        says="paper",
         source="results table, rows Orthogonal",
         measure=decoders.plane_scores,
         expect={
@@ -51,6 +53,7 @@ CLAIMS = claims(
     _of_decoders(
         "3",
         "The shape of a sufficient support does not matter: a wide diagonal and normal planes are as good as all.",
+        says="paper",
         source="results table, rows Diagonal 0.2 and Orthogonal Normal",
         measure=decoders.shape_losses,
         expect={"loss of R2": _on_sprites(AtMost(0.02), full=AtMost(0.01))},
@@ -59,6 +62,7 @@ CLAIMS = claims(
     _of_decoders(
         "4a",
         "A gap in one sprite's positions leaves the fit on the support alone and costs accuracy inside the gap.",
+        says="paper",
         source="figure of the gap",
         measure=decoders.gap_costs,
         expect={
@@ -71,6 +75,7 @@ CLAIMS = claims(
     _of_decoders(
         "4b",
         "Inside the gap the error does not depend on where the other sprite is.",
+        says="paper",
         source="figure of the gap",
         measure=decoders.gap_thirds,
         expect={"thirds differ by": AtMost(0.3, "%")},
@@ -78,6 +83,7 @@ CLAIMS = claims(
     Claim(
         "4c",
         "In the map of both sprites' x, the gap raises the error in the columns it leaves out and nowhere else.",
+        says="paper",
         source="figure of the gap",
         reads="pictures",
         measure=decoders.gap_columns,
@@ -87,6 +93,7 @@ CLAIMS = claims(
     _of_decoders(
         "5a",
         "A diagonal that is too narrow generalizes worse than a wide one.",
+        says="paper",
         source="results table, rows Diagonal",
         measure=decoders.diagonal_scores,
         expect={"wide less narrow": Above(0)},
@@ -95,6 +102,7 @@ CLAIMS = claims(
     _of_decoders(
         "5b",
         "On the narrow diagonal the outcome is bimodal over seeds.",
+        says="authors' files",
         source="released results, Diagonal 0.05",
         measure=decoders.diagonal_seeds,
         expect={"seeds below 0.5": AtLeast(2), "seeds above 0.8": AtLeast(2)},
@@ -103,6 +111,7 @@ CLAIMS = claims(
         "6",
         "A narrow diagonal hides some of the back sprites' pixels, counted together, from 200 drawn fronts; a wide one "
         "hides none.",
+        says="ours",
         source="ours, on the published supports",
         reads="visibility",
         measure=ranks.hidden_shares,
@@ -118,6 +127,7 @@ CLAIMS = claims(
         "6b",
         "Of six supports (random, orthogonal, orthogonal*, orthogonal gap, diagonal 0.2 and 0.05) only the one with a "
         "gap is not compositional; only one plane behind and the narrow diagonal leave pixels of a back sprite unseen.",
+        says="paper",
         source="the definitions, on the published supports",
         reads="sketches",
         measure=ranks.unmet_conditions,
@@ -126,6 +136,7 @@ CLAIMS = claims(
     Claim(
         "7a",
         "One front anchor hides 40 pixels of the back, two hide none; alpha compositing never has full rank.",
+        says="paper",
         source="Sec. 4, checked on the sprites",
         reads="ranks",
         measure=ranks.full_rank_pixels,
@@ -139,6 +150,7 @@ CLAIMS = claims(
     Claim(
         "7b",
         "Gauge freedom explains hard and soft occlusion, but not that alpha compositing generalises.",
+        says="ours",
         source="ours",
         reads="ranks",
         measure=ranks.open_shares,
@@ -153,6 +165,7 @@ CLAIMS = claims(
     Claim(
         "7c",
         "With one anchor in front, the back's pixels of deficient rank are exactly those that the anchor covers.",
+        says="ours",
         source="ours",
         reads="rank-maps",
         measure=ranks.deficient_pixels,
@@ -161,6 +174,7 @@ CLAIMS = claims(
     _of_decoders(
         "8a",
         "With one plane for each slot, decoders are clearly worse on all combinations than with two for the back.",
+        says="paper",
         source="row Orthogonal*",
         measure=decoders.one_plane_errors,
         expect={"error with one plane / two": Above(1.3, "x")},
@@ -170,6 +184,7 @@ CLAIMS = claims(
         "8b",
         "With one plane for each slot the added error lies on the back anchor's pixels: without them it is that of two "
         "planes, and the pixels that the front anchor hides hardly matter.",
+        says="ours",
         source="ours",
         measure=decoders.ghost_shares,
         expect={"error on B": Above(0.25, "%"), "error on O": Below(0.02, "%"), "rest / two planes": Near(1, 0.15)},
@@ -178,6 +193,7 @@ CLAIMS = claims(
     Claim(
         "9a",
         "A clamped RGBa decoder whose opacities all start at 0 or below gets no gradient at all, so it stays black.",
+        says="ours",
         source="ours, with the authors' seeds 0 to 4",
         reads="collapse",
         measure=checks.start_opacities,
@@ -191,6 +207,7 @@ CLAIMS = claims(
     _of_decoders(
         "9b",
         "Whether an RGBa decoder collapses to black is decided by its first weights.",
+        says="authors' files",
         source="released results: seeds 1 and 4 are black",
         measure=decoders.collapses,
         expect={"seeds foretold wrongly": Is(0), "seeds that start black": AtLeast(1), "seeds that do not": AtLeast(1)},
@@ -198,6 +215,7 @@ CLAIMS = claims(
     _of_decoders(
         "9c",
         "With a sigmoid instead of a clamp no RGBa decoder dies, but it learns more slowly.",
+        says="ours",
         source="ours",
         measure=decoders.sigmoid_scores,
         expect={"R2, sigmoid": Above(0.5), "clamp less sigmoid": Above(0)},
@@ -205,6 +223,7 @@ CLAIMS = claims(
     _of_decoders(
         "10",
         "RGBa composition beats soft addition on all combinations, although it violates sufficient support.",
+        says="paper",
         source="results table, row Orthogonal RGBa",
         measure=decoders.rgba_scores,
         expect={"RGBa less soft": Above(0), "errors, RGBa / soft": by_scale(full=Near(0.42, 0.1))},
@@ -214,6 +233,7 @@ CLAIMS = claims(
         "11",
         "Soft occlusion's front Jacobian has determinant s^3 (1 + (1 - s)(q - t)): one anchor will do, "
         "but for yellow, cyan and magenta.",
+        says="ours",
         source="ours",
         reads="determinants",
         measure=theory.occlusion_determinants,
@@ -227,6 +247,7 @@ CLAIMS = claims(
     Claim(
         "12",
         "Six unknowns need ceil(6 / N) anchors of N outputs; summing Jacobians instead of stacking loses rank.",
+        says="paper",
         source="Def. sufficient support",
         reads="anchor-counts",
         measure=theory.anchors_needed,
@@ -240,6 +261,7 @@ CLAIMS = claims(
     Claim(
         "13a",
         "On a grid, seen cells determine the others exactly if rank J_P = rank J_grid: refitting agrees.",
+        says="ours",
         source="ours, discrete form of Thm 1",
         reads="finite-grids",
         measure=theory.refit_agreement,
@@ -255,6 +277,7 @@ CLAIMS = claims(
     Claim(
         "13b",
         "For addition the criterion is the graph verdict of the audit, cell by cell.",
+        says="ours",
         source="ours",
         reads="finite-grids",
         measure=theory.graph_agreement,
@@ -263,6 +286,7 @@ CLAIMS = claims(
     Claim(
         "13c",
         "Ranks of a fixed instance, with and without a known start.",
+        says="ours",
         source="ours",
         reads="grid-table",
         measure=theory.fixed_ranks,
@@ -271,6 +295,7 @@ CLAIMS = claims(
     Claim(
         "14",
         "Two planes give back the components if they are known at one point; a wrong start ruins f unless C adds.",
+        says="paper",
         source="Thm 1 and its assumption A4",
         reads="reconstruction",
         measure=theory.start_errors,
@@ -279,6 +304,7 @@ CLAIMS = claims(
     Claim(
         "15a",
         "An additive model of an additive truth errs by e(z1, b) + e(a, z2) - e(a, b), whatever it has learned.",
+        says="ours",
         source="ours",
         reads="additive",
         measure=decoders.additive_residuals,
@@ -287,6 +313,7 @@ CLAIMS = claims(
     Claim(
         "15b",
         "Trained on three planes, additive models err three times as much on all combinations as on the planes.",
+        says="ours",
         source="ours",
         reads="additive",
         measure=decoders.additive_ratios,
@@ -295,6 +322,7 @@ CLAIMS = claims(
     Claim(
         "16",
         "Stacked observations need no variability: a blockwise model generalises from the exact diagonal.",
+        says="authors' files",
         source="authors' notebook, numerical simulation",
         reads="simulation",
         measure=theory.simulated_scores,
@@ -309,6 +337,7 @@ CLAIMS = claims(
     Claim(
         "17",
         "The released results were trained and scored on images with hard occlusion, not with the model's soft rule.",
+        says="ours",
         source="ours, from released errors and scores",
         reads="targets",
         measure=checks.target_variances,
@@ -317,6 +346,7 @@ CLAIMS = claims(
     Claim(
         "18",
         "The vectorised renderer gives, pixel for pixel, the sprites of polygons drawn by Pillow as spriteworld does.",
+        says="ours",
         source="ours",
         reads="renderer",
         measure=checks.renderer_differences,
@@ -325,6 +355,7 @@ CLAIMS = claims(
     Claim(
         "19a",
         "Upsampling as matrix products, folded into the convolution, gives the outputs of torch's layers.",
+        says="ours",
         source="ours",
         reads="outputs",
         measure=checks.output_differences,
@@ -333,6 +364,7 @@ CLAIMS = claims(
     Claim(
         "19b",
         "On a data-centre GPU this makes a forward and backward pass at least three times faster.",
+        says="ours",
         source="ours",
         reads="upsampling",
         measure=checks.pass_speeds,
@@ -341,6 +373,7 @@ CLAIMS = claims(
     _of_decoders(
         "20",
         "Seeds hardly matter on sufficient supports and a lot on the narrow diagonal.",
+        says="paper",
         source="results table, standard deviations",
         measure=decoders.seed_spreads,
         expect={"spread over seeds": AtMost(0.002), "spread on the narrow diagonal": Above(0.1)},

@@ -27,6 +27,7 @@ CLAIMS = claims(
     Claim(
         "1",
         "A convolutional decoder trained on the donut is wrong in the hole, whatever disentangled code it reads.",
+        says="paper",
         source="abstract",
         reads="donut",
         measure=decoders.hole_errors,
@@ -42,6 +43,7 @@ CLAIMS = claims(
     Claim(
         "2",
         "The same decoders solve the donut.",
+        says="paper",
         source="abstract",
         reads="donut",
         measure=decoders.donut_errors,
@@ -55,6 +57,7 @@ CLAIMS = claims(
     Claim(
         "3",
         "With a one-hot code they paint, in the hole, a superposition of the images they saw in that column and row.",
+        says="paper",
         source="abstract; statistics ours",
         reads="donut",
         measure=decoders.one_hot_superposition,
@@ -70,6 +73,7 @@ CLAIMS = claims(
     Claim(
         "4",
         "Superposition of seen images is how decoders fail in the hole, whatever the code.",
+        says="paper",
         source="abstract",
         reads="donut",
         measure=decoders.pasting_by_code,
@@ -82,6 +86,7 @@ CLAIMS = claims(
     Claim(
         "5a",
         "Regression with the binary factorized kernel is least squares on indicators of levels: it can only add.",
+        says="authors' files",
         source="released kernel analysis; ours",
         reads="identity",
         measure=kernels.least_squares_difference,
@@ -90,6 +95,7 @@ CLAIMS = claims(
     Claim(
         "5b",
         "The additive (binary) kernel, fitted to a one-hot decoder's outputs on the donut, predicts those in the hole.",
+        says="authors' files",
         source="README; ours",
         reads="donut",
         measure=decoders.additive_stand_in,
@@ -98,6 +104,7 @@ CLAIMS = claims(
     Claim(
         "6a",
         "The kernel of a one-hot code of two factors is not a product: its best product has weight 0.6825 at side 28.",
+        says="ours",
         source="ours, closed form",
         reads="one-hot-kernel",
         measure=kernels.one_hot_weight,
@@ -106,6 +113,7 @@ CLAIMS = claims(
     Claim(
         "6b",
         "The kernel of the true images is a product of one kernel per factor.",
+        says="ours",
         source="ours, closed form",
         reads="representations",
         measure=kernels.image_weight,
@@ -114,6 +122,7 @@ CLAIMS = claims(
     Claim(
         "6c",
         "Two bumps one pixel apart have similarity exp(-1/4).",
+        says="ours",
         source="ours, closed form",
         reads="representations",
         measure=kernels.pixel_similarity,
@@ -122,6 +131,7 @@ CLAIMS = claims(
     Claim(
         "7",
         "The factorization metric F of a decoder's output tells whether it composes.",
+        says="authors' files",
         source="released code",
         reads="layers",
         measure=decoders.output_geometry,
@@ -139,6 +149,7 @@ CLAIMS = claims(
         "8",
         "Convolutional decoders of bump codes re-entangle the factors: averaged over seeds, the share of main effects "
         "falls at every layer.",
+        says="paper",
         source="abstract; measure and bounds ours",
         reads="layers",
         measure=decoders.main_effects_by_layer,
@@ -148,6 +159,7 @@ CLAIMS = claims(
     Claim(
         "9a",
         "Showing each factor alone, as stripes, makes convolutional decoders of population codes compose.",
+        says="authors' files",
         source="abstract; README",
         reads="stripes",
         measure=remedies.peaks_with_stripes,
@@ -157,6 +169,7 @@ CLAIMS = claims(
     Claim(
         "9b",
         "Without stripes the same decoders get a third of the hole right, or less.",
+        says="ours",
         source="ours",
         reads="stripes",
         measure=remedies.peaks_without_stripes,
@@ -166,6 +179,7 @@ CLAIMS = claims(
     Claim(
         "10",
         "Stripes do not rescue MLPs, nor codes that are ramps.",
+        says="ours",
         source="ours",
         reads="stripes",
         measure=remedies.peaks_with_stripes_elsewhere,
@@ -175,6 +189,7 @@ CLAIMS = claims(
     Claim(
         "11",
         "The released stripe script shows what stripes do.",
+        says="authors' files",
         source="released code",
         reads="canvas",
         measure=remedies.peaks_by_canvas,
@@ -186,6 +201,7 @@ CLAIMS = claims(
     Claim(
         "12a",
         "Entropy and variance penalties together make the low-rank pixel-embedding network compose.",
+        says="authors' files",
         source="abstract; released notebook",
         reads="low-rank",
         measure=remedies.peaks_with_penalties,
@@ -196,6 +212,7 @@ CLAIMS = claims(
     Claim(
         "12b",
         "Low rank (one component per value) makes it compose.",
+        says="paper",
         source="abstract",
         reads="low-rank",
         measure=remedies.peaks_with_one_penalty,
@@ -214,6 +231,7 @@ CLAIMS = claims(
     Claim(
         "13",
         "Standard architectures without a remedy fail in the hole.",
+        says="paper",
         source="abstract",
         reads="tokens",
         measure=decoders.pixel_mlp,
@@ -225,6 +243,7 @@ CLAIMS = claims(
     Claim(
         "14",
         "A hole five bump widths wide is interpolated; from nine on it is not.",
+        says="ours",
         source="ours",
         reads="hole",
         measure=decoders.peaks_by_hole,
@@ -239,6 +258,7 @@ CLAIMS = claims(
     Claim(
         "15a",
         "Stripes cut the bumps that are needed at least fourfold.",
+        says="authors' files",
         source="README",
         reads="efficiency",
         measure=efficiency.stripe_saving,
@@ -248,6 +268,7 @@ CLAIMS = claims(
     Claim(
         "15b",
         "The bumps needed without stripes grow with the cube of the side.",
+        says="authors' files",
         source="README",
         reads="efficiency",
         measure=efficiency.bumps_exponent,
@@ -259,6 +280,7 @@ CLAIMS = claims(
     Claim(
         "16",
         "A decoder of angles blends the edges of a gap instead of rotating through it.",
+        says="authors' files",
         source="released notebook",
         reads="rotation",
         measure=remedies.gap_blends,
@@ -267,6 +289,7 @@ CLAIMS = claims(
     Claim(
         "17",
         "The other direction fails too: an encoder trained on the donut misreads images in the hole.",
+        says="authors' files",
         source="released code; bound ours",
         reads="encoder",
         measure=remedies.encoder_errors,
@@ -275,6 +298,7 @@ CLAIMS = claims(
     Claim(
         "18",
         "A model that can only add is worse in the hole than a blank image.",
+        says="ours",
         source="ours",
         reads="additive-kernel",
         measure=kernels.additive_errors,
@@ -290,6 +314,7 @@ CLAIMS = claims(
     Claim(
         "19",
         "What it paints in the hole is the mean of seen images of the column plus that of the row.",
+        says="ours",
         source="ours",
         reads="additive-kernel",
         measure=kernels.additive_pasting,
@@ -298,6 +323,7 @@ CLAIMS = claims(
     Claim(
         "20",
         "A product kernel on the code does not compose either: it knows nothing where nothing was seen.",
+        says="ours",
         source="ours",
         reads="product-kernel",
         measure=kernels.product_errors,
@@ -307,6 +333,7 @@ CLAIMS = claims(
         "21",
         "A radial Gaussian is the product of two of its own length, so fitting either to a network's outputs, as the "
         "released script does, cannot tell a factorised network from another.",
+        says="ours",
         source="ours, on the released kernel analysis",
         reads="product-kernel",
         measure=kernels.radial_difference,
@@ -315,6 +342,7 @@ CLAIMS = claims(
     Claim(
         "22",
         "Every code keeps factors orthogonal and is additive; the images they must become are not additive.",
+        says="authors' files",
         source="Sec. on codes; share ours",
         reads="representations",
         measure=kernels.code_additivity,
@@ -327,6 +355,7 @@ CLAIMS = claims(
     Claim(
         "23",
         "Depth does not help: convolutional decoders of any depth fail in the hole.",
+        says="authors' files",
         source="abstract; depth sweep of the released code",
         reads="depth",
         measure=decoders.peaks_by_depth,
@@ -335,6 +364,7 @@ CLAIMS = claims(
     Claim(
         "24",
         "The error lies in the hole and is largest far from its edge.",
+        says="ours",
         source="ours",
         reads="pictures",
         measure=decoders.error_places,

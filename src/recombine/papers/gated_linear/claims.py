@@ -11,6 +11,7 @@ CLAIMS = claims(
     Claim(
         "1",
         "Gradient flow on a two-layer gated network ends at the least group norm over the margin.",
+        says="paper",
         source="main theorem, Fig. 1",
         reads="flow",
         measure=small_problems.toy_flows,
@@ -25,6 +26,7 @@ CLAIMS = claims(
     Claim(
         "2",
         "Each unit's squared readout minus squared hidden weights does not change along the flow.",
+        says="follows from the paper",
         source="follows from the flow",
         reads="flow",
         measure=small_problems.flow_drift,
@@ -33,6 +35,7 @@ CLAIMS = claims(
     Claim(
         "3",
         "The margin problem is multiple-kernel learning: a conic program in the weights has the value of our dual.",
+        says="ours",
         source="ours",
         reads="limits",
         measure=small_problems.limit_values,
@@ -46,6 +49,7 @@ CLAIMS = claims(
     Claim(
         "4",
         "Reading rows in column-major order, as the published code does, changes the group norm.",
+        says="authors' files",
         source="authors' code",
         reads="grouping",
         measure=small_problems.norms_by_order,
@@ -54,6 +58,7 @@ CLAIMS = claims(
     Claim(
         "5a",
         "The squared norm of effective weights over all C^H contexts has a closed form.",
+        says="ours",
         source="ours",
         reads="effective",
         measure=small_problems.effective_closed_form,
@@ -62,6 +67,7 @@ CLAIMS = claims(
     Claim(
         "5b",
         "The largest margin under the effective norm is a machine with kernel K o (1 + sum_h (C [c_h = c_h'] - 1)).",
+        says="ours",
         source="ours",
         reads="limits",
         measure=small_problems.effective_kernel,
@@ -70,6 +76,7 @@ CLAIMS = claims(
     Claim(
         "6",
         "If all units share one context function, depth adds nothing: the limit is that of one layer.",
+        says="follows from the paper",
         source="follows from the theorem",
         reads="flow",
         measure=small_problems.shared_contexts,
@@ -78,6 +85,7 @@ CLAIMS = claims(
     Claim(
         "7",
         "Five architectures cost what the formulas say: the least squared norm of their parameters.",
+        says="follows from the paper",
         source="derived from the theorem",
         reads="costs",
         measure=small_problems.cost_formulas,
@@ -86,6 +94,7 @@ CLAIMS = claims(
     Claim(
         "8a",
         "On G1 the limit switches unit 0 off.",
+        says="ours",
         source="ours",
         reads="limits",
         measure=small_problems.switched_unit,
@@ -94,6 +103,7 @@ CLAIMS = claims(
     Claim(
         "8b",
         "The flow on G1 does not get near its limit of 11.79 in practice: it is above 12 at rescaled time 110.",
+        says="ours",
         source="ours (earlier calculation)",
         reads="flow",
         measure=small_problems.late_ratios,
@@ -104,6 +114,7 @@ CLAIMS = claims(
         "8c",
         "Where the limit switches a unit off (G1), the flow's excess over it falls more slowly than on the toy, once "
         f"margins are beyond {small_problems.LARGE:.0f}.",
+        says="ours",
         source="ours",
         reads="flow",
         measure=small_problems.approach_rates,
@@ -113,6 +124,7 @@ CLAIMS = claims(
     Claim(
         "9a",
         "Theory predicts trained two-layer networks (MNIST 0-4 against 5-9): same error, few disagreements.",
+        says="paper",
         source="Fig. 2",
         reads="two-layer",
         measure=norms.agreement,
@@ -123,6 +135,7 @@ CLAIMS = claims(
     Claim(
         "9b",
         "Agreement does not single out the group norm: plain L2 on zeta, without groups, agrees with training as well.",
+        says="ours",
         source="ours",
         reads="two-layer",
         measure=norms.plain_norm,
@@ -132,6 +145,7 @@ CLAIMS = claims(
     Claim(
         "10",
         "With median thresholds and 10 units, the effective L2 norm has a similar error but agrees less with training.",
+        says="paper",
         source="Fig. 2, corrected",
         reads="two-layer",
         measure=norms.effective_norm,
@@ -142,6 +156,7 @@ CLAIMS = claims(
     Claim(
         "11a",
         "A network reloaded without its thresholds, as published, seems to disagree with theory far more than it does.",
+        says="authors' files",
         source="authors' code",
         reads="two-layer",
         measure=images.lost_thresholds,
@@ -152,6 +167,7 @@ CLAIMS = claims(
     Claim(
         "11b",
         "The same for one layer with 8 bits: the published inconsistency is that of a scrambled network.",
+        says="authors' files",
         source="authors' code",
         reads="shallow",
         measure=images.lost_thresholds_of_one_layer,
@@ -162,6 +178,7 @@ CLAIMS = claims(
     Claim(
         "12",
         "Thresholds at the median beat random ones in two-layer networks, on average over all of them.",
+        says="paper",
         source="Fig. 2",
         reads="two-layer",
         measure=images.threshold_errors,
@@ -174,6 +191,7 @@ CLAIMS = claims(
     Claim(
         "13a",
         "The error of one-layer networks is U-shaped in the number of hyperplanes (fewest samples).",
+        says="paper",
         source="Fig. 2",
         reads="shallow",
         measure=images.errors_by_bits,
@@ -184,6 +202,7 @@ CLAIMS = claims(
     Claim(
         "13b",
         "Two layers beat one at every number of samples.",
+        says="paper",
         source="Fig. 2c",
         reads="two-layer",
         measure=images.depth_gains,
@@ -193,6 +212,7 @@ CLAIMS = claims(
     Claim(
         "14",
         "Theory with frozen gates explains part of ReLU networks: the more of the network it is given, the more.",
+        says="paper",
         source="Fig. 3",
         reads="relu",
         measure=images.relu_limits,
@@ -209,6 +229,7 @@ CLAIMS = claims(
     Claim(
         "15",
         "Gates alone do not make the classifier: the maximum margin on binary gates is far worse.",
+        says="paper",
         source="Fig. 3",
         reads="relu",
         measure=images.gate_errors,
@@ -219,6 +240,7 @@ CLAIMS = claims(
     Claim(
         "16",
         "Grouping contexts of different units, as the published code does, hardly changes accuracy.",
+        says="authors' files",
         source="authors' code",
         reads="two-layer",
         measure=norms.grouping_errors,
@@ -228,6 +250,7 @@ CLAIMS = claims(
     Claim(
         "17",
         "The published formula of SVM-L2 is not the L2 norm, and classifies far worse than that does.",
+        says="authors' files",
         source="authors' code",
         reads="two-layer",
         measure=norms.published_formula,
@@ -238,6 +261,7 @@ CLAIMS = claims(
     Claim(
         "18",
         "The implicit bias of small networks classifies far better than the effective L2 norm would.",
+        says="paper",
         source="Fig. 2, published SVM-L2",
         reads="two-layer",
         measure=norms.published_gap,

@@ -15,6 +15,7 @@ CLAIMS = claims(
         "1",
         "Where the right image is redundant in training (A), networks fit and fail on other pairs; where it is random "
         "(B), they do not fail.",
+        says="paper",
         source="section 5.1, figure 2",
         reads="pairs",
         measure=images.generalisation_gaps,
@@ -25,6 +26,7 @@ CLAIMS = claims(
     Claim(
         "2",
         "Networks learn faster where the right image is redundant.",
+        says="paper",
         source="section 5.1, figure 2",
         reads="pairs",
         measure=images.training_leads,
@@ -35,6 +37,7 @@ CLAIMS = claims(
     Claim(
         "3",
         "They generalise worse from early on, and end worse.",
+        says="paper",
         source="section 5.1, figure 2",
         reads="pairs",
         measure=images.unseen_accuracies,
@@ -45,6 +48,7 @@ CLAIMS = claims(
     Claim(
         "4",
         "Training on does not repair it.",
+        says="paper",
         source="section 5.1",
         reads="pairs",
         measure=images.late_accuracy,
@@ -54,6 +58,7 @@ CLAIMS = claims(
     Claim(
         "5a",
         "Predictions depend on the right image beyond what the left one says, in A and not in B.",
+        says="paper",
         source="Proposition 5, as I(prediction; Y_2 | Y_1)",
         reads="pairs",
         measure=images.conditional_bits,
@@ -64,6 +69,7 @@ CLAIMS = claims(
     Claim(
         "5b",
         "What predictions tell about the right image alone rises and falls in A, and falls to nothing in B.",
+        says="paper",
         source="Proposition 5, as I(prediction; Y_2)",
         reads="pairs",
         measure=images.marginal_bits,
@@ -80,6 +86,7 @@ CLAIMS = claims(
     Claim(
         "6",
         "Gradient descent makes the output depend on the redundant image.",
+        says="paper",
         source="Propositions 3 to 5, as the share of the gradient",
         reads="pairs",
         measure=images.gradient_shares,
@@ -93,6 +100,7 @@ CLAIMS = claims(
     Claim(
         "7",
         "The 8x8 digits show the same, without a download.",
+        says="ours",
         source="ours",
         reads="pairs",
         measure=images.digit_accuracies,
@@ -102,6 +110,7 @@ CLAIMS = claims(
         "8",
         "On SCAN, networks that saw 'jump' alone learn every training command and none of the test; with action words "
         "at random they learn both.",
+        says="paper",
         source="section 5.2, figure 4",
         reads="scan",
         measure=scan.command_accuracies,
@@ -116,6 +125,7 @@ CLAIMS = claims(
     Claim(
         "9",
         "On SCAN, A trains faster at first.",
+        says="paper",
         source="section 5.2, figure 4",
         reads="scan",
         measure=scan.early_lead,
@@ -131,6 +141,7 @@ CLAIMS = claims(
     Claim(
         "10",
         "Whether a sentence is right does not depend on whether the network is given the right symbols so far.",
+        says="ours",
         source="ours",
         reads="scan",
         measure=scan.greedy_disagreements,
@@ -139,6 +150,7 @@ CLAIMS = claims(
     Claim(
         "11a",
         "In two dimensions, part of the held-out quadrant is taken for the wrong class, even after 1,024 epochs.",
+        says="paper",
         source="section 6, figures 5 and 6",
         reads="plane",
         measure=plane.held_out_shares,
@@ -148,6 +160,7 @@ CLAIMS = claims(
     Claim(
         "11b",
         "With X_2 at random the held-out quadrant is right.",
+        says="ours",
         source="ours",
         reads="plane",
         measure=partial(plane.held_out_shares, setting="B"),
@@ -157,6 +170,7 @@ CLAIMS = claims(
     Claim(
         "11c",
         "The first epoch pushes the boundary into the held-out quadrant.",
+        says="paper",
         source="section 6, figure 5",
         reads="plane",
         measure=partial(plane.held_out_shares, epoch=1),
@@ -166,6 +180,7 @@ CLAIMS = claims(
     Claim(
         "11d",
         "The boundary moves through the held-out quadrant in the first epochs, then creeps.",
+        says="paper",
         source="section 6, figures 5 and 6",
         reads="boundaries",
         measure=plane.boundary_moves,
@@ -175,6 +190,7 @@ CLAIMS = claims(
     Claim(
         "12",
         "Gradient descent keeps a dependence that it has picked up early.",
+        says="paper",
         source="section 4, whose argument is for a local linear model",
         reads="plane",
         measure=plane.tilts,
@@ -186,6 +202,7 @@ CLAIMS = claims(
     Claim(
         "13",
         "The first step weighs each input by its covariance with the label.",
+        says="paper",
         source="section 4; exact version ours",
         reads="first-step",
         measure=theory.covariance_ratio,
@@ -194,6 +211,7 @@ CLAIMS = claims(
     Claim(
         "14",
         "A prediction has its information about the label from the input.",
+        says="paper",
         source="Proposition 2",
         reads="processing",
         measure=theory.information_kept,
@@ -202,6 +220,7 @@ CLAIMS = claims(
     Claim(
         "15",
         "Information is positive if and only if the gradient is not zero.",
+        says="paper",
         source="Proposition 1",
         reads="counterexample",
         measure=theory.step_function,
@@ -212,6 +231,7 @@ CLAIMS = claims(
     Claim(
         "16",
         "The errors of A are answers to the right image.",
+        says="ours",
         source="ours",
         reads="pairs",
         measure=images.errors_by_the_right_image,
@@ -221,6 +241,7 @@ CLAIMS = claims(
     Claim(
         "17",
         "Another loss does not change the picture.",
+        says="ours",
         source="ours",
         reads="pairs",
         measure=partial(images.generalisation_gaps, loss="cross-entropy"),
@@ -230,6 +251,7 @@ CLAIMS = claims(
     Claim(
         "18",
         "Networks that are right on the held-out quadrant by accident lose it in one epoch; B regains it, A does not.",
+        says="ours",
         source="ours",
         reads="plane",
         measure=plane.accidental_shares,

@@ -11,6 +11,7 @@ CLAIMS = claims(
     Claim(
         "1",
         "Every model with a compositionally structured kernel is a sum of seen conjunctions on unseen cells.",
+        says="paper",
         source="Thm 4.2",
         reads="additivity",
         measure=kernels.interactions,
@@ -19,6 +20,7 @@ CLAIMS = claims(
     Claim(
         "2a",
         "Depth and activation alone give the salience of every order.",
+        says="paper",
         source="Prop. 4.1",
         reads="salience",
         measure=kernels.salience_table,
@@ -28,6 +30,7 @@ CLAIMS = claims(
     Claim(
         "2b",
         "A wide random ReLU layer has the predicted S(1;2).",
+        says="paper",
         source="Prop. 4.1",
         reads="sampled-salience",
         measure=kernels.sampled_saliences,
@@ -36,6 +39,7 @@ CLAIMS = claims(
     Claim(
         "3",
         "Depth makes a lookup table: S(C;C) rises to 1 for ReLU, leaky, step and quadratic units, unlike Gaussian.",
+        says="paper",
         source="Prop. B.2, Fig. 2",
         reads="salience",
         measure=kernels.salience_by_depth,
@@ -45,6 +49,7 @@ CLAIMS = claims(
     Claim(
         "4",
         "Memorization leak: unseen sums shrink by exactly p S / (1 + (p - 2) S).",
+        says="paper",
         source="Prop. 5.1, Eq. 3",
         reads="leak",
         measure=kernels.leak_law,
@@ -54,6 +59,7 @@ CLAIMS = claims(
     Claim(
         "5",
         "Means of values and anchors, S0 and an intercept move the offset, never the slope.",
+        says="follows from the paper",
         source="follows from Eq. 3",
         reads="leak",
         measure=kernels.offsets,
@@ -68,6 +74,7 @@ CLAIMS = claims(
     Claim(
         "6",
         "Interpolation and extrapolation with as many anchors have the same slope.",
+        says="paper",
         source="Prop. 5.1",
         reads="leak",
         measure=kernels.anchor_sets,
@@ -77,6 +84,7 @@ CLAIMS = claims(
     Claim(
         "7",
         "A lazy one-hot network (scale 1, 1000 units) shrinks unseen sums as its random-feature kernel says.",
+        says="paper",
         source="Fig. addition-rich c",
         reads="onehot-addition",
         measure=onehot.lazy_slopes,
@@ -86,6 +94,7 @@ CLAIMS = claims(
     Claim(
         "8",
         "A rich network (scale 1e-6) interpolates almost perfectly and still shrinks when it extrapolates.",
+        says="paper",
         source="Fig. addition-rich",
         reads="onehot-addition",
         measure=onehot.rich_slopes,
@@ -95,6 +104,7 @@ CLAIMS = claims(
     Claim(
         "9a",
         "No kernel solves transitive equivalence: every prediction on balanced unseen pairs is zero.",
+        says="paper",
         source="Thm 4.2, Sec. 4",
         reads="equivalence",
         measure=kernels.equivalence_predictions,
@@ -103,6 +113,7 @@ CLAIMS = claims(
     Claim(
         "9b",
         "On transitive equivalence lazy networks are at chance and rich ones perfect.",
+        says="paper",
         source="Fig. 4",
         reads="onehot-equivalence",
         measure=onehot.equivalence_ends,
@@ -112,6 +123,7 @@ CLAIMS = claims(
     Claim(
         "10",
         "Every kernel with 0 < S(1;2) < 1/2 solves transitive ordering, more surely at larger distances.",
+        says="paper",
         source="Sec. 4",
         reads="ordering",
         measure=kernels.ordering_margins,
@@ -120,6 +132,7 @@ CLAIMS = claims(
     Claim(
         "11",
         "On CD-k a kernel gets all unseen cells right or none, and one inequality says which.",
+        says="paper",
         source="Sec. 5.2, Fig. 3d",
         reads="phase",
         measure=context.phases,
@@ -129,6 +142,7 @@ CLAIMS = claims(
     Claim(
         "12",
         "Wide ReLU networks up to depth 5 fail CD-3 under the hard margin and solve it under squared loss.",
+        says="paper",
         source="Fig. 3d; squared loss ours",
         reads="by-depth",
         measure=context.margins_by_depth,
@@ -137,6 +151,7 @@ CLAIMS = claims(
     Claim(
         "13a",
         "A lazy network takes the shortcut on CD-3 under logistic loss and not under squared loss.",
+        says="ours",
         source="ours",
         reads="onehot-context",
         measure=onehot.lazy_accuracies,
@@ -150,6 +165,7 @@ CLAIMS = claims(
     Claim(
         "13b",
         "ConvNets on image pairs do the same: at distance 20 squared loss beats logistic on CD-3 by over 20 points.",
+        says="ours",
         source="ours, never plotted",
         reads="mnist-context",
         measure=images.gain_of_squared_loss,
@@ -160,6 +176,7 @@ CLAIMS = claims(
     Claim(
         "14",
         "ConvNets on MNIST: CD-3 accuracy falls with distance, CD-1 and CD-2 rise and stay above 0.83.",
+        says="paper",
         source="Fig. cdm-mnist",
         reads="mnist-context",
         measure=images.context_accuracies,
@@ -170,6 +187,7 @@ CLAIMS = claims(
     Claim(
         "15",
         "ConvNets on MNIST: the slope rises with distance, and with two anchors it is larger than with one.",
+        says="paper",
         source="Fig. addition-mnist",
         reads="mnist-addition",
         measure=images.addition_slopes,
@@ -180,6 +198,7 @@ CLAIMS = claims(
     Claim(
         "16a",
         "ResNet and ViT on CIFAR: slopes stay below 0.55 and every curve of item values rises.",
+        says="paper",
         source="Fig. addition-cifar",
         reads="cifar-addition",
         measure=images.photo_addition,
@@ -188,6 +207,7 @@ CLAIMS = claims(
     Claim(
         "16b",
         "ResNet and ViT on CIFAR: CD-3 is at or below chance, CD-1 at least 8 points better.",
+        says="paper",
         source="Fig. cdm-cifar",
         reads="cifar-context",
         measure=images.photo_context,
@@ -196,6 +216,7 @@ CLAIMS = claims(
     Claim(
         "17",
         "Test error of dispersed addition falls with S(1;2) along a known curve.",
+        says="paper",
         source="Fig. addition-dispersed",
         reads="dispersed",
         measure=kernels.dispersed_errors,
@@ -205,6 +226,7 @@ CLAIMS = claims(
     Claim(
         "18",
         "Context substitution cannot be represented, yet kernels classify most of its unseen cells correctly.",
+        says="follows from the paper",
         source="follows from Thm 4.2",
         reads="substitution",
         measure=kernels.substitution_scores,
@@ -213,6 +235,7 @@ CLAIMS = claims(
     Claim(
         "19",
         "On unseen pairs alone, rich networks on the asymmetric set are far less additive than the plotted 0.86.",
+        says="paper",
         source="Fig. addition-rich; measure ours",
         reads="onehot-addition",
         measure=onehot.unseen_additivity,
@@ -221,6 +244,7 @@ CLAIMS = claims(
     Claim(
         "20",
         "The published curve of dispersed addition is that of the minimum-norm kernel model.",
+        says="paper",
         source="Fig. addition-dispersed b",
         reads="dispersed",
         measure=kernels.published_dispersed,
@@ -233,6 +257,7 @@ CLAIMS = claims(
     Claim(
         "21",
         "Shares of kernels that solve CD-1, 2 and 3 / CD-1 and 2 / CD-1 / none: hard margin; squared loss.",
+        says="paper",
         source="Fig. 3d; squared loss ours",
         reads="phase",
         measure=context.areas,
@@ -245,6 +270,7 @@ CLAIMS = claims(
     Claim(
         "22",
         "The representation alone decides whether a model takes the shortcut on CD-3.",
+        says="follows from the paper",
         source="implied by Fig. 3d, which shows one loss",
         reads="phase",
         measure=context.sides_taken,
@@ -256,6 +282,7 @@ CLAIMS = claims(
     Claim(
         "23",
         "The shortcut does not end at chance: networks that fall for it are wrong on every unseen cell of CD-3.",
+        says="ours",
         source="ours",
         reads="by-depth",
         measure=context.shallow_accuracy,
@@ -264,6 +291,7 @@ CLAIMS = claims(
     Claim(
         "24",
         "On CD-3 the failing kernel (ReLU depth 3) leans on context, the working one (quadratic) on the right pair.",
+        says="paper",
         source="Fig. 3e",
         reads="conjunctions",
         measure=context.leaned_on,
@@ -273,6 +301,7 @@ CLAIMS = claims(
     Claim(
         "25",
         "Lazy networks in the authors' parametrisation follow the random-feature kernel (NNGP), not the NTK.",
+        says="ours",
         source="ours",
         reads="onehot-addition",
         measure=onehot.which_kernel,
@@ -282,6 +311,7 @@ CLAIMS = claims(
     Claim(
         "26",
         "Networks of one to four layers all fail CD-3 under logistic loss, and lean on context.",
+        says="paper",
         source="Fig. cdm-rich",
         reads="deep-context",
         measure=onehot.deep_context,
@@ -290,6 +320,7 @@ CLAIMS = claims(
     Claim(
         "27",
         "One-hot networks of four layers leak more than those of one layer.",
+        says="paper",
         source="Fig. addition-rich",
         reads="deep-addition",
         measure=onehot.deep_addition,
@@ -298,6 +329,7 @@ CLAIMS = claims(
     Claim(
         "28",
         "One-hot networks of one to four layers all solve transitive equivalence.",
+        says="authors' files",
         source="Fig. te-deep (its settings are not released)",
         reads="deep-equivalence",
         measure=onehot.deep_equivalence,
@@ -306,6 +338,7 @@ CLAIMS = claims(
     Claim(
         "29",
         "ConvNets on MNIST learn transitive equivalence, which no kernel solves, as the images move apart.",
+        says="paper",
         source="Fig. 5e (four anchors per class, logistic loss)",
         reads="mnist-equivalence",
         measure=images.equivalence_accuracies,
@@ -316,6 +349,7 @@ CLAIMS = claims(
     Claim(
         "30",
         "Before training, the salience S(1;2) of a ConvNet's last convolution rises with distance.",
+        says="paper",
         source="Fig. 5 (drawn without numbers)",
         reads="mnist-addition",
         measure=images.untrained_salience,
@@ -324,6 +358,7 @@ CLAIMS = claims(
     Claim(
         "31",
         "Read backwards, the leak law finds less salience in ConvNets with two anchors than with one: it fits roughly.",
+        says="ours",
         source="ours, from Fig. addition-mnist (0.030 and 0.020 less)",
         reads="mnist-addition",
         measure=images.implied_salience,
@@ -332,6 +367,7 @@ CLAIMS = claims(
     Claim(
         "32",
         "ConvNets on CD-3 under logistic loss lean on context, and the more the further the images are apart.",
+        says="paper",
         source="Fig. cdm-mnist",
         reads="mnist-context",
         measure=images.leaning,

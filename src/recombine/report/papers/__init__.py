@@ -9,6 +9,7 @@ from recombine._rooms import open_room
 if TYPE_CHECKING:
     from recombine.report.papers.figure import PaperFigure as PaperFigure
     from recombine.report.papers.page import paper_page as paper_page
+    from recombine.report.papers.page_text import page_text as page_text
     from recombine.report.papers.terminal import claim_grid as claim_grid
     from recombine.report.papers.terminal import tally as tally
 

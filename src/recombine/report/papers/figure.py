@@ -60,13 +60,13 @@ class PaperFigure(Figure):
 
     @property
     def caption(self) -> str:
-        """Caption, with the scale of the results shown and the number of networks behind each mean."""
+        """Caption, with how much of the grid the results shown are and the number of networks behind each mean."""
         shown = [*self.plot.experiments, *(name for name in self.plot.optional if name in self._results)]
         scales = {name: self._results[name].extent for name in shown}
         words = sorted(set(scales.values()))
         if len(words) > 1:
             words = [f"{name} {extent}" for name, extent in scales.items()]
-        return f"{self.plot.caption} Scale: {', '.join(words)}.{self._networks()}"
+        return f"{self.plot.caption} Run: {', '.join(words)}.{self._networks()}"
 
     def _networks(self) -> str:
         if "n" not in self.table.columns or not len(self.table):

@@ -19,7 +19,27 @@ if TYPE_CHECKING:
     from recombine.runs.collect import Merged
 
 #: Colour supports the symbol, it never replaces it.
-STYLES = {Standing.HOLDS: "green", Standing.FAILS: "bold red", Standing.CONTRADICTS: "yellow", Standing.NOT_RUN: "dim"}
+STYLES = {
+    Standing.HOLDS: "green",
+    Standing.FAILS: "bold red",
+    Standing.CONTRADICTS: "yellow",
+    Standing.NOT_COMPARABLE: "dim",
+    Standing.NOT_RUN: "dim",
+}
+#: Over the statements of each kind.
+HEADINGS = {
+    "paper": "What the paper says",
+    "authors' files": "What its authors' files say",
+    "follows from the paper": "What follows from the paper",
+    "ours": "Ours",
+}
+#: How the statements of each kind are called, one and many.
+WHOSE = {
+    "paper": ("statement of the paper", "statements of the paper"),
+    "authors' files": ("of its authors' files", "of its authors' files"),
+    "follows from the paper": ("that follows from it", "that follow from it"),
+    "ours": ("of ours", "of ours"),
+}
 
 #: What is counted where a grid was run in part.
 UNIT = "a part of an experiment that is run and stored by itself"
@@ -35,13 +55,16 @@ def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool =
     for name in ("measured",) if brief else ("statement", "measured (what was expected)"):
         grid.add_column(name, no_wrap=brief, overflow="ellipsis" if brief else "fold")
     grid.add_column("verdict", no_wrap=True)
-    grid.add_column("scale", no_wrap=True)
-    outcomes = state.outcomes
-    for claim in state.claims:
+    grid.add_column("run", overflow="fold", max_width=24)
+    outcomes, headed = state.outcomes, set[str]()
+    for claim in sorted(state.claims, key=lambda claim: list(WHOSE).index(claim.says)):
+        if not brief and claim.says not in headed:
+            headed.add(claim.says)
+            grid.add_row("", f"[bold]{HEADINGS[claim.says]}[/bold]")
         outcome = outcomes[claim.id]
         word = "running ..." if claim.reads == running else verdict_text(outcome.verdict)
         cells = (outcome.value,) if brief else (claim.statement, "\n".join(beside_bounds(claim, outcome)))
-        grid.add_row(claim.number, *(escape(cell) for cell in cells), word, outcome.scale)
+        grid.add_row(claim.number, *(escape(cell) for cell in cells), word, outcome.run)
     return grid
 
 
@@ -56,7 +79,7 @@ def beside_bounds(claim: Claim, outcome: Outcome) -> list[str]:
     """
     if not outcome.parts:
         return [f"expected: {claim.expected}"]
-    return [*map(str, outcome.parts), *([f"({outcome.note})"] if outcome.note else [])]
+    return [str(part) for part in outcome.parts]
 
 
 def verdict_text(verdict: Standing) -> str:
@@ -69,6 +92,22 @@ def verdict_text(verdict: Standing) -> str:
     """
     style = STYLES[verdict]
     return f"[{style}]{verdict.symbol} {verdict.value}[/{style}]"
+
+
+def tally_by_whose(standings: Iterable[tuple[str, Standing]]) -> str:
+    """Return how many claims stand where, the paper's own first and ours apart.
+
+    Examples
+    --------
+    >>> tally_by_whose([("ours", Standing.FAILS), ("paper", Standing.HOLDS), ("paper", Standing.HOLDS)])
+    '2 statements of the paper: 2 hold. 1 of ours: 1 fails'
+    """
+    listed, texts = list(standings), []
+    for says, names in WHOSE.items():
+        own = [standing for whose, standing in listed if whose == says]
+        if own:
+            texts.append(f"{len(own)} {names[len(own) != 1]}: {tally(own)}")
+    return ". ".join(texts)
 
 
 def tally(standings: Iterable[Standing]) -> str:
@@ -84,6 +123,7 @@ def tally(standings: Iterable[Standing]) -> str:
         Standing.HOLDS: ("holds", "hold"),
         Standing.FAILS: ("fails", "fail"),
         Standing.CONTRADICTS: ("contradicts the paper", "contradict the paper"),
+        Standing.NOT_COMPARABLE: ("not comparable", "not comparable"),
         Standing.NOT_RUN: ("not run", "not run"),
     }
     return ", ".join(f"{counts[kind]} {words[kind][counts[kind] != 1]}" for kind in Standing if counts[kind])
@@ -91,7 +131,7 @@ def tally(standings: Iterable[Standing]) -> str:
 
 def remarks(state: Reproduction) -> list[str]:
     """Return a line for every claim that fails or contradicts the paper, and for every reason why some were not run."""
-    spoken = (Standing.FAILS, Standing.CONTRADICTS)
+    spoken = (Standing.FAILS, Standing.CONTRADICTS, Standing.NOT_COMPARABLE)
     lines, lacking = [], dict[str, list[str]]()
     for claim in state.claims:
         outcome = state.outcomes[claim.id]
@@ -113,24 +153,57 @@ def legend(state: Reproduction) -> str:
     """
     outcomes = state.outcomes.values()
     words = {
-        Standing.FAILS: "misses a bound",
-        Standing.CONTRADICTS: "solid, and not as published",
+        Standing.FAILS: "did not come out",
+        Standing.CONTRADICTS: "differs from what was published, by two routes and enough seeds",
+        Standing.NOT_COMPARABLE: "what we can run cannot decide it",
         Standing.NOT_RUN: "nothing that was run decides it",
     }
     found = {outcome.verdict for outcome in outcomes}
     lines = [f"{kind.symbol} {text}" for kind, text in words.items() if kind in found]
-    return "; ".join(lines + [f"unit: {UNIT}"] * any("units" in outcome.scale for outcome in outcomes))
+    return "; ".join(lines + [f"unit: {UNIT}"] * any("units" in outcome.extent for outcome in outcomes))
 
 
 def paper_lines(paper: Paper, record: Mapping[str, Recorded] | None) -> list[str]:
-    """Return a paper's name, title and, where that is on record, how its claims stand at which scale."""
+    """Return a paper's name, title and, where that is on record, whose claims stand how."""
     own = {name: one for name, one in (record or {}).items() if name.startswith(f"{paper.name}/")}
-    lines = [f"{paper.name}  {paper.title}", f"  {paper.citation}; {len(own or paper.claims)} claims"]
-    for scale in ("full", "quick", ""):
-        found = [one.standing for one in own.values() if one.scale.partition(" ")[0] == scale]
-        if found:
-            lines.append(f"  {scale or 'no results'}: {tally(found)}")
-    return lines
+    lines = [f"{paper.name}  {paper.title}", f"  {paper.citation}"]
+    if not own:
+        return [*lines, f"  {len(paper.claims)} claims"]
+    told = tally_by_whose((one.says, one.standing) for one in own.values())
+    return [*lines, *(f"  {text}" for text in told.split(". "))]
+
+
+def claim_entries(paper: Paper, record: Mapping[str, Recorded]) -> list[dict[str, object]]:
+    """Return every claim of a paper with whose it is, where it is said, its bounds, and where it stands on record.
+
+    Examples
+    --------
+    >>> from recombine.papers import find
+    >>> entry = claim_entries(find("kernel-theory"), {})[0]
+    >>> entry["number"], entry["verdict"], list(entry)[:4]
+    ('1', 'not run', ['paper', 'number', 'statement', 'says'])
+    """
+    entries = []
+    for claim in paper.claims:
+        known = record.get(claim.id)
+        ran, planned = known.units if known else (0, len(paper.by_name[claim.reads].units("full")))
+        entries.append(
+            {
+                "paper": paper.name,
+                "number": claim.number,
+                "statement": claim.statement,
+                "says": claim.says,
+                "source": claim.source,
+                "verdict": known.verdict if known else Standing.NOT_RUN.value,
+                "measured": known.measured if known else "",
+                "bounds": claim.expected,
+                "exploratory": claim.exploratory,
+                "scale": known.scale if known else "",
+                "units_run": ran,
+                "units_planned": planned,
+            }
+        )
+    return entries
 
 
 def merge_lines(merged: Merged, paper: Paper, place: object) -> list[str]:

@@ -13,18 +13,21 @@ OURS = "derived from the protocol"
 PREDICTED = {"median difference": Below(0.05, "%"), "largest difference": Below(1.0, "%")}
 
 #: Claims on the same rows: where they are said, read and shown, unless they say otherwise.
-_flow = partial(Claim, source=OURS, reads="flow")
-_penalties = partial(Claim, source=OURS, reads="penalties", figure="penalties")
-_limits = partial(Claim, source=OURS, reads="limits")
-_overlap = partial(Claim, source="data of Fig. overlap", reads="overlap-networks", figure="samples")
-_nested = partial(Claim, source="data of Fig. nested", reads="nested", figure="nested")
-_group_norm = partial(Claim, source=OURS, reads="group-norm", figure="group-norm")
-_rescaled = partial(Claim, source="ours", reads="nested-networks", expect=PREDICTED)
+_flow = partial(Claim, says="ours", source=OURS, reads="flow")
+_penalties = partial(Claim, says="ours", source=OURS, reads="penalties", figure="penalties")
+_limits = partial(Claim, says="ours", source=OURS, reads="limits")
+_overlap = partial(
+    Claim, says="authors' files", source="data of Fig. overlap", reads="overlap-networks", figure="samples"
+)
+_nested = partial(Claim, says="authors' files", source="data of Fig. nested", reads="nested", figure="nested")
+_group_norm = partial(Claim, says="ours", source=OURS, reads="group-norm", figure="group-norm")
+_rescaled = partial(Claim, says="ours", source="ours", reads="nested-networks", expect=PREDICTED)
 
 CLAIMS = (
     Claim(
         "1",
         "The penalty q is quadratic near zero and z ln z far from it.",
+        says="paper",
         source="Woodworth et al. 2020",
         reads="q-limits",
         measure=theory.q_ratios,
@@ -33,6 +36,7 @@ CLAIMS = (
     _flow(
         "2",
         "Gradient flow on a single task ends at the interpolator of least potential.",
+        says="paper",
         source="Azulay et al. 2021",
         measure=partial(theory.flow_differences, kind="single task", starts=4),
         expect={"largest difference": Below(1e-8)},
@@ -46,6 +50,7 @@ CLAIMS = (
     _flow(
         "3b",
         "After pretraining, finetuning minimises the published penalty, k = |B| + gamma^2.",
+        says="authors' files",
         source="code of the figures",
         measure=theory.published_penalty,
         expect={"from the published penalty": Below(1e-8)},
@@ -70,6 +75,7 @@ CLAIMS = (
     Claim(
         "4b",
         "With steps of finite size it drifts in proportion to them.",
+        says="ours",
         source=OURS,
         reads="descent",
         measure=theory.drift_power,
@@ -78,6 +84,7 @@ CLAIMS = (
     _penalties(
         "5a",
         "Order and feature dependence add to one: MTL, PT+FT without readouts at the start, turning a ReLU unit.",
+        says="paper",
         source="abstract: conservation law",
         measure=theory.law_differences,
         expect={"largest difference": Below(1e-5)},
@@ -91,6 +98,7 @@ CLAIMS = (
     _penalties(
         "6",
         "The order of PT+FT is above that of MTL wherever B < beta.",
+        says="authors' files",
         source="code of Fig. order",
         measure=theory.penalty_orders,
         expect={"PT+FT": Near(1.151, 5e-4), "MTL": Near(1.001, 5e-4), "smallest difference": Above(0)},
@@ -119,6 +127,7 @@ CLAIMS = (
     _group_norm(
         "8b",
         "Multi-task gradient flow from small weights without decay does not; it moves away as weights shrink.",
+        says="ours",
         source="ours",
         measure=theory.flow_norms,
         expect={
@@ -167,6 +176,7 @@ CLAIMS = (
     Claim(
         "17",
         "The published test losses are the least over training: with nothing shared and 16 samples that halves them.",
+        says="authors' files",
         source="data of Fig. overlap",
         reads="overlap-networks",
         measure=diagonal.final_and_least_loss,
@@ -175,6 +185,7 @@ CLAIMS = (
     _overlap(
         "18",
         "Theory predicts the test loss of PT+FT and STL networks trained to 1e-10: median and largest difference.",
+        says="ours",
         source="ours",
         measure=diagonal.single_output_differences,
         expect=PREDICTED,
@@ -182,6 +193,7 @@ CLAIMS = (
     Claim(
         "19",
         "The least group norm does not predict multi-task networks trained without decay: they do far better.",
+        says="ours",
         source="ours",
         reads="overlap-networks",
         measure=diagonal.group_norm_loss,
@@ -202,6 +214,7 @@ CLAIMS = (
     Claim(
         "21c",
         "Theory predicts where flow that selects few known features (5 or 10) ends: median and largest difference.",
+        says="ours",
         source="ours",
         reads="nested-flow",
         measure=diagonal.flow_end_differences,
@@ -215,6 +228,7 @@ CLAIMS = (
     Claim(
         "22",
         "The published PT+FT penalty predicts a test loss that is far too low (64 samples, same 40 features).",
+        says="ours",
         source="ours",
         reads="overlap",
         measure=theory.published_loss_ratio,

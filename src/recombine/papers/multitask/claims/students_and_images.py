@@ -14,10 +14,16 @@ UNLEARNED = Above(3)
 ABOVE_CHANCE = Above(1.5)
 
 #: Claims on the same rows: where they are said, read and shown, unless they say otherwise.
-_relu = partial(Claim, source="data of Fig. ReLU correlation", reads="relu-correlation", figure="relu")
-_units = partial(Claim, source="data of Fig. ReLU units", reads="relu-units", figure="relu-units")
-_rescaling = partial(Claim, source="data of Fig. CIFAR-100", reads="rescaling", figure="rescaling")
-_layers = partial(Claim, source="ours, a control of 16b", reads="rescaling", figure="layers")
+_relu = partial(
+    Claim, says="authors' files", source="data of Fig. ReLU correlation", reads="relu-correlation", figure="relu"
+)
+_units = partial(
+    Claim, says="authors' files", source="data of Fig. ReLU units", reads="relu-units", figure="relu-units"
+)
+_rescaling = partial(
+    Claim, says="authors' files", source="data of Fig. CIFAR-100", reads="rescaling", figure="rescaling"
+)
+_layers = partial(Claim, says="ours", source="ours, a control of 16b", reads="rescaling", figure="layers")
 #: Where two methods change places in every seed, the paper is contradicted.
 SWAPPED = "In every seed the method that should have less loss has more"
 _pair = partial(_relu, contradicted={"largest of a seed": Below(1)}, means=SWAPPED)
@@ -44,6 +50,7 @@ CLAIMS = (
     _pair(
         "13d",
         "MTL that has converged, at a rate of 0.3, has less than a third of PT+FT's loss with 16 samples as in 13b.",
+        says="follows from the paper",
         source="ours, a control of 13b",
         measure=partial(students.loss_ratio, correlation="1 x 6", n=16, better="slow mtl", worse="pt+ft"),
         expect={"ratio": Above(3)},
@@ -51,6 +58,7 @@ CLAIMS = (
     _pair(
         "13e",
         "PT+FT has less than a fifth of the loss of MTL that has converged, with 128 samples as in 13c.",
+        says="follows from the paper",
         source="ours, a control of 13c",
         measure=partial(students.loss_ratio, correlation="1 x 6", n=128, better="pt+ft", worse="slow mtl"),
         expect={"ratio": Above(5)},
@@ -88,6 +96,7 @@ CLAIMS = (
     _rescaling(
         "15c",
         "The same where plain finetuning, too, starts from batch-norm statistics of the main task's samples.",
+        says="ours",
         source="ours, a control of 15a",
         measure=partial(images.gain_of_an_eighth, method="pt+ft recalibrated"),
         expect={"mean gain": ClearlyAbove(1.0)},
@@ -95,6 +104,7 @@ CLAIMS = (
     Claim(
         "16a",
         "ENSD of a representation with itself is its PR; it is symmetric and blind to scale and to a common rotation.",
+        says="ours",
         source="definition",
         reads="dimensions",
         measure=images.ensd_identities,
@@ -103,6 +113,7 @@ CLAIMS = (
     _layers(
         "16b",
         "ResNet-18: from rescaled weights the last stage keeps few dimensions, with an ENSD as high as their number.",
+        says="authors' files",
         source="data of Fig. ENSD",
         measure=images.dimensions_kept,
         expect={
@@ -126,6 +137,7 @@ CLAIMS = (
     Claim(
         "20",
         "With 128 samples, correlated features help PT+FT only if the main task is as large as the auxiliary one.",
+        says="authors' files",
         source="data of Fig. ReLU magnitude",
         reads="relu-magnitude",
         measure=students.losses_by_magnitude,
@@ -135,6 +147,7 @@ CLAIMS = (
     _rescaling(
         "23a",
         "Multi-task training of ResNet-18 that ends when the main task is learned leaves the auxiliary one unlearned.",
+        says="ours",
         source="ours, on the stop rule of the code",
         measure=partial(images.auxiliary_losses, network="resnet"),
         expect={"loss at n = 20": UNLEARNED, "loss at n = 100": UNLEARNED},
@@ -142,6 +155,7 @@ CLAIMS = (
     _rescaling(
         "23b",
         "Multi-task training of ViT that ends when the main task is learned leaves the auxiliary one unlearned.",
+        says="ours",
         source="ours, on the stop rule of the code",
         measure=partial(images.auxiliary_losses, network="vit"),
         expect={"loss at n = 20": UNLEARNED, "loss at n = 100": UNLEARNED},
