@@ -42,7 +42,9 @@ def margins(rows: Table) -> Measured:
     return Measured({"smallest margin": float(rows["margin"].min())})
 
 
-CLAIM = Claim("1", "Margins are positive.", "ours", "margins", margins, {"smallest margin": Above(0)}, paper="demo")
+CLAIM = Claim(
+    "1", "Margins are positive.", "paper", "Thm 1", "margins", margins, {"smallest margin": Above(0)}, paper="demo"
+)
 
 
 def evidence(*values: float) -> dict[str, Evidence]:
@@ -51,7 +53,7 @@ def evidence(*values: float) -> dict[str, Evidence]:
 
 def test_a_claim_holds_fails_or_was_not_run() -> None:
     part = Part("smallest margin", "0.1", "above 0", True)
-    assert CLAIM.judge(evidence(0.1, 0.2)) == Outcome(Standing.HOLDS, (part,), scale="quick")
+    assert CLAIM.judge(evidence(0.1, 0.2)) == Outcome(Standing.HOLDS, (part,), scale="quick", extent="all of the small grid")
     assert CLAIM.judge(evidence(0.1, -0.2)).verdict is Standing.FAILS
     assert CLAIM.judge(evidence(0.1, float("nan"))).verdict is Standing.FAILS
     absent = CLAIM.judge({})
@@ -67,7 +69,7 @@ def test_a_part_of_a_grid_that_lacks_what_is_read_decides_nothing() -> None:
     claim, table = replace(CLAIM, measure=last_of_both), Table({"task": ["CD-1"], "margin": [0.5]})
     part = Evidence(table, msgspec.structs.replace(STORY, settings=[{"task": "CD-1"}], planned=2))
     outcome = claim.judge({"margins": part})
-    assert (outcome.verdict, outcome.scale) == (Standing.NOT_RUN, "quick (1 of 2 units)")
+    assert (outcome.verdict, outcome.extent) == (Standing.NOT_RUN, "1 of 2 units of the small grid")
     with pytest.raises(IndexError):
         claim.judge({"margins": Evidence(table, STORY)})
 
@@ -101,7 +103,7 @@ def test_nothing_asked_is_nothing_shown() -> None:
     far = {"smallest margin": by_scale(full=Below(-1))}
     claim = replace(CLAIM, contradicted=far, means="Margins are far below zero")
     assert claim.weigh(Measured({"smallest margin": -2.0}, scale="full")).verdict is Standing.CONTRADICTS
-    assert claim.weigh(Measured({"smallest margin": -2.0}, scale="quick")).verdict is Standing.FAILS
+    assert claim.weigh(Measured({"smallest margin": -2.0}, scale="quick", extent="all of the small grid")).verdict is Standing.FAILS
     bare = replace(CLAIM, expect={}, published={"smallest margin": Near(0.5, 0.1)})
     assert bare.weigh(Measured({"smallest margin": 0.5}, stands_in="digits stand in")).verdict is Standing.NOT_RUN
 

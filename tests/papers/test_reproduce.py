@@ -85,7 +85,7 @@ def test_half_a_grid_is_judged_and_says_so(tmp_path: Path) -> None:
     shutil.rmtree(store.path(units[-1].key))
     state = reproduce(PAPER, store=store, executor=inline, only=["12"], minutes=0)
     outcome = state.outcomes["kernel-theory/12"]
-    assert outcome.scale == f"quick ({len(units) - 1} of {len(units)} units)"
+    assert outcome.extent == f"{len(units) - 1} of {len(units)} units of the small grid"
     provenance = state.results["by-depth"].provenance
     assert provenance.settings == [unit.setting for unit in units[:-1]]
     save_evidence(tmp_path / "results", PAPER.name, state.results["by-depth"])

@@ -221,7 +221,7 @@ def join_evidence(old: Evidence, new: Evidence, experiment: Experiment) -> Evide
     ...     return Evidence(Table({"x": [x], "leak": [leak]}), story)
     >>> both = join_evidence(result(2, 0.7), result(1, 0.9), experiment)
     >>> both.table["leak"], both.extent
-    (array([0.9, 0.7]), 'quick (2 of 3 units)')
+    (array([0.9, 0.7]), '2 of 3 units of the small grid')
     """
     grid = {unit.key: unit for unit in experiment.units(new.scale)}
     found = {**unit_rows(old, experiment), **unit_rows(new, experiment)}
@@ -252,7 +252,7 @@ def replan(evidence: Evidence, experiment: Experiment) -> Evidence:
     >>> from recombine.runs import Experiment, grid
     >>> story = Provenance("leak", "quick", "", "", "cpu", 0.5, [{"x": 1}], {})
     >>> replan(Evidence(Table({"leak": [0.7]}), story), Experiment("leak", len, quick=grid(x=[1, 2]), full=[])).extent
-    'quick (1 of 2 units)'
+    '1 of 2 units of the small grid'
     """
     units, ran = len(experiment.units(evidence.scale)), len(evidence.provenance.settings)
     planned = 0 if units == ran else units
