@@ -26,6 +26,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
+from recombine.errors import plural
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
 
@@ -123,6 +124,9 @@ class Ranges:
         count = self.independent
         if count >= FEWEST_MISSES:
             return ""
+        if self.freedom < len(self.misses):
+            left = f"{plural(self.freedom, 'degree')} of freedom about the additive fit"
+            return f"no 90 % range: the seen cells leave {left}, and it takes {FEWEST_MISSES}"
         cells = f"{count} seen cell{'s are' if count != 1 else ' is'}" if count else "no seen cell is"
         return (
             f"no 90 % range: {'only ' if count else ''}{cells} determined by the others, and it takes {FEWEST_MISSES}"
