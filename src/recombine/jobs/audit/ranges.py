@@ -270,7 +270,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     """
     assert design.outcome is not None
     outcome, precision = design.outcome[design.train], design.precision[design.train]
-    h = leverages.of(design.seen)
+    h = leverages.of_seen
     left = 1 - precision * h
     free = left > ALONE
     error = outcome - fit.fitted
