@@ -267,7 +267,7 @@ class Design:
         """Number of cells that can exist (unordered inside symmetric groups)."""
         return self.possible.count
 
-    @property
+    @cached_property
     def seen(self) -> IntArray:
         """Distinct training cells, shape (N, C)."""
         return self.cells[self.train]

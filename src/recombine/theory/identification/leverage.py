@@ -126,7 +126,7 @@ class Leverage:
         if self._block >= 0:
             size -= self._bounds[1] - self._bounds[0]
         # Gathers from a large matrix wait for memory: each counts for ten operations in cache.
-        return float(size) ** 3 + 10.0 * self._ids.size * self._ids.shape[1]
+        return float(size**3) + 10.0 * self._ids.size * self._ids.shape[1]
 
     @property
     def solved_singly(self) -> bool:
@@ -247,9 +247,8 @@ class Leverage:
 
     def _gathered(self, values: FloatArray) -> FloatArray:
         """Sum weight times ``values`` (N,) over the cells of each column, (K,)."""
-        return np.bincount(
-            self._ids.reshape(-1), np.repeat(self._weights * values, self._ids.shape[1]), len(self.columns)
-        )
+        shares = np.repeat(self._weights * values, self._ids.shape[1])
+        return np.asarray(np.bincount(self._ids.reshape(-1), shares, len(self.columns)), dtype=np.float64)
 
     def _applied(self, right: FloatArray) -> FloatArray:
         """Apply a generalised inverse of the normal matrix, (K,) or (K, M) -> the same shape."""
