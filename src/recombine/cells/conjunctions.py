@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 #: Ids are int64; past this product they would wrap around.
 LARGEST_ID = 2**62
 
+#: Up to this many columns there are tables with an entry for each.
+TABLED_COLUMNS = 2**25
+
 Subset = tuple[int, ...]
 
 
@@ -263,6 +266,21 @@ class Conjunctions:
     def ids(self, cells: IntArray) -> IntArray:
         """Return the column numbers of each cell's unit entries: (N, C) -> (N, S)."""
         return np.stack([self._block(subset, cells[:, list(subset)]) for subset in self.subsets], axis=1)
+
+    def occurring(self, cells: IntArray) -> IntArray:
+        """Return the numbers of the columns that some of ``cells`` (N, C) have, ascending.
+
+        Examples
+        --------
+        >>> Conjunctions((3, 2)).occurring(np.array([[0, 1], [2, 1]])).tolist()
+        [0, 2, 4]
+        """
+        if self.columns > TABLED_COLUMNS:
+            return np.unique(self.ids(cells))
+        occurs = np.zeros(self.columns, dtype=bool)
+        for subset in self.subsets:
+            occurs[self._block(subset, cells[:, list(subset)])] = True
+        return np.flatnonzero(occurs)
 
     def incidence(self, cells: IntArray) -> csr_array:
         """Return the sparse 0/1 (with symmetric factors: 0/1/2) matrix of shape (N, F)."""

@@ -270,7 +270,7 @@ class Design:
     @cached_property
     def seen(self) -> IntArray:
         """Distinct training cells, shape (N, C)."""
-        return self.cells[self.train]
+        return self.cells if self.train.all() else self.cells[self.train]
 
     @property
     def precision(self) -> FloatArray:

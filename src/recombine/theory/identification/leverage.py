@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions
 from recombine.errors import InputError, SolverError
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ NULL_ENTRIES = 20_000_000
 NOISE_COLUMNS = 1_500
 #: What the columns may still see of the residuals, as a share of the outcome's length.
 ACCURACY = 1e-9
-#: Columns up to which their numbers are looked up in a table.
-TABLED_COLUMNS = 2**25
 
 #: Pivots of the scaled normal matrix below this, relative to the first, count as zero when the rank is not known.
 SMALLEST_PIVOT = 1e-11
@@ -72,9 +70,8 @@ class Leverage:
     ) -> None:
         self.features = features
         self.rank = rank
-        ids = features.ids(seen)
-        self.columns = _distinct_ids(ids, features.columns)
-        self._ids = self._places(ids)
+        self.columns = features.occurring(seen)
+        self._ids = self._places(features.ids(seen))
         self._weights = np.ones(len(seen)) if weights is None else np.asarray(weights, dtype=float)
         if self._weights.shape != (len(seen),) or not np.all(self._weights > 0):
             raise InputError(f"weights must be {len(seen)} positive numbers, one for each seen cell")
@@ -126,7 +123,7 @@ class Leverage:
         if self._block >= 0:
             size -= self._bounds[1] - self._bounds[0]
         # Gathers from a large matrix wait for memory: each counts for ten operations in cache.
-        return float(size**3) + 10.0 * self._ids.size * self._ids.shape[1]
+        return float(size) * size * size + 10.0 * self._ids.size * self._ids.shape[1]
 
     @property
     def solved_singly(self) -> bool:
@@ -325,15 +322,6 @@ class Leverage:
         if np.abs(self._design.T @ solved[0] - wanted).max() > 1e-6:
             raise SolverError("the leverage of a cell did not converge; the cell may not be determined")
         return float(solved[0] @ solved[0])
-
-
-def _distinct_ids(ids: IntArray, columns: int) -> IntArray:
-    """Return the column numbers that occur in ``ids``, ascending, (K,)."""
-    if columns > TABLED_COLUMNS:
-        return np.unique(ids)
-    occurs = np.zeros(columns, dtype=bool)
-    occurs[ids.reshape(-1)] = True
-    return np.flatnonzero(occurs)
 
 
 def _normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArray:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, distinct
+from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions, distinct
 from recombine.cells.possible import Combinations, Possible
 from recombine.errors import InputError
 from recombine.theory.identification.elimination import (
@@ -43,9 +43,6 @@ ZERO, NONZERO = 1e-9, 1e-6
 
 #: Random vectors the floating-point route draws: with one, honest values near zero are common among a million cells.
 FLOAT_VECTORS = 3
-
-#: Above this many columns values are looked up instead of tabled.
-TABLED_COLUMNS = 2**25
 
 STATUS_ZERO, STATUS_NONZERO, STATUS_OPEN = 0, 1, 2
 
