@@ -29,6 +29,8 @@ LARGEST_ID = 2**62
 
 #: Up to this many columns there are tables with an entry for each.
 TABLED_COLUMNS = 2**25
+#: Cells of the product for each row, up to which rows are told apart by marking them instead of sorting them.
+CELLS_PER_ROW = 32
 
 Subset = tuple[int, ...]
 
@@ -75,6 +77,12 @@ def distinct(cells: IntArray) -> tuple[IntArray, IntArray]:
     ([[0, 1], [1, 0]], [1, 0, 1])
     """
     sizes = tuple(cells.max(axis=0) + 1) if len(cells) else (1,) * cells.shape[1]
+    if product_size(sizes) <= min(TABLED_COLUMNS, CELLS_PER_ROW * len(cells)):
+        ids = mixed_radix(cells, sizes)
+        occurs = np.zeros(product_size(sizes), dtype=bool)
+        occurs[ids] = True
+        rows = np.stack(np.unravel_index(np.flatnonzero(occurs), sizes), axis=1).astype(cells.dtype)
+        return rows, (np.cumsum(occurs) - 1)[ids]
     if product_size(sizes) <= LARGEST_ID:
         _, first, where = np.unique(mixed_radix(cells, sizes), return_index=True, return_inverse=True)
         return cells[first], where.reshape(-1)
@@ -90,10 +98,19 @@ def contains(pool: IntArray, cells: IntArray) -> npt.NDArray[np.bool_]:
     >>> contains(np.array([[0, 1], [1, 1]]), np.array([[1, 1], [1, 0]])).tolist()
     [True, False]
     """
-    _, where = distinct(np.vstack([pool, cells]))
-    present = np.zeros(where.max(initial=0) + 1, dtype=bool)
-    present[where[: len(pool)]] = True
-    return present[where[len(pool) :]]
+    sizes = tuple(np.vstack([part.max(axis=0) for part in (pool, cells) if len(part)] or [[0]]).max(axis=0) + 1)
+    if not len(pool) or not len(cells) or product_size(sizes) > LARGEST_ID:
+        _, where = distinct(np.vstack([pool, cells]))
+        present = np.zeros(where.max(initial=0) + 1, dtype=bool)
+        present[where[: len(pool)]] = True
+        return present[where[len(pool) :]]
+    # Only the cells asked for are sorted; each of the pool is looked up among them.
+    asked, where = np.unique(mixed_radix(cells, sizes), return_inverse=True)
+    ids = mixed_radix(pool, sizes)
+    place = np.minimum(np.searchsorted(asked, ids), len(asked) - 1)
+    found = np.zeros(len(asked), dtype=bool)
+    found[place[asked[place] == ids]] = True
+    return found[where.reshape(-1)]
 
 
 def every_cell(sizes: Sequence[int]) -> IntArray:

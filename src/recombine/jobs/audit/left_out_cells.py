@@ -66,7 +66,10 @@ def affordable(design: Design, order: int) -> Leverage | None:
     False
     """
     features = design.features(order)
-    if 10.0 * len(design.seen) * len(features.subsets) ** 2 > OPERATIONS:
+    left = features.columns - max(len(block) for block in features.blocks.values())
+    # Among many cells all columns occur, and there is no need to look.
+    most = left if len(design.seen) > 4 * features.columns else 0
+    if float(most) ** 3 + 10.0 * len(design.seen) * len(features.subsets) ** 2 > OPERATIONS:
         return None
     normal = Leverage(features, design.seen, design.precision[design.train])
     return normal if not normal.solved_singly and normal.cost <= OPERATIONS else None

@@ -138,7 +138,8 @@ class LackOfFit:
     def text(self) -> str:
         """The test as it is written: ``F(2, 48) = 4.19, p = 0.021``."""
         shown = "p < 1e-12" if self.p_value < 1e-12 else f"p = {self.p_value:.2g}"
-        return f"F({self.freedom[0]:g}, {self.freedom[1]:g}) = {self.statistic:.2f}, {shown}"
+        first, second = (f"{count:g}" if count < 1e6 else f"{count:.0f}" for count in self.freedom)
+        return f"F({first}, {second}) = {self.statistic:.2f}, {shown}"
 
     @property
     def sentence(self) -> str:

@@ -204,7 +204,7 @@ class Leverage:
 
         start, stop = self._bounds
         rest = self._reduced(np.delete(self._ids, self._block, axis=1))
-        normal = _normal_matrix(rest, self._weights, len(self.columns) - (stop - start))
+        normal = normal_matrix(rest, self._weights, len(self.columns) - (stop - start))
         before = np.diag(normal).copy()
         normal -= (self._shares.T @ diags_array(self._diagonal) @ self._shares).toarray()
         return _inverse(normal, before, None if self.rank is None else self.rank - (stop - start))
@@ -308,7 +308,7 @@ class Leverage:
     @cached_property
     def _inverse(self) -> FloatArray:
         """Inverse of the whole normal matrix, (K, K)."""
-        normal = _normal_matrix(self._ids, self._weights, len(self.columns))
+        normal = normal_matrix(self._ids, self._weights, len(self.columns))
         return _inverse(normal, np.diag(normal).copy(), self.rank)
 
     def _one(self, places: IntArray) -> float:
@@ -324,8 +324,14 @@ class Leverage:
         return float(solved[0] @ solved[0])
 
 
-def _normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArray:
-    """Return Phi' W Phi for rows ``ids`` (N, S) of unit entries, (K, K)."""
+def normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArray:
+    """Return Phi' W Phi for rows ``ids`` (N, S) of unit entries, (K, K).
+
+    Examples
+    --------
+    >>> normal_matrix(np.array([[0, 1], [0, 2]]), np.array([1.0, 3.0]), 3).tolist()
+    [[4.0, 1.0, 3.0], [1.0, 1.0, 0.0], [3.0, 0.0, 3.0]]
+    """
     if columns**2 > len(ids):
         from scipy.sparse import csr_array
 
