@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +29,7 @@ from recombine.jobs.audit.rivals import compare_models
 from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
 from recombine.jobs.output_files import check_file
+from recombine.progress import tell
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.certificate import Certificate
@@ -243,21 +244,21 @@ class Audit:
     def findings(self) -> tuple[Finding, ...]:
         """Numbered findings, worst first."""
         listed, codes, counts, order = self.listing, self.codes, self.counts, self.order
-        return findings.worst_first(
-            [
-                *self.design.notes,
-                findings.cells_not_determined(listed, codes, counts, order, self.identification.deficit),
-                findings.level_never_seen(self.design),
-                findings.factor_inside(self.design),
-                findings.cells_undecided(listed, codes, counts),
-                findings.shaky_cells(self.design, listed, codes, self.leverage, self.verdicts),
-                findings.leak_risk(self.forecast),
-                findings.shortcut_factor(self.forecast),
-                findings.additivity_fails(self.additivity, order),
-                findings.additivity_not_shown(self.additivity, order),
-                findings.additivity_unchecked(self.additivity, order),
-            ]
-        )
+        checks: dict[str, Callable[[], Finding | None]] = {
+            "verdicts": lambda: findings.cells_not_determined(
+                listed, codes, counts, order, self.identification.deficit
+            ),
+            "levels": lambda: findings.level_never_seen(self.design),
+            "nesting": lambda: findings.factor_inside(self.design),
+            "undecided cells": lambda: findings.cells_undecided(listed, codes, counts),
+            "leverage": lambda: findings.shaky_cells(self.design, listed, codes, self.leverage, self.verdicts),
+            "interaction": lambda: findings.additivity_fails(self.additivity, order),
+            "additivity": lambda: findings.additivity_not_shown(self.additivity, order),
+            "what was not checked": lambda: findings.additivity_unchecked(self.additivity, order),
+            "leaks": lambda: findings.leak_risk(self.forecast),
+            "shortcuts": lambda: findings.shortcut_factor(self.forecast),
+        }
+        return findings.worst_first([*self.design.notes, *_made(checks)])
 
     @property
     def summary(self) -> str:
@@ -332,6 +333,13 @@ class Audit:
     def __repr__(self) -> str:
         seen = f"{len(self.design.seen):,} of {self.design.product:,} cells seen"
         return f"Audit({' × '.join(self.design.names)}, order {self.order}; {seen})"
+
+
+def _made(checks: Mapping[str, Callable[[], Finding | None]]) -> Iterator[Finding | None]:
+    """Make each check in turn, and say how many are done."""
+    for done, (name, check) in enumerate(checks.items()):
+        tell(name, done / len(checks))
+        yield check()
 
 
 def audit(

@@ -9,6 +9,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
+from recombine.progress import each
 from recombine.theory.identification.additive_fit import (
     AdditiveFit,
     fit_additive,
@@ -103,7 +104,7 @@ def _folds(design: Design, features: Conjunctions, outcome: FloatArray, noise: F
     # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
     route: Route | None = "projection" if features.columns > FEW_COLUMNS else None
     rounds = FOLDS if len(outcome) <= ALL_FOLDS else 1
-    for held in range(rounds):
+    for held in each("cells held out", range(rounds)):
         test, rest = np.flatnonzero(fold == held), fold != held
         found = identify(cells[rest], cells[test], features.order, **design.shape, route=route)
         known = test[found.verdicts == Verdict.DETERMINED]

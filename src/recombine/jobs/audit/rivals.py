@@ -15,6 +15,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.errors import InputError
+from recombine.progress import each
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.identification.identify import identify
@@ -59,7 +60,7 @@ def compare_models(
     rows: list[dict[str, Any]] = []
     for share in shares:
         squares: dict[str, dict[Verdict, list[float]]] = {}
-        for draw in range(draws):
+        for draw in each(f"models on {share:.0%} of the cells", range(draws)):
             generator = np.random.default_rng([seed, draw, round(1000 * share)])
             train = generator.random(len(outcome)) < share
             if train.sum() >= FEWEST_CELLS and not train.all():
