@@ -18,6 +18,7 @@ from recombine.design.design import Design
 from recombine.errors import SolverError
 from recombine.jobs.audit.additivity import OrderCheck
 from recombine.jobs.audit.noise import cell_noise
+from recombine.progress import each
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.left_out import predict_left_out
@@ -100,7 +101,7 @@ def predict_networks(
     assert design.outcome is not None
     shown, answers = shown_cells(design, design.cells[train], design.outcome[train])
     found = {}
-    for name, depth in _asked(depths):
+    for name, depth in each("kernels of networks", _asked(depths)):
         kernel = KERNELS[name](depth, len(design.factors))
         with suppress(SolverError):
             solution = solve(kernel, shown, answers, tolerance=TOLERANCE, intercept=True)
@@ -148,7 +149,7 @@ def score_seen(design: Design, check: OrderCheck, seed: int) -> Scored | None:
         (name, depth): predict_left_out(
             KERNELS[name](depth, len(design.factors)), design.seen, outcome, design.symmetric
         )[known]
-        for name, depth in _asked(DEPTHS)
+        for name, depth in each("kernels of networks", _asked(DEPTHS))
     }
     source = "seen cells, each predicted from the others"
     noise = None if check.at_most else check.noise

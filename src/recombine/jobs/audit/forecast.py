@@ -31,9 +31,10 @@ from recombine.jobs.audit.fitted_networks import (
     score_seen,
     shown_cells,
 )
+from recombine.jobs.audit.left_out_cells import fit_order
 from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
-from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
+from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.slopes import EXACT_CELLS
@@ -168,6 +169,7 @@ def forecast(
     *,
     first: Identification | None = None,
     check: OrderCheck | None = None,
+    fit: AdditiveFit | None = None,
     seed: int = 0,
 ) -> Forecast:
     """Forecast what networks trained on the seen cells to convergence will do.
@@ -183,6 +185,8 @@ def forecast(
         The verdict engine at order 1, if there is one already.
     check : OrderCheck, optional
         The additivity check at order 1, whose cells networks predict again; without it seen cells are not scored.
+    fit : AdditiveFit, optional
+        The fit of order 1 to the seen cells, if there is one already.
     seed : int
         Fixes the choice where there are too many cells.
 
@@ -204,15 +208,19 @@ def forecast(
         return Forecast(None, _no_depths(), _no_slopes(), (), None, 0, reason)
     engine = first or identify(design.seen, **design.shape, seed=seed)
     with threadpool_limits(1):  # small matrices: more threads only wait for each other
-        return _fitted_forecast(design, unseen, engine, check, seed)
+        return _fitted_forecast(design, unseen, engine, check, fit or fit_order(design, 1), seed)
 
 
 def _fitted_forecast(
-    design: Design, unseen: IntArray, engine: Identification, check: OrderCheck | None, seed: int
+    design: Design,
+    unseen: IntArray,
+    engine: Identification,
+    check: OrderCheck | None,
+    fit: AdditiveFit,
+    seed: int,
 ) -> Forecast:
     assert design.outcome is not None
     seen = design.train
-    fit = fit_additive(design.features(1), design.seen, design.outcome[seen], design.precision[seen])
     held = _some(_held_out(design, engine), MOST_SCORED, seed)
     scored: Scored | None
     if len(held) >= FEWEST_CELLS:

@@ -203,8 +203,10 @@ class Ranges:
         # Misses share cells: there are no more independent ones than the fit leaves degrees of freedom.
         independent = width * self.independent / len(h)
         rank = min((1 + 1 / independent) * COVERED * width, width) - 1
-        windows = [np.sort(scores[start : start + width]) for start in starts]
-        around = np.array([np.interp(rank, np.arange(width), window) for window in windows])
+        below = int(rank)
+        places = [below, min(below + 1, width - 1)]
+        pairs = np.array([np.partition(scores[start : start + width], places)[places] for start in starts])
+        around = pairs[:, 0] + (rank - below) * (pairs[:, 1] - pairs[:, 0])
         return h[starts + width // 2], around
 
     def _quantile(self, h: FloatArray) -> FloatArray:
@@ -274,7 +276,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     """
     assert design.outcome is not None
     outcome, precision = design.outcome[design.train], design.precision[design.train]
-    h = leverages.of(design.seen)
+    h = leverages.of_seen
     left = 1 - precision * h
     free = left > ALONE
     error = outcome - fit.fitted
