@@ -212,18 +212,28 @@ def _rest(verdict: Verdict, found: Tally) -> str:
 
 
 def additivity_sentence(audit: Audit) -> str:
-    """Return whether the assumption holds, in a sentence."""
+    """Return whether the assumption holds, in a sentence.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> cells = [[i, j] for i in range(4) for j in range(4)]
+    >>> additivity_sentence(rc.audit(rc.Design.from_cells(cells)))
+    'Whether adding effects is right was not checked: no outcome was named.'
+    """
+    adding = "adding effects" if audit.order == 1 else f"adding interactions of up to {audit.order} factors"
     if audit.additivity is None:
-        return "Whether they do was not checked, because no outcome was named."
+        return f"Whether {adding} is right was not checked: no outcome was named."
     word, check = audit.additivity.word_at(audit.order), audit.additivity.at(audit.order)
     if check is None or word == "cannot be checked":
-        return f"Whether they do could not be checked: {audit.additivity.obstacle(audit.order)}."
-    lead = {
-        "holds": "Here they do, closely",
-        "holds roughly": "Here they do only roughly",
-        "does not hold": "Here they do not, so the values that follow are off by more than noise",
-        "is not shown to hold": "That is not shown here, so the values that follow are estimates at best",
+        return f"Whether {adding} is right could not be checked: {audit.additivity.obstacle(audit.order)}."
+    judged = {
+        "holds": "is right here",
+        "holds roughly": "is roughly right here",
+        "does not hold": "is not right here, its values are off by more than noise",
+        "is not shown to hold": "is not shown to be right here, its values are estimates at best",
     }[word]
+    lead = f"{adding[0].upper()}{adding[1:]} {judged}"
     if check.tested < FEWEST_CELLS and check.lack_of_fit is not None:
         return f"{lead}. {check.lack_of_fit.sentence}"
     most = "up to " * check.at_most

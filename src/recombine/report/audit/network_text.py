@@ -31,16 +31,15 @@ def sentence_of(error: ErrorForecast) -> str:
     return "error" if error.source == HELD_OUT else "error on seen cells"
 
 
-def error_sentence(audit: Audit) -> str:
-    """Say in outcome units what a network will be off by; empty where that is not known."""
+def error_caption(audit: Audit) -> str:
+    """Say what the errors of the forecast are: of which outcome, on which cells; empty where none is known."""
     error = audit.forecast.error
     if error is None:
         return ""
-    unit = f" ({audit.design.outcome_name})" if audit.design.outcome_name else ""
+    unit = f" in {audit.design.outcome_name}" if audit.design.outcome_name else ""
     return (
-        f"A network trained to convergence will be off by about {number(error.ntk)}{unit} on determined cells, where "
-        f"adding effects is off by {number(error.additive)} and the plain mean by {number(error.mean)} (root mean "
-        f"squares over {plural(error.cells, 'cell')}: {error.source})."
+        f"Off by{unit} once trained to convergence (root mean square over {plural(error.cells, 'determined cell')}: "
+        f"{error.source})"
     )
 
 

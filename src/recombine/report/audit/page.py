@@ -13,6 +13,7 @@ from recombine.report import wording
 from recombine.report.audit import network_text
 from recombine.report.audit import page_tables as tables
 from recombine.report.audit.additivity_figure import AdditivityFigure
+from recombine.report.audit.answer import answer
 from recombine.report.audit.forecast_figure import SlopeFigure
 from recombine.report.audit.models_figure import ModelsFigure
 from recombine.report.audit.verdict_map import VerdictMap
@@ -80,7 +81,7 @@ def _head(audit: Audit) -> dict[str, Any]:
     found = wording.Tally.of(audit)
     marks = {Severity.PROBLEM: "▲", Severity.WARNING: "△", Severity.NOTE: "○"}
     return {
-        "answer": [wording.verdict_sentence(audit), wording.additivity_sentence(audit)],
+        "answer": answer(audit),
         "tally": found,
         "shares": [(v, found.counts[v], found.counts[v] / max(found.total, 1)) for v in Verdict if found.counts[v]],
         "counts": tables.counts_table(audit),
@@ -126,14 +127,13 @@ def _forecast(audit: Audit) -> dict[str, Any]:
     found, figure = audit.forecast, _figure(SlopeFigure, audit)
     return {
         "found": found,
-        "errors": tables.errors_table(found),
+        "errors": tables.errors_table(audit),
         "depths": tables.depths_table(found),
         "slopes": tables.slopes_table(found),
         "svg": inline(figure) if figure is not None else None,
         "shortcuts": tables.shortcuts_table(found),
         "accuracy": tables.accuracy_table(found),
         "sentences": [
-            network_text.error_sentence(audit),
             network_text.trust_sentence(found),
             network_text.early_sentence(found),
         ],

@@ -249,11 +249,11 @@ def held_out_table(audit: Audit) -> PageTable | None:
     return page_table("t-held-out", caption, audit.held_out_errors.rows(), columns)
 
 
-def errors_table(forecast: Forecast) -> PageTable | None:
+def errors_table(audit: Audit) -> PageTable | None:
     """What models will be off by."""
+    forecast, caption = audit.forecast, network_text.error_caption(audit)
     if forecast.error is None:
         return None
-    caption = f"Root mean squared error on {forecast.error.cells:,} determined cells ({forecast.error.source})"
     columns: dict[str, Value] = {"model": lambda row: row[0], "off by": lambda row: row[1]}
     return page_table("t-errors", caption, network_text.error_rows(forecast.error), columns)
 
