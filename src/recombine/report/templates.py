@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recombine.errors import plural
 from recombine.report import wording, written
-from recombine.report.theme import ink_on
+from recombine.report.theme import NARROW, ink_on
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -51,3 +51,10 @@ def inline(figure: Figure) -> Markup:
     from markupsafe import Markup
 
     return Markup(figure.svg())
+
+
+def inline_both(figure: Figure) -> Markup:
+    """Return a figure as markup twice, laid out for wide screens and for narrow ones; the style sheet shows one."""
+    from markupsafe import Markup
+
+    return Markup(f'<div class="wide">{figure.svg()}</div><div class="narrow">{figure.svg(NARROW)}</div>')

@@ -42,6 +42,7 @@ class AdditivityFigure(Figure):
     """
 
     name = "additivity"
+    by_night = True
 
     def __init__(self, audit: Audit) -> None:
         check = audit.additivity
@@ -94,9 +95,12 @@ class AdditivityFigure(Figure):
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
 
-        figure = Canvas(figsize=inches(WIDTH, _HEIGHT))
-        left, right = figure.subplots(1, 2, gridspec_kw={"wspace": 0.28})
-        figure.subplots_adjust(left=0.075, right=0.985, top=0.91, bottom=0.14)
+        narrow = self.width < WIDTH
+        figure = Canvas(figsize=inches(self.width, _HEIGHT * (1.6 if narrow else 1.0)))
+        shape = (2, 1) if narrow else (1, 2)
+        left, right = figure.subplots(*shape, gridspec_kw={"hspace": 0.42} if narrow else {"wspace": 0.28})
+        edge = 62 / self.width
+        figure.subplots_adjust(left=edge, right=0.985, top=0.95 if narrow else 0.91, bottom=0.08 if narrow else 0.14)
         rows = self._drawn
         observed, predicted, rest = (self.table[name][rows] for name in ("observed", "predicted", "difference"))
         self._equality(left, predicted, observed)
@@ -108,7 +112,7 @@ class AdditivityFigure(Figure):
         axes.plot([low, high], [low, high], color=SOFT, linewidth=1, zorder=1)
         _scatter(axes, predicted, observed)
         axes.set(xlim=(low, high), ylim=(low, high))
-        axes.set_title("Predicted from the other cells, and observed")
+        axes.set_title("Observed, and predicted from the others")
         axes.set_xlabel(f"predicted {self.outcome}")
         axes.set_ylabel(f"observed {self.outcome}")
 
@@ -147,7 +151,7 @@ class AdditivityFigure(Figure):
     def _cell(self, place: int) -> str:
         names = self.table.columns[: len(self.audit.design.factors)]
         levels = [shorten(str(self.table[name][self._drawn[place]]), 14) for name in names]
-        return shorten(" · ".join(levels), 34)
+        return shorten(" · ".join(levels), 34 if self.width >= WIDTH else 20)
 
 
 def _scatter(axes: Axes, across: FloatArray, up: FloatArray) -> None:

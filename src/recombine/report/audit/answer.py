@@ -1,4 +1,4 @@
-"""The answer in three sentences, with which every face opens: what is settled, whether adding is right, what a network will do."""
+"""The answer in three sentences: what is settled, whether adding is right, what a network will do. Faces open so."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def answer(audit: Audit) -> list[str]:
 
 
 def network_sentence(audit: Audit) -> str:
-    """Say in outcome units what a network will be off by, and how often such a forecast was right; or why none is made."""
+    """Say in outcome units what a network will be off by, and how often that came true; or why it is not forecast."""
     error = audit.forecast.error
     if audit.design.outcome is None:
         return "What a network will do is not known without an outcome."

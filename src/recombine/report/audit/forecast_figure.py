@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.errors import InputError
 from recombine.report.audit.network_text import told_slopes
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, INK, SOFT, WIDTH, inches, shorten
+from recombine.report.theme import HAIR, INK, SOFT, inches, shorten
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class SlopeFigure(Figure):
     """
 
     name = "slopes"
+    by_night = True
 
     def __init__(self, audit: Audit) -> None:
         self._rows = told_slopes(audit.forecast)
@@ -49,9 +50,9 @@ class SlopeFigure(Figure):
         from matplotlib.figure import Figure as Canvas
 
         height = _ROW * len(self._rows) + _MARGIN
-        figure = Canvas(figsize=inches(WIDTH, height))
+        figure = Canvas(figsize=inches(self.width, height))
         axes = figure.subplots()
-        figure.subplots_adjust(left=0.22, right=0.975, top=1 - 12 / height, bottom=48 / height)
+        figure.subplots_adjust(left=min(180 / self.width, 0.4), right=0.975, top=1 - 12 / height, bottom=48 / height)
         for place, row in enumerate(self._rows):
             axes.plot([row["ntk"], row["nngp"]], [place] * 2, color=HAIR, linewidth=4, zorder=2)
             axes.plot([row["slope"]], [place], linestyle="none", marker="o", ms=8, mfc=INK, mec=INK, zorder=3)

@@ -110,7 +110,9 @@ def _levels(design: Design, cell: Callable[[Any], Any]) -> list[tuple[str, Value
 
 
 def counts_table(audit: Audit) -> PageTable | None:
-    """Verdict counts over the full product, with intervals where they are estimates."""
+    """Verdict counts over the full product, where the bar at the top does not say it all; else None."""
+    if audit.order == 1 and audit.counts.exact and audit.listing.kind != "targets":
+        return None
     columns: dict[str, Value] = {"verdict": lambda verdict: verdict}
     if audit.order > 1:
         columns |= _counts(audit.first_counts, " at order 1")
