@@ -15,7 +15,7 @@ from recombine.jobs.audit.pairs import MappedCells
 from recombine.report.audit import network_text
 from recombine.report.audit.models_figure import VERDICTS
 from recombine.report.wording import MODELS
-from recombine.report.written import number, percent, share, slope_text
+from recombine.report.written import aligned, number, percent, share, slope_text
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from recombine.theory.identification.counts import Counts
 
 #: Longest tables; the rest is counted in the caption.
-MOST_LEVELS, MOST_OPEN, MOST_SUBSETS, MOST_SPARSE = 40, 40, 6, 10
+MOST_LEVELS, MOST_OPEN, MOST_VALUES, MOST_SUBSETS, MOST_SPARSE = 40, 40, 12, 6, 10
 
 #: What a column shows of an item: the attribute or entry of that name, or what a function returns.
 Value = str | Callable[[Any], object]
@@ -55,11 +55,12 @@ class PageTable:
 
 
 def page_table(
-    identity: str, caption: str, items: Iterable[Any], columns: Heads, *, bars: Sequence[str] = ()
+    identity: str, caption: str, items: Iterable[Any], columns: Heads, *, bars: Sequence[str] = (), whole: bool = False
 ) -> PageTable | None:
     """Build a table with one row per item, or None without any; columns named in ``bars`` are shares from 0 to 1.
 
-    Columns are a mapping, or pairs where the reader's own names might repeat one of ours.
+    Columns are a mapping, or pairs where the reader's own names might repeat one of ours. A column in which nothing is
+    known is left out, unless the ``whole`` table is asked for.
 
     Examples
     --------
@@ -69,14 +70,22 @@ def page_table(
     (['a', '50.0 %'], 0.5)
     """
     named = list(columns.items() if isinstance(columns, Mapping) else columns)
-    rows = [[_entry(_value(item, what), head in bars) for head, what in named] for item in items]
-    if not rows:
+    shown = list(items)
+    found = [(head, _column([_value(item, what) for item in shown], head in bars)) for head, what in named]
+    kept = [(head, column) for head, column in found if whole or any(entry.text != "–" for entry in column)]
+    if not shown or not kept:
         return None
-    heads = [
-        Entry(head, all(row[place].numeric or row[place].text in ("", "–") for row in rows))
-        for place, (head, _) in enumerate(named)
-    ]
-    return PageTable(caption, heads, rows, identity)
+    heads = [Entry(head, all(entry.numeric or entry.text in ("", "–") for entry in column)) for head, column in kept]
+    return PageTable(caption, heads, list(zip(*(column for _, column in kept), strict=True)), identity)
+
+
+def _column(values: list[object], bar: bool) -> list[Entry]:
+    """Return the entries of a column, points of numbers under one another."""
+    places = [place for place, value in enumerate(values) if isinstance(value, float) and not bar]
+    entries = [_entry(value, bar) for value in values]
+    for place, text in zip(places, aligned([float(values[place]) for place in places]), strict=True):  # type: ignore[arg-type]
+        entries[place] = Entry(text, True)
+    return entries
 
 
 def _value(item: Any, what: Value) -> object:
@@ -199,7 +208,7 @@ def values_table(audit: Audit) -> PageTable | None:
         return None
     where = np.flatnonzero(audit.codes == Verdict.DETERMINED)
     where = where[np.argsort(-audit.leverage[where], kind="stable")]  # unknown leverages last
-    shown, verdicts = where[:MOST_OPEN].tolist(), audit.verdicts
+    shown, verdicts = where[:MOST_VALUES].tolist(), audit.verdicts
     caption = f"Predicted values, the shakiest first: {len(shown):,} of {len(where):,} determined cells listed"
 
     def column(name: str) -> Value:
@@ -226,7 +235,9 @@ def orders_table(audit: Audit) -> PageTable | None:
         "plain mean": "baseline",
         "noise floor": lambda found: float("nan") if found.expected is None else found.expected,
         "share explained": "share",
-        "lack of fit": lambda found: "–" if found.lack_of_fit is None else found.lack_of_fit.text,
+        "lack of fit": lambda found: Entry(
+            "–" if found.lack_of_fit is None else found.lack_of_fit.text.rpartition(", ")[2], True
+        ),
         "additivity": lambda found: check.word_at(found.order),
     }
     return page_table("t-orders", caption, check.orders, columns, bars=["share explained"])
@@ -317,7 +328,7 @@ def models_table(models: Table) -> PageTable | None:
 
     columns: dict[str, Value] = {"model": "model", "trained on": lambda row: f"{row['share']:.0%} of cells"}
     columns |= {verdict.word: error(verdict.word) for verdict in VERDICTS}
-    table = page_table("t-models", MODELS, models.rows(), columns)
+    table = page_table("t-models", MODELS, models.rows(), columns, whole=True)
     spans = [("", 2), ("your data can tell", 1), ("your data cannot tell", 2)]
     return None if table is None else replace(table, spans=spans)
 
