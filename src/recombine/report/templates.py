@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from recombine.errors import plural
 from recombine.report import wording, written
-from recombine.report.theme import NARROW, ink_on
+from recombine.report.theme import NARROW
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"number": written.number, "amount": written.amount, "ink_on": ink_on}
+    environment.filters |= {"number": written.number, "amount": written.amount, "flags": flags}
     environment.globals |= {
         "Verdict": Verdict,
         "wording": wording,
@@ -44,6 +45,19 @@ def _environment() -> Environment:
         "style": Markup((files("recombine.report") / "style.css").read_text(encoding="utf-8")),
     }
     return environment
+
+
+def flags(text: str) -> Markup:
+    """Return text, escaped, in which an option such as --crossed is not broken at the end of a line.
+
+    Examples
+    --------
+    >>> print(flags("a < b; --crossed if not"))
+    a &lt; b; <span class="flag">--crossed</span> if not
+    """
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"--[a-z][a-z-]*", r'<span class="flag">\g<0></span>', str(escape(text))))
 
 
 def inline(figure: Figure) -> Markup:

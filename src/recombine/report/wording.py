@@ -236,11 +236,13 @@ def additivity_sentence(audit: Audit) -> str:
     lead = f"{adding[0].upper()}{adding[1:]} {judged}"
     if check.tested < FEWEST_CELLS and check.lack_of_fit is not None:
         return f"{lead}. {check.lack_of_fit.sentence}"
+    name = audit.design.outcome_name
+    what = f"the {name} of a seen combination" if name else "a seen combination"
     most = "up to " * check.at_most
     noise = f" and noise alone would make it {most}{number(check.expected)}" if check.expected is not None else ""
     return (
-        f"{lead}: predicted from the others, a seen combination is off by {number(check.error)}, where the plain mean "
-        f"is off by {number(check.baseline)}{noise}."
+        f"{lead}: predicted from the others, {what} is off by {number(check.error)}, where the plain mean is off by "
+        f"{number(check.baseline)}{noise}."
     )
 
 
@@ -270,7 +272,7 @@ def held_out_sentence(audit: Audit) -> str:
 
 def breakers_sentence(audit: Audit, count: int = 3) -> str:
     """Name the cells that depart most from additivity; empty where that cannot be checked."""
-    if audit.additivity is None or audit.additivity.word == "cannot be checked":
+    if audit.additivity is None or audit.additivity.word == "cannot be checked" or not audit.additivity.orders[0].error:
         return ""
     factors = len(audit.design.names)
     cells = [

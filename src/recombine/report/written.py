@@ -29,14 +29,16 @@ def aligned(values: Sequence[float]) -> list[str]:
 
     Examples
     --------
-    >>> aligned([22.09, 5.114, -83.47, float("nan")]), aligned([3.0, 12.0]), aligned([1e-6, 1e6])
-    (['22.09', '5.11', '−83.47', '–'], ['3', '12'], ['1e−06', '1,000,000'])
+    >>> aligned([22.09, 5.114, -83.47, float("nan")]), aligned([3.0, 12.0]), aligned([1e-3, 1e6])
+    (['22.09', '5.11', '−83.47', '–'], ['3', '12'], ['0.001', '1,000,000'])
     """
+    largest = max((abs(value) for value in values if np.isfinite(value)), default=0.0)
+    values = [0.0 if abs(value) <= 1e-12 * largest else value for value in values]  # what is left by rounding
     sizes = [abs(value) for value in values if np.isfinite(value) and value]
-    if not sizes or max(sizes) > 1e5 * min(sizes):
+    if not sizes or max(sizes) > 1e5 * min(sizes) or max(sizes) < 1e-4:
         return [number(value, 4) for value in values]
-    largest, smallest = (int(np.floor(np.log10(size))) for size in (max(sizes), min(sizes)))
-    places = max(3 - largest, min(1 - smallest, 5 - largest), 0)
+    first, last = (int(np.floor(np.log10(size))) for size in (max(sizes), min(sizes)))
+    places = max(3 - first, min(1 - last, 5 - first), 0)
     if all(size == int(size) for size in sizes):
         places = 0
     texts = [f"{value:,.{places}f}".replace("-", "−") if np.isfinite(value) else number(value) for value in values]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.errors import InputError
 from recombine.report.audit.network_text import told_slopes
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, INK, SOFT, inches, shorten
+from recombine.report.theme import HAIR, INK, SOFT, WIDTH, inches, shorten
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -57,9 +57,12 @@ class SlopeFigure(Figure):
             axes.plot([row["ntk"], row["nngp"]], [place] * 2, color=HAIR, linewidth=4, zorder=2)
             axes.plot([row["slope"]], [place], linestyle="none", marker="o", ms=8, mfc=INK, mec=INK, zorder=3)
         axes.axvline(1, color=SOFT, linewidth=1, zorder=1)
-        axes.set_yticks(range(len(self._rows)), [shorten(str(row["factor"]), 26) for row in self._rows])
+        axes.set_yticks(
+            range(len(self._rows)),
+            [shorten(str(row["factor"]), 26 if self.width >= WIDTH else 17) for row in self._rows],
+        )
         axes.set_ylim(len(self._rows) - 0.4, -0.6)
         axes.set_xlim(min(0.0, axes.get_xlim()[0]), max(1.06, axes.get_xlim()[1]))
         axes.grid(axis="y", visible=False)
-        axes.set_xlabel("share of the effect that arrives on unseen cells")
+        axes.set_xlabel("share of the effect that reaches unseen cells", loc="right")
         return figure

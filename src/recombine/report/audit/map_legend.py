@@ -52,7 +52,7 @@ def verdict_tint(verdict: Verdict) -> Rgba:
 def mark_on(colour: Rgba) -> str:
     """Return the ink that reads on a place of ``colour``: the page's own where much of the paper shows through."""
     red, green, blue, opaque = colour
-    if opaque < 140:
+    if opaque < 204:
         return INK
     if opaque == 255 and f"#{red:02x}{green:02x}{blue:02x}" == Verdict.UNSEEN_LEVEL.colour:
         return PAPER
@@ -121,7 +121,7 @@ def legend_entries(shown: Sequence[Panel], steps: SureSteps | None, what: str) -
     """Return what explains the panels ``shown``; ``what`` is the quantity behind ``steps``."""
     single, entries = shown[0].single, []
     if steps is not None:
-        entries.append(_steps(steps, what))
+        entries += [_words_alone(what), _steps(steps)]
     elif not single:
         entries.append(_scale())
     for verdict in Verdict:
@@ -191,7 +191,11 @@ def _scale() -> LegendEntry:
     return LegendEntry(wide * steps + 6 + _wide(text), draw)
 
 
-def _steps(steps: SureSteps, what: str) -> LegendEntry:
+def _words_alone(text: str) -> LegendEntry:
+    return LegendEntry(_wide(text), lambda axes, left, top: _say(axes, left, top + 13, text))
+
+
+def _steps(steps: SureSteps) -> LegendEntry:
     """The scale of sureness, its bounds written under it."""
     marks = [number(bound, 2) for bound in steps.bounds]
     wide = max(24.0, 6.6 * max(map(len, marks)) + 6)
@@ -202,9 +206,8 @@ def _steps(steps: SureSteps, what: str) -> LegendEntry:
             _patch(axes, left + wide * step, top, tint(steps.strength(step)), wide)
         for place, mark in enumerate(marks, 1):
             _say(axes, left + wide * place, top + 27, mark, 10, "center")
-        _say(axes, left + wide * count + 6, top + 13, what)
 
-    return LegendEntry(wide * count + 6 + _wide(what), draw)
+    return LegendEntry(wide * count, draw)
 
 
 def _patch(axes: Axes, left: float, top: float, colour: Rgba | None, wide: float = 14) -> None:
@@ -220,4 +223,4 @@ def _patch(axes: Axes, left: float, top: float, colour: Rgba | None, wide: float
 
 
 def _say(axes: Axes, left: float, top: float, text: str, size: float = _TEXT, side: str = "left") -> None:
-    axes.text(left, top, text, va="center", ha=side, fontsize=size, color=INK)  # type: ignore[arg-type]
+    axes.text(left, top, text, va="center", ha=side, fontsize=size, color=INK)

@@ -42,7 +42,7 @@ class ModelsFigure(Figure):
         if missing:
             raise InputError(f"the model table lacks {listing(missing)}; pass what audit.compare_models() returns")
         self._models = models
-        self.outcome = shorten(outcome, 30)
+        self.outcome = outcome
 
     @property
     def table(self) -> Table:
@@ -67,7 +67,9 @@ class ModelsFigure(Figure):
         shape = (lines, len(shares) // lines)
         gaps = {"wspace": 0.08, "hspace": 80 / (_ROW * len(names))}
         panels = figure.subplots(*shape, sharex=lines == 1, sharey=True, squeeze=False, gridspec_kw=gaps).reshape(-1)
-        figure.subplots_adjust(left=160 / self.width, right=0.985, top=1 - 46 / height, bottom=46 / height)
+        figure.subplots_adjust(
+            left=160 / self.width, right=1 - 16 / self.width, top=1 - 46 / height, bottom=46 / height
+        )
         for axes, share in zip(panels, shares, strict=True):
             self._panel(axes, share, names)
         _legend(panels[0])
@@ -81,7 +83,8 @@ class ModelsFigure(Figure):
         axes.set_xlim(0, 1.06 * self._largest)
         axes.grid(axis="y", visible=False)
         axes.set_title(f"trained on {share:.0%} of the seen cells", fontsize=12, pad=8, weight="normal", loc="right")
-        axes.set_xlabel(f"root mean squared error, {self.outcome}")
+        unit = shorten(self.outcome, 26 if self.width >= WIDTH else 18)
+        axes.set_xlabel(f"root mean squared error, {unit}", loc="right")
 
     @property
     def _largest(self) -> float:

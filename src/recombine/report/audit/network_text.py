@@ -53,7 +53,7 @@ def trust_sentence(found: Forecast) -> str:
     """Say how often such a forecast was right of networks that were trained."""
     if found.error is None:
         return ""
-    return f"Within 20 % of the trained network in {hit_rate(sentence_of(found.error))}."
+    return f"Such a forecast was within 20 % of the trained network's error in {hit_rate(sentence_of(found.error))}."
 
 
 def depth_sentence(found: Forecast) -> str:

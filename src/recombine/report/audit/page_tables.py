@@ -127,7 +127,8 @@ def counts_table(audit: Audit) -> PageTable | None:
         columns |= _counts(audit.first_counts, " at order 1")
     columns |= _counts(audit.counts, f" at order {audit.order}" if audit.order > 1 else "")
     which = "" if audit.design.possible.whole else " that can exist"
-    return page_table("t-counts", f"All {audit.counts.total:,} combinations{which} by verdict", Verdict, columns)
+    found = [verdict for verdict in Verdict if audit.counts[verdict] or audit.first_counts[verdict]]
+    return page_table("t-counts", f"All {audit.counts.total:,} combinations{which} by verdict", found, columns)
 
 
 def _counts(found: Counts, suffix: str) -> dict[str, Value]:
@@ -145,20 +146,22 @@ def _counts(found: Counts, suffix: str) -> dict[str, Value]:
 def ways_table(coverage: Coverage) -> PageTable | None:
     """How many of the t-way combinations of levels were seen."""
     rows = [row for row in coverage.ways.rows() if row["factors"] != "all" or _several(coverage.ways, row["t"])]
-    shown = [row for row in rows if row["factors"] == "all" or row["t"] == 1 or row in _least_covered(rows, row["t"])]
+    shown = [row for row in rows if row["factors"] == "all" or row in _least_covered(rows, row["t"])]
     whole = {1: "all levels", 2: "all pairs", 3: "all triples"}
     columns: dict[str, Value] = {
         "levels of": lambda row: whole[row["t"]] if row["factors"] == "all" else row["factors"],
         **_same(("t", "seen", "possible")),
         "covered": "share",
     }
-    left = len(rows) - len(shown)
+    left = sum(row["factors"] != "all" for row in rows) - sum(row["factors"] != "all" for row in shown)
     caption = "Combinations of t levels that occur in training" + (f"; {left} better covered left out" if left else "")
     return page_table("t-ways", caption, shown, columns, bars=["covered"])
 
 
 def _least_covered(rows: list[dict[str, Any]], t: int) -> list[dict[str, Any]]:
     subsets = [row for row in rows if row["t"] == t and row["factors"] != "all"]
+    if len(subsets) > 1:  # a line for all of them says when they are covered whole
+        subsets = [row for row in subsets if row["share"] < 1]
     return sorted(subsets, key=lambda row: float(row["share"]))[:MOST_SUBSETS]
 
 
@@ -234,18 +237,18 @@ def orders_table(audit: Audit) -> PageTable | None:
         "error": "error",
         "plain mean": "baseline",
         "noise floor": lambda found: float("nan") if found.expected is None else found.expected,
-        "share explained": "share",
+        "share explained": lambda found: Entry(share(found.share) if found.share == found.share else "–", True),
         "lack of fit": lambda found: Entry(
             "–" if found.lack_of_fit is None else found.lack_of_fit.text.rpartition(", ")[2], True
         ),
         "additivity": lambda found: check.word_at(found.order),
     }
-    return page_table("t-orders", caption, check.orders, columns, bars=["share explained"])
+    return page_table("t-orders", caption, check.orders, columns)
 
 
 def breakers_table(audit: Audit) -> PageTable | None:
     """The cells whose value the others predict worst."""
-    if audit.additivity is None:
+    if audit.additivity is None or not audit.additivity.orders or not audit.additivity.orders[0].error:
         return None
     breakers, counted = audit.additivity.breakers(6), audit.coverage.measurements == audit.coverage.rows
     names = [name for name in breakers.columns if name != "rows" or counted]

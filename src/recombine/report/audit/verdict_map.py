@@ -162,7 +162,7 @@ class VerdictMap(Figure):
         """What is coloured where every unseen cell is determined, in words."""
         if self.sure is not None and self.sure.what == "standard error":
             return f"standard error of {shorten(self.audit.design.outcome_name or 'the outcome', 20)}"
-        return "leverage (variance per measurement's)"
+        return "leverage (1: as sure as one measurement)"
 
     @property
     def alternative(self) -> str:
@@ -230,8 +230,10 @@ def _margin(panel: Panel, width: float) -> float:
     return 10 + _LETTER * max(map(text_width, _labels(panel.row, width))) if _nameable(panel.row) else 2.0
 
 
-def _title(panel: Panel) -> str:
-    return f"{shorten(panel.row.factor, 18)} × {shorten(panel.column.factor, 18)}"
+def _title(panel: Panel, room: float = 400.0) -> str:
+    """Return the two factors, short enough for so many pixels."""
+    letters = min((room / 8.8 - 3) / 2, 18)
+    return f"{shorten(panel.row.factor, letters)} × {shorten(panel.column.factor, letters)}"
 
 
 def _labels(axis: Axis, width: float) -> list[str]:
@@ -257,6 +259,7 @@ def _place(panel: Panel, room: float) -> tuple[float, float]:
 
 def _draw_panel(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uint8], *, verdicts: bool) -> None:
     rows, columns = panel.counts.shape[:2]
+    wide = float(axes.figure.get_size_inches()[0]) * PIXELS_PER_INCH  # type: ignore[union-attr]
     never = panel.leading == Verdict.UNSEEN_LEVEL
     image = colours.copy()
     image[never] = 0
@@ -265,8 +268,8 @@ def _draw_panel(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uin
     axes.grid(visible=False)
     _separate(axes, panel, box)
     _mark(axes, panel, box, colours, verdicts)
-    _name_levels(axes, panel, box)
-    axes.set_title(_title(panel), pad=7)
+    _name_levels(axes, panel, box, wide)
+    axes.set_title(_title(panel, wide - box.left), pad=7)
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.tick_params(length=0, pad=4)
@@ -346,9 +349,8 @@ def _points(axes: Axes, where: npt.NDArray[np.bool_], *, marker: Any, size: floa
         axes.plot(across + 0.5, down + 0.5, linestyle="none", marker=marker, ms=size, mec="none", mfc=colour)
 
 
-def _name_levels(axes: Axes, panel: Panel, box: _Box) -> None:
+def _name_levels(axes: Axes, panel: Panel, box: _Box, wide: float) -> None:
     rows, columns = panel.counts.shape[:2]
-    wide = float(axes.figure.get_size_inches()[0]) * PIXELS_PER_INCH  # type: ignore[union-attr]
     axes.set_xticks([])
     axes.set_yticks([])
     if box.named[0]:
