@@ -1,4 +1,4 @@
-"""Draw the picture of the README from the bundled table: python tools/build_pictures.py."""
+"""Draw the pictures of the README and the tutorial from the bundled table: python tools/build_pictures.py."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from pathlib import Path
 
 import recombine as rc
 from recombine.data import flights_path
-from recombine.report.audit import ModelsFigure
+from recombine.report.audit import ModelsFigure, VerdictMap
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 
 def main() -> None:
-    """Write docs/images/models.png."""
+    """Write docs/images/models.png and docs/images/map.png."""
     design = rc.Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd")
-    figure = ModelsFigure(rc.audit(design).compare_models(), "minutes")
+    audit = rc.audit(design)
     IMAGES.mkdir(exist_ok=True)
-    figure.save(IMAGES / "models.png")
+    ModelsFigure(audit.compare_models(), "minutes").save(IMAGES / "models.png")
+    VerdictMap(audit).save(IMAGES / "map.png")
 
 
 if __name__ == "__main__":

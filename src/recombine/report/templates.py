@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -37,7 +36,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"number": written.number, "amount": written.amount, "flags": flags}
+    environment.filters |= {"number": written.number, "amount": written.amount}
     environment.globals |= {
         "Verdict": Verdict,
         "wording": wording,
@@ -45,19 +44,6 @@ def _environment() -> Environment:
         "style": Markup((files("recombine.report") / "style.css").read_text(encoding="utf-8")),
     }
     return environment
-
-
-def flags(text: str) -> Markup:
-    """Return text, escaped, in which an option such as --crossed is not broken at the end of a line.
-
-    Examples
-    --------
-    >>> print(flags("a < b; --crossed if not"))
-    a &lt; b; <span class="flag">--crossed</span> if not
-    """
-    from markupsafe import Markup, escape
-
-    return Markup(re.sub(r"--[a-z][a-z-]*", r'<span class="flag">\g<0></span>', str(escape(text))))
 
 
 def inline(figure: Figure) -> Markup:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Ink for text and points, a softer one for what supports them, and hairlines. Verdicts bring their own colours.
 INK, SOFT, HAIR, PAPER = "#20242b", "#666d78", "#d5d9df", "#ffffff"
+#: Points on the paper itself: the blue of determined cells, which is too dim by night without a place around it.
+POINT = "#0071b2"
 #: The two inks on a verdict's colour, which is the same by day and by night; so are they, unlike `INK` and `PAPER`.
 DARK_MARK, LIGHT_MARK = "#1f232a", "#fefefe"
 #: Lines are told apart by marker and dash first, so that they survive a grey printer.
@@ -37,6 +39,7 @@ _OF_THE_PAGE = {
     SOFT: "soft",
     HAIR: "rule",
     PAPER: "paper",
+    POINT: "point",
     Verdict.UNSEEN_LEVEL.colour: "unseen",
 }
 

@@ -12,9 +12,8 @@ from recombine.errors import InputError
 from recombine.jobs.audit.additivity import AdditivityCheck, OrderCheck
 from recombine.jobs.listing import level_columns
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, PAPER, SOFT, WIDTH, inches, shorten
+from recombine.report.theme import HAIR, PAPER, POINT, SOFT, WIDTH, inches, shorten
 from recombine.tables.table import Table
-from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,7 +161,7 @@ class AdditivityFigure(Figure):
 
 
 def _scatter(axes: Axes, across: FloatArray, up: FloatArray) -> None:
-    axes.plot(across, up, "o", ms=4.2, mfc=Verdict.DETERMINED.colour, mec=PAPER, mew=0.5)
+    axes.plot(across, up, "o", ms=4.2, mfc=POINT, mec=PAPER, mew=0.5)
 
 
 def _span(values: FloatArray) -> tuple[float, float]:

@@ -38,8 +38,8 @@ def error_caption(audit: Audit) -> str:
         return ""
     unit = f" in {audit.design.outcome_name}" if audit.design.outcome_name else ""
     return (
-        f"Off by{unit} once trained to convergence (root mean square over {plural(error.cells, 'determined cell')}: "
-        f"{error.source})"
+        f"Error{unit} of models trained to convergence (root mean square over "
+        f"{plural(error.cells, 'determined cell')}: {error.source})"
     )
 
 
