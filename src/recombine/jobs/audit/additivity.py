@@ -28,6 +28,8 @@ FEWEST_CELLS = 8
 #: Tested cells speak for the others if they are at least this share of the seen ones: those that the others determine
 #: are the easy ones, and where they are few the rest hangs by single cells.
 SPEAKING = 0.5
+#: Differences below this share of the largest outcome are those of floating point.
+ROUNDING = 1e-12
 #: Where noise alone accounts for more than this share of the plain mean's squared error, the check has no power.
 MOSTLY_NOISE = 0.75
 #: Without a test, squared errors this many times what noise gives are not noise.
@@ -336,16 +338,18 @@ def _check(design: Design, order: int, fit: AdditiveFit, known: CellNoise | None
     assert design.outcome is not None
     outcome, noise = design.outcome[design.train], None if known is None else known.variances
     left = leave_out(design, fit, noise, seed)
-    tested = left.determined
+    tested, least = left.determined, ROUNDING * np.abs(outcome).max()
+    # What is left of an exact sum is rounding, not an error.
+    predicted = np.where(np.abs(outcome - left.predicted) <= least, outcome, left.predicted)
     count = max(len(outcome) - 1, 1)
     mean = (outcome.sum() - outcome) / count
     baseline = _rms((outcome - mean)[tested])
-    if baseline <= 1e-12 * np.abs(outcome).max():
+    if baseline <= least:
         baseline = 0.0  # the outcome never varies; what is left is rounding
     check = OrderCheck(
         order,
         int(tested.sum()),
-        _rms((outcome - left.predicted)[tested]),
+        _rms((outcome - predicted)[tested]),
         baseline,
         _root(noise, tested),
         _root(left.expected, tested),
@@ -353,7 +357,7 @@ def _check(design: Design, order: int, fit: AdditiveFit, known: CellNoise | None
         lack_of_fit_test(design, order, fit),
         len(outcome),
         left.tried,
-        left.predicted,
+        predicted,
         tested,
     )
     return check, left.method

@@ -17,7 +17,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
 from recombine.errors import plural
-from recombine.jobs.audit.additivity import OrderCheck
+from recombine.jobs.audit.additivity import ROUNDING, OrderCheck
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
     FEWEST_CELLS,
@@ -257,10 +257,11 @@ def _some(items: IntArray, most: int, seed: int) -> IntArray:
 def _error(scored: Scored) -> ErrorForecast | None:
     if not {("ntk", 1), ("nngp", 1)} <= scored.networks.keys():
         return None
+    additive = _rms(scored.additive - scored.observed)
     return ErrorForecast(
         ntk=_rms(scored.networks["ntk", 1] - scored.observed),
         nngp=_rms(scored.networks["nngp", 1] - scored.observed),
-        additive=_rms(scored.additive - scored.observed),
+        additive=additive if additive > ROUNDING * np.abs(scored.observed).max() else 0.0,
         mean=_rms(scored.mean - scored.observed),
         noise=scored.noise,
         cells=len(scored.observed),
