@@ -398,7 +398,8 @@ def test_self_pairs_are_proposed_on_demand(run, tmp_path):
 
 
 def test_the_readme_shows_what_the_demo_prints(run, tmp_path):
-    shown = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").partition("```text\n")[2].partition("```")[0]
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("```text\n")[2].partition("```")[0]
     told = " ".join(run("demo", "--html", tmp_path / "demo.html")[1].split())
     for piece in re.split(r"\n\s*(?:\.\.\.)?\n", shown):
         assert " ".join(piece.split()) in told
