@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -105,7 +105,10 @@ def demo_command(
     html: Annotated[
         Path | None, typer.Option(help="Where to write the report (by default recombine-demo.html).")
     ] = None,
-    models: Annotated[bool, typer.Option(help="Compare scikit-learn models, by verdict.")] = True,
+    models: Annotated[
+        bool | None,
+        typer.Option("--models/--no-models", help="Train other models anew, or leave them out; else as once scored."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Audit the bundled table of flight times by carrier, origin and destination."""
@@ -119,9 +122,21 @@ def demo_command(
 
         found = audit(Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd"))
         found.findings  # noqa: B018 - as above
-    answer = _answer(found, models=models)
+    answer = _answer(found, models=models is True)
+    if models is None:
+        answer = _with_stored_models(answer)
     say(_text(answer), drawn=True)
     _write(answer, target)
+
+
+def _with_stored_models(answer: _Answer) -> _Answer:
+    """Training models would take longer than all else together, and the demo's table is always the same."""
+    from recombine.data import flights_models
+    from recombine.tables.table import Table
+
+    version, rows = flights_models()
+    note = f"Scored when this version was made, with scikit-learn {version}; recombine demo --models trains them anew."
+    return replace(answer, models=Table({name: [row[name] for row in rows] for name in rows[0]}), note=note)
 
 
 @dataclass(frozen=True)
@@ -131,6 +146,7 @@ class _Answer:
     audit: Audit
     plan: Plan | None
     models: Table | None
+    note: str = ""
 
 
 def _answer(
@@ -186,7 +202,7 @@ def _text(answer: _Answer) -> str:
     from recombine.report.audit.terminal import show_audit
 
     with _working("writing the answer"):
-        return capture(lambda console: show_audit(answer.audit, console, answer.plan, answer.models))
+        return capture(lambda console: show_audit(answer.audit, console, answer.plan, answer.models, answer.note))
 
 
 def _write(answer: _Answer, html: Path | None, verdicts: Path | None = None, quiet: bool = False) -> None:
@@ -200,7 +216,7 @@ def _write(answer: _Answer, html: Path | None, verdicts: Path | None = None, qui
 
         with _working("writing the report"):
             command = " ".join(["recombine", *sys.argv[1:]])
-            text = page(answer.audit, models=answer.models, plan=answer.plan, command=command)
+            text = page(answer.audit, models=answer.models, models_note=answer.note, plan=answer.plan, command=command)
             html.write_text(text, encoding="utf-8")
         notes.append(f"report written to {html.resolve()}")
     for note in notes:

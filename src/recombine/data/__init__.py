@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.data.flights import flights_models as flights_models
     from recombine.data.flights import flights_path as flights_path
     from recombine.data.hit_rates import hit_rate as hit_rate
     from recombine.data.hit_rates import hit_rates as hit_rates

@@ -33,6 +33,7 @@ def page(
     audit: Audit,
     *,
     models: Table | None = None,
+    models_note: str = "",
     suggestions: int | None = 5,
     plan: Plan | None = None,
     command: str | None = None,
@@ -44,6 +45,8 @@ def page(
     audit : Audit
     models : Table, optional
         What ``audit.compare_models()`` returned, to be shown by verdict.
+    models_note : str
+        A sentence to stand below it.
     suggestions : int or None
         How many cells to suggest; None for as many as it takes to determine everything.
     plan : Plan, optional
@@ -68,7 +71,7 @@ def page(
         coverage=_coverage(audit),
         additivity=_additivity(audit),
         forecast=_forecast(audit),
-        models=_models(audit, models),
+        models=_models(audit, models, models_note),
         advice={"plan": advised, "table": tables.plan_table(advised)},
         values=tables.values_table(audit),
         certificates=certificates_to_show(audit),
@@ -144,11 +147,11 @@ def _forecast(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _models(audit: Audit, models: Table | None) -> dict[str, Any] | None:
+def _models(audit: Audit, models: Table | None, note: str) -> dict[str, Any] | None:
     if models is None or not len(models):
         return None
     figure = ModelsFigure(models, audit.design.outcome_name or "outcome")
-    return {"table": tables.models_table(models), "svg": inline(figure)}
+    return {"table": tables.models_table(models), "svg": inline(figure), "note": note}
 
 
 def _words(audit: Audit, command: str | None) -> dict[str, Any]:

@@ -34,8 +34,14 @@ def audit_text(audit: Audit, width: int = 110) -> str:
     return plain_text(lambda console: show_audit(audit, console), width)
 
 
-def show_audit(audit: Audit, console: Console, plan: Plan | None = None, models: Table | None = None) -> None:
-    """Print the audit to a rich console, with suggestions and a model comparison when they are given."""
+def show_audit(
+    audit: Audit,
+    console: Console,
+    plan: Plan | None = None,
+    models: Table | None = None,
+    models_note: str = "",
+) -> None:
+    """Print the audit to a rich console, with suggestions and a model comparison (and a note) when they are given."""
     _heading(audit, console)
     _verdicts(audit, console)
     _coverage(audit, console)
@@ -43,6 +49,7 @@ def show_audit(audit: Audit, console: Console, plan: Plan | None = None, models:
     _forecast(audit, console)
     if models is not None:
         _models(models, console)
+        _paragraphs(console, models_note)
     if plan is not None:
         _plan(plan, console)
     _example(audit, console)
