@@ -105,7 +105,7 @@ def demo_command(
     html: Annotated[
         Path | None, typer.Option(help="Where to write the report (by default recombine-demo.html).")
     ] = None,
-    models: Annotated[bool, typer.Option(help="Compare scikit-learn models, by verdict.")] = True,
+    models: Annotated[bool, typer.Option(help="Train other models beside it, and compare them by verdict.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Audit the bundled table of flight times by carrier, origin and destination."""
@@ -178,13 +178,15 @@ def _check_outputs(paths: Sequence[Path | None], table: Path, force: bool) -> No
 def _json(answer: _Answer, explained: str | None) -> str:
     from recombine.report.audit.record import audit_json
 
-    return audit_json(answer.audit, answer.plan, answer.models, explained) + "\n"
+    with _working("writing the answer"):
+        return audit_json(answer.audit, answer.plan, answer.models, explained) + "\n"
 
 
 def _text(answer: _Answer) -> str:
     from recombine.report.audit.terminal import show_audit
 
-    return capture(lambda console: show_audit(answer.audit, console, answer.plan, answer.models))
+    with _working("writing the answer"):
+        return capture(lambda console: show_audit(answer.audit, console, answer.plan, answer.models))
 
 
 def _write(answer: _Answer, html: Path | None, verdicts: Path | None = None, quiet: bool = False) -> None:

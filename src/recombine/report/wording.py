@@ -28,6 +28,7 @@ UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdic
 GUESS = "The factors are a guess; name them with --factors to be sure."
 MODELS = "Error by verdict when trained on part of the seen cells (root mean square)"
 NOTHING_TO_COLLECT = "Nothing: there is no further cell to collect that would help much."
+LEFT_OUT = "Left out to save time"
 NO_FINDINGS = "None: every unseen combination is determined, and no risk was found."
 
 #: How the check of the assumption reads where the verdicts are counted, so that no count looks stronger than it is.

@@ -211,8 +211,8 @@ class _Texts:
             return self
         name = f"kept_{next(_NUMBERS)}"
         self.connection.execute(f"CREATE TEMP TABLE {name} AS {self._select(keys)}")
-        table, few = self._numbered(name, list(keys.values()))
-        self.tables.append(_Texts(self.connection, self.file, table, dict(keys), few, self.tables))
+        numbered, few = self._numbered(name, list(keys.values()))
+        self.tables.append(_Texts(self.connection, self.file, numbered, dict(keys), few, self.tables))
         return self.tables[-1]
 
     def _numbered(self, table: str, keys: list[str]) -> tuple[str, frozenset[str]]:

@@ -14,7 +14,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.design.restriction import why_impossible
-from recombine.errors import InputError, SolverError
+from recombine.errors import InputError, SolverError, plural
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit import findings
@@ -181,6 +181,19 @@ class Audit:
         return (
             "" if self.fit is None else "No standard error or range: there are too many levels to work out leverages."
         )
+
+    @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """What was left out because it would have taken too long, one sentence each; the forecast says its own."""
+        found = [] if self.additivity is None else [self.additivity.left_out]
+        known = self.codes <= Verdict.DETERMINED
+        if self._leverage.solved_singly and known.any():
+            looked_at = int(np.isfinite(self.leverage[known]).sum())
+            found.append(
+                f"Leverage was worked out for {looked_at:,} of {plural(int(known.sum()), 'determined cell')} listed: "
+                f"with {len(self._leverage.columns):,} conjunctions each cell takes a solve of its own."
+            )
+        return tuple(sentence for sentence in found if sentence)
 
     @cached_property
     def verdicts(self) -> Table:

@@ -24,6 +24,7 @@ from recombine.jobs.audit.fitted_networks import (
     HELD_OUT,
     MOST_SCORED,
     Scored,
+    beyond_steps,
     depths_of,
     obstacle,
     predict_networks,
@@ -229,12 +230,16 @@ def _fitted_forecast(
     else:
         targets = _some(unseen[engine.verdicts_of(unseen) == Verdict.DETERMINED], MOST_TARGETS, seed)
         told = predict_networks(design, seen, targets, (1,)) if len(targets) >= FEWEST_CELLS else {}
-        scored, observed = None if check is None else score_seen(design, check, seed), None
+        # What could not be fitted to all cells need not be tried on nine tenths of them.
+        tried = check is not None and (bool(told) or len(targets) < FEWEST_CELLS)
+        scored, observed = score_seen(design, check, seed) if check is not None and tried else None, None
     error = None if scored is None else _error(scored)
     parts: tuple[Table, tuple[Shortcut, ...]] = (_no_slopes(), ())
     if {("ntk", 1), ("nngp", 1)} <= told.keys():
         parts = read_factors(design, fit, targets, told, observed, error)
     few = "" if error or len(parts[0]) else f"fewer than {FEWEST_CELLS} cells are determined by the others"
+    if few and (len(targets) >= FEWEST_CELLS or scored is not None):
+        few = beyond_steps(design)
     left = "" if depths_of(design) == DEPTHS else "Networks of two layers and more were left out to save time."
     depths = _no_depths() if scored is None else _depths(scored)
     return Forecast(error, depths, *parts, _accuracy(design), len(targets), few, left)

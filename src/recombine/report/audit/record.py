@@ -75,6 +75,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         ],
         "suggestions": None if plan is None else _suggestions(plan),
         "models": None if models is None else list(models.rows()),
+        "left_out": list(audit.left_out),
         "listing": {
             "note": audit.listing.note,
             "listed": len(audit.verdicts),

@@ -48,6 +48,7 @@ def show_audit(audit: Audit, console: Console, plan: Plan | None = None, models:
     if plan is not None:
         _plan(plan, console)
     _example(audit, console)
+    _left_out(audit, console)
     _findings(audit.findings, console)
 
 
@@ -210,6 +211,12 @@ def _example(audit: Audit, console: Console) -> None:
     shakiest = int(known[np.argmax(audit.leverage[known])])
     print_title(console, f"The shakiest determined cell: {audit.design.label(audit.listing.cells[shakiest])}")
     _paragraphs(console, *(line.strip() for line in audit.explain(shakiest).splitlines()[1:]))
+
+
+def _left_out(audit: Audit, console: Console) -> None:
+    if audit.left_out:
+        print_title(console, wording.LEFT_OUT)
+        _paragraphs(console, *audit.left_out)
 
 
 def _findings(findings: Iterable[Finding], console: Console) -> None:
