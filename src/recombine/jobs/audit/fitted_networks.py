@@ -121,7 +121,7 @@ def affordable_steps(cells: IntArray) -> int:
     >>> affordable_steps(np.zeros((1_000, 3), dtype=int)), affordable_steps(np.zeros((500_000, 5), dtype=int))
     (25000, 50)
     """
-    return max(STEP_ENTRIES // (len(cells) * 2 ** cells.shape[1]), FEWEST_STEPS)
+    return max(STEP_ENTRIES // (len(cells) << int(cells.shape[1])), FEWEST_STEPS)
 
 
 def _asked(depths: Sequence[int]) -> list[tuple[str, int]]:
