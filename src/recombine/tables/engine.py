@@ -203,9 +203,9 @@ class _Texts:
 
     def keep(self, keys: dict[str, str]) -> _Texts:
         """Parse the columns in use once and keep them, where that takes little memory."""
-        for table in self.tables:
-            if keys.keys() <= table.places.keys():
-                return table
+        for known in self.tables:
+            if keys.keys() <= known.places.keys():
+                return known
         share = len(keys) / len(self.columns)
         if self.kept or share * self.file.readable.stat().st_size > SMALL_TABLE:
             return self

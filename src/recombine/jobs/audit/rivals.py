@@ -138,9 +138,9 @@ class _Ridge:
         self.tuned = tuned
 
     def fit(self, inputs: FloatArray, values: FloatArray) -> None:
+        self.width: float
         distances = _squared_distances(inputs, inputs)
-        width, ridge = self._search(distances, values) if self.tuned else (1 / inputs.shape[1], 1.0)
-        self.width = float(width)
+        self.width, ridge = self._search(distances, values) if self.tuned else (1 / inputs.shape[1], 1.0)
         self.inputs = inputs
         self.dual = _ridge_solutions(np.exp(-self.width * distances), values, np.array([ridge]))[:, 0]
 
@@ -157,8 +157,8 @@ class _Ridge:
                 duals = _ridge_solutions(gram[np.ix_(train, train)], values[train], np.array(RIDGES))
                 missed = gram[np.ix_(test, train)] @ duals - values[test][:, None]
                 errors[:, place] += np.mean(missed**2, axis=0) / FEWEST_CELLS
-        best = np.unravel_index(np.argmin(errors), errors.shape)
-        return WIDTHS[int(best[1])], RIDGES[int(best[0])]
+        ridge, place = divmod(int(np.argmin(errors)), len(WIDTHS))
+        return WIDTHS[place], RIDGES[ridge]
 
 
 def _squared_distances(first: FloatArray, second: FloatArray) -> FloatArray:

@@ -123,7 +123,8 @@ class Leverage:
         if self._block >= 0:
             size -= self._bounds[1] - self._bounds[0]
         # Gathers from a large matrix wait for memory: each counts for ten operations in cache.
-        return float(size) ** 3 + 10.0 * float(self._ids.size) * float(self._ids.shape[1])
+        gathers = int(self._ids.size) * int(self._ids.shape[1])
+        return float(size * size * size + 10 * gathers)
 
     @property
     def solved_singly(self) -> bool:
