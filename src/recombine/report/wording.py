@@ -276,10 +276,10 @@ def breakers_sentence(audit: Audit, count: int = 3) -> str:
     if audit.additivity is None or audit.additivity.word == "cannot be checked" or not audit.additivity.orders[0].error:
         return ""
     factors = len(audit.design.names)
-    cells = [
-        f"{' · '.join(str(level) for level in list(row.values())[:factors])} ({row['difference']:+.3g})"
-        for row in audit.additivity.breakers(count).rows()
-    ]
+    cells = []
+    for row in audit.additivity.breakers(count).rows():
+        label = " · ".join(str(level) for level in list(row.values())[:factors])
+        cells.append(f"{label} ({'+' * (row['difference'] > 0)}{number(row['difference'])})")
     return f"Cells that depart most: {'; '.join(cells)}" if cells else ""
 
 

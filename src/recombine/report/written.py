@@ -56,6 +56,20 @@ def amount(value: float) -> str:
     return number(int(value)) if value == int(value) else number(value)
 
 
+def compact(value: float) -> str:
+    """Write a round number in few letters, for the ticks of an axis.
+
+    Examples
+    --------
+    >>> compact(400_000), compact(-2_500_000), compact(0.25), compact(3.0)
+    ('400k', '−2.5M', '0.25', '3')
+    """
+    unit, letter = next(((size, name) for size, name in ((1e9, "G"), (1e6, "M")) if abs(value) >= size), (1.0, ""))
+    if not letter and abs(value) >= 1e4:
+        unit, letter = 1e3, "k"
+    return f"{value / unit:.6g}{letter}".replace("-", "−")
+
+
 def percent(part: int, whole: int) -> str:
     """Write a share that never rounds to none or all unless it is.
 

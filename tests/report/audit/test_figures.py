@@ -83,7 +83,15 @@ def long_names() -> rc.Audit:
     return rc.audit(rc.Design.from_frame(pd.DataFrame(rows, columns=names), names[:2], names[2]))
 
 
+def huge() -> rc.Audit:
+    """An outcome in millions."""
+    cells = [[i, j] for i in range(6) for j in range(6) if i != j]
+    outcome = [1e5 * (i + j) + 3e6 * ((i * j) % 5 == 3) for i, j in cells]
+    return rc.audit(rc.Design.from_cells(cells, outcome, names=["state", "year"]))
+
+
 FIGURES = {
+    "additivity in millions": lambda: AdditivityFigure(huge()),
     "map of long names": lambda: VerdictMap(long_names()),
     "additivity of long names": lambda: AdditivityFigure(long_names()),
     "slopes of long names": lambda: SlopeFigure(long_names()),

@@ -16,7 +16,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.design.design import Design
 from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT, affordable, fit_order, leave_out
-from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell_noise, lack_of_fit_test
+from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell_noise, few_digits, lack_of_fit_test
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
@@ -223,7 +223,7 @@ def _of_test(check: OrderCheck, name: str) -> float:
 
 
 def _number(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.3g}"
+    return "unknown" if value is None else few_digits(value)
 
 
 def _cells(tested: int, seen: int) -> str:

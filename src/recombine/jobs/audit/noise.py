@@ -102,6 +102,17 @@ def pooled_variance(design: Design) -> tuple[float, float] | None:
     return (float(design.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
 
 
+def few_digits(value: float) -> str:
+    """Write a number in three digits, or in full where it has more before the point.
+
+    Examples
+    --------
+    >>> few_digits(0.12345), few_digits(11175.3), few_digits(1e15)
+    ('0.123', '11,175', '1e+15')
+    """
+    return f"{value:,.0f}" if 1_000 <= abs(value) < 1e12 else f"{value:.3g}"
+
+
 @dataclass(frozen=True)
 class LackOfFit:
     """F test of the additive model of one order against the noise of the replicates.
@@ -148,7 +159,7 @@ class LackOfFit:
             return f"The replicates show no interaction (lack of fit: {self.text})."
         lead = "Interaction is real" if self.p_value <= SHOWN else "The replicates hint at interaction"
         return (
-            f"{lead} (lack of fit: {self.text}): cells depart from additivity by about {self.departure:.3g} "
+            f"{lead} (lack of fit: {self.text}): cells depart from additivity by about {few_digits(self.departure)} "
             "(root mean square over measurements)."
         )
 

@@ -27,6 +27,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
 from recombine.errors import plural
+from recombine.jobs.audit.noise import few_digits
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
 
@@ -145,7 +146,7 @@ class Ranges:
         noise = "" if self.replicated else "; no rows repeat, so noise is in it"
         return (
             f"A 90 % range is for {self.what}{noise}. It rests on {len(self.misses):,} seen cells, each predicted from "
-            f"the others: half of them are missed by more than {np.median(np.abs(self.misses)):.3g}."
+            f"the others: half of them are missed by more than {few_digits(float(np.median(np.abs(self.misses))))}."
         )
 
     @property

@@ -13,6 +13,7 @@ from recombine.jobs.audit.additivity import AdditivityCheck, OrderCheck
 from recombine.jobs.listing import level_columns
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, PAPER, POINT, SOFT, WIDTH, inches, shorten
+from recombine.report.written import compact
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -95,12 +96,16 @@ class AdditivityFigure(Figure):
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
+        from matplotlib.ticker import FuncFormatter, MaxNLocator
 
         narrow = self.width < WIDTH
         figure = Canvas(figsize=inches(self.width, _HEIGHT * (1.6 if narrow else 1.0)))
         shape = (2, 1) if narrow else (1, 2)
         left, right = figure.subplots(*shape, gridspec_kw={"hspace": 0.42} if narrow else {"wspace": 0.28})
-        edge = 62 / self.width
+        for axis in (left.xaxis, left.yaxis, right.xaxis, right.yaxis):
+            axis.set_major_locator(MaxNLocator(6))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))
+        edge = 66 / self.width
         figure.subplots_adjust(
             left=edge, right=1 - 16 / self.width, top=0.95 if narrow else 0.91, bottom=0.08 if narrow else 0.14
         )

@@ -153,7 +153,7 @@ def ways_table(coverage: Coverage) -> PageTable | None:
         **_same(("t", "seen", "possible")),
         "covered": "share",
     }
-    left = sum(row["factors"] != "all" for row in rows) - sum(row["factors"] != "all" for row in shown)
+    left = sum(row["share"] < 1 for row in rows) - sum(row["share"] < 1 for row in shown)
     caption = "Combinations of t levels that occur in training" + (f"; {left} better covered left out" if left else "")
     return page_table("t-ways", caption, shown, columns, bars=["covered"])
 

@@ -216,7 +216,10 @@ def _boxes(shown: list[Panel], width: float, legend: float) -> list[_Box]:
             cursor, top, left = 0.0, max(box.bottom for box in boxes) + _GAP / 2, margin
             place = _place(panel, width - left)
         named = _nameable(panel.row), _nameable(panel.column) and place[0] >= NAME_WIDTH
-        below = 12 + _LETTER * max(map(text_width, _labels(panel.column, width))) if named[1] else 8.0
+        below = 8.0
+        if named[1]:
+            longest = max(map(text_width, _labels(panel.column, width)))
+            below = 24.0 if _level(longest, place[0]) else 12 + _LETTER * longest
         below += _NOTE * (2 - sum(named))
         rows, columns = panel.counts.shape[:2]
         box = _Box(cursor + left, top + _TITLE, place, columns, rows, below, named)
@@ -242,6 +245,11 @@ def _labels(axis: Axis, width: float) -> list[str]:
 
 def _footing(panel: Panel, box: _Box) -> float:
     return max([6.2 * text_width(text) for text in _notes(panel, box)], default=0.0)
+
+
+def _level(letters: float, place: float) -> bool:
+    """Whether a name of so many letters fits under its place without being turned."""
+    return _LETTER * letters + 2 <= place
 
 
 def _nameable(axis: Axis) -> bool:
@@ -356,9 +364,11 @@ def _name_levels(axes: Axes, panel: Panel, box: _Box, wide: float) -> None:
     if box.named[0]:
         axes.set_yticks(np.arange(rows) + 0.5, _labels(panel.row, wide), fontsize=10.5)
     if box.named[1]:
+        labels = _labels(panel.column, wide)
         # Anchored at the grid, so that the page's font may be wider or narrower than the one measured here.
         anchored: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-        axes.set_xticks(np.arange(columns) + 0.5, _labels(panel.column, wide), fontsize=11, **anchored)
+        turned = {} if _level(max(map(text_width, labels)), box.place[0]) else anchored
+        axes.set_xticks(np.arange(columns) + 0.5, labels, fontsize=11, **turned)
     start = box.height + box.below - _NOTE * (2 - sum(box.named))
     for line, text in enumerate(_notes(panel, box)):
         down = 1 - (start + _NOTE * (line + 0.5)) / box.height
