@@ -217,7 +217,7 @@ class Leverage:
         --------
         >>> seen = np.array([[0, 0], [0, 1], [1, 0]])
         >>> Leverage(Conjunctions((2, 2)), seen).solve(np.array([1.0, 2.0, 11.0])).round(6).tolist()
-        [-1.5, 8.5, 2.5, 3.5]
+        [-1.75, 8.25, 2.75, 3.75]
         """
         if self.solved_singly:
             raise SolverError("there are too many conjunctions to invert their normal matrix")
