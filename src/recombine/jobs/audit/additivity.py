@@ -15,7 +15,7 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.design.design import Design
-from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT, affordable, fit_order, leave_out
+from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT, affordable_inverse, fit_order, leave_out
 from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell_noise, few_digits, lack_of_fit_test
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
@@ -313,7 +313,7 @@ def check_additivity(
             continue
         normal = None
         if order not in (1, asked):
-            normal = affordable(design, order)
+            normal = affordable_inverse(design, order)
             if normal is None:
                 beyond.append(order)
                 continue

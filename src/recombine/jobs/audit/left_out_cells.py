@@ -55,7 +55,7 @@ class LeftOut:
     expected: FloatArray | None
 
 
-def affordable(design: Design, order: int) -> Leverage | None:
+def affordable_inverse(design: Design, order: int) -> Leverage | None:
     """Return what it takes to leave out every cell at ``order`` in closed form; None if that is beyond the budget.
 
     The budget counts operations, not seconds, so that the same table is always treated alike.
@@ -63,7 +63,7 @@ def affordable(design: Design, order: int) -> Leverage | None:
     Examples
     --------
     >>> cells = np.indices((20, 20, 20)).reshape(3, -1).T
-    >>> affordable(Design.from_cells(cells, cells.sum(axis=1)), 2) is None
+    >>> affordable_inverse(Design.from_cells(cells, cells.sum(axis=1)), 2) is None
     False
     """
     features = design.features(order)

@@ -217,8 +217,10 @@ class Leverage:
         --------
         >>> seen = np.array([[0, 0], [0, 1], [1, 0]])
         >>> Leverage(Conjunctions((2, 2)), seen).solve(np.array([1.0, 2.0, 11.0])).round(6).tolist()
-        [-1.5, 8.5, 2.5, 3.5]
+        [-1.75, 8.25, 2.75, 3.75]
         """
+        from threadpoolctl import threadpool_limits
+
         if self.solved_singly:
             raise SolverError("there are too many conjunctions to invert their normal matrix")
         found = np.zeros(len(self.columns))
@@ -228,7 +230,8 @@ class Leverage:
         left = self._gathered(values - found[self._ids].sum(axis=1)) / lengths
         if np.linalg.norm(left) > ACCURACY * np.sqrt(np.sum(self._weights * values**2)):
             raise SolverError("the normal matrix is too near to singular for floating point")
-        found -= self._null @ (self._null.T @ found)
+        with threadpool_limits(1):
+            found -= self._null @ np.linalg.solve(self._null.T @ self._null, self._null.T @ found)
         table = np.zeros(self.features.columns)
         table[self.columns] = found
         return table
@@ -260,7 +263,7 @@ class Leverage:
 
     @cached_property
     def _null(self) -> FloatArray:
-        """Orthonormal basis of the column values that vanish on every seen cell, (K, K - rank)."""
+        """Basis of the column values that vanish on every seen cell, (K, K - rank); a part of it is the identity."""
         from scipy.sparse import diags_array
 
         eliminated = self._block >= 0
@@ -280,7 +283,7 @@ class Leverage:
         if eliminated:
             start = self._bounds[0]
             basis = np.concatenate([basis[:start], -(self._shares @ basis), basis[start:]])
-        return np.asarray(np.linalg.qr(basis)[0])
+        return np.asarray(basis)
 
     def carried_noise(self, noise: FloatArray) -> FloatArray:
         """Return sum_j H_ij^2 v_j for noise variances v (N,) of the weighted seen cells, H the hat matrix, (N,).
