@@ -1,4 +1,4 @@
-"""Draw the picture of the README from the bundled table and the stored trials: python tools/build_pictures.py."""
+"""Draw the pictures of README and tutorial from the bundled table and stored trials: python tools/build_pictures.py."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.data import flights_path
+from recombine.report.audit import VerdictMap
 from recombine.report.figure import Figure
 from recombine.report.theme import HAIR, INK, SOFT, inches, symbol_marker
 from recombine.tables import Table
@@ -109,11 +110,12 @@ class Summary(Figure):
 
 
 def main() -> None:
-    """Write docs/images/summary.png."""
+    """Write docs/images/summary.png and docs/images/map.png."""
     design = rc.Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd")
-    trials = json.loads(TRIALS.read_text(encoding="utf-8"))
+    audit, trials = rc.audit(design), json.loads(TRIALS.read_text(encoding="utf-8"))
     IMAGES.mkdir(exist_ok=True)
-    Summary(rc.audit(design).compare_models(), trials).save(IMAGES / "summary.png")
+    Summary(audit.compare_models(), trials).save(IMAGES / "summary.png")
+    VerdictMap(audit).save(IMAGES / "map.png")
 
 
 if __name__ == "__main__":

@@ -160,3 +160,26 @@ def test_nothing_contains_nothing() -> None:
     assert contains(empty, np.array([[0, 1]])).tolist() == [False]
     assert contains(np.array([[0, 1]]), empty).tolist() == []
     assert distinct(empty)[0].shape == (0, 2)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(0, 40), st.integers(0, 40))
+@settings(max_examples=60, deadline=None)
+def test_marking_and_sorting_tell_the_same_rows_apart(seed, factors, many, few):
+    """Small products are marked, larger ones sorted; both against sets of tuples."""
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(1, 9, factors)
+    pool, asked = (generator.integers(0, sizes, size=(count, factors)) for count in (many, few))
+    held = set(map(tuple, pool.tolist()))
+    assert contains(pool, asked).tolist() == [tuple(row) in held for row in asked.tolist()]
+    rows, where = distinct(pool)
+    assert list(map(tuple, rows.tolist())) == sorted(held)
+    assert np.array_equal(rows[where], pool)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3))
+@settings(max_examples=30, deadline=None)
+def test_occurring_columns_are_those_of_the_ids(seed, order):
+    generator = np.random.default_rng(seed)
+    features = Conjunctions((4, 3, 5), order)
+    cells = generator.integers(0, features.sizes, size=(6, 3))
+    assert features.occurring(cells).tolist() == np.unique(features.ids(cells)).tolist()

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -394,3 +395,11 @@ def test_self_pairs_are_proposed_on_demand(run, tmp_path):
         cells = [item["cell"] for item in json.loads(run(*options, *flag)[1])["suggestions"]["cells"]]
         assert cells
         assert any(cell["a"] == cell["b"] for cell in cells) == wanted
+
+
+def test_the_readme_shows_what_the_demo_prints(run, tmp_path):
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("```text\n")[2].partition("```")[0]
+    told = " ".join(run("demo", "--html", tmp_path / "demo.html")[1].split())
+    for piece in re.split(r"\n\s*(?:\.\.\.)?\n", shown):
+        assert " ".join(piece.split()) in told

@@ -192,3 +192,13 @@ def test_why_a_cell_cannot_exist() -> None:
     assert why_impossible(design, design.cell(["Qw0", "Quebec", "warm", "3"])) == ""
     reason = why_impossible(design, design.cell(["Qw0", "Quebec", "chilled", "3"]))
     assert reason == "plant lies inside treatment, and Qw0 is inside warm"
+
+
+def test_rules_with_blanks_are_never_taken_for_others():
+    """A rule with a blank beside one for the last level before it: each keeps its own cells."""
+    cells = [[i, j] for i in range(3) for j in range(3) if i == j]
+    frame = pd.DataFrame({"a": [f"a{i}" for i, _ in cells], "b": [f"b{j}" for _, j in cells], "y": [1.0, 2.0, 3.0]})
+    rules = pd.DataFrame({"a": ["a0", "a1"], "b": ["b2", None]})
+    design = Design.from_frame(frame, ["a", "b"], "y", possible=rules)
+    # a0 with b2, a1 with everything, and the seen cells a0 b0 and a2 b2.
+    assert design.product == 1 + 3 + 2

@@ -12,7 +12,19 @@ SOURCE = Path(__file__).parents[2] / "src" / "recombine"
 
 #: From the ground up. A module may import from its own layer and from any layer before it.
 LAYERS = {
-    "ground": ["_rooms", "_version", "cells", "checks", "data", "design", "errors", "tables", "tasks", "verdicts"],
+    "ground": [
+        "_rooms",
+        "_version",
+        "cells",
+        "checks",
+        "data",
+        "design",
+        "errors",
+        "progress",
+        "tables",
+        "tasks",
+        "verdicts",
+    ],
     "science": ["theory", "measures", "worlds"],
     "engine": ["nets", "runs"],
     "jobs": ["jobs", "papers"],

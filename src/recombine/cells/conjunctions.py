@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 #: Ids are int64; past this product they would wrap around.
 LARGEST_ID = 2**62
 
+#: Up to this many columns there are tables with an entry for each.
+TABLED_COLUMNS = 2**25
+#: Cells of the product for each row, up to which rows are told apart by marking them instead of sorting them.
+CELLS_PER_ROW = 32
+
 Subset = tuple[int, ...]
 
 
@@ -72,6 +77,12 @@ def distinct(cells: IntArray) -> tuple[IntArray, IntArray]:
     ([[0, 1], [1, 0]], [1, 0, 1])
     """
     sizes = tuple(cells.max(axis=0) + 1) if len(cells) else (1,) * cells.shape[1]
+    if product_size(sizes) <= min(TABLED_COLUMNS, CELLS_PER_ROW * len(cells)):
+        ids = mixed_radix(cells, sizes)
+        occurs = np.zeros(product_size(sizes), dtype=bool)
+        occurs[ids] = True
+        rows = np.stack(np.unravel_index(np.flatnonzero(occurs), sizes), axis=1).astype(cells.dtype)
+        return rows, (np.cumsum(occurs) - 1)[ids]
     if product_size(sizes) <= LARGEST_ID:
         _, first, where = np.unique(mixed_radix(cells, sizes), return_index=True, return_inverse=True)
         return cells[first], where.reshape(-1)
@@ -87,10 +98,19 @@ def contains(pool: IntArray, cells: IntArray) -> npt.NDArray[np.bool_]:
     >>> contains(np.array([[0, 1], [1, 1]]), np.array([[1, 1], [1, 0]])).tolist()
     [True, False]
     """
-    _, where = distinct(np.vstack([pool, cells]))
-    present = np.zeros(where.max(initial=0) + 1, dtype=bool)
-    present[where[: len(pool)]] = True
-    return present[where[len(pool) :]]
+    sizes = tuple(np.vstack([part.max(axis=0) for part in (pool, cells) if len(part)] or [[0]]).max(axis=0) + 1)
+    if not len(pool) or not len(cells) or product_size(sizes) > LARGEST_ID:
+        _, where = distinct(np.vstack([pool, cells]))
+        present = np.zeros(where.max(initial=0) + 1, dtype=bool)
+        present[where[: len(pool)]] = True
+        return present[where[len(pool) :]]
+    # Only the cells asked for are sorted; each of the pool is looked up among them.
+    asked, where = np.unique(mixed_radix(cells, sizes), return_inverse=True)
+    ids = mixed_radix(pool, sizes)
+    place = np.minimum(np.searchsorted(asked, ids), len(asked) - 1)
+    found = np.zeros(len(asked), dtype=bool)
+    found[place[asked[place] == ids]] = True
+    return found[where.reshape(-1)]
 
 
 def every_cell(sizes: Sequence[int]) -> IntArray:
@@ -263,6 +283,21 @@ class Conjunctions:
     def ids(self, cells: IntArray) -> IntArray:
         """Return the column numbers of each cell's unit entries: (N, C) -> (N, S)."""
         return np.stack([self._block(subset, cells[:, list(subset)]) for subset in self.subsets], axis=1)
+
+    def occurring(self, cells: IntArray) -> IntArray:
+        """Return the numbers of the columns that some of ``cells`` (N, C) have, ascending.
+
+        Examples
+        --------
+        >>> Conjunctions((3, 2)).occurring(np.array([[0, 1], [2, 1]])).tolist()
+        [0, 2, 4]
+        """
+        if self.columns > TABLED_COLUMNS:
+            return np.unique(self.ids(cells))
+        occurs = np.zeros(self.columns, dtype=bool)
+        for subset in self.subsets:
+            occurs[self._block(subset, cells[:, list(subset)])] = True
+        return np.flatnonzero(occurs)
 
     def incidence(self, cells: IntArray) -> csr_array:
         """Return the sparse 0/1 (with symmetric factors: 0/1/2) matrix of shape (N, F)."""

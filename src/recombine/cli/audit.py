@@ -69,11 +69,11 @@ def audit_command(
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say which unseen combinations of a table are determined by its data, why, and what to collect next."""
-    from recombine import Design, audit
-
     codes = _codes(fail_on)
     _check_outputs([html, verdicts], file, force)
     with _working("reading the table"):
+        from recombine import Design, audit
+
         design = Design.from_frame(
             file,
             None if factors is None else named(factors, "--factors"),
@@ -105,17 +105,18 @@ def demo_command(
     html: Annotated[
         Path | None, typer.Option(help="Where to write the report (by default recombine-demo.html).")
     ] = None,
-    models: Annotated[bool, typer.Option(help="Compare scikit-learn models, by verdict.")] = True,
+    models: Annotated[bool, typer.Option(help="Train other models beside it, and compare them by verdict.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Audit the bundled table of flight times by carrier, origin and destination."""
-    from recombine import Design, audit
     from recombine.data import flights_path
 
     target = html or Path("recombine-demo.html")
     # The default file is the demo's own; only a name of the user's choosing could be the user's file.
     _check_outputs([target], flights_path(), force or html is None)
     with _working("deciding the unseen cells"):
+        from recombine import Design, audit
+
         found = audit(Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd"))
         found.findings  # noqa: B018 - as above
     answer = _answer(found, models=models)
@@ -177,13 +178,15 @@ def _check_outputs(paths: Sequence[Path | None], table: Path, force: bool) -> No
 def _json(answer: _Answer, explained: str | None) -> str:
     from recombine.report.audit.record import audit_json
 
-    return audit_json(answer.audit, answer.plan, answer.models, explained) + "\n"
+    with _working("writing the answer"):
+        return audit_json(answer.audit, answer.plan, answer.models, explained) + "\n"
 
 
 def _text(answer: _Answer) -> str:
     from recombine.report.audit.terminal import show_audit
 
-    return capture(lambda console: show_audit(answer.audit, console, answer.plan, answer.models))
+    with _working("writing the answer"):
+        return capture(lambda console: show_audit(answer.audit, console, answer.plan, answer.models))
 
 
 def _write(answer: _Answer, html: Path | None, verdicts: Path | None = None, quiet: bool = False) -> None:
@@ -209,12 +212,17 @@ def _write(answer: _Answer, html: Path | None, verdicts: Path | None = None, qui
 
 @contextmanager
 def _working(what: str) -> Iterator[None]:
-    """Show progress on stderr when a person is watching."""
+    """Show on stderr what is being done and the share that is done, when a person is watching."""
     from rich.console import Console
+
+    from recombine.progress import listening
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield
         return
-    with console.status(f"{what} ..."):
+    with (
+        console.status(f"{what} ...") as status,
+        listening(lambda part, share: status.update(f"{what}: {part}, {share:.0%} done ...")),
+    ):
         yield

@@ -20,6 +20,7 @@ from recombine.design.nesting import Nested
 from recombine.design.restriction import possible_cells, restrict
 from recombine.design.targets import encode_targets
 from recombine.errors import InputError, listing, plural
+from recombine.progress import tell
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import Columns, Groups, RowsAre, group, training_rows, two_values
@@ -150,15 +151,18 @@ class Design:
         taken = taken_columns(source, roles)
         proposals: list[Proposal] = []
         if factors is None:
+            tell("which columns are factors", 0.0)
             proposals = propose_factors(source, taken)
             factors = guessed_names(proposals, source.name)
         names = factor_names(source, factors, taken)
         check_insisted(source, as_levels, names)
         columns = Columns(names, outcome, weight, sd, split_column)
+        tell("rows to cells", 0.3)
         groups = group(source, columns, counts)
         train = np.ones(len(groups.rows), dtype=bool)
         if groups.split is not None:
             train = training_rows(groups.split, str(split_column), split_value)
+        tell("levels of the factors", 0.7)
         design = _coded(groups, columns, train, symmetric, source.name, proposals)
         for factor in design.factors:
             check_factor(factor_profile(source, factor.name, factor.levels), source.name, factor.name in as_levels)
@@ -267,10 +271,10 @@ class Design:
         """Number of cells that can exist (unordered inside symmetric groups)."""
         return self.possible.count
 
-    @property
+    @cached_property
     def seen(self) -> IntArray:
         """Distinct training cells, shape (N, C)."""
-        return self.cells[self.train]
+        return self.cells if self.train.all() else self.cells[self.train]
 
     @property
     def precision(self) -> FloatArray:

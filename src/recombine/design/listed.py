@@ -48,7 +48,8 @@ def read_listed(
     blank = np.flatnonzero((rules < 0).all(axis=1))
     if len(blank):
         raise InputError(f"{source.name}: row {blank[0] + 1} is blank, which would allow every cell; remove it")
-    cells = _filled_in(distinct(rules)[0], tuple(len(factor.levels) for factor in known), source.name)
+    # Blanks are -1, and rows are told apart by numbers from 0 on.
+    cells = _filled_in(distinct(rules + 1)[0] - 1, tuple(len(factor.levels) for factor in known), source.name)
     return known, distinct(canonical(cells, symmetric))[0], source.name
 
 

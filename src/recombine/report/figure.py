@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError
-from recombine.report.theme import inline_svg, theme
+from recombine.report.theme import WIDTH, inline_svg, theme
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
@@ -18,10 +20,13 @@ class Figure(ABC):
     """A figure with its table.
 
     Subclasses give ``name`` (for ids), ``table`` (the numbers shown), ``alternative`` (the figure in one sentence, for
-    those who do not see it) and ``_draw``.
+    those who do not see it) and ``_draw``, which lays out in ``width`` pixels.
     """
 
     name = "figure"
+    width: float = WIDTH
+    #: Whether it can be read on dark paper, that of a page by night.
+    by_night = False
 
     @property
     @abstractmethod
@@ -42,10 +47,19 @@ class Figure(ABC):
         with theme():
             return self._draw()
 
-    def svg(self) -> str:
-        """Return the figure as an ``<svg>`` element to put into an HTML page."""
-        with theme():
-            return inline_svg(self._draw(), self.name, self.alternative)
+    def svg(self, width: float | None = None) -> str:
+        """Return the figure as an ``<svg>`` element to put into an HTML page, laid out ``width`` pixels wide."""
+        name = self.name if width is None else f"{self.name}-{width:g}"
+        with theme(), self._laid_out(width or self.width):
+            return inline_svg(self._draw(), name, self.alternative, self.by_night)
+
+    @contextmanager
+    def _laid_out(self, width: float) -> Iterator[None]:
+        usual, self.width = self.width, width
+        try:
+            yield
+        finally:
+            self.width = usual
 
     def save(self, path: str | Path) -> Path:
         """Write the figure to a file whose suffix names the format (svg, pdf, png); the same figure, the same bytes."""

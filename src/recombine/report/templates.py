@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recombine.errors import plural
 from recombine.report import wording, written
-from recombine.report.theme import ink_on
+from recombine.report.theme import NARROW
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"number": written.number, "amount": written.amount, "ink_on": ink_on}
+    environment.filters |= {"number": written.number, "amount": written.amount}
     environment.globals |= {
         "Verdict": Verdict,
         "wording": wording,
@@ -51,3 +51,10 @@ def inline(figure: Figure) -> Markup:
     from markupsafe import Markup
 
     return Markup(figure.svg())
+
+
+def inline_both(figure: Figure) -> Markup:
+    """Return a figure as markup twice, laid out for wide screens and for narrow ones; the style sheet shows one."""
+    from markupsafe import Markup
+
+    return Markup(f'<div class="wide">{figure.svg()}</div><div class="narrow">{figure.svg(NARROW)}</div>')

@@ -21,12 +21,27 @@ if TYPE_CHECKING:
 
 #: Ink for text and points, a softer one for what supports them, and hairlines. Verdicts bring their own colours.
 INK, SOFT, HAIR, PAPER = "#20242b", "#666d78", "#d5d9df", "#ffffff"
+#: Points on the paper itself: the blue of determined cells, which is too dim by night without a place around it.
+POINT = "#0071b2"
+#: The two inks on a verdict's colour, which is the same by day and by night; so are they, unlike `INK` and `PAPER`.
+DARK_MARK, LIGHT_MARK = "#1f232a", "#fefefe"
 #: Lines are told apart by marker and dash first, so that they survive a grey printer.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
 #: Figures are laid out in CSS pixels: one unit of the drawing is one pixel of the page.
 PIXELS_PER_INCH = 72
 WIDTH = 820
+#: Width of the same figure for a narrow screen, laid out anew rather than shrunk until no one can read it.
+NARROW = 344
+#: Colours that follow the page where a figure is part of it, and their names in the style sheet.
+_OF_THE_PAGE = {
+    INK: "ink",
+    SOFT: "soft",
+    HAIR: "rule",
+    PAPER: "paper",
+    POINT: "point",
+    Verdict.UNSEEN_LEVEL.colour: "unseen",
+}
 
 _SETTINGS: dict[Any, Any] = {
     "figure.dpi": PIXELS_PER_INCH,
@@ -131,15 +146,15 @@ def _breaks_a_line(letter: str) -> bool:
 
 
 def ink_on(colour: str) -> str:
-    """Return the ink that reads best on a background ``colour`` (hex).
+    """Return the ink that reads best on a background ``colour`` (hex), by day and by night.
 
     Examples
     --------
-    >>> ink_on("#000000"), ink_on("#ffffff") == INK
-    ('#ffffff', True)
+    >>> ink_on("#000000"), ink_on("#ffffff")
+    ('#fefefe', '#1f232a')
     """
     red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
-    return PAPER if 0.299 * red + 0.587 * green + 0.114 * blue < 0.55 else INK
+    return LIGHT_MARK if 0.299 * red + 0.587 * green + 0.114 * blue < 0.55 else DARK_MARK
 
 
 def symbol_marker(verdict: Verdict) -> Outline:
@@ -155,10 +170,11 @@ def symbol_marker(verdict: Verdict) -> Outline:
     return Outline(points, glyph.codes)
 
 
-def inline_svg(figure: Canvas, name: str, alternative: str) -> str:
+def inline_svg(figure: Canvas, name: str, alternative: str, by_night: bool = False) -> str:
     """Return a figure as an ``<svg>`` element for an HTML page: no network, no script, ids that start with ``name``.
 
-    Text stays text in the page's own font; ``alternative`` is what a screen reader says.
+    Text stays text in the page's own font; ``alternative`` is what a screen reader says. A figure that can be read
+    ``by_night`` takes ink and paper from the page, where the page names them.
     """
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
@@ -169,6 +185,8 @@ def inline_svg(figure: Canvas, name: str, alternative: str) -> str:
     for element in root.iter():
         _lighten(element)
         _share_style(element)
+        if by_night:
+            _follow_page(element)
     box = root.attrib["viewBox"]
     root.attrib = {
         "viewBox": box,
@@ -178,6 +196,15 @@ def inline_svg(figure: Canvas, name: str, alternative: str) -> str:
         "style": f"max-width:{float(box.split()[2]):g}px",
     }
     return ET.tostring(root, encoding="unicode")
+
+
+def _follow_page(element: ET.Element) -> None:
+    """Let ink and paper be those of the page."""
+    style = element.attrib.get("style", "")
+    for colour, name in _OF_THE_PAGE.items():
+        style = style.replace(colour, f"var(--{name}, {colour})")
+    if style:
+        element.attrib["style"] = style
 
 
 def _strip_names(root: ET.Element) -> None:

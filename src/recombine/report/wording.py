@@ -28,6 +28,7 @@ UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdic
 GUESS = "The factors are a guess; name them with --factors to be sure."
 MODELS = "Error by verdict when trained on part of the seen cells (root mean square)"
 NOTHING_TO_COLLECT = "Nothing: there is no further cell to collect that would help much."
+LEFT_OUT = "Left out to save time"
 NO_FINDINGS = "None: every unseen combination is determined, and no risk was found."
 
 #: How the check of the assumption reads where the verdicts are counted, so that no count looks stronger than it is.
@@ -212,25 +213,37 @@ def _rest(verdict: Verdict, found: Tally) -> str:
 
 
 def additivity_sentence(audit: Audit) -> str:
-    """Return whether the assumption holds, in a sentence."""
+    """Return whether the assumption holds, in a sentence.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> cells = [[i, j] for i in range(4) for j in range(4)]
+    >>> additivity_sentence(rc.audit(rc.Design.from_cells(cells)))
+    'Whether adding effects is right was not checked: no outcome was named.'
+    """
+    adding = "adding effects" if audit.order == 1 else f"adding interactions of up to {audit.order} factors"
     if audit.additivity is None:
-        return "Whether they do was not checked, because no outcome was named."
+        return f"Whether {adding} is right was not checked: no outcome was named."
     word, check = audit.additivity.word_at(audit.order), audit.additivity.at(audit.order)
     if check is None or word == "cannot be checked":
-        return f"Whether they do could not be checked: {audit.additivity.obstacle(audit.order)}."
-    lead = {
-        "holds": "Here they do, closely",
-        "holds roughly": "Here they do only roughly",
-        "does not hold": "Here they do not, so the values that follow are off by more than noise",
-        "is not shown to hold": "That is not shown here, so the values that follow are estimates at best",
+        return f"Whether {adding} is right could not be checked: {audit.additivity.obstacle(audit.order)}."
+    judged = {
+        "holds": "is right here",
+        "holds roughly": "is roughly right here",
+        "does not hold": "is not right here, its values are off by more than noise",
+        "is not shown to hold": "is not shown to be right here, its values are estimates at best",
     }[word]
+    lead = f"{adding[0].upper()}{adding[1:]} {judged}"
     if check.tested < FEWEST_CELLS and check.lack_of_fit is not None:
         return f"{lead}. {check.lack_of_fit.sentence}"
+    name = audit.design.outcome_name
+    what = f"the {name} of a seen combination" if name else "a seen combination"
     most = "up to " * check.at_most
     noise = f" and noise alone would make it {most}{number(check.expected)}" if check.expected is not None else ""
     return (
-        f"{lead}: predicted from the others, a seen combination is off by {number(check.error)}, where the plain mean "
-        f"is off by {number(check.baseline)}{noise}."
+        f"{lead}: predicted from the others, {what} is off by {number(check.error)}, where the plain mean is off by "
+        f"{number(check.baseline)}{noise}."
     )
 
 
@@ -260,13 +273,13 @@ def held_out_sentence(audit: Audit) -> str:
 
 def breakers_sentence(audit: Audit, count: int = 3) -> str:
     """Name the cells that depart most from additivity; empty where that cannot be checked."""
-    if audit.additivity is None or audit.additivity.word == "cannot be checked":
+    if audit.additivity is None or audit.additivity.word == "cannot be checked" or not audit.additivity.orders[0].error:
         return ""
     factors = len(audit.design.names)
-    cells = [
-        f"{' · '.join(str(level) for level in list(row.values())[:factors])} ({row['difference']:+.3g})"
-        for row in audit.additivity.breakers(count).rows()
-    ]
+    cells = []
+    for row in audit.additivity.breakers(count).rows():
+        label = " · ".join(str(level) for level in list(row.values())[:factors])
+        cells.append(f"{label} ({'+' * (row['difference'] > 0)}{number(row['difference'])})")
     return f"Cells that depart most: {'; '.join(cells)}" if cells else ""
 
 

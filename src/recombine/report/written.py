@@ -21,6 +21,30 @@ def number(value: float | int | None, digits: int = 3) -> str:
     return (f"{value:,.0f}" if whole else f"{value:.{digits}g}").replace("-", "−")
 
 
+def aligned(values: Sequence[float]) -> list[str]:
+    """Write a column of numbers, equally many decimals each, so that their points stand under one another.
+
+    Four digits of the largest, two at least of the smallest; a column that spans too much for that has its own digits
+    in each row.
+
+    Examples
+    --------
+    >>> aligned([22.09, 5.114, -83.47, float("nan")]), aligned([3.0, 12.0]), aligned([1e-3, 1e6])
+    (['22.09', '5.11', '−83.47', '–'], ['3', '12'], ['0.001', '1,000,000'])
+    """
+    largest = max((abs(value) for value in values if np.isfinite(value)), default=0.0)
+    values = [0.0 if abs(value) <= 1e-12 * largest else value for value in values]  # what is left by rounding
+    sizes = [abs(value) for value in values if np.isfinite(value) and value]
+    if not sizes or max(sizes) > 1e5 * min(sizes) or max(sizes) < 1e-4:
+        return [number(value, 4) for value in values]
+    first, last = (int(np.floor(np.log10(size))) for size in (max(sizes), min(sizes)))
+    places = max(3 - first, min(1 - last, 5 - first), 0)
+    if all(size == int(size) for size in sizes):
+        places = 0
+    texts = [f"{value:,.{places}f}".replace("-", "−") if np.isfinite(value) else number(value) for value in values]
+    return ["0" if set(text) <= set("−0.,") and places == 0 else text for text in texts]
+
+
 def amount(value: float) -> str:
     """Write a count that may be a weight: whole numbers in full.
 
@@ -30,6 +54,20 @@ def amount(value: float) -> str:
     ('12,345', '2.5')
     """
     return number(int(value)) if value == int(value) else number(value)
+
+
+def compact(value: float) -> str:
+    """Write a round number in few letters, for the ticks of an axis.
+
+    Examples
+    --------
+    >>> compact(400_000), compact(-2_500_000), compact(0.25), compact(3.0)
+    ('400k', '−2.5M', '0.25', '3')
+    """
+    unit, letter = next(((size, name) for size, name in ((1e9, "G"), (1e6, "M")) if abs(value) >= size), (1.0, ""))
+    if not letter and abs(value) >= 1e4:
+        unit, letter = 1e3, "k"
+    return f"{value / unit:.6g}{letter}".replace("-", "−")
 
 
 def percent(part: int, whole: int) -> str:
@@ -64,7 +102,7 @@ def slope_text(value: float) -> str:
     >>> slope_text(0.8478), slope_text(float("nan"))
     ('85%', 'not varied')
     """
-    return "not varied" if np.isnan(value) else f"{value:.0%}"
+    return "not varied" if np.isnan(value) else f"{value:.0%}".replace("-", "−")
 
 
 def join_words(items: Sequence[str]) -> str:

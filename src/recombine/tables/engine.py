@@ -17,7 +17,11 @@ from recombine.tables.readers import Reader, first_lines, kind_of_dtype
 from recombine.tables.text_files import MISSING_WORDS, TextFile, broken_line, look_at
 
 #: Bytes under which the columns in use are kept in memory, so that a text file is parsed once.
-SMALL_TABLE = 50_000_000
+SMALL_TABLE = 250_000_000
+#: From so many rows on, columns with few values are kept as numbers of these values.
+MANY_ROWS = 200_000
+#: Few are at most this number, and each stands in so many rows on average.
+FEW_VALUES, ROWS_PER_VALUE = 20_000, 20
 #: Bytes under which every row of a JSON-lines file is looked at before types are chosen.
 SMALL_FILE = 200_000_000
 #: Brackets that may be open at once in a line of JSON: engines recurse, and a table needs none.
@@ -165,6 +169,8 @@ class _Texts:
     file: TextFile
     kept: str = ""
     places: dict[str, str] = field(default_factory=dict)
+    few: frozenset[str] = frozenset()
+    tables: list[_Texts] = field(default_factory=list)
     typed = False
 
     @property
@@ -197,23 +203,48 @@ class _Texts:
 
     def keep(self, keys: dict[str, str]) -> _Texts:
         """Parse the columns in use once and keep them, where that takes little memory."""
+        for known in self.tables:
+            if keys.keys() <= known.places.keys():
+                return known
         share = len(keys) / len(self.columns)
         if self.kept or share * self.file.readable.stat().st_size > SMALL_TABLE:
             return self
-        table = f"kept_{next(_NUMBERS)}"
-        self.connection.execute(f"CREATE TEMP TABLE {table} AS {self._select(keys)}")
-        return _Texts(self.connection, self.file, table, dict(keys))
+        name = f"kept_{next(_NUMBERS)}"
+        self.connection.execute(f"CREATE TEMP TABLE {name} AS {self._select(keys)}")
+        numbered, few = self._numbered(name, list(keys.values()))
+        self.tables.append(_Texts(self.connection, self.file, numbered, dict(keys), few, self.tables))
+        return self.tables[-1]
+
+    def _numbered(self, table: str, keys: list[str]) -> tuple[str, frozenset[str]]:
+        """Write few texts that stand in many rows once: grouping by their numbers is faster than by themselves.
+
+        Returns the table to read from and the keys of the columns that hold such numbers.
+        """
+        looks = ", ".join(f"approx_count_distinct({key})" for key in keys)
+        rows, *values = self.connection.execute(f"SELECT count(*), {looks} FROM {table}").fetchone()
+        most = min(FEW_VALUES, rows / ROWS_PER_VALUE)
+        few = frozenset(key for key, count in zip(keys, values, strict=True) if count <= most)
+        if rows < MANY_ROWS or not few:
+            return table, frozenset()
+        for key in few:
+            distinct = f"SELECT DISTINCT {key} FROM {table} WHERE {key} IS NOT NULL"
+            self.connection.execute(f"CREATE TYPE {table}_{key} AS ENUM ({distinct})")
+        parts = ", ".join(f"{key}::{table}_{key} AS {key}" if key in few else key for key in keys)
+        self.connection.execute(f"CREATE TEMP TABLE {table}_numbered AS SELECT {parts} FROM {table}")
+        self.connection.execute(f"DROP TABLE {table}")
+        return f"{table}_numbered", few
 
     def kinds(self, names: Sequence[str]) -> dict[str, str]:
-        parts = []
-        for name in names:
-            key = self._places[name]
-            number = f"TRY_CAST({key} AS DOUBLE)"
-            padded = f"starts_with({key}, '0') AND substr({key}, 2, 1) BETWEEN '0' AND '9'"
-            parts += [f"count({key})", f"count({number})", f"bool_and({number} = floor({number}))"]
-            parts += [f"bool_or({padded})", f"min({key})", f"max({key})"]
-        found = self.connection.execute(f"SELECT {', '.join(parts)} FROM {self._from}").fetchone()
-        return {name: _kind(*found[6 * place : 6 * place + 6]) for place, name in enumerate(names)}
+        # A text that is no number costs an engine many times one that is, so few texts are looked at once each.
+        once = [name for name in names if self._places[name] in self.few]
+        looks = [f"(SELECT DISTINCT {self._places[name]}::VARCHAR AS v FROM {self.kept})" for name in once]
+        found = [self.connection.execute(f"SELECT {_looks('v')} FROM {look}").fetchone() for look in looks]
+        others = [name for name in names if name not in once]
+        if others:
+            parts = ", ".join(_looks(self._places[name]) for name in others)
+            values = self.connection.execute(f"SELECT {parts} FROM {self._from}").fetchone()
+            found += [values[6 * place : 6 * place + 6] for place in range(len(others))]
+        return {name: _kind(*values) for name, values in zip([*once, *others], found, strict=True)}
 
     def pick(self, keys: dict[str, str]) -> Any:
         import narwhals as nw
@@ -226,6 +257,16 @@ class _Texts:
 
     def reason(self, error: Exception) -> str:
         return broken_line(self.file) or first_lines(error)
+
+
+def _looks(value: str) -> str:
+    """Return the SQL of what `_kind` takes."""
+    number = f"TRY_CAST({value} AS DOUBLE)"
+    padded = f"starts_with({value}, '0') AND substr({value}, 2, 1) BETWEEN '0' AND '9'"
+    return (
+        f"count({value}), count({number}), bool_and({number} = floor({number})), bool_or({padded}), "
+        f"min({value}), max({value})"
+    )
 
 
 def _kind(values: int, numbers: int, whole: bool | None, padded: bool | None, least: str, most: str) -> str:

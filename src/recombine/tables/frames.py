@@ -191,9 +191,26 @@ def fetch(frame: Any) -> dict[str, npt.NDArray[Any]]:
     """
     native = frame.to_native()
     if hasattr(native, "fetchnumpy"):
-        return {name: _plain(values) for name, values in native.fetchnumpy().items()}
+        return _fetched(native)
     collected = frame.collect() if hasattr(frame, "collect") else frame
     return {name: _plain(collected[name].to_numpy()) for name in collected.columns}
+
+
+def _fetched(relation: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return a DuckDB relation as arrays; of enumerations the numbers come over, and each text is made once."""
+    types = dict(zip(relation.columns, relation.types, strict=True))
+    texts = {name: dtype.children[0][1] for name, dtype in types.items() if dtype.id == "enum"}
+    if texts:
+        parts = [f'enum_code("{name}") AS "{name}"' if name in texts else f'"{name}"' for name in types]
+        relation = relation.project(", ".join(parts))
+    found = relation.fetchnumpy()
+    return {name: _named(values, texts[name]) if name in texts else _plain(values) for name, values in found.items()}
+
+
+def _named(codes: Any, texts: list[str]) -> npt.NDArray[Any]:
+    """Return the texts of ``codes`` (N,), None where those are masked."""
+    known = np.array([*texts, None], dtype=object)
+    return np.asarray(known[np.ma.filled(np.ma.asarray(codes).astype(np.int64), len(texts))])
 
 
 def _plain(values: Any) -> npt.NDArray[Any]:

@@ -82,7 +82,7 @@ def propose_factors(source: Source, roles: Mapping[str, str]) -> list[Proposal]:
     ranked = [first[name] for name, proposal in judged.items() if proposal.taken]
     # Labels are likelier factors than numbers; among equals the table's own order decides.
     ranked.sort(key=lambda item: item.kind not in ("text", "flag"))
-    judged |= _chosen(source, sample, ranked)
+    judged |= _chosen(source, sample, ranked, tuple(roles))
     return [*(Proposal(column, False, f"is the {role}", role) for column, role in roles.items()), *judged.values()]
 
 
@@ -125,11 +125,11 @@ def _judge(item: Profile, rows: int, whole: bool) -> Proposal:
     return Proposal(item.column, True, values)
 
 
-def _chosen(source: Source, sample: _Sample, ranked: Sequence[Profile]) -> dict[str, Proposal]:
+def _chosen(source: Source, sample: _Sample, ranked: Sequence[Profile], taken: Sequence[str]) -> dict[str, Proposal]:
     """Judge the likeliest columns by all their rows until there are enough; the others come after them."""
     kept: list[Profile] = []
     result: dict[str, Proposal] = {}
-    for item in _profiled(source, sample, ranked):
+    for item in _profiled(source, sample, ranked, taken):
         proposal = _judge(item, sample.rows, whole=True)
         if proposal.taken and len(kept) == MOST_GUESSED_FACTORS:
             proposal = Proposal(item.column, False, f"{proposal.reason}, but it comes after {len(kept)} others")
@@ -148,13 +148,15 @@ def _chosen(source: Source, sample: _Sample, ranked: Sequence[Profile]) -> dict[
     return result
 
 
-def _profiled(source: Source, sample: _Sample, ranked: Sequence[Profile]) -> Iterator[Profile]:
+def _profiled(source: Source, sample: _Sample, ranked: Sequence[Profile], taken: Sequence[str]) -> Iterator[Profile]:
     if sample.whole:
         yield from ranked
         return
     start, size = 0, FIRST_BATCH
     while start < len(ranked):
-        yield from profile(source, [item.column for item in ranked[start : start + size]])[1]
+        names = [item.column for item in ranked[start : start + size]]
+        source.kept([*names, *taken])  # what is parsed now serves the audit too
+        yield from profile(source, names)[1]
         start, size = start + size, 2 * size
 
 

@@ -130,8 +130,8 @@ def test_breakers_are_the_cells_whose_refit_is_worst():
 def test_folds_agree_with_leaving_one_out(monkeypatch):
     design = design_of(*replicated(additive(4), (9, 8), share=0.9, seed=6))
     exact = check_additivity(design)
-    monkeypatch.setattr(MODULE, "DENSE_ENTRIES", 0)
-    monkeypatch.setattr(sys.modules["recombine.jobs.audit.noise"], "DENSE_ENTRIES", 0)
+    monkeypatch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
+    monkeypatch.setattr("recombine.theory.identification.leverage.DENSE_COLUMNS", -1)
     folds = check_additivity(design)
     assert exact.method == "leave one cell out"
     assert "folds" in folds.method

@@ -9,6 +9,7 @@ import pytest
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
 from recombine.jobs.audit import fitted_networks
+from recombine.jobs.audit.additivity import check_additivity
 from recombine.jobs.audit.forecast import forecast, level_values
 from recombine.theory.identification.additive_fit import fit_additive
 from recombine.theory.kernels import KernelRegressor, OverlapKernel
@@ -198,3 +199,18 @@ def test_the_budget_is_said(monkeypatch):
     assert "two layers and more were left out" in found.left_out
     monkeypatch.setattr(fitted_networks, "MOST_CELLS", 10)
     assert "more than 10 seen cells" in rc.audit(design).forecast.obstacle
+
+
+def test_a_budget_of_steps_leaves_networks_out_and_says_so(monkeypatch):
+    """Few steps for many cells: no forecast from a solve that did not converge, and a reason with its numbers."""
+    generator = np.random.default_rng(0)
+    cells = np.unique(generator.integers(0, 40, size=(6_000, 3)), axis=0)
+    design = rc.Design.from_cells(cells, cells.sum(axis=1) + generator.standard_normal(len(cells)), sizes=(40, 40, 40))
+    unseen = np.array([[i, i, j] for i in range(40) for j in range(40)])
+    check = check_additivity(design, (1,)).at(1)
+    monkeypatch.setattr("recombine.jobs.audit.fitted_networks.STEP_ENTRIES", 0)
+    monkeypatch.setattr("recombine.jobs.audit.fitted_networks.FEWEST_STEPS", 2)
+    found = forecast(design, unseen, check=check)
+    assert found.error is None
+    assert not len(found.slopes)
+    assert f"{len(design.seen):,} seen cells of 3 factors takes more than 2 steps" in found.obstacle

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.text import Text
 
 import recombine as rc
 from recombine.jobs.audit.pairs import Axis, Panel
 from recombine.report.audit.additivity_figure import AdditivityFigure
 from recombine.report.audit.forecast_figure import SlopeFigure
+from recombine.report.audit.map_legend import SureSteps, mark_on, tint, verdict_tint
 from recombine.report.audit.models_figure import ModelsFigure
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.figure import Figure
+from recombine.report.theme import INK, NARROW, PAPER, inline_svg
 from recombine.verdicts import Verdict
 
 
@@ -55,7 +62,40 @@ def models() -> rc.Table:
     return rc.Table(columns)  # type: ignore[arg-type]
 
 
+def long_names() -> rc.Audit:
+    """Names of factors, levels and outcome that are longer than any label."""
+    generator = np.random.default_rng(4)
+    rows = [
+        (
+            f"a rather long level name, number {i}",
+            f"another one that goes on and on {j}",
+            float(i + j + generator.normal()),
+        )
+        for i in range(9)
+        for j in range(13)
+        if (i * j) % 3 != 1
+    ]
+    names = [
+        "the first factor with a long name",
+        "the second factor with a long name",
+        "an outcome with a name to match",
+    ]
+    return rc.audit(rc.Design.from_frame(pd.DataFrame(rows, columns=names), names[:2], names[2]))
+
+
+def huge() -> rc.Audit:
+    """An outcome in millions."""
+    cells = [[i, j] for i in range(6) for j in range(6) if i != j]
+    outcome = [1e5 * (i + j) + 3e6 * ((i * j) % 5 == 3) for i, j in cells]
+    return rc.audit(rc.Design.from_cells(cells, outcome, names=["state", "year"]))
+
+
 FIGURES = {
+    "additivity in millions": lambda: AdditivityFigure(huge()),
+    "map of long names": lambda: VerdictMap(long_names()),
+    "additivity of long names": lambda: AdditivityFigure(long_names()),
+    "slopes of long names": lambda: SlopeFigure(long_names()),
+    "models of long names": lambda: ModelsFigure(models(), "an outcome with a name to match it in length"),
     "map of two factors": lambda: VerdictMap(blocks()),
     "map of three factors": lambda: VerdictMap(three_factors()),
     "map of a symmetric pair": lambda: VerdictMap(pair()),
@@ -239,3 +279,141 @@ def test_sampled_map_of_interchangeable_factors_never_claims_too_much() -> None:
     for found in VerdictMap(audit).all_panels:
         assert not (found.leading == Verdict.SEEN).any()
         assert not found.triangle or not found.unsampled[np.tril_indices(len(found.unsampled), -1)].any()
+
+
+def uneven() -> rc.Audit:
+    """Every unseen cell is determined; those of rarely measured levels are less sure."""
+    generator = np.random.default_rng(2)
+    cells = [[i, j] for i in range(8) for j in range(10) if (i < 4 and j < 5) or i == 0 or j == 0]
+    rows = np.repeat(cells, [12 if i < 4 and j < 5 else 2 for i, j in cells], axis=0)
+    outcome = rows @ [1.0, 2.0] + generator.normal(size=len(rows))
+    return rc.audit(rc.Design.from_cells(rows, outcome, names=["drug", "line"]))
+
+
+def test_where_all_is_determined_the_map_shows_standard_errors() -> None:
+    audit = uneven()
+    chart = VerdictMap(audit)
+    assert chart.tells
+    assert chart.sure is not None
+    assert chart.sure.what == "standard error"
+    panel = chart.shown[0]
+    assert panel.typical is not None
+    order = {name: list(labels) for name, labels in (("drug", panel.row.labels), ("line", panel.column.labels))}
+    for row in audit.verdicts.rows():
+        place = order["drug"].index(row["drug"]), order["line"].index(row["line"])
+        assert panel.typical[place] == pytest.approx(row["standard error"])
+    assert np.isnan(panel.typical[panel.leading == Verdict.SEEN]).all()
+    assert f"standard error of {audit.design.outcome_name}" in chart.svg()
+
+
+@pytest.mark.parametrize("targets", [False, True])
+def test_a_place_of_several_cells_averages_their_variances(targets: bool) -> None:
+    cells = np.random.default_rng(0).integers([5, 6, 4], size=(60, 3))
+    audit = rc.audit(rc.Design.from_cells(cells, cells @ [1.0, 2, 3], sizes=(5, 6, 4), names=["a", "b", "c"]))
+    whole = audit.verdicts
+    if targets:
+        audit = rc.audit(audit.design, targets=pd.DataFrame({"a": ["0"], "b": ["1"], "c": ["2"]}))
+    panel = VerdictMap(audit).all_panels[0]
+    assert panel.typical is not None
+    for down, first in enumerate(panel.row.labels):
+        for across, second in enumerate(panel.column.labels):
+            there = (whole[panel.row.factor] == first) & (whole[panel.column.factor] == second)
+            errors = whole["standard error"][there]
+            expected = np.sqrt(np.mean(errors**2)) if there.any() else np.nan
+            assert panel.typical[down, across] == pytest.approx(expected, nan_ok=True, abs=1e-12)
+
+
+def test_without_an_outcome_leverage_is_shown() -> None:
+    audit = rc.audit(rc.Design.from_cells(uneven().design.cells[::2], names=["drug", "line"]))
+    chart = VerdictMap(audit)
+    assert chart.sure is None or chart.sure.what == "leverage"
+
+
+def test_verdicts_are_shown_where_they_differ() -> None:
+    for make in (blocks, pair, lambda: three_factors(2)):
+        chart = VerdictMap(make())
+        assert chart.steps is None
+        assert chart.tells
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=30))
+def test_steps_are_round_few_and_in_order(values: list[float]) -> None:
+    steps = SureSteps.of(values)
+    assert list(steps.bounds) == sorted(set(steps.bounds))
+    assert len(steps.bounds) <= 6
+    assert all(min(values) < bound < max(values) for bound in steps.bounds)
+    found = [steps.step(value) for value in sorted(values)]
+    assert found == sorted(found)
+    assert steps.strength(0) == 1
+    assert not steps.bounds or steps.strength(len(steps.bounds)) == 0
+
+
+@pytest.mark.parametrize("paper", ["#ffffff", "#17191c"])
+@pytest.mark.parametrize("colour", [*(tint(step / 20) for step in range(21)), *map(verdict_tint, list(Verdict)[:3])])
+def test_marks_can_be_told_from_their_place_by_day_and_night(paper: str, colour: tuple[int, int, int, int]) -> None:
+    night = paper != "#ffffff"
+    ink = {INK: "#e7e8ea" if night else INK, PAPER: paper}.get(mark_on(colour), mark_on(colour))
+    under = [int(paper[place : place + 2], 16) for place in (1, 3, 5)]
+    place = [low + (part - low) * colour[3] / 255 for part, low in zip(colour, under, strict=False)]
+    light, dark = sorted([luminance(place), luminance([int(ink[at : at + 2], 16) for at in (1, 3, 5)])], reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 3
+
+
+def luminance(colour: list[float]) -> float:
+    """As WCAG has it."""
+    parts = [part / 255 for part in colour]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+@pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
+def test_figures_follow_the_page_and_fit_a_narrow_one(make: type[Figure]) -> None:
+    figure = make()
+    wide, narrow = figure.svg(), figure.svg(NARROW)
+    assert figure.svg() == wide
+    for text, width in ((wide, figure.width), (narrow, NARROW)):
+        root = ET.fromstring(text)
+        assert float(root.attrib["viewBox"].split()[2]) == width
+        assert "var(--ink, " in text
+        assert not re.search(r"(?<!, )#(20242b|ffffff|2b2b2b)", text)
+    ids = [set(re.findall(r' id="([^"]*)"', text)) for text in (wide, narrow)]
+    assert not ids[0] & ids[1]
+
+
+def _beyond(axis: Any) -> list[Any]:
+    """Ticks beyond the limits of an axis, which are not drawn."""
+    low, high = sorted(axis.get_view_interval())
+    return [tick for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high]
+
+
+@pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
+@pytest.mark.parametrize("width", [None, NARROW])
+def test_no_text_of_a_figure_is_cut(make: type[Figure], width: float | None) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = make()
+    figure.width = width or figure.width
+    canvas = figure.draw()
+    renderer = FigureCanvasAgg(canvas).get_renderer()
+    canvas.draw(renderer)
+    frame = canvas.bbox
+    ticks = [tick for axes in canvas.axes for axis in (axes.xaxis, axes.yaxis) for tick in _beyond(axis)]
+    hidden = {label for tick in ticks for label in (tick.label1, tick.label2)}
+    texts = [item for item in canvas.findobj(Text) if item.get_visible() and item.get_text().strip()]
+    assert len(texts) > len(hidden)
+    for item in texts:
+        if item in hidden:
+            continue
+        box = item.get_window_extent(renderer)
+        assert box.x0 >= frame.x0 - 1, item.get_text()
+        assert box.x1 <= frame.x1 + 1, item.get_text()
+        assert box.y0 >= frame.y0 - 1, item.get_text()
+        assert box.y1 <= frame.y1 + 1, item.get_text()
+
+
+def test_papers_figures_keep_their_own_colours() -> None:
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas()
+    canvas.text(0.5, 0.5, "x", color=INK)
+    assert "var(" not in inline_svg(canvas, "f", "x")

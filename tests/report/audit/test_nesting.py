@@ -59,7 +59,11 @@ def test_the_map_leaves_impossible_places_blank(audit: rc.Audit) -> None:
     assert (panel.leading[panel.impossible] == -1).all()
     assert not panel.unsampled.any()
     assert "cannot exist" in chart.svg()
-    assert "Places left blank are levels that cannot occur together." in page(audit)
+    # Its five unseen cells are determined and known equally well: the page has no map, and says so.
+    assert not chart.tells
+    assert "There is nothing to map: every unseen combination is determined" in page(audit)
+    unknown = rc.audit(audit.design, order=2)
+    assert "Places left blank are levels that cannot occur together." in page(unknown)
     assert int(chart.levels["determined"].sum()) == 3 * 5
 
 

@@ -190,7 +190,9 @@ class TestEveryReport:
         assert tags.count("caption") == tags.count("table") > 0
         assert all("scope" in attributes for tag, attributes in outline.tags if tag == "th")
         assert all(attributes["aria-label"] for tag, attributes in outline.tags if tag == "svg")
-        assert tags.count("figcaption") == tags.count("figure") > 0
+        assert tags.count("figcaption") == tags.count("figure")
+        # Each figure is there twice, laid out for wide screens and for narrow ones.
+        assert tags.count("svg") == 2 * tags.count("figure")
 
     def test_says_everything(self, shown: tuple[rc.Audit, str, Outline]) -> None:
         audit, _, outline = shown
@@ -236,6 +238,28 @@ class TestEveryReport:
         assert all(finding.code in text for finding in audit.findings)
         assert text == notebook(audit)
         assert len(text) < 10_000
+
+
+def test_a_map_that_says_nothing_is_left_out() -> None:
+    assert "There is nothing to map: every combination was seen." in Outline(page(all_seen())).text
+    assert '<div class="wide"><svg' in page(disconnected()).partition('id="map"')[2].partition("</section>")[0]
+    alike = rc.Design.from_cells([[i, j] for i in range(5) for j in range(5) if (i, j) not in [(0, 0), (1, 1)]])
+    text = Outline(page(rc.audit(alike))).text
+    assert "every unseen combination is determined, and all are known about equally well (leverage" in text
+
+
+def test_the_demo_is_small() -> None:
+    audit = flights()
+    assert len(page(audit, models=audit.compare_models(draws=1)).encode()) < 600_000
+
+
+def test_every_column_of_numbers_has_equally_many_decimals() -> None:
+    text = page(flights())
+    for identity in ("t-values", "t-errors", "t-breakers", "t-depths"):
+        table = text[text.index(f'id="{identity}"') :].partition("</table>")[0]
+        rows = [re.findall(r'class="n">([^<]*)<', row) for row in table.partition("<tbody>")[2].split("</tr>")[:-1]]
+        for column in zip(*rows, strict=True):
+            assert len({len(entry.partition(".")[2]) for entry in column}) == 1
 
 
 def test_same_audit_made_twice_gives_the_same_bytes() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from recombine.cells.conjunctions import Conjunctions, every_cell
 from recombine.errors import InputError
-from recombine.theory.identification.additive_fit import fit_additive, leave_one_out
+from recombine.theory.identification.additive_fit import fit_additive, leave_one_out, leave_one_out_noise
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
 
@@ -112,14 +112,78 @@ def test_the_sparse_route_predicts_the_same(sizes, order, symmetric, monkeypatch
     weight = generator.uniform(0.5, 2.0, len(cells))
     dense = fit_additive(features, cells, outcome, weight)
     monkeypatch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
+    monkeypatch.setattr("recombine.theory.identification.leverage.DENSE_COLUMNS", -1)
     sparse = fit_additive(features, cells, outcome, weight)
     assert sparse.leverage is None
     assert np.allclose(sparse.fitted, dense.fitted, atol=1e-7)
     codes = identify(cells, None, order, sizes=sizes, symmetric=symmetric).verdicts_on_grid().reshape(-1)
     targets = every_cell(sizes)[codes <= Verdict.DETERMINED]
     assert np.allclose(sparse.predict(targets), dense.predict(targets), atol=1e-6)
-    with pytest.raises(InputError, match="dense route"):
+    with pytest.raises(InputError, match="needs leverages"):
         leave_one_out(sparse, outcome)
+    with pytest.raises(InputError, match="needs leverages"):
+        leave_one_out_noise(sparse, outcome**2)
+
+
+@pytest.mark.parametrize("few_columns", [0, 300])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("sizes", "order", "symmetric"), DESIGNS)
+def test_the_normal_route_is_the_dense_one(sizes, order, symmetric, weighted, few_columns, monkeypatch):
+    """With and without elimination of the largest block: values, leverages, cells left out and their noise."""
+    for seed in range(8):
+        features, cells, outcome, generator = sample(sizes, order, symmetric, seed)
+        weight = 10 ** generator.uniform(0, 2, len(cells)) if weighted else None
+        noise = generator.uniform(0.1, 2.0, len(cells))
+        with monkeypatch.context() as patch:
+            patch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
+            patch.setattr("recombine.theory.identification.leverage.FEW_COLUMNS", few_columns)
+            normal = fit_additive(features, cells, outcome, weight)
+            assert normal.normal is not None
+            assert normal.leverage is not None
+        dense = fit_additive(features, cells, outcome, weight)
+        assert dense.leverage is not None
+        assert normal.rank == dense.rank
+        assert np.allclose(normal.fitted, dense.fitted, atol=1e-9)
+        assert np.allclose(normal.leverage, dense.leverage, atol=1e-9)
+        assert np.allclose(normal.table, dense.table, atol=1e-8)
+        (left, free), (expected, known) = (leave_one_out(fit, outcome) for fit in (normal, dense))
+        assert np.array_equal(free, known)
+        assert np.allclose(left[free], expected[free], rtol=1e-6, atol=1e-6)
+        variances, wanted = (leave_one_out_noise(fit, noise) for fit in (normal, dense))
+        assert np.allclose(variances[free], wanted[free], rtol=1e-5)
+
+
+def test_a_thousand_levels_of_one_factor_are_eliminated_exactly():
+    """The size at which the route is taken by itself, against the decomposition of the whole."""
+    generator = np.random.default_rng(0)
+    sizes = (1_500, 6, 5, 4)
+    cells = np.unique(generator.integers(0, sizes, size=(6_000, 4)), axis=0)
+    outcome, weight = generator.standard_normal(len(cells)), generator.integers(1, 30, len(cells)).astype(float)
+    features = Conjunctions(sizes)
+    fit = fit_additive(features, cells, outcome, weight)
+    assert fit.normal is not None
+    assert fit.basis is None
+    rows = features.incidence(cells).toarray() * np.sqrt(weight)[:, None]
+    left = np.linalg.svd(rows, full_matrices=False)
+    basis = left[0][:, left[1] > 1e-10 * left[1][0]]
+    assert fit.rank == basis.shape[1]
+    fitted = basis @ (basis.T @ (np.sqrt(weight) * outcome)) / np.sqrt(weight)
+    assert np.allclose(fit.fitted, fitted, atol=1e-9)
+    assert np.allclose(fit.leverage, np.square(basis).sum(axis=1), atol=1e-9)
+    # Noise of one size is carried through exactly, whatever the number of columns.
+    variance = 0.7 / weight
+    free = fit.leverage < 1 - 1e-6
+    assert np.allclose(leave_one_out_noise(fit, variance)[free], variance[free] / (1 - fit.leverage[free]))
+
+
+def test_a_chain_of_levels_too_long_for_normal_equations_is_iterated(monkeypatch):
+    """Squaring a chain's condition leaves floating point no digits; the route says so and another is taken."""
+    monkeypatch.setattr("recombine.theory.identification.additive_fit.DENSE_ENTRIES", 0)
+    monkeypatch.setattr("recombine.theory.identification.leverage.ACCURACY", -1.0)
+    cells = np.array([[i, j] for i in range(30) for j in (i, i + 1)])
+    fit = fit_additive(Conjunctions((30, 31)), cells, cells.sum(axis=1).astype(float))
+    assert fit.normal is None
+    assert np.allclose(fit.fitted, cells.sum(axis=1), atol=1e-6)
 
 
 def test_an_additive_truth_is_recovered_at_every_determined_cell():

@@ -189,10 +189,55 @@ def test_without_flint_small_designs_stay_exact(name, monkeypatch):
 
 def test_without_flint_a_large_core_goes_to_projection(monkeypatch):
     monkeypatch.setattr(nullspace, "has_flint", lambda: False)
+    monkeypatch.setattr(nullspace, "PYTHON_COLUMNS", 150)
     seen = sparse(10, 3, 0.5, 1)
     answer = identify(seen, order=2)
     assert answer.route == "projection"
     assert np.array_equal(answer.verdicts, identify(seen, order=2, route="exact").verdicts)
+
+
+@pytest.mark.parametrize("flint", [True, False])
+@pytest.mark.parametrize("name", list(MASKS))
+def test_solving_the_largest_block_first_changes_nothing(name, flint, monkeypatch):
+    seen, order = MASKS[name]
+    expected = identify(seen, order=order, route="exact")
+    if not flint:
+        monkeypatch.setattr(elimination, "has_flint", lambda: False)
+    monkeypatch.setattr(nullspace, "EXACT_COLUMNS", -1)
+    monkeypatch.setattr(nullspace, "PYTHON_COLUMNS", -1)
+    answer = identify(seen, order=order, route="exact")
+    assert (answer.rank, answer.route) == (expected.rank, "exact")
+    assert np.array_equal(answer.verdicts, expected.verdicts)
+    # All null vectors still vanish on everything seen.
+    assert not null_vectors(answer.features, seen, 3, route="exact").values(seen).any()
+
+
+def test_a_factor_of_thousands_of_levels_is_decided_exactly():
+    """Two groups of levels that never meet, in a factor far beyond what elimination takes column by column."""
+    generator = np.random.default_rng(0)
+    first = np.stack([generator.integers(0, 3_000, 20_000), *generator.integers(0, 5, (3, 20_000))], axis=1)
+    second = np.stack([generator.integers(3_000, 5_000, 9_000), *generator.integers(5, 9, (3, 9_000))], axis=1)
+    answer = identify(np.vstack([first, second]))
+    assert answer.route == "exact"
+    levels = [len(np.unique(part[:, 0])) + 3 * width for part, width in ((first, 5), (second, 4))]
+    assert answer.rank == sum(levels) - 2 * 3
+    cells = np.stack([generator.integers(0, 5_000, 5_000), *generator.integers(0, 9, (3, 5_000))], axis=1)
+    groups = (cells >= [3_000, 5, 5, 5]).sum(axis=1)
+    known = np.isin(cells[:, 0], np.vstack([first, second])[:, 0])
+    found = answer.verdicts_of(cells)
+    assert np.array_equal((found <= Verdict.DETERMINED)[known], np.isin(groups, [0, 4])[known])
+
+
+def test_a_row_with_two_columns_of_a_block_is_left_to_elimination(monkeypatch):
+    """Interchangeable factors: pairs of one factor's levels, self-pairs among them."""
+    generator = np.random.default_rng(1)
+    pairs = np.sort(generator.integers(0, 12, (30, 2)), axis=1)
+    seen = np.column_stack([pairs, generator.integers(0, 3, 30)])
+    expected = identify(seen, symmetric=[(0, 1)], route="exact")
+    monkeypatch.setattr(nullspace, "EXACT_COLUMNS", -1)
+    answer = identify(seen, symmetric=[(0, 1)], route="exact")
+    assert answer.rank == expected.rank
+    assert np.array_equal(answer.verdicts, expected.verdicts)
 
 
 def test_the_same_seed_gives_the_same_vectors_and_repeats_do_no_harm():

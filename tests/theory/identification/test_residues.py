@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.theory.identification.elimination import PRIME
-from recombine.theory.identification.residues import invert_residues, multiply_residues, subtract_residues
+from recombine.theory.identification.residues import PRIME, invert_residues, multiply_residues, subtract_residues
 
 residues = st.integers(0, PRIME - 1)
 pairs = st.lists(st.tuples(residues, residues), min_size=1, max_size=9)

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
-from recombine.theory.identification.elimination import PRIME, modular_sum
+from recombine.theory.identification.elimination import modular_sum
 from recombine.theory.identification.nullspace import null_vectors
-from recombine.theory.identification.residues import invert_residues, multiply_residues, subtract_residues
+from recombine.theory.identification.residues import PRIME, invert_residues, multiply_residues, subtract_residues
 
 #: Null vectors drawn at a time: each collected cell uses one up, and floating-point ones lose digits as they go.
 BATCH, FLOAT_BATCH = 64, 6

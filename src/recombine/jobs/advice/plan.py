@@ -18,6 +18,7 @@ from recombine.jobs.advice.candidates import Costs, Pool, gather, pairs_itself
 from recombine.jobs.advice.directions import Directions
 from recombine.jobs.advice.variance import VariancePlan
 from recombine.jobs.listing import level_columns
+from recombine.progress import tell
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.nullspace import null_vectors, possible_rank
@@ -247,6 +248,7 @@ def _connect(
     thrifty = k is None or (needed is not None and k >= needed)
     picks: list[Pick] = []
     while len(picks) < most and (found := _best(groups, pool.costs[opened[ranked]], thrifty)) is not None:
+        tell("cells to collect", len(picks) / most)
         place, size = ranked[found[0]], found[1]
         cell, price = pool.cells[opened[place]], float(pool.costs[opened[place]])
         gain = (size - int(pool.counted[opened[place]])) * pool.scale

@@ -6,6 +6,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
+from recombine.theory.identification.leverage import normal_matrix
 
 #: Seen conjunctions up to which the information matrix is inverted (a few seconds).
 MOST_COLUMNS = 2_000
@@ -43,23 +44,21 @@ class VariancePlan:
         weights: FloatArray | None = None,
         measured: float = 1.0,
     ) -> None:
-        from scipy.sparse import diags_array
         from threadpoolctl import threadpool_limits
 
-        whole = features.incidence(seen)
-        self._used = np.unique(whole.indices)
+        self._used = features.occurring(seen)
         self._place = np.full(features.columns, -1, dtype=np.int64)
         self._place[self._used] = np.arange(len(self._used))
         self._features = features
         self._noise = 1.0 / measured  # variance of a further cell's mean
         self.affordable = len(self._used) <= MOST_COLUMNS and len(targets) > 0
         if self.affordable:
-            rows = whole[:, self._used]
-            aims = features.incidence(targets)[:, self._used]
-            self._moment = (aims.T @ aims).toarray() / len(targets)
+            counted = np.ones(len(seen)) if weights is None else weights
+            aims = self._place[features.ids(targets)]
+            self._moment = normal_matrix(aims, np.full(len(targets), 1 / len(targets)), len(self._used))
             with threadpool_limits(1):
-                counted = rows if weights is None else diags_array(weights) @ rows
-                self._inverse = _generalized_inverse((rows.T @ counted).toarray())
+                gram = normal_matrix(self._place[features.ids(seen)], counted, len(self._used))
+                self._inverse = _generalized_inverse(gram)
                 self._loss = self._inverse @ self._moment @ self._inverse
 
     @property

@@ -7,27 +7,19 @@ and beside the noise floor. Where rows repeat, the classical test of lack of fit
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
-from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell_noise, lack_of_fit_test
+from recombine.jobs.audit.left_out_cells import LEAVE_ONE_OUT, affordable_inverse, fit_order, leave_out
+from recombine.jobs.audit.noise import HINTED, SHOWN, CellNoise, LackOfFit, cell_noise, few_digits, lack_of_fit_test
 from recombine.jobs.listing import level_columns
 from recombine.tables.table import Table
-from recombine.theory.identification.additive_fit import (
-    DENSE_ENTRIES,
-    AdditiveFit,
-    fit_additive,
-    leave_one_out,
-    leave_one_out_noise,
-)
-from recombine.theory.identification.identify import identify
-from recombine.theory.identification.nullspace import Route
-from recombine.verdicts import Verdict
+from recombine.theory.identification.additive_fit import AdditiveFit
 
 #: Share of the explainable variance from which additivity is said to hold, and to hold roughly.
 HOLDS, HOLDS_ROUGHLY = 0.9, 0.6
@@ -36,11 +28,10 @@ FEWEST_CELLS = 8
 #: Tested cells speak for the others if they are at least this share of the seen ones: those that the others determine
 #: are the easy ones, and where they are few the rest hangs by single cells.
 SPEAKING = 0.5
+#: Differences below this share of the largest outcome are those of floating point.
+ROUNDING = 1e-12
 #: Where noise alone accounts for more than this share of the plain mean's squared error, the check has no power.
 MOSTLY_NOISE = 0.75
-FOLDS = 5
-FEW_COLUMNS = 300
-LEAVE_ONE_OUT = "leave one cell out"
 #: Without a test, squared errors this many times what noise gives are not noise.
 CLEARLY = 2.0
 
@@ -49,10 +40,10 @@ CLEARLY = 2.0
 class OrderCheck:
     """How well the additive model of one order predicts seen cells from the others.
 
-    ``tested`` of the ``seen`` cells are determined by the rest; ``error`` and ``baseline`` are root mean squared errors
-    of the model and of the mean on those. Where the noise is known (None elsewhere), ``noise`` is that of the tested
-    cells' own means and ``expected`` the error noise alone would give the model if effects truly add; ``at_most`` says
-    that these are only the most that noise can be. All in outcome units.
+    ``tested`` of the ``seen`` cells are determined by the rest, of ``tried`` that were left out; ``error`` and
+    ``baseline`` are root mean squared errors of the model and of the mean on those. Where the noise is known (None
+    elsewhere), ``noise`` is that of the tested cells' own means and ``expected`` the error noise alone would give the
+    model if effects truly add; ``at_most`` says that these are only the most that noise can be. All in outcome units.
     """
 
     order: int
@@ -64,6 +55,7 @@ class OrderCheck:
     at_most: bool
     lack_of_fit: LackOfFit | None
     seen: int
+    tried: int
     predicted: FloatArray = field(repr=False)
     determined: BoolArray = field(repr=False)
 
@@ -96,6 +88,7 @@ class AdditivityCheck:
     orders: tuple[OrderCheck, ...]
     noise: CellNoise | None
     method: str
+    left_out: str = ""
 
     def __repr__(self) -> str:
         words = ", ".join(f"{self.word_at(check.order)} at order {check.order}" for check in self.orders)
@@ -188,7 +181,7 @@ class AdditivityCheck:
         return text if test is None else f"{text} {test.sentence}"
 
     def _what(self, check: OrderCheck) -> str:
-        if self.method == LEAVE_ONE_OUT:
+        if check.tried == check.seen and self.method == LEAVE_ONE_OUT:
             return f"each seen cell from the others ({_cells(check.tested, check.seen)} allow it)"
         return f"{_cells(check.tested, check.seen)}, held out at random, from the rest"
 
@@ -205,7 +198,7 @@ class AdditivityCheck:
             return ""
         if _thin(check):
             return (
-                f"only {check.tested:,} of {check.seen:,} seen cells are determined by the others (off by "
+                f"only {check.tested:,} of {check.tried:,} seen cells are determined by the others (off by "
                 f"{_number(check.error)}, the plain mean by {_number(check.baseline)}), too few to speak for the rest"
             )
         if check.at_most:
@@ -230,7 +223,7 @@ def _of_test(check: OrderCheck, name: str) -> float:
 
 
 def _number(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.3g}"
+    return "unknown" if value is None else few_digits(value)
 
 
 def _cells(tested: int, seen: int) -> str:
@@ -242,7 +235,7 @@ def _few(check: OrderCheck) -> bool:
 
 
 def _thin(check: OrderCheck) -> bool:
-    return check.tested < SPEAKING * check.seen
+    return check.tested < SPEAKING * check.tried
 
 
 def _few_cells(check: OrderCheck) -> str:
@@ -280,7 +273,7 @@ def _word_of_test(test: LackOfFit, check: OrderCheck) -> str:
     if test.p_value <= HINTED:
         return "is not shown to hold"
     # A cell that nothing else determines fits any model, and where noise drowns cells that effects add is of no use.
-    whole = check.tested == check.seen and not _drowned(check)
+    whole = check.tested == check.tried and not _drowned(check)
     return _by_share(test.least_share, "cannot be checked") if whole else "cannot be checked"
 
 
@@ -298,75 +291,76 @@ def _word_of_misses(check: OrderCheck) -> str:
     return "is not shown to hold" if check.lack_of_fit.p_value <= HINTED else "cannot be checked"
 
 
-def check_additivity(design: Design, orders: tuple[int, ...] = (1, 2), seed: int = 0) -> AdditivityCheck:
-    """Predict every seen cell from the other seen cells under the additive model of each order."""
+def check_additivity(
+    design: Design,
+    orders: tuple[int, ...] = (1, 2),
+    seed: int = 0,
+    *,
+    asked: int = 1,
+    fits: Mapping[int, AdditiveFit] | None = None,
+) -> AdditivityCheck:
+    """Predict every seen cell from the other seen cells under the additive model of each order.
+
+    Orders beside 1 and the one that was ``asked`` for are left out where they would take more than a few seconds;
+    ``fits`` holds fits of the seen cells by order that there are already.
+    """
     assert design.outcome is not None
-    checks, exact, noise = [], True, cell_noise(design)
-    for order in orders:
-        if order < len(design.factors):
-            check, dense = _check(design, order, noise, seed)
-            exact = exact and dense
-            checks.append(check)
-    method = LEAVE_ONE_OUT if exact else f"{_rounds(design)} of {FOLDS} random folds of cells held out"
-    return AdditivityCheck(design, tuple(checks), noise, method)
+    known = {order: fit for order, fit in (fits or {}).items() if order < len(design.factors)}
+    tried = [order for order in orders if order < len(design.factors)]
+    beyond = []
+    for order in tried:
+        if order in known:
+            continue
+        normal = None
+        if order not in (1, asked):
+            normal = affordable_inverse(design, order)
+            if normal is None:
+                beyond.append(order)
+                continue
+        known[order] = fit_order(design, order, normal)
+    noise = cell_noise(design, known.get(1))
+    found = [_check(design, order, known[order], noise, seed) for order in tried if order not in beyond]
+    methods = [method for _, method in found if method != LEAVE_ONE_OUT]
+    checks = tuple(check for check, _ in found)
+    return AdditivityCheck(design, checks, noise, methods[0] if methods else LEAVE_ONE_OUT, _left_out(design, beyond))
 
 
-def _check(design: Design, order: int, known: CellNoise | None, seed: int) -> tuple[OrderCheck, bool]:
+def _left_out(design: Design, orders: list[int]) -> str:
+    """Say which orders were left out to save time, and how to have them."""
+    return " ".join(
+        f"Whether interactions of {order} factors would account for more was left out to save time "
+        f"({len(design.seen):,} seen cells, {design.features(order).columns:,} conjunctions); --order {order} asks."
+        for order in orders
+    )
+
+
+def _check(design: Design, order: int, fit: AdditiveFit, known: CellNoise | None, seed: int) -> tuple[OrderCheck, str]:
     assert design.outcome is not None
-    outcome, weight = design.outcome[design.train], design.precision[design.train]
-    features = design.features(order)
-    dense = len(outcome) * features.columns <= DENSE_ENTRIES
-    noise = None if known is None else known.variances
-    if dense:
-        fit = fit_additive(features, design.seen, outcome, weight)
-        predicted, determined = leave_one_out(fit, outcome)
-        expected = None if noise is None else leave_one_out_noise(fit, noise)
-    else:
-        predicted, determined = _folds(design, features, outcome, seed)
-        expected = noise  # with so many cells the noise of the fit itself is negligible
+    outcome, noise = design.outcome[design.train], None if known is None else known.variances
+    left = leave_out(design, fit, noise, seed)
+    tested, least = left.determined, ROUNDING * np.abs(outcome).max()
+    # What is left of an exact sum is rounding, not an error.
+    predicted = np.where(np.abs(outcome - left.predicted) <= least, outcome, left.predicted)
     count = max(len(outcome) - 1, 1)
     mean = (outcome.sum() - outcome) / count
-    baseline = _rms((outcome - mean)[determined])
-    if baseline <= 1e-12 * np.abs(outcome).max():
+    baseline = _rms((outcome - mean)[tested])
+    if baseline <= least:
         baseline = 0.0  # the outcome never varies; what is left is rounding
     check = OrderCheck(
         order,
-        int(determined.sum()),
-        _rms((outcome - predicted)[determined]),
+        int(tested.sum()),
+        _rms((outcome - predicted)[tested]),
         baseline,
-        _root(noise, determined),
-        _root(expected, determined),
+        _root(noise, tested),
+        _root(left.expected, tested),
         known is not None and known.at_most,
-        lack_of_fit_test(design, order),
+        lack_of_fit_test(design, order, fit),
         len(outcome),
+        left.tried,
         predicted,
-        determined,
+        tested,
     )
-    return check, dense
-
-
-def _rounds(design: Design) -> int:
-    """All folds in turn; with very many cells one fold alone says as much."""
-    return FOLDS if len(design.seen) <= 4_000 else 1
-
-
-def _folds(design: Design, features: Conjunctions, outcome: FloatArray, seed: int) -> tuple[FloatArray, BoolArray]:
-    """Cross-validate by folds where leave-one-out would need too large a matrix."""
-    weight = design.precision[design.train]
-    fold = np.random.default_rng(seed).integers(FOLDS, size=len(outcome))
-    predicted = np.full(len(outcome), np.nan)
-    determined = np.zeros(len(outcome), dtype=bool)
-    # Floating point is good enough to choose cells to score: what it leaves undecided is not scored.
-    route: Route | None = "projection" if features.columns > FEW_COLUMNS else None
-    for held in range(_rounds(design)):
-        test = np.flatnonzero(fold == held)
-        rest = fold != held
-        found = identify(design.seen[rest], design.seen[test], features.order, **design.shape, route=route)
-        known = test[found.verdicts == Verdict.DETERMINED]
-        fit: AdditiveFit = fit_additive(features, design.seen[rest], outcome[rest], weight[rest])
-        predicted[known] = fit.predict(design.seen[known])
-        determined[known] = True
-    return predicted, determined
+    return check, left.method
 
 
 def _rms(values: FloatArray) -> float:

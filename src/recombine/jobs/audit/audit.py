@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.design.restriction import why_impossible
-from recombine.errors import InputError, SolverError
+from recombine.errors import InputError, SolverError, plural
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit import findings
@@ -22,14 +22,16 @@ from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.certificates import explanation
 from recombine.jobs.audit.coverage import Coverage, cover
 from recombine.jobs.audit.forecast import Forecast, forecast
+from recombine.jobs.audit.left_out_cells import fit_order
 from recombine.jobs.audit.noise import pooled_variance
 from recombine.jobs.audit.ranges import CellRanges, Ranges, measure_ranges
 from recombine.jobs.audit.rivals import compare_models
 from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
 from recombine.jobs.output_files import check_file
+from recombine.progress import tell
 from recombine.tables.table import Table
-from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
+from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.certificate import Certificate
 from recombine.theory.identification.counts import Counts
 from recombine.theory.identification.identify import Identification, identify
@@ -115,14 +117,12 @@ class Audit:
     @cached_property
     def fit(self) -> AdditiveFit | None:
         """The additive model of the asked order fitted to the seen cells by precision; None without an outcome."""
-        return None if self.design.outcome is None else self._fitted(self.order)
+        return None if self.design.outcome is None else fit_order(self.design, self.order, self._leverage)
 
-    def _fitted(self, order: int) -> AdditiveFit:
-        assert self.design.outcome is not None
-        seen = self.design.train
-        return fit_additive(
-            self.design.features(order), self.design.seen, self.design.outcome[seen], self.design.precision[seen]
-        )
+    @cached_property
+    def _first_fit(self) -> AdditiveFit:
+        """The same at order 1, with an outcome."""
+        return self.fit if self.order == 1 and self.fit is not None else fit_order(self.design, 1)
 
     @cached_property
     def predictions(self) -> FloatArray | None:
@@ -183,6 +183,19 @@ class Audit:
         )
 
     @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """What was left out because it would have taken too long, one sentence each; the forecast says its own."""
+        found = [] if self.additivity is None else [self.additivity.left_out]
+        known = self.codes <= Verdict.DETERMINED
+        if self._leverage.solved_singly and known.any():
+            looked_at = int(np.isfinite(self.leverage[known]).sum())
+            found.append(
+                f"Leverage was worked out for {looked_at:,} of {plural(int(known.sum()), 'determined cell')} listed: "
+                f"with {len(self._leverage.columns):,} conjunctions each cell takes a solve of its own."
+            )
+        return tuple(sentence for sentence in found if sentence)
+
+    @cached_property
     def verdicts(self) -> Table:
         """The listed cells with their verdicts and leverage; given an outcome, the value that follows and its range."""
         words = np.array([verdict.word for verdict in Verdict], dtype=object)
@@ -210,7 +223,8 @@ class Audit:
             return None
         free = len(self.first.features.free)  # from as many factors on, every cell has a value of its own
         orders = tuple(sorted({1, 2, self.order} & set(range(1, max(free, 2)))))
-        return check_additivity(self.design, orders, self.seed)
+        fits = {1: self._first_fit} | ({} if self.fit is None else {self.order: self.fit})
+        return check_additivity(self.design, orders, self.seed, asked=self.order, fits=fits)
 
     @cached_property
     def held_out_errors(self) -> Table | None:
@@ -236,27 +250,28 @@ class Audit:
     def forecast(self) -> Forecast:
         """What networks trained on the seen cells to convergence will do."""
         check = None if self.additivity is None else self.additivity.at(1)
-        return forecast(self.design, self.listing.cells, first=self.first, check=check, seed=self.seed)
+        fit = None if self.design.outcome is None else self._first_fit
+        return forecast(self.design, self.listing.cells, first=self.first, check=check, fit=fit, seed=self.seed)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Numbered findings, worst first."""
         listed, codes, counts, order = self.listing, self.codes, self.counts, self.order
-        return findings.worst_first(
-            [
-                *self.design.notes,
-                findings.cells_not_determined(listed, codes, counts, order, self.identification.deficit),
-                findings.level_never_seen(self.design),
-                findings.factor_inside(self.design),
-                findings.cells_undecided(listed, codes, counts),
-                findings.shaky_cells(self.design, listed, codes, self.leverage, self.verdicts),
-                findings.leak_risk(self.forecast),
-                findings.shortcut_factor(self.forecast),
-                findings.additivity_fails(self.additivity, order),
-                findings.additivity_not_shown(self.additivity, order),
-                findings.additivity_unchecked(self.additivity, order),
-            ]
-        )
+        checks: dict[str, Callable[[], Finding | None]] = {
+            "verdicts": lambda: findings.cells_not_determined(
+                listed, codes, counts, order, self.identification.deficit
+            ),
+            "levels": lambda: findings.level_never_seen(self.design),
+            "nesting": lambda: findings.factor_inside(self.design),
+            "undecided cells": lambda: findings.cells_undecided(listed, codes, counts),
+            "leverage": lambda: findings.shaky_cells(self.design, listed, codes, self.leverage, self.verdicts),
+            "interaction": lambda: findings.additivity_fails(self.additivity, order),
+            "additivity": lambda: findings.additivity_not_shown(self.additivity, order),
+            "what was not checked": lambda: findings.additivity_unchecked(self.additivity, order),
+            "leaks": lambda: findings.leak_risk(self.forecast),
+            "shortcuts": lambda: findings.shortcut_factor(self.forecast),
+        }
+        return findings.worst_first([*self.design.notes, *_made(checks)])
 
     @property
     def summary(self) -> str:
@@ -331,6 +346,13 @@ class Audit:
     def __repr__(self) -> str:
         seen = f"{len(self.design.seen):,} of {self.design.product:,} cells seen"
         return f"Audit({' × '.join(self.design.names)}, order {self.order}; {seen})"
+
+
+def _made(checks: Mapping[str, Callable[[], Finding | None]]) -> Iterator[Finding | None]:
+    """Make each check in turn, and say how many are done."""
+    for done, (name, check) in enumerate(checks.items()):
+        tell(name, done / len(checks))
+        yield check()
 
 
 def audit(

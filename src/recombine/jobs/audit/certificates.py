@@ -243,12 +243,22 @@ def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
     value = audit.ranges_of(cell[None], leverage)
     if np.isnan(value.predicted[0]):
         return [] if np.isnan(leverage[0]) else [words]
-    known = "" if np.isnan(value.standard_error[0]) else f", standard error {value.standard_error[0]:.4g}"
-    first = f"predicted {value.predicted[0]:.6g}{known}" + ("" if np.isnan(leverage[0]) else f" ({words})")
+    error = float(value.standard_error[0])
+    known = "" if np.isnan(error) else f", standard error {_beside(error, error)}"
+    first = f"predicted {_beside(value.predicted[0], error)}{known}" + ("" if np.isnan(leverage[0]) else f" ({words})")
     if audit.ranges is None or audit.ranges.obstacle:
         statement = audit.ranges_statement
         return [first, f"{statement[0].lower()}{statement[1:]}".removesuffix(".")]
-    return [first, f"90 % range {value.low[0]:.6g} to {value.high[0]:.6g}, for {audit.ranges.what}"]
+    low, high = (_beside(end, error) for end in (value.low[0], value.high[0]))
+    return [first, f"90 % range {low} to {high}, for {audit.ranges.what}"]
+
+
+def _beside(value: float, error: float) -> str:
+    """Write a value with as many digits as its standard error leaves a meaning: three of the error's."""
+    if not 0 < error < np.inf:
+        return f"{value:.6g}"
+    decimals = 2 - int(np.floor(np.log10(error)))
+    return f"{round(float(value), decimals):.{max(decimals, 0)}f}" if decimals < 12 else f"{value:.6g}"
 
 
 def _certificate_lines(audit: Audit, cell: IntArray) -> list[str]:

@@ -76,7 +76,7 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
 def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
     """One row per subset of ``t`` factors (symmetric twins once) and one over all of them."""
     features = Conjunctions(design.sizes, t, design.symmetric)
-    present = np.unique(features.ids(design.seen))
+    present = features.occurring(design.seen)
     rows = []
     for subset, block in features.blocks.items():
         seen = int(np.searchsorted(present, block.stop) - np.searchsorted(present, block.start))

@@ -13,7 +13,7 @@ from recombine.design.nesting import nesting_phrase
 from recombine.errors import listing, plural
 from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityCheck
 from recombine.jobs.audit.forecast import LEAKY, Forecast
-from recombine.jobs.audit.noise import SHOWN
+from recombine.jobs.audit.noise import SHOWN, few_digits
 from recombine.jobs.listing import Listing
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
@@ -165,8 +165,8 @@ def _additivity(additivity: AdditivityCheck | None, order: int, word: str, code:
         return Finding(FINDINGS[code], f"at order {order} the replicates {verb} interaction (lack of fit: {test.text})")
     return Finding(
         FINDINGS[code],
-        f"at order {order} held-out cells are off by {check.error:.3g} against {check.baseline:.3g} for the "
-        f"plain mean ({max(check.share, 0):.0%} of the explainable variance){caveat}",
+        f"at order {order} held-out cells are off by {few_digits(check.error)} against {few_digits(check.baseline)} "
+        f"for the plain mean ({max(check.share, 0):.0%} of the explainable variance){caveat}",
     )
 
 

@@ -7,7 +7,6 @@ predicted from all others, or, where that would be too large a matrix, a random 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +17,7 @@ from recombine.design.design import Design
 from recombine.errors import SolverError
 from recombine.jobs.audit.additivity import OrderCheck
 from recombine.jobs.audit.noise import cell_noise
+from recombine.progress import each
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.left_out import predict_left_out
@@ -39,6 +39,8 @@ FEWEST_CELLS = 8
 MOST_CELLS, FEW_FACTORS, MOST_CELLS_OF_MANY = 300_000, 5, 4_000
 #: Most cells at which networks of two layers and more are fitted as well.
 MOST_CELLS_BY_DEPTH = 20_000
+#: Entries that one iterative solve may go through, each step one for each cell and subset of factors: a few seconds.
+STEP_ENTRIES, FEWEST_STEPS = 200_000_000, 50
 #: Errors are read to three digits, so that iterative solves may stop early.
 TOLERANCE = 1e-4
 
@@ -95,21 +97,45 @@ def predict_networks(
 ) -> dict[tuple[str, int], FloatArray]:
     """Return what networks fitted to the design's cells flagged in ``train`` (M,) predict at ``cells`` (T, C).
 
-    A kernel whose solve does not converge is left out.
+    A kernel whose solve does not converge in the steps it is given is left out, and so are those after it.
     """
     assert design.outcome is not None
     shown, answers = shown_cells(design, design.cells[train], design.outcome[train])
     found = {}
-    for name, depth in _asked(depths):
+    for name, depth in each("kernels of networks", _asked(depths)):
         kernel = KERNELS[name](depth, len(design.factors))
-        with suppress(SolverError):
-            solution = solve(kernel, shown, answers, tolerance=TOLERANCE, intercept=True)
-            found[name, depth] = kernel_expansion(kernel, shown, solution.value, cells) + float(solution.intercept)
+        try:
+            solution = solve(
+                kernel, shown, answers, tolerance=TOLERANCE, intercept=True, most_steps=affordable_steps(shown)
+            )
+        except SolverError:
+            break
+        found[name, depth] = kernel_expansion(kernel, shown, solution.value, cells) + float(solution.intercept)
     return found
+
+
+def affordable_steps(cells: IntArray) -> int:
+    """Return how many steps an iterative solve on ``cells`` (N, C) may take.
+
+    Examples
+    --------
+    >>> affordable_steps(np.zeros((1_000, 3), dtype=int)), affordable_steps(np.zeros((500_000, 5), dtype=int))
+    (25000, 50)
+    """
+    return max(STEP_ENTRIES // (len(cells) << int(cells.shape[1])), FEWEST_STEPS)
 
 
 def _asked(depths: Sequence[int]) -> list[tuple[str, int]]:
     return [(name, depth) for depth in depths for name in KERNELS]
+
+
+def beyond_steps(design: Design) -> str:
+    """Say that fitting networks to a design took more steps than they are given."""
+    most = affordable_steps(every_arrangement(design.seen, design.symmetric))
+    return (
+        f"fitting networks to {fitted_cells(design):,} seen cells of {len(design.factors)} factors takes more than "
+        f"{most:,} steps, and more would take too long"
+    )
 
 
 def shown_cells(design: Design, cells: IntArray, outcome: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -148,7 +174,7 @@ def score_seen(design: Design, check: OrderCheck, seed: int) -> Scored | None:
         (name, depth): predict_left_out(
             KERNELS[name](depth, len(design.factors)), design.seen, outcome, design.symmetric
         )[known]
-        for name, depth in _asked(DEPTHS)
+        for name, depth in each("kernels of networks", _asked(DEPTHS))
     }
     source = "seen cells, each predicted from the others"
     noise = None if check.at_most else check.noise

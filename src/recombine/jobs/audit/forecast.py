@@ -17,13 +17,14 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import contains
 from recombine.design.design import Design
 from recombine.errors import plural
-from recombine.jobs.audit.additivity import OrderCheck
+from recombine.jobs.audit.additivity import ROUNDING, OrderCheck
 from recombine.jobs.audit.fitted_networks import (
     DEPTHS,
     FEWEST_CELLS,
     HELD_OUT,
     MOST_SCORED,
     Scored,
+    beyond_steps,
     depths_of,
     obstacle,
     predict_networks,
@@ -31,9 +32,10 @@ from recombine.jobs.audit.fitted_networks import (
     score_seen,
     shown_cells,
 )
+from recombine.jobs.audit.left_out_cells import fit_order
 from recombine.measures.outputs.error_parts import ErrorParts, decompose_error
 from recombine.tables.table import Table
-from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
+from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.slopes import EXACT_CELLS
@@ -168,6 +170,7 @@ def forecast(
     *,
     first: Identification | None = None,
     check: OrderCheck | None = None,
+    fit: AdditiveFit | None = None,
     seed: int = 0,
 ) -> Forecast:
     """Forecast what networks trained on the seen cells to convergence will do.
@@ -183,6 +186,8 @@ def forecast(
         The verdict engine at order 1, if there is one already.
     check : OrderCheck, optional
         The additivity check at order 1, whose cells networks predict again; without it seen cells are not scored.
+    fit : AdditiveFit, optional
+        The fit of order 1 to the seen cells, if there is one already.
     seed : int
         Fixes the choice where there are too many cells.
 
@@ -204,15 +209,19 @@ def forecast(
         return Forecast(None, _no_depths(), _no_slopes(), (), None, 0, reason)
     engine = first or identify(design.seen, **design.shape, seed=seed)
     with threadpool_limits(1):  # small matrices: more threads only wait for each other
-        return _fitted_forecast(design, unseen, engine, check, seed)
+        return _fitted_forecast(design, unseen, engine, check, fit or fit_order(design, 1), seed)
 
 
 def _fitted_forecast(
-    design: Design, unseen: IntArray, engine: Identification, check: OrderCheck | None, seed: int
+    design: Design,
+    unseen: IntArray,
+    engine: Identification,
+    check: OrderCheck | None,
+    fit: AdditiveFit,
+    seed: int,
 ) -> Forecast:
     assert design.outcome is not None
     seen = design.train
-    fit = fit_additive(design.features(1), design.seen, design.outcome[seen], design.precision[seen])
     held = _some(_held_out(design, engine), MOST_SCORED, seed)
     scored: Scored | None
     if len(held) >= FEWEST_CELLS:
@@ -221,12 +230,16 @@ def _fitted_forecast(
     else:
         targets = _some(unseen[engine.verdicts_of(unseen) == Verdict.DETERMINED], MOST_TARGETS, seed)
         told = predict_networks(design, seen, targets, (1,)) if len(targets) >= FEWEST_CELLS else {}
-        scored, observed = None if check is None else score_seen(design, check, seed), None
+        # What could not be fitted to all cells need not be tried on nine tenths of them.
+        tried = check is not None and (bool(told) or len(targets) < FEWEST_CELLS)
+        scored, observed = score_seen(design, check, seed) if check is not None and tried else None, None
     error = None if scored is None else _error(scored)
     parts: tuple[Table, tuple[Shortcut, ...]] = (_no_slopes(), ())
     if {("ntk", 1), ("nngp", 1)} <= told.keys():
         parts = read_factors(design, fit, targets, told, observed, error)
     few = "" if error or len(parts[0]) else f"fewer than {FEWEST_CELLS} cells are determined by the others"
+    if few and (len(targets) >= FEWEST_CELLS or scored is not None):
+        few = beyond_steps(design)
     left = "" if depths_of(design) == DEPTHS else "Networks of two layers and more were left out to save time."
     depths = _no_depths() if scored is None else _depths(scored)
     return Forecast(error, depths, *parts, _accuracy(design), len(targets), few, left)
@@ -249,10 +262,11 @@ def _some(items: IntArray, most: int, seed: int) -> IntArray:
 def _error(scored: Scored) -> ErrorForecast | None:
     if not {("ntk", 1), ("nngp", 1)} <= scored.networks.keys():
         return None
+    additive = _rms(scored.additive - scored.observed)
     return ErrorForecast(
         ntk=_rms(scored.networks["ntk", 1] - scored.observed),
         nngp=_rms(scored.networks["nngp", 1] - scored.observed),
-        additive=_rms(scored.additive - scored.observed),
+        additive=additive if additive > ROUNDING * np.abs(scored.observed).max() else 0.0,
         mean=_rms(scored.mean - scored.observed),
         noise=scored.noise,
         cells=len(scored.observed),

@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.design.design import Design
-from recombine.theory.identification.additive_fit import DENSE_ENTRIES, fit_additive
+from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 
 #: The chance of a two-valued outcome in one cell is taken to be no nearer to 0 or 1 than this share of the overall one.
 NEAREST_END = 0.1
@@ -59,18 +59,18 @@ class CellNoise:
         return self.source == "two values"
 
 
-def cell_noise(design: Design) -> CellNoise | None:
+def cell_noise(design: Design, fit: AdditiveFit | None = None) -> CellNoise | None:
     """Return the noise of the seen cells' means, or None where nothing tells it.
 
     Where rows repeat, the variance of one measurement is pooled over all cells. A two-valued outcome with chance p has
     variance p (1 - p), with p from the additive fit and the cell's own rows: its shape over cells is taken from there,
-    its size from the rows that repeat, if any do.
+    its size from the rows that repeat, if any do. ``fit`` is the fit of order 1, if there is one already.
     """
     pooled = pooled_variance(design)
     count = design.precision[design.train]
     if design.two_values is None:
         return None if pooled is None else CellNoise(pooled[0] / count, "replicates", pooled[1])
-    single = _chance_variances(design)
+    single = _chance_variances(design, fit)
     if pooled is None:
         return CellNoise(single / count, "two values", 0.0)
     assert design.freedom is not None
@@ -80,15 +80,15 @@ def cell_noise(design: Design) -> CellNoise | None:
     return CellNoise(size * single / count, "two values, replicates", pooled[1])
 
 
-def _chance_variances(design: Design) -> FloatArray:
+def _chance_variances(design: Design, fit: AdditiveFit | None) -> FloatArray:
     """Return (high - low)^2 p (1 - p) of one measurement in each seen cell, shape (N,)."""
     assert design.two_values is not None
     assert design.outcome is not None
     (low, high), seen = design.two_values, design.train
     weight, rate = design.precision[seen], (design.outcome[seen] - low) / (high - low)
     overall = float(np.average(rate, weights=weight))
-    fitted = fit_additive(design.features(1), design.seen, rate, weight).fitted
-    chance = np.clip(fitted, NEAREST_END * overall, 1 - NEAREST_END * (1 - overall))
+    fit = fit or fit_additive(design.features(1), design.seen, design.outcome[seen], weight)
+    chance = np.clip((fit.fitted - low) / (high - low), NEAREST_END * overall, 1 - NEAREST_END * (1 - overall))
     own = np.maximum(weight - 1, 0)  # one try alone says nothing about its variance
     chance = (own * rate + FIT_COUNTS * chance) / (own + FIT_COUNTS)
     return np.asarray((high - low) ** 2 * chance * (1 - chance))
@@ -100,6 +100,17 @@ def pooled_variance(design: Design) -> tuple[float, float] | None:
         return None
     freedom = float(design.freedom[design.train].sum())
     return (float(design.spread[design.train].sum()) / freedom, freedom) if freedom >= 1 else None
+
+
+def few_digits(value: float) -> str:
+    """Write a number in three digits, or in full where it has more before the point.
+
+    Examples
+    --------
+    >>> few_digits(0.12345), few_digits(11175.3), few_digits(1e15)
+    ('0.123', '11,175', '1e+15')
+    """
+    return f"{value:,.0f}" if 1_000 <= abs(value) < 1e12 else f"{value:.3g}"
 
 
 @dataclass(frozen=True)
@@ -138,7 +149,8 @@ class LackOfFit:
     def text(self) -> str:
         """The test as it is written: ``F(2, 48) = 4.19, p = 0.021``."""
         shown = "p < 1e-12" if self.p_value < 1e-12 else f"p = {self.p_value:.2g}"
-        return f"F({self.freedom[0]:g}, {self.freedom[1]:g}) = {self.statistic:.2f}, {shown}"
+        first, second = (f"{count:g}" if count < 1e6 else f"{count:.0f}" for count in self.freedom)
+        return f"F({first}, {second}) = {self.statistic:.2f}, {shown}"
 
     @property
     def sentence(self) -> str:
@@ -147,26 +159,28 @@ class LackOfFit:
             return f"The replicates show no interaction (lack of fit: {self.text})."
         lead = "Interaction is real" if self.p_value <= SHOWN else "The replicates hint at interaction"
         return (
-            f"{lead} (lack of fit: {self.text}): cells depart from additivity by about {self.departure:.3g} "
+            f"{lead} (lack of fit: {self.text}): cells depart from additivity by about {few_digits(self.departure)} "
             "(root mean square over measurements)."
         )
 
 
-def lack_of_fit_test(design: Design, order: int = 1) -> LackOfFit | None:
+def lack_of_fit_test(design: Design, order: int = 1, fit: AdditiveFit | None = None) -> LackOfFit | None:
     """Compare the cell means' residuals about the fit of ``order`` with the noise within cells; None if nothing can.
 
     It takes rows that repeat and more seen cells than the model has free values. On a full factorial at order 1 this is
-    the F test of all interactions together.
+    the F test of all interactions together. ``fit`` is the fit of that order, if there is one already; one without a
+    rank, too large for a direct solution, cannot be tested.
     """
     from scipy.special import fdtrc, ncfdtrinc
 
-    pooled, features = pooled_variance(design), design.features(order)
-    if pooled is None or pooled[0] <= 0 or len(design.seen) * features.columns > DENSE_ENTRIES:
+    pooled = pooled_variance(design)
+    if pooled is None or pooled[0] <= 0:
         return None
     assert design.outcome is not None
     outcome, weight = design.outcome[design.train], design.precision[design.train]
-    fit = fit_additive(features, design.seen, outcome, weight)
-    assert fit.rank is not None
+    fit = fit or fit_additive(design.features(order), design.seen, outcome, weight)
+    if fit.rank is None:
+        return None
     (variance, within), spare = pooled, len(outcome) - fit.rank
     if spare < 1:
         return None

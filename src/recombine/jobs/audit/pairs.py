@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import IntArray, product_size
+from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
 from recombine.design.design import Design
+from recombine.errors import InputError, SolverError
 from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
@@ -26,6 +28,8 @@ MOST_MAPPED = 1_000_000
 MOST_COLUMNS, MOST_ROWS, BINS = 110, 60, 40
 #: A share read off fewer sampled cells than this would be noise.
 FEWEST_SAMPLED = 25
+#: Unseen cells whose standard errors are worked out for the map alone, where only targets are listed.
+MOST_WEIGHED = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +61,48 @@ def cells_to_map(audit: Audit) -> MappedCells:
 
 
 @dataclass(frozen=True, eq=False)
+class Sureness:
+    """How well the values of determined cells (N, C) are known: standard errors, or leverages without an outcome."""
+
+    what: Literal["standard error", "leverage"]
+    cells: IntArray
+    values: FloatArray
+
+    @property
+    def power(self) -> int:
+        """The power of the values that is averaged: variances are what adds up."""
+        return 2 if self.what == "standard error" else 1
+
+
+def sureness_of(audit: Audit, mapped: MappedCells) -> Sureness | None:
+    """Return what tells unseen cells apart where all of them are determined; None elsewhere, and where it is not known.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> found = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 0], [2, 1], [3, 1]]))
+    >>> sureness_of(found, cells_to_map(found)).values.round(2).tolist()
+    [2.0, 2.0]
+    """
+    unseen = mapped.codes != Verdict.SEEN
+    if not unseen.any() or (mapped.codes[unseen] != Verdict.DETERMINED).any():
+        return None
+    cells, leverage = audit.listing.cells, audit.leverage
+    if audit.listing.kind == "targets":
+        cells, leverage = mapped.cells[unseen], np.full(int(unseen.sum()), np.nan)
+        # Too many columns for an inverse, or one that cannot be had: nothing is known of so many cells.
+        with suppress(SolverError, InputError):
+            leverage = audit.leverage_of(cells) if len(cells) <= MOST_WEIGHED else leverage
+    known = ~np.isnan(leverage)
+    if 2 * int(known.sum()) < len(cells):
+        return None
+    errors = audit.ranges_of(cells[known], leverage[known]).standard_error
+    if np.isnan(errors).any():
+        return Sureness("leverage", cells[known], leverage[known])
+    return Sureness("standard error", cells[known], errors)
+
+
+@dataclass(frozen=True, eq=False)
 class Axis:
     """One factor along an axis: the bin of each level, and the label of each bin."""
 
@@ -77,7 +123,8 @@ class Panel:
 
     ``single`` says that each place is one cell rather than several; ``triangle`` that the two axes are one factor.
     ``total`` (rows, columns) is the number of possible cells behind each place, counted or not; for
-    interchangeable factors in a sampled product, where twins are counted apart, it is more than that.
+    interchangeable factors in a sampled product, where twins are counted apart, it is more than that. ``typical``
+    (rows, columns) is what `sureness_of` says of the unseen cells there, variances averaged; NaN where it is silent.
     """
 
     row: Axis
@@ -86,6 +133,7 @@ class Panel:
     total: npt.NDArray[np.float64]
     single: bool
     triangle: bool
+    typical: npt.NDArray[np.float64] | None = None
 
     @cached_property
     def unseen(self) -> IntArray:
@@ -203,15 +251,15 @@ def _span(labels: list[str]) -> str:
     return labels[0] if len(labels) == 1 else f"{labels[0]} … {labels[-1]} ({len(labels)} levels)"
 
 
-def panels(audit: Audit, mapped: MappedCells) -> list[Panel]:
+def panels(audit: Audit, mapped: MappedCells, sure: Sureness | None = None) -> list[Panel]:
     """Return one panel per pair of factors (symmetric twins once), the longer axis across."""
     design = audit.design
     orders = level_order(audit)
     pairs = Conjunctions(design.sizes, 2, design.symmetric).blocks
-    return [_panel(design, mapped, orders, pair) for pair in pairs]
+    return [_panel(design, mapped, orders, pair, sure) for pair in pairs]
 
 
-def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset) -> Panel:
+def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Subset, sure: Sureness | None) -> Panel:
     triangle = set(pair) <= set(design.twins(pair[0]))
     row, column = sorted(pair, key=lambda place: design.sizes[place])
     rows, columns = MOST_ROWS, MOST_COLUMNS
@@ -219,31 +267,42 @@ def _panel(design: Design, mapped: MappedCells, orders: list[IntArray], pair: Su
         rows = columns = int(np.clip(np.sqrt(len(mapped.cells) / FEWEST_SAMPLED), 2, BINS))
     axes = _axis(design, row, orders[row], rows), _axis(design, column, orders[column], rows if triangle else columns)
     counts = np.zeros((len(axes[0].labels), len(axes[1].labels), len(Verdict)), dtype=np.int64)
-    for down, across, codes in _projections(design, mapped, row, column):
-        place = axes[0].bins[down], axes[1].bins[across]
-        if triangle:
-            place = np.minimum(*place), np.maximum(*place)
-        np.add.at(counts, (*place, codes), 1)
+    for down, across, codes in _projections(design, mapped.cells, mapped.codes, row, column):
+        np.add.at(counts, (*_places(axes, down, across, triangle), codes), 1)
     single = len(design.sizes) == 2 and mapped.whole and not (axes[0].binned or axes[1].binned)
     total = counts.sum(axis=2).astype(np.float64)
     if not mapped.whole:
         total = np.zeros(counts.shape[:2])
         np.add.at(total, np.ix_(axes[0].bins, axes[1].bins), design.possible.behind(row, column))
         total = np.triu(total) if triangle else total
-    return Panel(*axes, counts, total, single, triangle)
+    typical = None
+    if sure is not None:
+        sums = np.zeros((2, *counts.shape[:2]))
+        for down, across, values in _projections(design, sure.cells, sure.values, row, column):
+            place = _places(axes, down, across, triangle)
+            np.add.at(sums[0], place, values**sure.power)
+            np.add.at(sums[1], place, 1)
+        typical = np.where(sums[1] > 0, (sums[0] / np.maximum(sums[1], 1)) ** (1 / sure.power), np.nan)
+    return Panel(*axes, counts, total, single, triangle, typical)
+
+
+def _places(axes: tuple[Axis, Axis], down: IntArray, across: IntArray, triangle: bool) -> tuple[IntArray, IntArray]:
+    """Return the rows and columns of the grid that levels fall into."""
+    place = axes[0].bins[down], axes[1].bins[across]
+    return (np.minimum(*place), np.maximum(*place)) if triangle else place
 
 
 def _projections(
-    design: Design, mapped: MappedCells, row: int, column: int
-) -> list[tuple[IntArray, IntArray, IntArray]]:
+    design: Design, cells: IntArray, values: npt.NDArray[Any], row: int, column: int
+) -> list[tuple[IntArray, IntArray, npt.NDArray[Any]]]:
     """Project cells on a pair; a level of interchangeable factors counts wherever it stands, once per cell."""
-    cells, rows, columns = mapped.cells, design.twins(row), design.twins(column)
+    rows, columns = design.twins(row), design.twins(column)
     if rows == columns:
-        return [(cells[:, row], cells[:, column], mapped.codes)]
+        return [(cells[:, row], cells[:, column], values)]
     found = []
     for left, right in itertools.product(rows, columns):
         first = holds_first(cells, rows, left) & holds_first(cells, columns, right)
-        found.append((cells[first, left], cells[first, right], mapped.codes[first]))
+        found.append((cells[first, left], cells[first, right], values[first]))
     return found
 
 

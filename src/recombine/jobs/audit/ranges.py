@@ -26,6 +26,8 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
+from recombine.errors import plural
+from recombine.jobs.audit.noise import few_digits
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
 
@@ -123,6 +125,9 @@ class Ranges:
         count = self.independent
         if count >= FEWEST_MISSES:
             return ""
+        if self.freedom < len(self.misses):
+            left = f"{plural(self.freedom, 'degree')} of freedom about the additive fit"
+            return f"no 90 % range: the seen cells leave {left}, and it takes {FEWEST_MISSES}"
         cells = f"{count} seen cell{'s are' if count != 1 else ' is'}" if count else "no seen cell is"
         return (
             f"no 90 % range: {'only ' if count else ''}{cells} determined by the others, and it takes {FEWEST_MISSES}"
@@ -141,7 +146,7 @@ class Ranges:
         noise = "" if self.replicated else "; no rows repeat, so noise is in it"
         return (
             f"A 90 % range is for {self.what}{noise}. It rests on {len(self.misses):,} seen cells, each predicted from "
-            f"the others: half of them are missed by more than {np.median(np.abs(self.misses)):.3g}."
+            f"the others: half of them are missed by more than {few_digits(float(np.median(np.abs(self.misses))))}."
         )
 
     @property
@@ -199,8 +204,10 @@ class Ranges:
         # Misses share cells: there are no more independent ones than the fit leaves degrees of freedom.
         independent = width * self.independent / len(h)
         rank = min((1 + 1 / independent) * COVERED * width, width) - 1
-        windows = [np.sort(scores[start : start + width]) for start in starts]
-        around = np.array([np.interp(rank, np.arange(width), window) for window in windows])
+        below = int(rank)
+        places = [below, min(below + 1, width - 1)]
+        pairs = np.array([np.partition(scores[start : start + width], places)[places] for start in starts])
+        around = pairs[:, 0] + (rank - below) * (pairs[:, 1] - pairs[:, 0])
         return h[starts + width // 2], around
 
     def _quantile(self, h: FloatArray) -> FloatArray:
@@ -270,7 +277,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     """
     assert design.outcome is not None
     outcome, precision = design.outcome[design.train], design.precision[design.train]
-    h = leverages.of(design.seen)
+    h = leverages.of_seen
     left = 1 - precision * h
     free = left > ALONE
     error = outcome - fit.fitted

@@ -12,9 +12,9 @@ from recombine.errors import InputError
 from recombine.jobs.audit.additivity import AdditivityCheck, OrderCheck
 from recombine.jobs.listing import level_columns
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, PAPER, SOFT, WIDTH, inches, shorten
+from recombine.report.theme import HAIR, PAPER, POINT, SOFT, WIDTH, inches, shorten
+from recombine.report.written import compact
 from recombine.tables.table import Table
-from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 MOST_POINTS = 700
 #: Cells named in the figure, the worst ones.
 NAMED = 3
-_HEIGHT = 380
+_HEIGHT, _LETTER = 380, 6.6
 
 
 class AdditivityFigure(Figure):
     """Each seen cell against its value predicted from the other seen cells, and the differences.
 
-    Left: observed against predicted with the line of equality. Right: what is left over, with a band of twice the noise
-    floor where the noise is known.
+    Left: observed against predicted with the line of equality. Right: what is left over, with a band of twice what
+    noise alone would make of it where that is known.
 
     Parameters
     ----------
@@ -42,6 +42,7 @@ class AdditivityFigure(Figure):
     """
 
     name = "additivity"
+    by_night = True
 
     def __init__(self, audit: Audit) -> None:
         check = audit.additivity
@@ -50,6 +51,8 @@ class AdditivityFigure(Figure):
         chosen = check.at(audit.order) or (check.orders[0] if check.orders else None)
         if chosen is None or not chosen.tested:
             raise InputError("no seen cell is determined by the others, so there is nothing to draw")
+        if not chosen.error:
+            raise InputError("every seen cell is exactly what the others say, so there is nothing to draw")
         self.audit = audit
         self.whole: AdditivityCheck = check
         self.check: OrderCheck = chosen
@@ -74,7 +77,7 @@ class AdditivityFigure(Figure):
     @property
     def outcome(self) -> str:
         """The outcome's name, short enough for an axis."""
-        return shorten(self.audit.design.outcome_name or "outcome", 30)
+        return shorten(self.audit.design.outcome_name or "outcome", 24 if self.width >= WIDTH else 15)
 
     @cached_property
     def _drawn(self) -> IntArray:
@@ -93,10 +96,19 @@ class AdditivityFigure(Figure):
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
+        from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-        figure = Canvas(figsize=inches(WIDTH, _HEIGHT))
-        left, right = figure.subplots(1, 2, gridspec_kw={"wspace": 0.28})
-        figure.subplots_adjust(left=0.075, right=0.985, top=0.91, bottom=0.14)
+        narrow = self.width < WIDTH
+        figure = Canvas(figsize=inches(self.width, _HEIGHT * (1.6 if narrow else 1.0)))
+        shape = (2, 1) if narrow else (1, 2)
+        left, right = figure.subplots(*shape, gridspec_kw={"hspace": 0.42} if narrow else {"wspace": 0.28})
+        for axis in (left.xaxis, left.yaxis, right.xaxis, right.yaxis):
+            axis.set_major_locator(MaxNLocator(6))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))
+        edge = 66 / self.width
+        figure.subplots_adjust(
+            left=edge, right=1 - 16 / self.width, top=0.95 if narrow else 0.91, bottom=0.08 if narrow else 0.14
+        )
         rows = self._drawn
         observed, predicted, rest = (self.table[name][rows] for name in ("observed", "predicted", "difference"))
         self._equality(left, predicted, observed)
@@ -108,7 +120,7 @@ class AdditivityFigure(Figure):
         axes.plot([low, high], [low, high], color=SOFT, linewidth=1, zorder=1)
         _scatter(axes, predicted, observed)
         axes.set(xlim=(low, high), ylim=(low, high))
-        axes.set_title("Predicted from the other cells, and observed")
+        axes.set_title("Observed and predicted")
         axes.set_xlabel(f"predicted {self.outcome}")
         axes.set_ylabel(f"observed {self.outcome}")
 
@@ -121,7 +133,7 @@ class AdditivityFigure(Figure):
         low, high = _span(np.concatenate([rest, [0.0]]))
         reach = max(-low, high) * 1.05
         axes.set(xlim=_span(predicted), ylim=(-reach, reach))
-        axes.set_title("What is left over" + (" (band: ± 2 × noise floor)" if floor else ""))
+        axes.set_title("Left over" + (" (band: ± 2 × noise)" if floor else ""))
         axes.set_xlabel(f"predicted {self.outcome}")
         axes.set_ylabel(f"observed − predicted {self.outcome}")
         self._name_worst(axes, predicted, rest)
@@ -130,12 +142,14 @@ class AdditivityFigure(Figure):
         """Name the worst cells, leaving out a name that would run into one already there."""
         (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
         named: list[float] = []
+        wide = axes.get_position().width * self.width
         for place in range(min(NAMED, len(rest))):
             if all(abs(rest[place] - other) > 0.06 * (high - low) for other in named):
                 named.append(float(rest[place]))
                 side = -1 if predicted[place] > (left + right) / 2 else 1
+                room = (predicted[place] - left if side < 0 else right - predicted[place]) / (right - left) * wide
                 axes.annotate(
-                    self._cell(place),
+                    self._cell(place, room / _LETTER - 2),
                     (predicted[place], rest[place]),
                     (7 * side, 0),
                     textcoords="offset points",
@@ -144,14 +158,15 @@ class AdditivityFigure(Figure):
                     fontsize=11,
                 )
 
-    def _cell(self, place: int) -> str:
+    def _cell(self, place: int, limit: float) -> str:
+        """Return the cell's levels in at most so many letters."""
         names = self.table.columns[: len(self.audit.design.factors)]
         levels = [shorten(str(self.table[name][self._drawn[place]]), 14) for name in names]
-        return shorten(" · ".join(levels), 34)
+        return shorten(" · ".join(levels), min(limit, 34))
 
 
 def _scatter(axes: Axes, across: FloatArray, up: FloatArray) -> None:
-    axes.plot(across, up, "o", ms=4.2, mfc=Verdict.DETERMINED.colour, mec=PAPER, mew=0.5)
+    axes.plot(across, up, "o", ms=4.2, mfc=POINT, mec=PAPER, mew=0.5)
 
 
 def _span(values: FloatArray) -> tuple[float, float]:

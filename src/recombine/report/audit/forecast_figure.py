@@ -28,6 +28,7 @@ class SlopeFigure(Figure):
     """
 
     name = "slopes"
+    by_night = True
 
     def __init__(self, audit: Audit) -> None:
         self._rows = told_slopes(audit.forecast)
@@ -49,16 +50,19 @@ class SlopeFigure(Figure):
         from matplotlib.figure import Figure as Canvas
 
         height = _ROW * len(self._rows) + _MARGIN
-        figure = Canvas(figsize=inches(WIDTH, height))
+        figure = Canvas(figsize=inches(self.width, height))
         axes = figure.subplots()
-        figure.subplots_adjust(left=0.22, right=0.975, top=1 - 12 / height, bottom=48 / height)
+        figure.subplots_adjust(left=min(180 / self.width, 0.4), right=0.975, top=1 - 12 / height, bottom=48 / height)
         for place, row in enumerate(self._rows):
             axes.plot([row["ntk"], row["nngp"]], [place] * 2, color=HAIR, linewidth=4, zorder=2)
             axes.plot([row["slope"]], [place], linestyle="none", marker="o", ms=8, mfc=INK, mec=INK, zorder=3)
         axes.axvline(1, color=SOFT, linewidth=1, zorder=1)
-        axes.set_yticks(range(len(self._rows)), [shorten(str(row["factor"]), 26) for row in self._rows])
+        axes.set_yticks(
+            range(len(self._rows)),
+            [shorten(str(row["factor"]), 26 if self.width >= WIDTH else 17) for row in self._rows],
+        )
         axes.set_ylim(len(self._rows) - 0.4, -0.6)
         axes.set_xlim(min(0.0, axes.get_xlim()[0]), max(1.06, axes.get_xlim()[1]))
         axes.grid(axis="y", visible=False)
-        axes.set_xlabel("share of the effect that arrives on unseen cells")
+        axes.set_xlabel("share of the effect that reaches unseen cells", loc="right")
         return figure

@@ -34,6 +34,7 @@ class ModelsFigure(Figure):
     """
 
     name = "models"
+    by_night = True
 
     def __init__(self, models: Table, outcome: str = "outcome") -> None:
         words = [name for verdict in VERDICTS for name in (verdict.word, f"{verdict.word} cells")]
@@ -41,7 +42,7 @@ class ModelsFigure(Figure):
         if missing:
             raise InputError(f"the model table lacks {listing(missing)}; pass what audit.compare_models() returns")
         self._models = models
-        self.outcome = shorten(outcome, 30)
+        self.outcome = outcome
 
     @property
     def table(self) -> Table:
@@ -60,13 +61,18 @@ class ModelsFigure(Figure):
 
         shares = list(dict.fromkeys(self._models["share"].tolist()))
         names = list(dict.fromkeys(self._models["model"].tolist()))
-        figure = Canvas(figsize=inches(WIDTH, _ROW * len(names) + _MARGIN))
-        panels = figure.subplots(1, len(shares), sharex=True, sharey=True, squeeze=False, gridspec_kw={"wspace": 0.08})
-        height = _ROW * len(names) + _MARGIN
-        figure.subplots_adjust(left=0.22, right=0.985, top=1 - 42 / height, bottom=46 / height)
-        for axes, share in zip(panels[0], shares, strict=True):
+        lines = len(shares) if self.width < WIDTH else 1
+        height = lines * (_ROW * len(names) + _MARGIN)
+        figure = Canvas(figsize=inches(self.width, height))
+        shape = (lines, len(shares) // lines)
+        gaps = {"wspace": 0.08, "hspace": 80 / (_ROW * len(names))}
+        panels = figure.subplots(*shape, sharex=lines == 1, sharey=True, squeeze=False, gridspec_kw=gaps).reshape(-1)
+        figure.subplots_adjust(
+            left=160 / self.width, right=1 - 16 / self.width, top=1 - 46 / height, bottom=46 / height
+        )
+        for axes, share in zip(panels, shares, strict=True):
             self._panel(axes, share, names)
-        _legend(panels[0][0])
+        _legend(panels[0])
         return figure
 
     def _panel(self, axes: Axes, share: float, names: list[str]) -> None:
@@ -77,7 +83,8 @@ class ModelsFigure(Figure):
         axes.set_xlim(0, 1.06 * self._largest)
         axes.grid(axis="y", visible=False)
         axes.set_title(f"trained on {share:.0%} of the seen cells", fontsize=12, pad=8, weight="normal", loc="right")
-        axes.set_xlabel(f"root mean squared error, {self.outcome}")
+        unit = shorten(self.outcome, 26 if self.width >= WIDTH else 18)
+        axes.set_xlabel(f"root mean squared error, {unit}", loc="right")
 
     @property
     def _largest(self) -> float:
@@ -99,8 +106,8 @@ def _legend(axes: Axes) -> None:
 
     figure = axes.get_figure(root=True)
     assert figure is not None
-    tall = float(figure.get_size_inches()[1]) * PIXELS_PER_INCH
-    cursor = 0.012
+    wide, tall = (float(size) * PIXELS_PER_INCH for size in figure.get_size_inches())
+    cursor = 10.0
     for verdict in VERDICTS:
         mark: dict[str, Any] = {
             "marker": symbol_marker(verdict),
@@ -109,6 +116,6 @@ def _legend(axes: Axes) -> None:
             "mec": INK,
             "mew": 0.5,
         }
-        figure.add_artist(Line2D([cursor], [1 - 14 / tall], linestyle="none", **mark))
-        figure.text(cursor + 0.012, 1 - 14 / tall, verdict.word, va="center", fontsize=11.5)
-        cursor += 0.03 + 0.0082 * len(verdict.word)
+        figure.add_artist(Line2D([cursor / wide], [1 - 14 / tall], linestyle="none", **mark))
+        figure.text((cursor + 10) / wide, 1 - 14 / tall, verdict.word, va="center", fontsize=11.5)
+        cursor += 25 + 6.7 * len(verdict.word)

@@ -31,16 +31,15 @@ def sentence_of(error: ErrorForecast) -> str:
     return "error" if error.source == HELD_OUT else "error on seen cells"
 
 
-def error_sentence(audit: Audit) -> str:
-    """Say in outcome units what a network will be off by; empty where that is not known."""
+def error_caption(audit: Audit) -> str:
+    """Say what the errors of the forecast are: of which outcome, on which cells; empty where none is known."""
     error = audit.forecast.error
     if error is None:
         return ""
-    unit = f" ({audit.design.outcome_name})" if audit.design.outcome_name else ""
+    unit = f" in {audit.design.outcome_name}" if audit.design.outcome_name else ""
     return (
-        f"A network trained to convergence will be off by about {number(error.ntk)}{unit} on determined cells, where "
-        f"adding effects is off by {number(error.additive)} and the plain mean by {number(error.mean)} (root mean "
-        f"squares over {plural(error.cells, 'cell')}: {error.source})."
+        f"Error{unit} of models trained to convergence (root mean square over "
+        f"{plural(error.cells, 'determined cell')}: {error.source})"
     )
 
 
@@ -54,7 +53,7 @@ def trust_sentence(found: Forecast) -> str:
     """Say how often such a forecast was right of networks that were trained."""
     if found.error is None:
         return ""
-    return f"Within 20 % of the trained network in {hit_rate(sentence_of(found.error))}."
+    return f"Such a forecast was within 20 % of the trained network's error in {hit_rate(sentence_of(found.error))}."
 
 
 def depth_sentence(found: Forecast) -> str:

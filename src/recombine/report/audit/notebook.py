@@ -5,14 +5,13 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from recombine.report.audit.answer import answer
 from recombine.report.theme import ink_on
 from recombine.report.wording import (
     NO_FINDINGS,
     Tally,
-    additivity_sentence,
     impossible_sentence,
     rows_phrase,
-    verdict_sentence,
 )
 from recombine.report.written import percent
 from recombine.verdicts import Finding, Severity, Verdict
@@ -41,7 +40,7 @@ def notebook(audit: Audit) -> str:
     parts = [
         f'<p style="margin:0 0 .3em"><strong>Recombine audit of {escape(design.source)}</strong>: '
         f"{escape(design.title)}; {rows_phrase(audit.coverage)}</p>",
-        f'<p style="margin:0 0 .6em">{escape(verdict_sentence(audit))} {escape(additivity_sentence(audit))}</p>',
+        *(f'<p style="margin:0 0 .35em">{escape(sentence)}</p>' for sentence in answer(audit)),
         f'<p style="margin:0 0 .6em">{escape(impossible)}</p>' if impossible else "",
         _bar(found),
         _legend(found),

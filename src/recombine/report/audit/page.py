@@ -6,6 +6,8 @@ import platform
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recombine._version import __version__
 from recombine.errors import InputError
 from recombine.jobs.audit.certificates import certificates_to_show
@@ -13,11 +15,11 @@ from recombine.report import wording
 from recombine.report.audit import network_text
 from recombine.report.audit import page_tables as tables
 from recombine.report.audit.additivity_figure import AdditivityFigure
-from recombine.report.audit.forecast_figure import SlopeFigure
+from recombine.report.audit.answer import answer
 from recombine.report.audit.models_figure import ModelsFigure
 from recombine.report.audit.verdict_map import VerdictMap
-from recombine.report.figure import Figure
-from recombine.report.templates import fill_template, inline
+from recombine.report.templates import fill_template, inline_both
+from recombine.report.written import number
 from recombine.tables.table import Table
 from recombine.verdicts import Severity, Verdict
 
@@ -80,7 +82,7 @@ def _head(audit: Audit) -> dict[str, Any]:
     found = wording.Tally.of(audit)
     marks = {Severity.PROBLEM: "▲", Severity.WARNING: "△", Severity.NOTE: "○"}
     return {
-        "answer": [wording.verdict_sentence(audit), wording.additivity_sentence(audit)],
+        "answer": answer(audit),
         "tally": found,
         "shares": [(v, found.counts[v], found.counts[v] / max(found.total, 1)) for v in Verdict if found.counts[v]],
         "counts": tables.counts_table(audit),
@@ -93,7 +95,9 @@ def _map(audit: Audit) -> dict[str, Any]:
     chart = VerdictMap(audit)
     return {
         "chart": chart,
-        "svg": inline(chart),
+        "svg": inline_both(chart) if chart.tells else None,
+        "nothing": _no_map(chart),
+        "unit": _map_unit(chart),
         "levels": tables.levels_table(chart.levels, chart.mapped),
         "open": tables.open_cells_table(audit),
         "binned": any(panel.row.binned or panel.column.binned for panel in chart.shown),
@@ -105,17 +109,38 @@ def _map(audit: Audit) -> dict[str, Any]:
     }
 
 
+def _no_map(chart: VerdictMap) -> str:
+    """Say why a map would show nothing."""
+    if not (chart.mapped.codes != Verdict.SEEN).any():
+        return "There is nothing to map: every combination was seen."
+    if chart.sure is None or chart.tells:
+        return "There is nothing to map: every unseen combination is determined."
+    middle = number(float(np.median(chart.sure.values)))
+    return (
+        "There is nothing to map: every unseen combination is determined, and all are known about equally well "
+        f"({chart.quantity}: {middle})."
+    )
+
+
+def _map_unit(chart: VerdictMap) -> str:
+    """Say what a place's shade averages, where it is not the cell's own."""
+    if chart.steps is None or chart.single:
+        return ""
+    how = "root mean square" if chart.sure is not None and chart.sure.power == 2 else "mean"
+    return f"The {chart.quantity.partition(' (')[0]} is the {how} over a place's unseen combinations. "
+
+
 def _coverage(audit: Audit) -> dict[str, Any]:
     found = audit.coverage
     return {"found": found, "ways": tables.ways_table(found), "sparse": tables.sparse_table(found)}
 
 
 def _additivity(audit: Audit) -> dict[str, Any]:
-    figure = _figure(AdditivityFigure, audit)
+    figure = _additivity_figure(audit)
     return {
         "check": audit.additivity,
         "figure": figure,
-        "svg": inline(figure) if figure is not None else None,
+        "svg": inline_both(figure) if figure is not None else None,
         "orders": tables.orders_table(audit),
         "breakers": tables.breakers_table(audit),
         "held_out": tables.held_out_table(audit),
@@ -123,17 +148,15 @@ def _additivity(audit: Audit) -> dict[str, Any]:
 
 
 def _forecast(audit: Audit) -> dict[str, Any]:
-    found, figure = audit.forecast, _figure(SlopeFigure, audit)
+    found = audit.forecast
     return {
         "found": found,
-        "errors": tables.errors_table(found),
+        "errors": tables.errors_table(audit),
         "depths": tables.depths_table(found),
         "slopes": tables.slopes_table(found),
-        "svg": inline(figure) if figure is not None else None,
         "shortcuts": tables.shortcuts_table(found),
         "accuracy": tables.accuracy_table(found),
         "sentences": [
-            network_text.error_sentence(audit),
             network_text.trust_sentence(found),
             network_text.early_sentence(found),
         ],
@@ -148,7 +171,7 @@ def _models(audit: Audit, models: Table | None) -> dict[str, Any] | None:
     if models is None or not len(models):
         return None
     figure = ModelsFigure(models, audit.design.outcome_name or "outcome")
-    return {"table": tables.models_table(models), "svg": inline(figure)}
+    return {"table": tables.models_table(models), "svg": inline_both(figure)}
 
 
 def _words(audit: Audit, command: str | None) -> dict[str, Any]:
@@ -160,9 +183,9 @@ def _words(audit: Audit, command: str | None) -> dict[str, Any]:
     }
 
 
-def _figure(kind: type[AdditivityFigure] | type[SlopeFigure], audit: Audit) -> Figure | None:
+def _additivity_figure(audit: Audit) -> AdditivityFigure | None:
     """Return the figure, or None where there is nothing to draw."""
     try:
-        return kind(audit)
+        return AdditivityFigure(audit)
     except InputError:
         return None

@@ -15,7 +15,7 @@ from recombine.jobs.audit.pairs import MappedCells
 from recombine.report.audit import network_text
 from recombine.report.audit.models_figure import VERDICTS
 from recombine.report.wording import MODELS
-from recombine.report.written import number, percent, share, slope_text
+from recombine.report.written import aligned, number, percent, share, slope_text
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from recombine.theory.identification.counts import Counts
 
 #: Longest tables; the rest is counted in the caption.
-MOST_LEVELS, MOST_OPEN, MOST_SUBSETS, MOST_SPARSE = 40, 40, 6, 10
+MOST_LEVELS, MOST_OPEN, MOST_VALUES, MOST_SUBSETS, MOST_SPARSE = 40, 40, 12, 6, 10
 
 #: What a column shows of an item: the attribute or entry of that name, or what a function returns.
 Value = str | Callable[[Any], object]
@@ -55,11 +55,12 @@ class PageTable:
 
 
 def page_table(
-    identity: str, caption: str, items: Iterable[Any], columns: Heads, *, bars: Sequence[str] = ()
+    identity: str, caption: str, items: Iterable[Any], columns: Heads, *, bars: Sequence[str] = (), whole: bool = False
 ) -> PageTable | None:
     """Build a table with one row per item, or None without any; columns named in ``bars`` are shares from 0 to 1.
 
-    Columns are a mapping, or pairs where the reader's own names might repeat one of ours.
+    Columns are a mapping, or pairs where the reader's own names might repeat one of ours. A column in which nothing is
+    known is left out, unless the ``whole`` table is asked for.
 
     Examples
     --------
@@ -69,14 +70,22 @@ def page_table(
     (['a', '50.0 %'], 0.5)
     """
     named = list(columns.items() if isinstance(columns, Mapping) else columns)
-    rows = [[_entry(_value(item, what), head in bars) for head, what in named] for item in items]
-    if not rows:
+    shown = list(items)
+    found = [(head, _column([_value(item, what) for item in shown], head in bars)) for head, what in named]
+    kept = [(head, column) for head, column in found if whole or any(entry.text != "–" for entry in column)]
+    if not shown or not kept:
         return None
-    heads = [
-        Entry(head, all(row[place].numeric or row[place].text in ("", "–") for row in rows))
-        for place, (head, _) in enumerate(named)
-    ]
-    return PageTable(caption, heads, rows, identity)
+    heads = [Entry(head, all(entry.numeric or entry.text in ("", "–") for entry in column)) for head, column in kept]
+    return PageTable(caption, heads, list(zip(*(column for _, column in kept), strict=True)), identity)
+
+
+def _column(values: list[object], bar: bool) -> list[Entry]:
+    """Return the entries of a column, points of numbers under one another."""
+    places = [place for place, value in enumerate(values) if isinstance(value, float) and not bar]
+    entries = [_entry(value, bar) for value in values]
+    for place, text in zip(places, aligned([float(values[place]) for place in places]), strict=True):  # type: ignore[arg-type]
+        entries[place] = Entry(text, True)
+    return entries
 
 
 def _value(item: Any, what: Value) -> object:
@@ -110,13 +119,16 @@ def _levels(design: Design, cell: Callable[[Any], Any]) -> list[tuple[str, Value
 
 
 def counts_table(audit: Audit) -> PageTable | None:
-    """Verdict counts over the full product, with intervals where they are estimates."""
+    """Verdict counts over the full product, where the bar at the top does not say it all; else None."""
+    if audit.order == 1 and audit.counts.exact and audit.listing.kind != "targets":
+        return None
     columns: dict[str, Value] = {"verdict": lambda verdict: verdict}
     if audit.order > 1:
         columns |= _counts(audit.first_counts, " at order 1")
     columns |= _counts(audit.counts, f" at order {audit.order}" if audit.order > 1 else "")
     which = "" if audit.design.possible.whole else " that can exist"
-    return page_table("t-counts", f"All {audit.counts.total:,} combinations{which} by verdict", Verdict, columns)
+    found = [verdict for verdict in Verdict if audit.counts[verdict] or audit.first_counts[verdict]]
+    return page_table("t-counts", f"All {audit.counts.total:,} combinations{which} by verdict", found, columns)
 
 
 def _counts(found: Counts, suffix: str) -> dict[str, Value]:
@@ -134,20 +146,22 @@ def _counts(found: Counts, suffix: str) -> dict[str, Value]:
 def ways_table(coverage: Coverage) -> PageTable | None:
     """How many of the t-way combinations of levels were seen."""
     rows = [row for row in coverage.ways.rows() if row["factors"] != "all" or _several(coverage.ways, row["t"])]
-    shown = [row for row in rows if row["factors"] == "all" or row["t"] == 1 or row in _least_covered(rows, row["t"])]
+    shown = [row for row in rows if row["factors"] == "all" or row in _least_covered(rows, row["t"])]
     whole = {1: "all levels", 2: "all pairs", 3: "all triples"}
     columns: dict[str, Value] = {
         "levels of": lambda row: whole[row["t"]] if row["factors"] == "all" else row["factors"],
         **_same(("t", "seen", "possible")),
         "covered": "share",
     }
-    left = len(rows) - len(shown)
+    left = sum(row["share"] < 1 for row in rows) - sum(row["share"] < 1 for row in shown)
     caption = "Combinations of t levels that occur in training" + (f"; {left} better covered left out" if left else "")
     return page_table("t-ways", caption, shown, columns, bars=["covered"])
 
 
 def _least_covered(rows: list[dict[str, Any]], t: int) -> list[dict[str, Any]]:
     subsets = [row for row in rows if row["t"] == t and row["factors"] != "all"]
+    if len(subsets) > 1:  # a line for all of them says when they are covered whole
+        subsets = [row for row in subsets if row["share"] < 1]
     return sorted(subsets, key=lambda row: float(row["share"]))[:MOST_SUBSETS]
 
 
@@ -197,7 +211,7 @@ def values_table(audit: Audit) -> PageTable | None:
         return None
     where = np.flatnonzero(audit.codes == Verdict.DETERMINED)
     where = where[np.argsort(-audit.leverage[where], kind="stable")]  # unknown leverages last
-    shown, verdicts = where[:MOST_OPEN].tolist(), audit.verdicts
+    shown, verdicts = where[:MOST_VALUES].tolist(), audit.verdicts
     caption = f"Predicted values, the shakiest first: {len(shown):,} of {len(where):,} determined cells listed"
 
     def column(name: str) -> Value:
@@ -223,16 +237,18 @@ def orders_table(audit: Audit) -> PageTable | None:
         "error": "error",
         "plain mean": "baseline",
         "noise floor": lambda found: float("nan") if found.expected is None else found.expected,
-        "share explained": "share",
-        "lack of fit": lambda found: "–" if found.lack_of_fit is None else found.lack_of_fit.text,
+        "share explained": lambda found: Entry(share(found.share) if found.share == found.share else "–", True),
+        "lack of fit": lambda found: Entry(
+            "–" if found.lack_of_fit is None else found.lack_of_fit.text.rpartition(", ")[2], True
+        ),
         "additivity": lambda found: check.word_at(found.order),
     }
-    return page_table("t-orders", caption, check.orders, columns, bars=["share explained"])
+    return page_table("t-orders", caption, check.orders, columns)
 
 
 def breakers_table(audit: Audit) -> PageTable | None:
     """The cells whose value the others predict worst."""
-    if audit.additivity is None:
+    if audit.additivity is None or not audit.additivity.orders or not audit.additivity.orders[0].error:
         return None
     breakers, counted = audit.additivity.breakers(6), audit.coverage.measurements == audit.coverage.rows
     names = [name for name in breakers.columns if name != "rows" or counted]
@@ -249,11 +265,11 @@ def held_out_table(audit: Audit) -> PageTable | None:
     return page_table("t-held-out", caption, audit.held_out_errors.rows(), columns)
 
 
-def errors_table(forecast: Forecast) -> PageTable | None:
+def errors_table(audit: Audit) -> PageTable | None:
     """What models will be off by."""
+    forecast, caption = audit.forecast, network_text.error_caption(audit)
     if forecast.error is None:
         return None
-    caption = f"Root mean squared error on {forecast.error.cells:,} determined cells ({forecast.error.source})"
     columns: dict[str, Value] = {"model": lambda row: row[0], "off by": lambda row: row[1]}
     return page_table("t-errors", caption, network_text.error_rows(forecast.error), columns)
 
@@ -315,7 +331,7 @@ def models_table(models: Table) -> PageTable | None:
 
     columns: dict[str, Value] = {"model": "model", "trained on": lambda row: f"{row['share']:.0%} of cells"}
     columns |= {verdict.word: error(verdict.word) for verdict in VERDICTS}
-    table = page_table("t-models", MODELS, models.rows(), columns)
+    table = page_table("t-models", MODELS, models.rows(), columns, whole=True)
     spans = [("", 2), ("your data can tell", 1), ("your data cannot tell", 2)]
     return None if table is None else replace(table, spans=spans)
 

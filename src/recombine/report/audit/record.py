@@ -13,6 +13,7 @@ from recombine.cells.possible import Possible
 from recombine.design.design import Design
 from recombine.jobs.advice.plan import Pick, Plan
 from recombine.jobs.audit.ranges import COVERED
+from recombine.report.audit.answer import answer
 from recombine.report.json_text import json_text
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
@@ -48,6 +49,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "recombine": __version__,
         "libraries": {name: version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
         "source": design.source,
+        "answer": answer(audit),
         "order": audit.order,
         "seed": audit.seed,
         "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
@@ -73,6 +75,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         ],
         "suggestions": None if plan is None else _suggestions(plan),
         "models": None if models is None else list(models.rows()),
+        "left_out": list(audit.left_out),
         "listing": {
             "note": audit.listing.note,
             "listed": len(audit.verdicts),

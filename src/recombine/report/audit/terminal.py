@@ -10,6 +10,7 @@ import numpy as np
 from recombine.jobs.advice.plan import Plan
 from recombine.report import wording
 from recombine.report.audit import network_text
+from recombine.report.audit.answer import answer
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.report.wording import Tally
 from recombine.report.written import number, percent
@@ -37,6 +38,7 @@ def audit_text(audit: Audit, width: int = 110) -> str:
 def show_audit(audit: Audit, console: Console, plan: Plan | None = None, models: Table | None = None) -> None:
     """Print the audit to a rich console, with suggestions and a model comparison when they are given."""
     _heading(audit, console)
+    _answer(audit, console)
     _verdicts(audit, console)
     _coverage(audit, console)
     _additivity(audit, console)
@@ -46,6 +48,7 @@ def show_audit(audit: Audit, console: Console, plan: Plan | None = None, models:
     if plan is not None:
         _plan(plan, console)
     _example(audit, console)
+    _left_out(audit, console)
     _findings(audit.findings, console)
 
 
@@ -66,6 +69,12 @@ def _heading(audit: Audit, console: Console) -> None:
             print_line(console, phrase)
     if design.proposals:
         print_line(console, wording.GUESS, "bold yellow")
+
+
+def _answer(audit: Audit, console: Console) -> None:
+    console.print()
+    for sentence in answer(audit):
+        print_line(console, sentence, "bold")
 
 
 def _verdicts(audit: Audit, console: Console) -> None:
@@ -123,8 +132,9 @@ def _additivity(audit: Audit, console: Console) -> None:
 def _forecast(audit: Audit, console: Console) -> None:
     found = audit.forecast
     print_title(console, "What your model will do")
-    _paragraphs(console, network_text.nothing_sentence(found), network_text.error_sentence(audit))
+    _paragraphs(console, network_text.nothing_sentence(found))
     if found.error is not None:
+        print_line(console, f"  {network_text.error_caption(audit)}:")
         console.print(_errors(found.error))
         _paragraphs(console, network_text.trust_sentence(found), network_text.depth_sentence(found))
         _paragraphs(console, network_text.early_sentence(found))
@@ -201,6 +211,12 @@ def _example(audit: Audit, console: Console) -> None:
     shakiest = int(known[np.argmax(audit.leverage[known])])
     print_title(console, f"The shakiest determined cell: {audit.design.label(audit.listing.cells[shakiest])}")
     _paragraphs(console, *(line.strip() for line in audit.explain(shakiest).splitlines()[1:]))
+
+
+def _left_out(audit: Audit, console: Console) -> None:
+    if audit.left_out:
+        print_title(console, wording.LEFT_OUT)
+        _paragraphs(console, *audit.left_out)
 
 
 def _findings(findings: Iterable[Finding], console: Console) -> None:

@@ -9,9 +9,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recombine.jobs.audit.pairs import Axis, MappedCells, Panel, cells_to_map, level_table, pair_table, panels
+from recombine.jobs.audit.pairs import (
+    Axis,
+    MappedCells,
+    Panel,
+    Sureness,
+    cells_to_map,
+    level_table,
+    pair_table,
+    panels,
+    sureness_of,
+)
+from recombine.report.audit.map_legend import (
+    LINE,
+    Rgba,
+    SureSteps,
+    legend_entries,
+    mark_on,
+    placed,
+    tint,
+    verdict_tint,
+)
 from recombine.report.figure import Figure
-from recombine.report.theme import HAIR, INK, PAPER, SOFT, WIDTH, inches, ink_on, shorten, symbol_marker, text_width
+from recombine.report.theme import PAPER, PIXELS_PER_INCH, SOFT, inches, shorten, symbol_marker, text_width
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -25,25 +45,13 @@ if TYPE_CHECKING:
 MOST_PANELS = 6
 #: Axes with more levels than this carry no names (the table beside the figure has them).
 MOST_NAMES = 48
+#: Names need a place at least this wide.
+NAME_WIDTH = 11.0
 #: Symbols are drawn in grids up to this many places; in larger ones they would be specks.
 MOST_SYMBOLS = 1_000
-LARGEST_PLACE, LARGEST_BIN, TALLEST = 26.0, 10.0, 620.0
-_TITLE, _LEGEND, _GAP, _LETTER = 28.0, 36.0, 26.0, 7.0
-#: The palest tint of a share just above zero; the full colour means all.
-_PALEST = 0.18
-
-
-def share_colour(share: float) -> str:
-    """Return the colour of a place of whose unseen cells ``share`` (0 to 1) are determined.
-
-    Examples
-    --------
-    >>> share_colour(1.0) == Verdict.DETERMINED.colour
-    True
-    """
-    amount = _PALEST + (1 - _PALEST) * share
-    parts = [int(Verdict.DETERMINED.colour[place : place + 2], 16) for place in (1, 3, 5)]
-    return "#" + "".join(f"{round(255 + amount * (part - 255)):02x}" for part in parts)
+#: Places are at most this large; bins, whose number says little, fill a grid of about this width.
+LARGEST_PLACE, BINNED_WIDTH, TALLEST = 26.0, 320.0, 620.0
+_TITLE, _GAP, _LETTER, _NOTE = 28.0, 26.0, 7.0, 17.0
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,7 @@ class _Box:
     columns: int
     rows: int
     below: float
+    named: tuple[bool, bool]
 
     @property
     def width(self) -> float:
@@ -75,7 +84,8 @@ class VerdictMap(Figure):
 
     Two factors give one grid, a place per cell. More factors give a grid for each pair of factors; a place then stands
     for all cells with those two levels and is shaded by the share of the unseen ones that are determined, with a dot
-    where the pair was seen. Levels that seen cells connect stand together, often seen ones first.
+    where the pair was seen. Where all unseen cells are determined, it is shaded by how well their values are known.
+    Levels that seen cells connect stand together, often seen ones first.
 
     Parameters
     ----------
@@ -90,6 +100,7 @@ class VerdictMap(Figure):
     """
 
     name = "map"
+    by_night = True
 
     def __init__(self, audit: Audit) -> None:
         self.audit = audit
@@ -100,9 +111,14 @@ class VerdictMap(Figure):
         return cells_to_map(self.audit)
 
     @cached_property
+    def sure(self) -> Sureness | None:
+        """How well the values of unseen cells are known; None unless all of them are determined."""
+        return sureness_of(self.audit, self.mapped)
+
+    @cached_property
     def all_panels(self) -> list[Panel]:
         """One panel per pair of factors."""
-        return panels(self.audit, self.mapped)
+        return panels(self.audit, self.mapped, self.sure)
 
     @cached_property
     def shown(self) -> list[Panel]:
@@ -127,31 +143,60 @@ class VerdictMap(Figure):
         """Whether each place is one cell."""
         return self.shown[0].single
 
+    @cached_property
+    def steps(self) -> SureSteps | None:
+        """The steps by which sureness is coloured; None where verdicts are, or where all is known equally well."""
+        if self.sure is None:
+            return None
+        found = [panel.typical for panel in self.shown if panel.typical is not None]
+        steps = SureSteps.of(np.concatenate([values.reshape(-1) for values in found]).tolist())
+        return steps if steps.bounds else None
+
+    @property
+    def tells(self) -> bool:
+        """Whether the map shows more than a sentence says: not every unseen cell looks the same."""
+        return self.steps is not None or bool((self.mapped.codes > Verdict.DETERMINED).any())
+
+    @property
+    def quantity(self) -> str:
+        """What is coloured where every unseen cell is determined, in words."""
+        if self.sure is not None and self.sure.what == "standard error":
+            return f"standard error of {shorten(self.audit.design.outcome_name or 'the outcome', 20)}"
+        return "leverage (1: as sure as one measurement)"
+
     @property
     def alternative(self) -> str:
         """The map in a sentence."""
         tally = np.bincount(self.mapped.codes, minlength=len(Verdict))
         parts = ", ".join(f"{int(tally[verdict]):,} {verdict.word}" for verdict in Verdict if tally[verdict])
         pairs = "; ".join(_title(panel) for panel in self.shown)
-        return f"Verdict map of {pairs}. Cells counted: {parts}. The table below gives the counts for every level."
+        shaded = f" Unseen cells are shaded by {self.quantity}." if self.steps is not None else ""
+        return f"Verdict map of {pairs}. Cells counted: {parts}.{shaded} The table below gives counts for every level."
 
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
 
-        boxes = _boxes(self.shown)
-        figure = Canvas(figsize=inches(WIDTH, max(box.bottom for box in boxes) + 4))
+        entries = placed(legend_entries(self.shown, self.steps, self.quantity), self.width)
+        legend = entries[-1][2] + LINE if entries else 0.0
+        boxes = _boxes(self.shown, self.width, legend)
+        figure = Canvas(figsize=inches(self.width, max(box.bottom for box in boxes) + 4))
         for panel, box in zip(self.shown, boxes, strict=True):
-            _draw_panel(_axes(figure, box.left, box.top, box.width, box.height), panel, box)
-        _draw_legend(_axes(figure, 0, 0, WIDTH, _LEGEND), self)
+            axes = _axes(figure, box.left, box.top, box.width, box.height)
+            _draw_panel(axes, panel, box, _colours(panel, self.steps), verdicts=self.steps is None)
+        axes = _axes(figure, 0, 0, self.width, legend)
+        axes.set(xlim=(0, self.width), ylim=(legend, 0))
+        axes.axis("off")
+        for entry, left, top in entries:
+            entry.draw(axes, left, top)
         return figure
 
 
 def _spread(panel: Panel) -> float:
-    """How much the determined share differs from place to place, places weighted by their unseen cells."""
+    """How much places differ: in what is known of them, or in the share determined, weighted by unseen cells."""
     weight = panel.unseen / max(int(panel.unseen.sum()), 1)
-    share = np.nan_to_num(panel.share)
-    mean = float(np.sum(weight * share))
-    return round(float(np.sum(weight * (share - mean) ** 2)), 9)
+    values = np.nan_to_num(panel.share if panel.typical is None else panel.typical)
+    mean = float(np.sum(weight * values))
+    return round(float(np.sum(weight * (values - mean) ** 2)), 9)
 
 
 def _axes(figure: Canvas, left: float, top: float, width: float, height: float) -> Axes:
@@ -159,85 +204,118 @@ def _axes(figure: Canvas, left: float, top: float, width: float, height: float) 
     return figure.add_axes((left / wide, 1 - (top + height) / tall, width / wide, height / tall))
 
 
-def _boxes(shown: list[Panel]) -> list[_Box]:
+def _boxes(shown: list[Panel], width: float, legend: float) -> list[_Box]:
     """Set panels side by side while they fit, then start a new line."""
     boxes: list[_Box] = []
-    cursor, top = 0.0, _LEGEND
-    margin = max(_room(panel)[0] for panel in shown)
+    cursor, top = 0.0, legend
+    margin = max(_margin(panel, width) for panel in shown)
     for panel in shown:
-        left, below = _room(panel)
-        left = left if cursor else margin
-        place = _place(panel, left)
-        if boxes and cursor + left + panel.counts.shape[1] * place[0] > WIDTH:
+        left = _margin(panel, width) if cursor else margin
+        place = _place(panel, width - left)
+        if boxes and cursor + left + panel.counts.shape[1] * place[0] > width:
             cursor, top, left = 0.0, max(box.bottom for box in boxes) + _GAP / 2, margin
-        box = _Box(cursor + left, top + _TITLE, place, panel.counts.shape[1], panel.counts.shape[0], below)
+            place = _place(panel, width - left)
+        named = _nameable(panel.row), _nameable(panel.column) and place[0] >= NAME_WIDTH
+        below = 8.0
+        if named[1]:
+            longest = max(map(text_width, _labels(panel.column, width)))
+            below = 24.0 if _level(longest, place[0]) else 12 + _LETTER * longest
+        below += _NOTE * (2 - sum(named))
+        rows, columns = panel.counts.shape[:2]
+        box = _Box(cursor + left, top + _TITLE, place, columns, rows, below, named)
         boxes.append(box)
-        cursor = box.left + max(box.width, 8.2 * text_width(_title(panel)), _footing(panel)) + _GAP
+        cursor = box.left + max(box.width, 8.2 * text_width(_title(panel)), _footing(panel, box)) + _GAP
     return boxes
 
 
-def _room(panel: Panel) -> tuple[float, float]:
-    """Room for level names: left of the grid and below it, in pixels."""
-    left = 10 + _LETTER * max(map(text_width, _labels(panel.row))) if _named(panel.row) else 22.0
-    below = 12 + _LETTER * max(map(text_width, _labels(panel.column))) if _named(panel.column) else 24.0
-    return left, below
+def _margin(panel: Panel, width: float) -> float:
+    """Room for level names left of the grid, in pixels."""
+    return 10 + _LETTER * max(map(text_width, _labels(panel.row, width))) if _nameable(panel.row) else 2.0
 
 
-def _title(panel: Panel) -> str:
-    return f"{shorten(panel.row.factor, 28)} × {shorten(panel.column.factor, 28)}"
+def _title(panel: Panel, room: float = 400.0) -> str:
+    """Return the two factors, short enough for so many pixels."""
+    letters = min((room / 8.8 - 3) / 2, 18)
+    return f"{shorten(panel.row.factor, letters)} × {shorten(panel.column.factor, letters)}"
 
 
-def _labels(axis: Axis) -> list[str]:
-    return [shorten(label) for label in axis.labels]
+def _labels(axis: Axis, width: float) -> list[str]:
+    return [shorten(label, 18 if width > 600 else 12) for label in axis.labels]
 
 
-def _footing(panel: Panel) -> float:
-    return 0.0 if _named(panel.column) else 6.2 * text_width(_unnamed(panel.column))
+def _footing(panel: Panel, box: _Box) -> float:
+    return max([6.2 * text_width(text) for text in _notes(panel, box)], default=0.0)
 
 
-def _named(axis: Axis) -> bool:
+def _level(letters: float, place: float) -> bool:
+    """Whether a name of so many letters fits under its place without being turned."""
+    return _LETTER * letters + 2 <= place
+
+
+def _nameable(axis: Axis) -> bool:
     return len(axis.labels) <= MOST_NAMES and not axis.binned
 
 
-def _place(panel: Panel, left: float) -> tuple[float, float]:
+def _place(panel: Panel, room: float) -> tuple[float, float]:
     rows, columns = panel.counts.shape[:2]
-    largest = LARGEST_BIN if panel.row.binned and panel.column.binned else LARGEST_PLACE
-    width = min(largest, (WIDTH - left - 2) / columns)
-    tall = max(width, 12.0) if _named(panel.row) else width
+    binned = panel.row.binned and panel.column.binned
+    largest = min(BINNED_WIDTH / max(rows, columns), LARGEST_PLACE) if binned else LARGEST_PLACE
+    width = min(largest, (room - 2) / columns)
+    tall = max(width, 12.0) if _nameable(panel.row) else width
     return width, min(tall, TALLEST / rows)
 
 
-def _draw_panel(axes: Axes, panel: Panel, box: _Box) -> None:
+def _draw_panel(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uint8], *, verdicts: bool) -> None:
     rows, columns = panel.counts.shape[:2]
-    axes.imshow(_colours(panel), interpolation="none", aspect="auto", extent=(0, columns, rows, 0))
+    wide = float(axes.figure.get_size_inches()[0]) * PIXELS_PER_INCH  # type: ignore[union-attr]
+    never = panel.leading == Verdict.UNSEEN_LEVEL
+    image = colours.copy()
+    image[never] = 0
+    axes.imshow(image, interpolation="none", aspect="auto", extent=(0, columns, rows, 0))
+    _fill(axes, never)
     axes.grid(visible=False)
     _separate(axes, panel, box)
-    _mark(axes, panel, box)
-    _name_levels(axes, panel)
-    axes.set_title(_title(panel), pad=7)
+    _mark(axes, panel, box, colours, verdicts)
+    _name_levels(axes, panel, box, wide)
+    axes.set_title(_title(panel, wide - box.left), pad=7)
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.tick_params(length=0, pad=4)
 
 
-def _colours(panel: Panel) -> npt.NDArray[np.uint8]:
+def _colours(panel: Panel, steps: SureSteps | None) -> npt.NDArray[np.uint8]:
     """Return the colour of every place, shape (rows, columns, 4) with opacity last."""
     image = np.zeros((*panel.leading.shape, 4), dtype=np.uint8)
     for down, across in np.argwhere(panel.leading >= 0).tolist():
-        image[down, across] = _rgba(_colour(panel, down, across))
+        image[down, across] = _colour(panel, steps, down, across)
     return image
 
 
-def _colour(panel: Panel, down: int, across: int) -> str:
-    share = panel.share[down, across]
+def _colour(panel: Panel, steps: SureSteps | None, down: int, across: int) -> Rgba:
+    share, verdict = panel.share[down, across], Verdict(int(panel.leading[down, across]))
+    if steps is not None and panel.typical is not None and verdict is Verdict.DETERMINED:
+        value = float(panel.typical[down, across])
+        return tint(steps.strength(steps.step(value))) if value == value else (0, 0, 0, 0)
     if panel.single or np.isnan(share) or share == 0:
-        return Verdict(int(panel.leading[down, across])).colour
+        return verdict_tint(verdict)
     # Twenty steps: finer shades cannot be told apart, and fewer colours make a smaller file.
-    return share_colour(float(np.ceil(share * 20)) / 20 if share < 0.95 else float(np.floor(share * 20)) / 20)
+    return tint(float(np.ceil(share * 20)) / 20 if share < 0.95 else float(np.floor(share * 20)) / 20)
 
 
-def _rgba(colour: str) -> tuple[int, int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16), 255
+def _fill(axes: Axes, where: npt.NDArray[np.bool_]) -> None:
+    """Draw places of unseen levels as shapes, whose colour can follow the page: near-black would vanish by night."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    corners = []
+    for row, line in enumerate(np.pad(where, ((0, 0), (1, 1))).astype(np.int8)):
+        edges = np.flatnonzero(np.diff(line))
+        corners += [(start, stop, row) for start, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)]
+    if corners:
+        points = [[(a, r), (b, r), (b, r + 1), (a, r + 1), (a, r)] for a, b, r in corners]
+        codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(corners)
+        shape = Path(np.array(points, dtype=float).reshape(-1, 2), codes)
+        axes.add_patch(PathPatch(shape, facecolor=Verdict.UNSEEN_LEVEL.colour, edgecolor="none"))
 
 
 def _separate(axes: Axes, panel: Panel, box: _Box) -> None:
@@ -249,33 +327,28 @@ def _separate(axes: Axes, panel: Panel, box: _Box) -> None:
     axes.set_ylim(rows, 0)
 
 
-def _mark(axes: Axes, panel: Panel, box: _Box) -> None:
+def _mark(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uint8], verdicts: bool) -> None:
     """Draw symbols: of every cell in a small grid, of seen pairs and of what is not determined in others."""
     size = min(box.place)
     if panel.single:
         if panel.leading.size <= MOST_SYMBOLS:
             for verdict in Verdict:
-                _symbols(axes, panel.leading == verdict, verdict, size * (0.5 if verdict is not Verdict.SEEN else 0.13))
+                # Where sureness is coloured, every other cell is determined; a disc on each would hide the colour.
+                if verdicts or verdict is not Verdict.DETERMINED:
+                    share = 0.5 if verdict is not Verdict.SEEN else 0.13
+                    _symbols(axes, panel.leading == verdict, verdict, size * share)
         return
     seen = (panel.counts[:, :, Verdict.SEEN] > 0) & (not panel.row.binned) & (not panel.column.binned)
-    for ink in (INK, PAPER):
-        _points(axes, seen & _inked(panel, ink), marker="o", size=max(size * 0.3, 2.2), colour=ink)
+    inks = np.array([[mark_on(tuple(place)) for place in line] for line in colours.tolist()])
+    for ink in np.unique(inks[seen]).tolist():
+        _points(axes, seen & (inks == ink), marker="o", size=max(size * 0.3, 2.2), colour=ink)
     if panel.leading.size <= MOST_SYMBOLS:
         for verdict in (Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED):
             _symbols(axes, (panel.share == 0) & (panel.leading == verdict) & ~seen, verdict, size * 0.5)
 
 
-def _inked(panel: Panel, ink: str) -> npt.NDArray[np.bool_]:
-    """Say at which places ``ink`` is the one that reads."""
-    where = np.zeros(panel.leading.shape, dtype=bool)
-    for down, across in np.argwhere(panel.leading >= 0).tolist():
-        where[down, across] = ink_on(_colour(panel, down, across)) == ink
-    where[panel.leading < 0] = ink == INK  # on paper
-    return where
-
-
 def _symbols(axes: Axes, where: npt.NDArray[np.bool_], verdict: Verdict, size: float) -> None:
-    _points(axes, where, marker=symbol_marker(verdict), size=size, colour=ink_on(verdict.colour))
+    _points(axes, where, marker=symbol_marker(verdict), size=size, colour=mark_on(verdict_tint(verdict)))
 
 
 def _points(axes: Axes, where: npt.NDArray[np.bool_], *, marker: Any, size: float, colour: str) -> None:
@@ -284,73 +357,32 @@ def _points(axes: Axes, where: npt.NDArray[np.bool_], *, marker: Any, size: floa
         axes.plot(across + 0.5, down + 0.5, linestyle="none", marker=marker, ms=size, mec="none", mfc=colour)
 
 
-def _name_levels(axes: Axes, panel: Panel) -> None:
+def _name_levels(axes: Axes, panel: Panel, box: _Box, wide: float) -> None:
     rows, columns = panel.counts.shape[:2]
     axes.set_xticks([])
     axes.set_yticks([])
-    if _named(panel.row):
-        axes.set_yticks(np.arange(rows) + 0.5, _labels(panel.row), fontsize=10)
-    else:
-        axes.set_ylabel(_unnamed(panel.row), fontsize=11, color=SOFT)
-    if _named(panel.column):
+    if box.named[0]:
+        axes.set_yticks(np.arange(rows) + 0.5, _labels(panel.row, wide), fontsize=10.5)
+    if box.named[1]:
+        labels = _labels(panel.column, wide)
         # Anchored at the grid, so that the page's font may be wider or narrower than the one measured here.
         anchored: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-        axes.set_xticks(np.arange(columns) + 0.5, _labels(panel.column), fontsize=11, **anchored)
-    else:
-        axes.set_xlabel(_unnamed(panel.column), fontsize=11, color=SOFT, loc="left")
+        turned = {} if _level(max(map(text_width, labels)), box.place[0]) else anchored
+        axes.set_xticks(np.arange(columns) + 0.5, labels, fontsize=11, **turned)
+    start = box.height + box.below - _NOTE * (2 - sum(box.named))
+    for line, text in enumerate(_notes(panel, box)):
+        down = 1 - (start + _NOTE * (line + 0.5)) / box.height
+        axes.text(0, down, text, transform=axes.transAxes, fontsize=11, color=SOFT, va="center", ha="left")
+
+
+def _notes(panel: Panel, box: _Box) -> list[str]:
+    """Say of axes without names what runs along them."""
+    axes = {"across": panel.column, "down": panel.row}
+    shown = {"across": box.named[1], "down": box.named[0]}
+    return [f"{way}: {_unnamed(axis)}" for way, axis in axes.items() if not shown[way]]
 
 
 def _unnamed(axis: Axis) -> str:
     if axis.binned:
-        return f"{shorten(axis.factor)}: {axis.levels:,} levels in {len(axis.labels)} bins"
-    return f"{shorten(axis.factor)}: {axis.levels:,} levels, often seen ones first"
-
-
-def _draw_legend(axes: Axes, chart: VerdictMap) -> None:
-    axes.set_xlim(0, WIDTH)
-    axes.set_ylim(_LEGEND, 0)
-    axes.axis("off")
-    codes = [panel.leading for panel in chart.shown]
-    cursor = 1.0 if chart.single else _scale(axes, 1.0)
-    for verdict in Verdict:
-        if any((found == verdict).any() for found in codes) and (chart.single or verdict is not Verdict.DETERMINED):
-            cursor = _entry(axes, cursor, verdict, verdict.word if chart.single else _group_words(verdict))
-    if any(panel.unsampled.any() for panel in chart.shown):
-        cursor = _swatch(axes, cursor, PAPER, "not sampled")
-    elif any(panel.impossible.any() for panel in chart.shown):
-        cursor = _swatch(axes, cursor, PAPER, "cannot exist")
-    if not chart.single and not any(panel.row.binned or panel.column.binned for panel in chart.shown):
-        axes.plot([cursor + 4], [13], marker="o", ms=5, mec="none", mfc=INK)
-        axes.text(cursor + 14, 13, "pair seen", va="center", fontsize=11.5, color=INK)
-
-
-def _entry(axes: Axes, left: float, verdict: Verdict, text: str) -> float:
-    """Draw one legend entry and return where the next one starts."""
-    after = _swatch(axes, left, verdict.colour, text)
-    size = 7.0 if verdict is not Verdict.SEEN else 2.6
-    axes.plot([left + 7], [13], marker=symbol_marker(verdict), ms=size, mec="none", mfc=ink_on(verdict.colour))
-    return after
-
-
-def _swatch(axes: Axes, left: float, colour: str, text: str) -> float:
-    from matplotlib.patches import Rectangle
-
-    axes.add_patch(Rectangle((left, 6), 14, 14, facecolor=colour, edgecolor=HAIR, linewidth=0.6))
-    axes.text(left + 20, 13, text, va="center", fontsize=11.5, color=INK)
-    return left + 20 + 6.8 * len(text) + 16
-
-
-def _group_words(verdict: Verdict) -> str:
-    return "all seen" if verdict is Verdict.SEEN else f"none determined: {verdict.word}"
-
-
-def _scale(axes: Axes, left: float) -> float:
-    """Draw the scale of shares and return where the next entry starts."""
-    from matplotlib.patches import Rectangle
-
-    steps, wide, text = 10, 9.0, "share of unseen cells determined (pale: few)"
-    for step in range(steps):
-        colour = share_colour((step + 1) / steps)
-        axes.add_patch(Rectangle((left + wide * step, 6), wide, 14, facecolor=colour, edgecolor="none"))
-    axes.text(left + wide * steps + 6, 13, text, va="center", fontsize=11.5, color=INK)
-    return left + wide * steps + 6 + 6.6 * len(text) + 16
+        return f"{shorten(axis.factor)}, {axis.levels:,} levels in {len(axis.labels)} bins"
+    return f"{shorten(axis.factor)}, {axis.levels:,} levels, often seen first"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +11,12 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Conjunctions
-from recombine.errors import InputError
+from recombine.errors import InputError, SolverError
+from recombine.theory.identification.leverage import Leverage
 
-#: Entries of the design matrix up to which a dense singular value decomposition is used (a few seconds at most).
-DENSE_ENTRIES = 4_000_000
+#: Entries of the design matrix, and operations (rows times columns times the fewer of the two), up to which a dense
+#: singular value decomposition is used: less than a second.
+DENSE_ENTRIES, DENSE_OPERATIONS = 4_000_000, 5e8
 #: Singular values below this share of the largest are zero: the incidence matrix holds small integers.
 RANK_SHARE = 1e-10
 
@@ -28,24 +31,39 @@ class AdditiveFit:
     table : float array of shape (F,)
         Value of each conjunction: a minimum-norm solution, so values of conjunctions never seen are zero.
     fitted : float array of shape (N,)
-    leverage : float array of shape (N,) or None
-        Diagonal of the hat matrix; None on the sparse route.
     rank : int or None
+        None on the iterative route.
     basis : float array of shape (N, rank) or None
-        Orthonormal basis of the fitted values (of the weighted cells); None on the sparse route.
+        Orthonormal basis of the fitted values (of the weighted cells), on the dense route.
     weights : float array of shape (N,) or None
         What each cell counted; None for all alike.
+    normal : Leverage or None
+        The inverted normal matrix, on the route of that name.
     """
 
     conjunctions: Conjunctions
     table: FloatArray
     fitted: FloatArray
-    leverage: FloatArray | None
     rank: int | None
     basis: FloatArray | None = None
     weights: FloatArray | None = None
+    normal: Leverage | None = field(default=None, repr=False)
 
     __repr__ = brief_repr
+
+    @cached_property
+    def leverage(self) -> FloatArray | None:
+        """Diagonal of the hat matrix, shape (N,); None on the iterative route."""
+        if self.basis is not None:
+            return np.asarray(np.square(self.basis).sum(axis=1))
+        if self.normal is not None:
+            return self.normal.of_seen if self.weights is None else self.weights * self.normal.of_seen
+        return None
+
+    @property
+    def alone(self) -> float:
+        """1 - h below this is rounding: the cell is known from itself alone."""
+        return 1e-8 if self.basis is not None else 1e-7
 
     def predict(self, cells: npt.ArrayLike) -> FloatArray:
         """Return the model's value at ``cells`` (N, C); meaningful only where the verdict is ``determined``."""
@@ -54,9 +72,15 @@ class AdditiveFit:
 
 
 def fit_additive(
-    conjunctions: Conjunctions, cells: npt.ArrayLike, y: npt.ArrayLike, weights: npt.ArrayLike | None = None
+    conjunctions: Conjunctions,
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    weights: npt.ArrayLike | None = None,
+    normal: Leverage | None = None,
 ) -> AdditiveFit:
     """Fit f(z) = sum of f_J(z_J) over subsets J of the model's order by (weighted) least squares.
+
+    Three routes, by size: a dense decomposition, the inverse of the normal matrix, and iteration where neither fits.
 
     Parameters
     ----------
@@ -65,6 +89,8 @@ def fit_additive(
     y : float array of shape (N,)
         Outcomes.
     weights : float array of shape (N,), optional
+    normal : Leverage, optional
+        Of the same cells with the same weights, if there is one already.
 
     Examples
     --------
@@ -80,8 +106,33 @@ def fit_additive(
     if counted is not None and (counted.shape != values.shape or not np.all(counted > 0)):
         raise InputError(f"weights must be {len(codes)} positive numbers, one for each cell")
     scale = np.ones(len(codes)) if counted is None else np.sqrt(counted)
-    route = _dense if len(codes) * conjunctions.columns <= DENSE_ENTRIES else _sparse
-    return replace(route(conjunctions, codes, values, scale), weights=counted)
+    if is_dense(len(codes), conjunctions.columns):
+        return replace(_dense(conjunctions, codes, values, scale), weights=counted)
+    direct = _direct(conjunctions, codes, values, normal or Leverage(conjunctions, codes, counted))
+    return replace(direct or _sparse(conjunctions, codes, values, scale), weights=counted)
+
+
+def is_dense(cells: int, columns: int) -> bool:
+    """Say whether so many cells and columns are fitted by a dense decomposition.
+
+    Examples
+    --------
+    >>> is_dense(1_000, 100), is_dense(100_000, 100)
+    (True, False)
+    """
+    entries = cells * columns
+    return entries <= DENSE_ENTRIES and entries * min(cells, columns) <= DENSE_OPERATIONS
+
+
+def _direct(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, normal: Leverage) -> AdditiveFit | None:
+    """Fit by the inverse of the normal matrix; None where that is too large or too near to singular."""
+    if normal.solved_singly:
+        return None
+    try:
+        table = normal.solve(values)
+    except SolverError:
+        return None
+    return AdditiveFit(conjunctions, table, conjunctions.values(table, cells), normal.found_rank, normal=normal)
 
 
 def _dense(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scale: FloatArray) -> AdditiveFit:
@@ -94,7 +145,7 @@ def _dense(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, scal
     solution = right.T @ ((left.T @ (scale * values)) / singular)
     table = np.zeros(conjunctions.columns)
     table[used] = solution
-    return AdditiveFit(conjunctions, table, design @ solution, np.square(left).sum(axis=1), int(kept.sum()), left)
+    return AdditiveFit(conjunctions, table, design @ solution, int(kept.sum()), left)
 
 
 def _decomposed(matrix: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -124,7 +175,7 @@ def _sparse(conjunctions: Conjunctions, cells: IntArray, values: FloatArray, sca
     with threadpool_limits(1):
         found = lsmr(weighted @ diags_array(units), scale * values, atol=1e-12, btol=1e-12, maxiter=5_000)[0]
     table = units * found
-    return AdditiveFit(conjunctions, table, design @ table, None, None)
+    return AdditiveFit(conjunctions, table, design @ table, None)
 
 
 def leave_one_out(fit: AdditiveFit, y: npt.ArrayLike) -> tuple[FloatArray, BoolArray]:
@@ -141,9 +192,9 @@ def leave_one_out(fit: AdditiveFit, y: npt.ArrayLike) -> tuple[FloatArray, BoolA
     ([-2.0, 5.0, 14.0, 12.0], np.True_)
     """
     if fit.leverage is None:
-        raise InputError("leave-one-out needs the dense route; this design has too many cells or conjunctions for it")
+        raise InputError("leave-one-out needs leverages; this design has too many conjunctions for them")
     values = np.asarray(y, dtype=float)
-    determined = fit.leverage < 1.0 - 1e-8
+    determined = fit.leverage < 1.0 - fit.alone
     rest = np.where(determined, 1.0 - fit.leverage, np.nan)
     return values - (values - fit.fitted) / rest, determined
 
@@ -162,11 +213,19 @@ def leave_one_out_noise(fit: AdditiveFit, variance: npt.ArrayLike) -> FloatArray
     >>> leave_one_out_noise(fit, [1.0, 1.0, 1.0, 1.0]).round(9).tolist()
     [4.0, 4.0, 4.0, 4.0]
     """
-    if fit.leverage is None or fit.basis is None:
-        raise InputError("leave-one-out needs the dense route; this design has too many cells or conjunctions for it")
+    if fit.leverage is None:
+        raise InputError("leave-one-out needs leverages; this design has too many conjunctions for them")
     counted = np.ones(len(fit.fitted)) if fit.weights is None else fit.weights
     noise = np.asarray(variance, dtype=float) * counted
-    inner = (fit.basis * noise[:, None]).T @ fit.basis
-    spread = noise * (1.0 - 2.0 * fit.leverage) + np.einsum("ij,jk,ik->i", fit.basis, inner, fit.basis, optimize=True)
-    rest = np.where(fit.leverage < 1.0 - 1e-8, 1.0 - fit.leverage, np.nan)
+    spread = noise * (1.0 - 2.0 * fit.leverage) + _carried(fit, noise)
+    rest = np.where(fit.leverage < 1.0 - fit.alone, 1.0 - fit.leverage, np.nan)
     return np.asarray(spread / rest**2 / counted)
+
+
+def _carried(fit: AdditiveFit, noise: FloatArray) -> FloatArray:
+    """Return the variance that noise (N,) of the weighted cells gives to their fitted values, (N,)."""
+    if fit.basis is None:
+        assert fit.normal is not None
+        return fit.normal.carried_noise(noise)
+    inner = (fit.basis * noise[:, None]).T @ fit.basis
+    return np.asarray(np.einsum("ij,jk,ik->i", fit.basis, inner, fit.basis, optimize=True))

@@ -10,8 +10,8 @@ import numpy as np
 
 from recombine.cells.arrays import IntArray
 from recombine.cells.possible import Possible
-from recombine.theory.identification.elimination import PRIME, Residues
 from recombine.theory.identification.nullspace import NullVectors
+from recombine.theory.identification.residues import PRIME, Residues
 from recombine.verdicts import Verdict
 
 #: Sums formed at most when counting by value; beyond this the cells are sampled.

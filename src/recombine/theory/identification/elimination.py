@@ -16,20 +16,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, IntArray
+from recombine.theory.identification.residues import PRIME, Residues, multiply_residues, subtract_residues
 
-#: The field: seven residues below it still add up inside 64 bits.
-PRIME = 2**61 - 1
-
-#: Columns the dense step takes without python-flint, where each entry is a Python integer.
-PYTHON_COLUMNS = 150
+#: Columns the dense step takes without python-flint: two seconds.
+PYTHON_COLUMNS = 800
 
 #: Sparse elimination stops at columns with more entries than this: fill-in then costs more than the dense step saves.
 LARGEST_DEGREE = 6
 
-Residues = npt.NDArray[np.uint64]
 SparseRow = dict[int, int]
 
 
@@ -117,6 +113,44 @@ def strip_singletons(ids: IntArray, columns: int) -> Singletons:
     return Singletons(rounds, alive, np.flatnonzero(degree))
 
 
+def solve_block(left: Singletons, ids: IntArray) -> tuple[Singletons, IntArray, IntArray] | None:
+    """Solve one row for each column of the largest block, and take it off the other rows that hold the column.
+
+    Where every row holds one column of the block, such as one level of a factor, those columns are gone at the price of
+    one subtraction for each row: what is left has the other columns alone, however many levels that factor has.
+
+    Returns
+    -------
+    Singletons
+        ``left`` with the solved rows removed, and the columns of the block with them.
+    plus, minus : IntArray, (M, S - 1) each
+        The other rows, as unit entries and entries of -1. None instead of all three if some row has two such columns.
+
+    Examples
+    --------
+    >>> rows = np.array([[0, 3], [0, 4], [1, 3], [1, 4], [2, 3], [2, 4]])
+    >>> solved, plus, minus = solve_block(strip_singletons(rows, 5), rows)
+    >>> solved.rank, solved.columns.tolist(), plus.tolist(), minus.tolist()
+    (3, [3, 4], [[4], [4], [4]], [[3], [3], [3]])
+    """
+    rows = np.flatnonzero(left.rows)
+    if not len(rows):
+        return None
+    mine = ids[rows]
+    place = int(np.argmax([len(np.unique(column)) for column in mine.T]))
+    heads, first, where = np.unique(mine[:, place], return_index=True, return_inverse=True)
+    others = np.delete(mine, place, axis=1)
+    in_block = np.zeros(int(ids.max()) + 1, dtype=bool)
+    in_block[heads] = True
+    if in_block[others].any():
+        return None
+    alive = left.rows.copy()
+    alive[rows[first]] = False
+    rest = np.arange(len(rows)) != first[where]
+    solved = Singletons([*left.rounds, (rows[first], heads)], alive, left.columns[~in_block[left.columns]])
+    return solved, others[rest], others[first[where[rest]]]
+
+
 def _row_sums(ids: IntArray, columns: int) -> IntArray:
     total = np.zeros(columns, dtype=np.int64)
     numbers = np.arange(len(ids), dtype=np.int64)
@@ -126,7 +160,7 @@ def _row_sums(ids: IntArray, columns: int) -> IntArray:
 
 
 class Elimination:
-    """Gaussian elimination modulo the prime of rows ``ids`` (N, S) over ``columns`` columns.
+    """Gaussian elimination modulo the prime of rows ``ids`` (N, S) less rows ``minus`` over ``columns`` columns.
 
     Columns with few entries are eliminated sparsely (shortest row first); what is left goes to a dense null space.
 
@@ -140,9 +174,9 @@ class Elimination:
     [[0], [0]]
     """
 
-    def __init__(self, ids: IntArray, columns: int) -> None:
+    def __init__(self, ids: IntArray, columns: int, minus: IntArray | None = None) -> None:
         self.columns = columns
-        self._rows: dict[int, SparseRow] = {number: dict(Counter(row)) for number, row in enumerate(ids.tolist())}
+        self._rows = _sparse_rows(ids, minus)
         self._members: dict[int, set[int]] = defaultdict(set)
         for number, row in self._rows.items():
             for column in row:
@@ -223,9 +257,21 @@ class Elimination:
         return np.array(values, dtype=np.uint64).reshape(self.columns, count)
 
 
+def _sparse_rows(ids: IntArray, minus: IntArray | None) -> dict[int, SparseRow]:
+    if minus is None:
+        return {number: dict(Counter(row)) for number, row in enumerate(ids.tolist())}
+    rows = {}
+    for number, (plus, less) in enumerate(zip(ids.tolist(), minus.tolist(), strict=True)):
+        row = Counter(plus)
+        row.subtract(less)
+        if kept := {column: value % PRIME for column, value in row.items() if value}:
+            rows[number] = kept
+    return rows
+
+
 @dataclass(frozen=True)
 class _Basis:
-    """A null-space basis, (columns, dimension), as an object array or as a flint matrix padded with zero columns."""
+    """A null-space basis, (columns, dimension): an array of residues, or a flint matrix padded with zero columns."""
 
     matrix: Any
     dimension: int
@@ -233,8 +279,10 @@ class _Basis:
     def combine(self, weights: Residues) -> Residues:
         """Multiply by random ``weights`` (at least dimension, r)."""
         if isinstance(self.matrix, np.ndarray):
-            product = self.matrix.dot(weights[: self.dimension].astype(object)) % PRIME
-            return np.asarray(product, dtype=np.uint64)
+            total = np.zeros((len(self.matrix), weights.shape[1]), dtype=np.uint64)
+            for column, weight in zip(self.matrix.T, weights, strict=False):
+                total = (total + multiply_residues(column[:, None], weight)) % np.uint64(PRIME)
+            return total
         from flint import nmod_mat
 
         rows, count = weights.shape
@@ -257,7 +305,7 @@ def has_flint() -> bool:
 
 def _null_basis(dense: list[list[int]], columns: int) -> _Basis:
     if not columns:
-        return _Basis(np.zeros((0, 0), dtype=object), 0)
+        return _Basis(np.zeros((0, 0), dtype=np.uint64), 0)
     if not has_flint():
         return _python_null_basis(dense, columns)
     from flint import nmod_mat
@@ -268,29 +316,32 @@ def _null_basis(dense: list[list[int]], columns: int) -> _Basis:
 
 
 def _python_null_basis(dense: list[list[int]], columns: int) -> _Basis:
-    matrix = np.array(dense, dtype=object)
+    matrix = np.array(dense, dtype=np.uint64).reshape(len(dense), columns)
     pivots: list[int] = []
     for column in range(columns):
-        below = np.flatnonzero(matrix[len(pivots) :, column]) + len(pivots)
+        top = len(pivots)
+        below = np.flatnonzero(matrix[top:, column]) + top
         if not len(below):
             continue
-        top = len(pivots)
         matrix[[top, below[0]]] = matrix[[below[0], top]]
-        matrix[top] = matrix[top] * pow(int(matrix[top, column]), -1, PRIME) % PRIME
-        factors = matrix[:, column].copy()
-        factors[top] = 0
-        touched = np.flatnonzero(factors)
-        matrix[touched] = (matrix[touched] - np.outer(factors[touched], matrix[top])) % PRIME
+        inverse = np.array([pow(int(matrix[top, column]), -1, PRIME)], dtype=np.uint64)
+        matrix[top] = multiply_residues(matrix[top], inverse)
+        touched = np.flatnonzero(matrix[:, column])
+        touched = touched[touched != top]
+        factors = matrix[touched, column][:, None]
+        matrix[touched] = subtract_residues(matrix[touched], multiply_residues(factors, matrix[top]))
         pivots.append(column)
-    free = [column for column in range(columns) if column not in set(pivots)]
-    basis = np.zeros((columns, len(free)), dtype=object)
+    free = np.setdiff1d(np.arange(columns), pivots)
+    basis = np.zeros((columns, len(free)), dtype=np.uint64)
     basis[free, range(len(free))] = 1
-    basis[pivots] = -matrix[: len(pivots), free] % PRIME
+    basis[pivots] = subtract_residues(np.zeros(1, dtype=np.uint64), matrix[: len(pivots)][:, free])
     return _Basis(basis, len(free))
 
 
-def eliminate_all(ids: IntArray, columns: int, generator: np.random.Generator) -> Elimination:
-    """Eliminate enough of the rows ``ids`` (N, S) that the null space is that of all of them.
+def eliminate_all(
+    ids: IntArray, columns: int, generator: np.random.Generator, minus: IntArray | None = None
+) -> Elimination:
+    """Eliminate enough of the rows ``ids`` (N, S), less ``minus``, that the null space is that of all of them.
 
     A random subset goes first; every other row is then tested on a random null vector, and rows that fail join.
 
@@ -302,8 +353,11 @@ def eliminate_all(ids: IntArray, columns: int, generator: np.random.Generator) -
     chosen = np.zeros(len(ids), dtype=bool)
     chosen[generator.permutation(len(ids))[: columns + columns // 3 + 16]] = True
     while True:
-        done = Elimination(ids[chosen], columns)
-        failing = np.flatnonzero(modular_sum(done.draw(generator, 1), ids)[:, 0])
+        done = Elimination(ids[chosen], columns, None if minus is None else minus[chosen])
+        drawn = done.draw(generator, 1)
+        # Both sums are reduced, so that rows vanish where they are equal.
+        expected = 0 if minus is None else modular_sum(drawn, minus)[:, 0]
+        failing = np.flatnonzero(modular_sum(drawn, ids)[:, 0] != expected)
         if not len(failing):
             return done
         chosen[generator.permutation(failing)[: columns // 4 + 16]] = True

@@ -5,7 +5,8 @@ certificate's weights. A seen cell has at most 1, a cell that closes one cube at
 
 Every cell holds one conjunction of each subset of factors, so the columns of one subset are orthogonal: the largest
 such block is eliminated by division, and only what is left of the normal matrix is inverted. A table with one factor of
-thousands of levels and others of hundreds costs what the others cost.
+thousands of levels and others of hundreds costs what the others cost. The same inverse gives the least-squares values
+of the columns, and what each seen cell looks like without itself.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions
 from recombine.errors import InputError, SolverError
 
 if TYPE_CHECKING:
@@ -31,6 +32,13 @@ BLOCK_ENTRIES = 20_000_000
 
 #: Cells solved one by one at most in a call beyond that.
 SINGLE_CELLS = 2000
+
+#: Entries of the basis of functions that vanish on everything seen, up to which it is worked out.
+NULL_ENTRIES = 20_000_000
+#: Up to this many columns the seen cells' own noise is carried through the fit exactly.
+NOISE_COLUMNS = 1_500
+#: What the columns may still see of the residuals, as a share of the outcome's length.
+ACCURACY = 1e-9
 
 #: Pivots of the scaled normal matrix below this, relative to the first, count as zero when the rank is not known.
 SMALLEST_PIVOT = 1e-11
@@ -62,8 +70,8 @@ class Leverage:
     ) -> None:
         self.features = features
         self.rank = rank
-        self.columns, ids = np.unique(features.ids(seen), return_inverse=True)
-        self._ids = ids.reshape(len(seen), -1)
+        self.columns = features.occurring(seen)
+        self._ids = self._places(features.ids(seen))
         self._weights = np.ones(len(seen)) if weights is None else np.asarray(weights, dtype=float)
         if self._weights.shape != (len(seen),) or not np.all(self._weights > 0):
             raise InputError(f"weights must be {len(seen)} positive numbers, one for each seen cell")
@@ -71,19 +79,52 @@ class Leverage:
     def of(self, cells: IntArray) -> FloatArray:
         """Return the leverage of determined ``cells`` (N, C), shape (N,); meaningless for any other cell."""
         ids = self.features.ids(cells)
-        places = np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
+        places = self._places(ids)
         if np.any(self.columns[places] != ids):
             raise InputError("a cell has a conjunction that was never seen, so it is not determined; leave it out")
-        if self._block >= 0:
-            return self._eliminated(places)
-        if len(self.columns) <= DENSE_COLUMNS:
-            return self._quadratic(self._inverse, places)
+        if not self.solved_singly:
+            return self._of_places(places)
         if len(cells) > SINGLE_CELLS:
             raise InputError(
                 f"leverage of {len(cells)} cells over {len(self.columns)} conjunctions is solved cell by cell; "
                 f"ask for at most {SINGLE_CELLS} at a time"
             )
         return np.array([self._one(row) for row in places])
+
+    @cached_property
+    def of_seen(self) -> FloatArray:
+        """Leverage of the seen cells themselves, shape (N,); only where they need no solve each."""
+        if self.solved_singly:
+            raise SolverError("there are too many conjunctions to work out the leverage of every seen cell")
+        return self._of_places(self._ids)
+
+    def _of_places(self, places: IntArray) -> FloatArray:
+        return self._eliminated(places) if self._block >= 0 else self._quadratic(self._inverse, places)
+
+    @cached_property
+    def _numbers(self) -> IntArray | None:
+        """Place of each of the model's columns among the seen ones, (F,), where that is no too large a table."""
+        if self.features.columns > TABLED_COLUMNS:
+            return None
+        numbers = np.zeros(self.features.columns, dtype=np.int64)
+        numbers[self.columns] = np.arange(len(self.columns))
+        return numbers
+
+    def _places(self, ids: IntArray) -> IntArray:
+        """Return the places of columns ``ids`` among the seen ones; any place for a column never seen."""
+        if self._numbers is not None:
+            return np.asarray(self._numbers[ids])
+        return np.minimum(np.searchsorted(self.columns, ids), len(self.columns) - 1)
+
+    @property
+    def cost(self) -> float:
+        """Roughly how many operations leverages of all seen cells take: what to compare with a budget."""
+        size = len(self.columns)
+        if self._block >= 0:
+            size -= self._bounds[1] - self._bounds[0]
+        # Gathers from a large matrix wait for memory: each counts for ten operations in cache.
+        gathers = int(self._ids.size) * int(self._ids.shape[1])
+        return float(size * size * size + 10 * gathers)
 
     @property
     def solved_singly(self) -> bool:
@@ -103,8 +144,9 @@ class Leverage:
     def _quadratic(inverse: FloatArray, places: IntArray) -> FloatArray:
         total = np.zeros(len(places))
         for left in range(places.shape[1]):
-            for right in range(places.shape[1]):
-                total += inverse[places[:, left], places[:, right]]
+            total += inverse[places[:, left], places[:, left]]
+            for right in range(left):  # the inverse is symmetric
+                total += 2 * inverse[places[:, left], places[:, right]]
         return total
 
     def _eliminated(self, places: IntArray) -> FloatArray:
@@ -162,11 +204,101 @@ class Leverage:
         from scipy.sparse import diags_array
 
         start, stop = self._bounds
-        kept = np.r_[:start, stop : len(self.columns)]
-        rest = self._design[:, kept]
-        normal = (rest.T @ rest - self._shares.T @ diags_array(self._diagonal) @ self._shares).toarray()
-        before = np.bincount(rest.indices, rest.data**2, len(kept)).astype(np.float64)
+        rest = self._reduced(np.delete(self._ids, self._block, axis=1))
+        normal = normal_matrix(rest, self._weights, len(self.columns) - (stop - start))
+        before = np.diag(normal).copy()
+        normal -= (self._shares.T @ diags_array(self._diagonal) @ self._shares).toarray()
         return _inverse(normal, before, None if self.rank is None else self.rank - (stop - start))
+
+    def solve(self, values: FloatArray) -> FloatArray:
+        """Return the least-squares values of all columns, (N,) outcomes -> (F,): the shortest of the solutions.
+
+        Examples
+        --------
+        >>> seen = np.array([[0, 0], [0, 1], [1, 0]])
+        >>> Leverage(Conjunctions((2, 2)), seen).solve(np.array([1.0, 2.0, 11.0])).round(6).tolist()
+        [-1.75, 8.25, 2.75, 3.75]
+        """
+        from threadpoolctl import threadpool_limits
+
+        if self.solved_singly:
+            raise SolverError("there are too many conjunctions to invert their normal matrix")
+        found = np.zeros(len(self.columns))
+        for _ in range(2):  # the second round takes off the rounding of the first
+            found += self._applied(self._gathered(values - found[self._ids].sum(axis=1)))
+        lengths = np.sqrt(np.bincount(self._ids.reshape(-1), np.repeat(self._weights, self._ids.shape[1])))
+        left = self._gathered(values - found[self._ids].sum(axis=1)) / lengths
+        if np.linalg.norm(left) > ACCURACY * np.sqrt(np.sum(self._weights * values**2)):
+            raise SolverError("the normal matrix is too near to singular for floating point")
+        with threadpool_limits(1):
+            found -= self._null @ np.linalg.solve(self._null.T @ self._null, self._null.T @ found)
+        table = np.zeros(self.features.columns)
+        table[self.columns] = found
+        return table
+
+    @property
+    def found_rank(self) -> int:
+        """Rank of the seen cells: what was given, or what floating point sees."""
+        if self.rank is not None:
+            return self.rank
+        if self._block < 0:
+            return int(np.count_nonzero(np.diag(self._inverse)))
+        start, stop = self._bounds
+        return stop - start + int(np.count_nonzero(np.diag(self._schur_inverse)))
+
+    def _gathered(self, values: FloatArray) -> FloatArray:
+        """Sum weight times ``values`` (N,) over the cells of each column, (K,)."""
+        shares = np.repeat(self._weights * values, self._ids.shape[1])
+        return np.asarray(np.bincount(self._ids.reshape(-1), shares, len(self.columns)), dtype=np.float64)
+
+    def _applied(self, right: FloatArray) -> FloatArray:
+        """Apply a generalised inverse of the normal matrix, (K,) or (K, M) -> the same shape."""
+        if self._block < 0:
+            return np.asarray(self._inverse @ right)
+        start, stop = self._bounds
+        head, rest = right[start:stop], np.concatenate([right[:start], right[stop:]])
+        found = self._schur_inverse @ (rest - self._shares.T @ head)
+        head = (head.T / self._diagonal).T - self._shares @ found
+        return np.concatenate([found[:start], head, found[start:]])
+
+    @cached_property
+    def _null(self) -> FloatArray:
+        """Basis of the column values that vanish on every seen cell, (K, K - rank); a part of it is the identity."""
+        from scipy.sparse import diags_array
+
+        eliminated = self._block >= 0
+        inverse = self._schur_inverse if eliminated else self._inverse
+        dropped = np.flatnonzero(np.diag(inverse) == 0)
+        if len(self.columns) * len(dropped) > NULL_ENTRIES:
+            raise SolverError("too many functions vanish on everything seen to choose among solutions")
+        kept = np.arange(len(self.columns))
+        if eliminated:
+            kept = np.delete(kept, np.s_[slice(*self._bounds)])
+        columns = self._design[:, kept]
+        normal = columns.T @ columns[:, dropped]
+        if eliminated:
+            normal = normal - self._shares.T @ diags_array(self._diagonal) @ self._shares[:, dropped]
+        basis = -(inverse @ normal.toarray())
+        basis[dropped, np.arange(len(dropped))] = 1.0
+        if eliminated:
+            start = self._bounds[0]
+            basis = np.concatenate([basis[:start], -(self._shares @ basis), basis[start:]])
+        return np.asarray(basis)
+
+    def carried_noise(self, noise: FloatArray) -> FloatArray:
+        """Return sum_j H_ij^2 v_j for noise variances v (N,) of the weighted seen cells, H the hat matrix, (N,).
+
+        Exact where all variances are the same or the columns are few. Elsewhere each row of H is taken to spread over
+        cells of the mean variance.
+        """
+        own = self._weights * self.of_seen
+        mean = float(np.average(noise, weights=own))
+        if np.allclose(noise, mean, rtol=1e-12, atol=0) or len(self.columns) > NOISE_COLUMNS:
+            return np.asarray(own * mean)
+        from scipy.sparse import diags_array
+
+        spread = self._design.T @ diags_array(noise) @ self._design
+        return self._weights * self._quadratic(self._applied(self._applied(spread.toarray()).T), self._ids)
 
     @cached_property
     def _design(self) -> csr_array:
@@ -180,7 +312,7 @@ class Leverage:
     @cached_property
     def _inverse(self) -> FloatArray:
         """Inverse of the whole normal matrix, (K, K)."""
-        normal = (self._design.T @ self._design).toarray()
+        normal = normal_matrix(self._ids, self._weights, len(self.columns))
         return _inverse(normal, np.diag(normal).copy(), self.rank)
 
     def _one(self, places: IntArray) -> float:
@@ -194,6 +326,28 @@ class Leverage:
         if np.abs(self._design.T @ solved[0] - wanted).max() > 1e-6:
             raise SolverError("the leverage of a cell did not converge; the cell may not be determined")
         return float(solved[0] @ solved[0])
+
+
+def normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArray:
+    """Return Phi' W Phi for rows ``ids`` (N, S) of unit entries, (K, K).
+
+    Examples
+    --------
+    >>> normal_matrix(np.array([[0, 1], [0, 2]]), np.array([1.0, 3.0]), 3).tolist()
+    [[4.0, 1.0, 3.0], [1.0, 1.0, 0.0], [3.0, 0.0, 3.0]]
+    """
+    if columns**2 > len(ids):
+        from scipy.sparse import csr_array
+
+        pointers = np.arange(0, ids.size + 1, ids.shape[1])
+        rows = csr_array((np.ones(ids.size), ids.reshape(-1), pointers), shape=(len(ids), columns))
+        weighted = csr_array((np.repeat(weights, ids.shape[1]), rows.indices, rows.indptr), shape=rows.shape)
+        return np.asarray((rows.T @ weighted).toarray())
+    total = np.zeros(columns**2)
+    for left in range(ids.shape[1]):
+        for right in range(ids.shape[1]):
+            total += np.bincount(ids[:, left] * columns + ids[:, right], weights, columns**2)
+    return total.reshape(columns, columns)
 
 
 def _inverse(normal: FloatArray, size: FloatArray, rank: int | None) -> FloatArray:

@@ -17,20 +17,20 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
-from recombine.cells.conjunctions import Conjunctions, distinct
+from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions, distinct
 from recombine.cells.possible import Combinations, Possible
 from recombine.errors import InputError
 from recombine.theory.identification.elimination import (
-    PRIME,
     PYTHON_COLUMNS,
-    Residues,
     eliminate_all,
     has_flint,
     modular_sum,
     random_residues,
+    solve_block,
     strip_singletons,
 )
 from recombine.theory.identification.level_graph import component_labels, is_graph
+from recombine.theory.identification.residues import PRIME, Residues
 
 Route = Literal["graph", "exact", "projection"]
 ROUTES: tuple[Route, ...] = ("graph", "exact", "projection")
@@ -43,9 +43,6 @@ ZERO, NONZERO = 1e-9, 1e-6
 
 #: Random vectors the floating-point route draws: with one, honest values near zero are common among a million cells.
 FLOAT_VECTORS = 3
-
-#: Above this many columns values are looked up instead of tabled.
-TABLED_COLUMNS = 2**25
 
 STATUS_ZERO, STATUS_NONZERO, STATUS_OPEN = 0, 1, 2
 
@@ -329,10 +326,14 @@ def null_vectors(
     generator = np.random.default_rng(seed)
     stripped = None if route == "projection" else strip_singletons(ids, len(columns))
     affordable = EXACT_COLUMNS if has_flint() else PYTHON_COLUMNS
+    rows, minus = (ids if stripped is None else ids[stripped.rows]), None
+    if stripped is not None and len(stripped.columns) > affordable and (solved := solve_block(stripped, ids)):
+        stripped, rows, minus = solved
     if stripped is not None and (route == "exact" or len(stripped.columns) <= affordable):
         place = np.zeros(len(columns), dtype=np.int64)
         place[stripped.columns] = np.arange(len(stripped.columns))
-        core = eliminate_all(place[ids[stripped.rows]], len(stripped.columns), generator)
+        less = None if minus is None else place[minus]
+        core = eliminate_all(place[rows], len(stripped.columns), generator, less)
         rank = stripped.rank + core.rank
         table = random_residues(generator, (len(columns), _number(count, features, seen, rank)))
         table[stripped.columns] = core.draw(generator, table.shape[1])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.progress import each
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -129,7 +130,7 @@ def _iterative(ids: IntArray, start: FloatArray) -> Projection:
     matrix, scale = _scaled(ids, len(start))
     vectors = np.empty_like(start)
     error = 0.0
-    for vector in range(start.shape[1]):
+    for vector in each("null vectors", range(start.shape[1])):
         vectors[:, vector], one = _project_one(matrix, start[:, vector])
         error = max(error, one)
     return Projection(vectors * scale[:, None], scale, error, None)

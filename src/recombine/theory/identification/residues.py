@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from recombine.theory.identification.elimination import PRIME, Residues
+#: The field: seven residues below it still add up inside 64 bits.
+PRIME = 2**61 - 1
+Residues = npt.NDArray[np.uint64]
 
 _HALF = np.uint64(31)
 _LOW_HALF = np.uint64(2**31 - 1)

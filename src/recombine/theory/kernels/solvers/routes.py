@@ -56,12 +56,15 @@ class System:
     ridge : float
     centred : bool
         Project the constant out on both sides (a free intercept where M is singular).
+    most_steps : int
+        Steps that conjugate gradients may take.
     """
 
     kernel: OverlapKernel
     seen: MergedCells
     ridge: float = 0.0
     centred: bool = False
+    most_steps: int = MOST_STEPS
 
     @cached_property
     def root(self) -> FloatArray:
@@ -294,8 +297,8 @@ def _conjugate_gradients(
     counter: list[int] = []
     aim = 0.9 * tolerance * size
     # The recurrence drifts from the true residual; restarting on what is left, with a stricter aim, closes the gap.
-    while (left := float(np.linalg.norm(gap))) > tolerance * size and len(counter) < MOST_STEPS:
-        most = MOST_STEPS - len(counter)
+    while (left := float(np.linalg.norm(gap))) > tolerance * size and len(counter) < system.most_steps:
+        most = system.most_steps - len(counter)
         part, _ = cg(
             operator, gap, rtol=aim / left, atol=0.0, maxiter=most, M=helper, callback=lambda _: counter.append(1)
         )

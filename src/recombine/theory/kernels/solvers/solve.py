@@ -23,6 +23,7 @@ from recombine.theory.kernels.solvers.routes import (
     LARGEST_DENSE,
     LARGEST_PRIMAL,
     MANY_FACTORS,
+    MOST_STEPS,
     Answer,
     System,
     solve_closed,
@@ -84,6 +85,7 @@ def solve(
     route: str | None = None,
     *,
     intercept: bool = False,
+    most_steps: int = MOST_STEPS,
 ) -> Solution:
     """Solve (K + ridge) a = y on seen cells; the minimum-norm least-squares answer where K is singular.
 
@@ -105,6 +107,8 @@ def solve(
         Force one way; by default the cheapest that fits.
     intercept : bool
         Solve (K + ridge) a + b = y with sum a = 0 instead: a free intercept b, which the norm does not see.
+    most_steps : int
+        Steps that conjugate gradients may take: a budget that is the same on every machine.
 
     Returns
     -------
@@ -128,7 +132,7 @@ def solve(
     (5.857143, True)
     """
     seen, shape, outcome = _prepared(kernel, cells, y, ridge)
-    system = System(kernel, seen, ridge)
+    system = System(kernel, seen, ridge, most_steps=most_steps)
     found = (_with_intercept if intercept else _solved)(system, outcome, tolerance, route)
     offset = np.atleast_1d(found.intercept)
     return replace(found, value=found.value.reshape(shape), intercept=float(offset[0]) if len(shape) == 1 else offset)

@@ -1,0 +1,43 @@
+"""The answer in three sentences: what is settled, whether adding is right, what a network will do. Faces open so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine.data.hit_rates import hit_rate
+from recombine.report.audit.network_text import sentence_of
+from recombine.report.wording import additivity_sentence, verdict_sentence
+from recombine.report.written import number
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+
+
+def answer(audit: Audit) -> list[str]:
+    """Return the three sentences of ``audit``; what cannot be known is said to be unknown, and why.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> for sentence in answer(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))):
+    ...     print(sentence)
+    If effects add, the seen combinations determine the one unseen combination.
+    Whether adding effects is right was not checked: no outcome was named.
+    What a network will do is not known without an outcome.
+    """
+    return [verdict_sentence(audit), additivity_sentence(audit), network_sentence(audit)]
+
+
+def network_sentence(audit: Audit) -> str:
+    """Say in outcome units what a network will be off by, and how often that came true; or why it is not forecast."""
+    error = audit.forecast.error
+    if audit.design.outcome is None:
+        return "What a network will do is not known without an outcome."
+    if error is None:
+        reason = audit.forecast.obstacle or "too few seen combinations are determined by the others"
+        return f"What a network will be off by is not forecast: {reason}."
+    return (
+        f"A network trained to convergence will be off by about {number(error.ntk)} on determined combinations, adding "
+        f"effects by {number(error.additive)} and the plain mean by {number(error.mean)}; such a forecast was within "
+        f"20 % in {hit_rate(sentence_of(error))}."
+    )

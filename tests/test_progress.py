@@ -1,0 +1,50 @@
+"""Progress: told to whoever listens, to nobody else, and never after."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import recombine as rc
+from recombine.progress import each, listening, tell
+
+
+def test_nobody_listens_and_nothing_happens():
+    tell("anything", 0.5)
+    assert list(each("counting", range(3))) == [0, 1, 2]
+
+
+def test_the_innermost_listener_hears_and_the_outer_one_hears_again():
+    outer: list[float] = []
+    inner: list[float] = []
+    with listening(lambda _, share: outer.append(share)):
+        tell("one", 0.1)
+        with listening(lambda _, share: inner.append(share)):
+            tell("two", 0.2)
+        tell("three", 0.3)
+    tell("four", 0.4)
+    assert (outer, inner) == ([0.1, 0.3], [0.2])
+
+
+def test_a_listener_is_forgotten_when_its_work_fails():
+    heard: list[float] = []
+
+    def fail() -> None:
+        with listening(lambda _, share: heard.append(share)):
+            raise ValueError
+
+    with pytest.raises(ValueError, match=r"^$"):
+        fail()
+    tell("later", 1.0)
+    assert heard == []
+
+
+def test_an_audit_says_how_many_checks_are_done():
+    heard: list[tuple[str, float]] = []
+    design = rc.Design.from_cells(np.indices((4, 4)).reshape(2, -1).T, outcome=np.arange(16.0))
+    with listening(lambda what, share: heard.append((what, share))):
+        rc.audit(design).findings  # noqa: B018 - what is told is the point
+    own = [share for what, share in heard if what in ("verdicts", "leverage", "additivity", "leaks", "shortcuts")]
+    assert own == sorted(own)
+    assert own[0] == 0.0
+    assert all(0 <= share < 1 for _, share in heard)
