@@ -53,7 +53,9 @@ def evidence(*values: float) -> dict[str, Evidence]:
 
 def test_a_claim_holds_fails_or_was_not_run() -> None:
     part = Part("smallest margin", "0.1", "above 0", True)
-    assert CLAIM.judge(evidence(0.1, 0.2)) == Outcome(Standing.HOLDS, (part,), scale="quick", extent="all of the small grid")
+    assert CLAIM.judge(evidence(0.1, 0.2)) == Outcome(
+        Standing.HOLDS, (part,), scale="quick", extent="all of the small grid"
+    )
     assert CLAIM.judge(evidence(0.1, -0.2)).verdict is Standing.FAILS
     assert CLAIM.judge(evidence(0.1, float("nan"))).verdict is Standing.FAILS
     absent = CLAIM.judge({})
@@ -103,7 +105,10 @@ def test_nothing_asked_is_nothing_shown() -> None:
     far = {"smallest margin": by_scale(full=Below(-1))}
     claim = replace(CLAIM, contradicted=far, means="Margins are far below zero")
     assert claim.weigh(Measured({"smallest margin": -2.0}, scale="full")).verdict is Standing.CONTRADICTS
-    assert claim.weigh(Measured({"smallest margin": -2.0}, scale="quick", extent="all of the small grid")).verdict is Standing.FAILS
+    assert (
+        claim.weigh(Measured({"smallest margin": -2.0}, scale="quick", extent="all of the small grid")).verdict
+        is Standing.FAILS
+    )
     bare = replace(CLAIM, expect={}, published={"smallest margin": Near(0.5, 0.1)})
     assert bare.weigh(Measured({"smallest margin": 0.5}, stands_in="digits stand in")).verdict is Standing.NOT_RUN
 
