@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from recombine._version import __version__
@@ -12,6 +13,9 @@ from recombine.report.papers.markdown import headings, html_of
 from recombine.report.papers.page_text import claims_text, page_text
 from recombine.report.papers.terminal import UNIT
 from recombine.report.templates import fill_template
+
+#: A number that a line must not break.
+_POWER = re.compile(r"\b\d[\d.]*e-\d+")
 
 
 def paper_page(state: Reproduction, command: str | None = None) -> str:
@@ -62,7 +66,7 @@ def _marked(text: str) -> str:
         words = f'<span class="mark">{standing.symbol}</span> {standing.value}'
         name = standing.value.replace(" ", "-")
         text = text.replace(f"<td>{standing.symbol} {standing.value}</td>", f'<td class="verdict {name}">{words}</td>')
-    return text
+    return re.sub(r"<td>.*</td>", lambda cell: _POWER.sub(r'<span class="whole">\g<0></span>', cell[0]), text)
 
 
 def _grouped(state: Reproduction, told: Callable[[Provenance], str]) -> list[tuple[str, str]]:

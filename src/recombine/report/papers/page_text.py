@@ -44,19 +44,17 @@ def page_text(state: Reproduction, *, inline: bool = False) -> str:
     >>> print(page_text(Reproduction(paper, paper.claims, {}))[:15])
     # Kernel theory
     """
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, StrictUndefined, TemplateError
 
     page = _Page(state, inline)
     written = (files(state.paper.package) / "page.md").read_text(encoding="utf-8")
-    template = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False).from_string(written)
-    return template.render(
-        n=page.number,
-        verdict=page.verdict,
-        figure=page.figure,
-        tally=page.tally,
-        statements=page.statements(),
-        risks=page.risks,
-    )
+    holes = {"n": page.number, "verdict": page.verdict, "figure": page.figure, "tally": page.tally}
+    holes |= {"statements": page.statements(), "risks": page.risks}
+    environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    try:
+        return environment.from_string(written).render(**holes)
+    except TemplateError as error:
+        raise RecombineError(f"page.md of {state.paper.name}: {error}; there are the holes {listing(holes)}") from error
 
 
 def claims_text(state: Reproduction) -> str:
@@ -174,10 +172,11 @@ class _Page:
 
     def _row(self, claim: Claim) -> str:
         outcome = self.state.outcomes[claim.id]
-        measured = "<br>".join(_cell(str(part)) for part in outcome.parts) or _cell(f"asked: {claim.expected}")
-        extent = f"<br>*{_cell(outcome.run)}*" if outcome.run else ""
+        asked = f"asked: {claim.expected}" if claim.expected else ""
+        lines = [_cell(line) for line in [str(part) for part in outcome.parts] or [asked] if line]
+        measured = "<br>".join([*lines, *([f"*{_cell(outcome.run)}*"] if outcome.run else [])])
         word = f"{outcome.verdict.symbol} {outcome.verdict.value}"
-        return f"| **{claim.number}** {_cell(claim.statement)} | {measured}{extent} | {word} |"
+        return f"| **{claim.number}** {_cell(claim.statement)} | {measured} | {word} |"
 
     def _note(self, claim: Claim) -> str:
         detail = _cell(self.state.outcomes[claim.id].detail.removesuffix("."))
