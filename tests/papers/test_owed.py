@@ -165,7 +165,7 @@ class TestMerging:
         assert known is not None
         away.write(unit, known.rows, {})
         text = run("--only", 12, "--merge", away.folder, "--store", tmp_path / "here", "--results", tmp_path)[1]
-        assert "1 of 4 units of the paper" in text
+        assert "paper's grid" in text
 
     @pytest.mark.parametrize(
         ("words", "message"),
