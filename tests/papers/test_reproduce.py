@@ -249,8 +249,8 @@ class TestCommands:
 
     def test_a_changed_verdict_is_named_though_it_is_saved(self, folder: Path, tmp_path: Path) -> None:
         save_record(tmp_path, {**record_of(PAPER, folder), "kernel-theory/12": UNLIKE})
-        words = ("--only", "12", "--executor", "inline", "--save", "--results", str(tmp_path))
-        words = ("reproduce", "kernel-theory", *words, "--store", str(tmp_path / "store"))
+        how = ("--only", "12", "--executor", "inline", "--save", "--results", str(tmp_path))
+        words = ("reproduce", "kernel-theory", *how, "--store", str(tmp_path / "store"))
         code, text = run(*words)
         assert (code, "kernel-theory/12: fails on record, holds now" in text) == (1, True)
         assert run(*words)[0] == 0
