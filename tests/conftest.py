@@ -13,6 +13,10 @@ from hypothesis import settings
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recombine.papers import Reproduction
+
+ROOT = Path(__file__).parents[1]
+
 # A deadline would measure how busy the machine is, not the code. The same examples in every run: what fails after a
 # change fails because of it. `--hypothesis-profile=search` looks for new ones.
 settings.register_profile("recombine", deadline=None, max_examples=50, derandomize=True)
@@ -52,3 +56,11 @@ def predictions() -> Callable[..., pd.DataFrame]:
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def judged() -> dict[str, Reproduction]:
+    """Every paper by name, judged on the committed results; claims are judged once for all tests."""
+    from recombine.papers import available, from_results
+
+    return {name: from_results(paper, ROOT / "results") for name, paper in available().items()}

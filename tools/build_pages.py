@@ -1,31 +1,83 @@
-"""Write the documentation's pages of papers from committed results: python tools/build_pages.py [PAPER ...]."""
+"""Write what documentation says about papers from committed results: python tools/build_pages.py [PAPER ...].
+
+That is docs/papers/NAME.md with the figures it shows, and the table of papers in the README, whose last column, what is
+new, is written by hand and kept.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-from recombine.papers import available, find, from_results
-from recombine.report.papers import PaperFigure, page_text
+from recombine.errors import RecombineError
+from recombine.papers import Paper, Reproduction, available, find, from_results
+from recombine.papers.record import Recorded, load_record
+from recombine.report.papers import PaperFigure, page_text, tally, tally_by_whose
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "papers"
+#: Around the README's table of papers.
+BEGIN, END = "<!-- papers: written by tools/build_pages.py -->", "<!-- end of papers -->"
+HEAD = ("paper", "its statements", "ours", "run at its size", "what is new")
 
 
 def main(names: list[str]) -> None:
-    """Write docs/papers/NAME.md and the figures that it shows."""
+    """Write pages, figures and the README's table."""
     for paper in [find(name) for name in names] or available().values():
         state = from_results(paper, ROOT / "results")
         text = page_text(state)
         (PAGES / f"{paper.name}.md").write_text(text, encoding="utf-8")
-        folder = PAGES / paper.name
-        folder.mkdir(exist_ok=True)
-        shown = [plot for plot in paper.figures if f"{paper.name}/{plot.name}.svg" in text]
-        for plot in shown:
-            PaperFigure(plot, state.results).save(folder / f"{plot.name}.svg")
-        for stale in set(folder.glob("*.svg")) - {folder / f"{plot.name}.svg" for plot in shown}:
-            stale.unlink()
-        print(f"{paper.name}: {len(text.split())} words, {len(shown)} figures")
+        print(f"{paper.name}: {len(text.split())} words, {draw(state, text)} figures")
+    readme = ROOT / "README.md"
+    readme.write_text(with_table(readme.read_text(encoding="utf-8"), load_record(ROOT / "results")), encoding="utf-8")
+
+
+def draw(state: Reproduction, text: str) -> int:
+    """Write the figures that a page shows, drop those that it does not, and return how many there are."""
+    folder = PAGES / state.paper.name
+    folder.mkdir(exist_ok=True)
+    shown = [plot for plot in state.paper.figures if f"{state.paper.name}/{plot.name}.svg" in text]
+    for plot in shown:
+        PaperFigure(plot, state.results).save(folder / f"{plot.name}.svg")
+    for stale in set(folder.glob("*.svg")) - {folder / f"{plot.name}.svg" for plot in shown}:
+        stale.unlink()
+    return len(shown)
+
+
+def with_table(readme: str, record: Mapping[str, Recorded]) -> str:
+    """Return the README with the table of papers as it follows from the verdicts on record."""
+    before, begun, rest = readme.partition(BEGIN)
+    old, ended, after = rest.partition(END)
+    if not (begun and ended):
+        raise RecombineError(f"README.md has no lines {BEGIN} and {END}; put them around its table of papers")
+    news = dict(re.findall(r"^\| \[`([\w-]+)`\].* \| (.*?) \|$", old, re.MULTILINE))
+    rows = [HEAD, ["---"] * len(HEAD), *(row(paper, record, news) for paper in available().values())]
+    return f"{before}{begun}\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in rows) + f"{ended}{after}"
+
+
+def row(paper: Paper, record: Mapping[str, Recorded], news: Mapping[str, str]) -> list[str]:
+    """Return the cells of a paper."""
+    known = {claim.id: record[claim.id] for claim in paper.claims if claim.id in record}
+    own = tally_by_whose((one.says, one.standing) for one in known.values() if one.says != "ours")
+    ours = [one.standing for one in known.values() if one.says == "ours"]
+    link = f"[`{paper.name}`](docs/papers/{paper.name}.md)"
+    added = f"{len(ours)}: {tally(ours)}" if ours else "none"
+    return [link, own.replace(". ", "<br>"), added, extent(paper, known), news.get(paper.name, "")]
+
+
+def extent(paper: Paper, known: Mapping[str, Recorded]) -> str:
+    """Return in a phrase how much of a paper's experiments was run at its size."""
+    runs = {claim.reads: known[claim.id] for claim in paper.claims if claim.id in known}
+    large = [one.units for one in runs.values() if one.scale == "full"]
+    parts = [units for units in large if units[0] < units[1]]
+    words = [f"{len(large) - len(parts)} of {len(runs)} experiments"]
+    if parts:
+        ran, planned = (sum(place) for place in zip(*parts, strict=True))
+        words.append(f"{len(parts)} in part ({ran} of {planned} units)")
+    small = sum(one.scale == "quick" for one in runs.values())
+    return ", ".join([*words, *([f"{small} only small"] if small else [])])
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def _inside(room: str, name: str) -> bool:
 
 
 HOUSES = ("theory", "measures", "tasks", "worlds", "nets", "runs")
-ROOMS = [room for house in HOUSES for room in rooms(f"recombine.{house}") if entries(room)]
+ROOMS = [room for house in HOUSES for room in rooms(f"recombine.{house}") if entries(room)] + ["recombine.papers"]
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -25,12 +25,14 @@ from recombine.papers.bounds import (
     Rises,
     by_scale,
 )
+from recombine.papers.claims import SAYS
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.record import load_record, record_of
 from recombine.papers.results import Evidence, Provenance, load_all_evidence
 from recombine.papers.seeds import Interval
 from recombine.papers.standing import Part
 from recombine.papers.values import entries_of
+from recombine.report.papers.terminal import tally_by_whose
 from recombine.tables.table import Table
 
 COMMITTED = Path(__file__).parents[2] / "results"
@@ -53,7 +55,9 @@ def evidence(*values: float) -> dict[str, Evidence]:
 
 def test_a_claim_holds_fails_or_was_not_run() -> None:
     part = Part("smallest margin", "0.1", "above 0", True)
-    assert CLAIM.judge(evidence(0.1, 0.2)) == Outcome(Standing.HOLDS, (part,), scale="quick", extent="all of the small grid")
+    assert CLAIM.judge(evidence(0.1, 0.2)) == Outcome(
+        Standing.HOLDS, (part,), scale="quick", extent="all of the small grid"
+    )
     assert CLAIM.judge(evidence(0.1, -0.2)).verdict is Standing.FAILS
     assert CLAIM.judge(evidence(0.1, float("nan"))).verdict is Standing.FAILS
     absent = CLAIM.judge({})
@@ -83,6 +87,42 @@ def test_a_contradiction_is_not_a_failure() -> None:
     assert claim.expected == "smallest margin above 0; contradicted if smallest margin below -1"
 
 
+def test_statements_of_ours_contradict_nobody() -> None:
+    with pytest.raises(RecombineError, match=r"claim 1 is a statement of ours, which cannot contradict the paper"):
+        replace(CLAIM, says="ours", contradicted={"smallest margin": Below(-1)})
+    assert replace(CLAIM, says="ours").judge(evidence(-2.0)).verdict is Standing.FAILS
+
+
+def test_a_claim_says_whose_it_is() -> None:
+    with pytest.raises(RecombineError, match=r"said by 'us', which is none of paper, authors' files, .* ours"):
+        replace(CLAIM, says="us")  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_compared_is_shown_and_not_judged() -> None:
+    """However the numbers stand to their bounds, and whatever would contradict the paper."""
+    claim = replace(CLAIM, contradicted={"smallest margin": Below(-1)}, incomparable="Our networks are a tenth as wide")
+    for margin in (0.5, -0.5, -2.0):
+        outcome = claim.judge(evidence(margin))
+        assert outcome.verdict is Standing.NOT_COMPARABLE
+        assert outcome.value == f"smallest margin: {margin:g}"
+        assert outcome.detail.startswith("Our networks are a tenth as wide")
+    assert claim.judge({}).verdict is Standing.NOT_RUN
+    assert replace(claim, expect={}, contradicted={}).judge(evidence(1.0)).verdict is Standing.NOT_COMPARABLE
+
+
+def test_tallies_keep_the_papers_statements_apart_from_ours() -> None:
+    stand = [(says, verdict) for says in SAYS for verdict in Standing if (says, verdict) != ("ours", "contradicts")]
+    assert tally_by_whose(reversed(stand)) == ". ".join(
+        [
+            "5 statements of the paper: 1 holds, 1 fails, 1 contradicted, 1 not comparable, 1 not run",
+            "5 of its authors' files: 1 holds, 1 fails, 1 contradicted, 1 not comparable, 1 not run",
+            "5 that follow from it: 1 holds, 1 fails, 1 contradicted, 1 not comparable, 1 not run",
+            "4 of ours: 1 holds, 1 fails, 1 not comparable, 1 not run",
+        ]
+    )
+    assert tally_by_whose([("ours", Standing.HOLDS)] * 2) == "2 of ours: 2 hold"
+
+
 def test_published_numbers_are_not_asked_of_what_stood_in() -> None:
     claim = replace(CLAIM, published={"smallest margin": Near(0.5, 0.1)})
     found = Measured({"smallest margin": 0.2})
@@ -103,7 +143,7 @@ def test_nothing_asked_is_nothing_shown() -> None:
     far = {"smallest margin": by_scale(full=Below(-1))}
     claim = replace(CLAIM, contradicted=far, means="Margins are far below zero")
     assert claim.weigh(Measured({"smallest margin": -2.0}, scale="full")).verdict is Standing.CONTRADICTS
-    assert claim.weigh(Measured({"smallest margin": -2.0}, scale="quick", extent="all of the small grid")).verdict is Standing.FAILS
+    assert claim.weigh(Measured({"smallest margin": -2.0}, scale="quick")).verdict is Standing.FAILS
     bare = replace(CLAIM, expect={}, published={"smallest margin": Near(0.5, 0.1)})
     assert bare.weigh(Measured({"smallest margin": 0.5}, stands_in="digits stand in")).verdict is Standing.NOT_RUN
 
@@ -196,7 +236,9 @@ class TestEveryPaper:
         ids = [claim.id for claim in paper.claims]
         assert len(set(ids)) == len(ids)
         assert all(name.startswith(f"{paper.name}/") for name in ids)
-        assert all(claim.statement.endswith(".") and claim.expected and claim.source for claim in paper.claims)
+        assert all(claim.statement.endswith(".") for claim in paper.claims)
+        assert all(claim.expected or claim.incomparable for claim in paper.claims)
+        assert all(claim.source or claim.ours for claim in paper.claims)
 
     def test_figures_belong_to_claims(self, paper: Paper) -> None:
         assert all(paper.shown_in(plot) for plot in paper.figures)
@@ -213,7 +255,7 @@ class TestEveryPaper:
         """A measured number just past its bound turns the verdict, for all numbers of all claims."""
         results = committed(paper)
         for claim in paper.claims:
-            if claim.judge(results).verdict is Standing.NOT_RUN:
+            if claim.judge(results).verdict in (Standing.NOT_RUN, Standing.NOT_COMPARABLE):
                 continue
             measured = claim.measure(results[claim.reads].table)
             asked: dict[str, Any] = {**claim.expect, **({} if measured.stands_in else claim.published)}

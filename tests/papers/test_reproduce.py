@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
 import tempfile
-from dataclasses import replace
+from dataclasses import fields, replace
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
 import pytest
-from markupsafe import escape
 from typer.testing import CliRunner
 
 from recombine.cli import app
@@ -19,9 +20,9 @@ from recombine.errors import InputError, RecombineError
 from recombine.papers import Claim, Paper, Standing, available, find
 from recombine.papers.bounds import Above
 from recombine.papers.measured import Measured
+from recombine.papers.record import Recorded, load_record, record_of, save_record
 from recombine.papers.reproduce import Reproduction, from_results, needed_experiments, reproduce
 from recombine.papers.results import Evidence, save_evidence
-from recombine.report.papers.page import paper_page
 from recombine.report.papers.terminal import legend, remarks
 from recombine.runs.executors import make_executor
 from recombine.runs.pool import LocalExecutor
@@ -30,6 +31,7 @@ from recombine.tables.table import Table
 
 PAPER = find("kernel-theory")
 COMMITTED = Path(__file__).parents[2] / "results"
+UNLIKE = Recorded("fails", "paper", "quick", "fails", "", [4, 4])
 
 
 def run(*words: str) -> tuple[int, str]:
@@ -93,7 +95,10 @@ def test_half_a_grid_is_judged_and_says_so(tmp_path: Path) -> None:
     assert again.outcomes["kernel-theory/12"] == outcome
     code, text = run("papers", "--results", str(tmp_path / "results"))
     assert code == 0
-    assert "quick: 2 hold" in text
+    own = text.split("kernel-theory  ")[1].split("multitask  ")[0]
+    reading = [claim for claim in PAPER.claims if claim.reads == "by-depth"]
+    assert sum(int(count) for count in re.findall(r"(\d+) holds?\b", own)) == len(reading)
+    assert sum(int(count) for count in re.findall(r"(\d+) not run", own)) == len(PAPER.claims) - len(reading)
 
 
 def test_committed_results_give_the_same_outcomes(folder: Path) -> None:
@@ -109,12 +114,8 @@ def test_every_claim_names_an_experiment_that_runs() -> None:
 
 
 @pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
-def test_the_committed_results_carry_their_claims(paper: Paper) -> None:
-    state = from_results(paper, COMMITTED)
-    page = (COMMITTED.parent / "docs" / "papers" / f"{paper.name}.md").read_text(encoding="utf-8")
-    for failed in state.failed:
-        # A claim that we could not confirm is never passed over in silence.
-        assert re.search(rf"^\| {failed.rpartition('/')[2]} .*\bfails\b", page, re.MULTILINE), failed
+def test_the_committed_results_say_where_they_come_from(paper: Paper, judged: dict[str, Reproduction]) -> None:
+    state = judged[paper.name]
     assert set(state.results) >= set(paper.by_name)
     for name, evidence in state.results.items():
         assert evidence.provenance.experiment == name
@@ -126,54 +127,22 @@ def test_the_committed_results_are_small() -> None:
     assert sum(path.stat().st_size for path in COMMITTED.rglob("*")) < 5_000_000 * len(available())
 
 
-def test_the_page_holds_claims_figures_and_sources(folder: Path) -> None:
-    text = paper_page(from_results(PAPER, folder), command="recombine <reproduce>")
-    assert text.count("<article") == len(PAPER.claims)
-    assert text.count("<svg") == 1
-    assert "by-depth" in text
-    assert "not run" in text
-    assert "recombine &lt;reproduce&gt;" in text
-    assert "http" not in text.replace("http-equiv", "").split("<main>")[1]
-
-
-def test_a_figure_moves_to_the_first_claim_that_is_shown(folder: Path) -> None:
-    text = paper_page(from_results(PAPER, folder, only=["24"]))
-    assert text.count("<svg") == 1
-    assert paper_page(from_results(PAPER, folder, only=["12"])).count("<svg") == 0
-
-
-def test_the_page_says_what_is_claimed_and_what_its_words_mean_before_the_numbers() -> None:
-    text = paper_page(from_results(PAPER, COMMITTED, only=["12"]))
-    assert "1 claim: 1 holds." in text
-    answer, overview = text.split('<section id="overview">')
-    for standing in Standing:
-        assert str(escape(standing.meaning)) in answer
-    assert "run and stored by itself" in answer
-    assert str(escape(PAPER.claim("12").statement)) in overview.split("</table>")[0]
-
-
-def test_every_number_is_shown_beside_its_bound() -> None:
-    text = paper_page(from_results(PAPER, COMMITTED, only=["12"]))
-    assert "<li>✓ wrong signs: 0 (exactly 0)</li><li>✓ largest difference: 4.02e-5 (below 0.0001)</li>" in text
-    bare = paper_page(Reproduction(PAPER, [PAPER.claim("12")], {}))
-    assert f"<li>expected: {escape(PAPER.claim('12').expected)}</li>" in bare
-
-
 def test_the_legend_explains_the_words_that_stand_in_the_table(folder: Path, tmp_path: Path) -> None:
     assert legend(from_results(PAPER, folder, only=["12", "24"])) == ""
-    assert legend(from_results(PAPER, spoiled(folder, tmp_path), only=["12"])) == "✗ misses a bound"
+    assert legend(from_results(PAPER, spoiled(folder, tmp_path), only=["12"])) == "✗ did not come out"
     whole = from_results(PAPER, folder).results["by-depth"]
     half = Evidence(whole.table, msgspec.structs.replace(whole.provenance, planned=99))
-    one = Claim("1", "", "", "half", lambda rows: Measured({"one": 1.0}), {"one": Above(0)})
-    fails, contradicts = (
+    one = Claim("1", "", "paper", "", "half", lambda rows: Measured({"one": 1.0}), {"one": Above(0)})
+    fails, contradicts, aside, absent = (
         replace(one, number="2", expect={"one": Above(2)}),
         replace(one, number="3", contradicted=one.expect),
+        replace(one, number="4", incomparable="Ours are smaller"),
+        replace(one, number="5", reads="nothing"),
     )
-    claims = [one, fails, contradicts, replace(one, number="4", reads="nothing")]
+    claims = [one, fails, contradicts, aside, absent]
     assert [claim.judge({"half": half}).verdict for claim in claims] == list(Standing)
     every = legend(Reproduction(PAPER, claims, {"half": half}))
-    assert [part.split()[0] for part in every.split("; ")] == ["✗", "≠", "○", "unit:"]
-    assert len(every) <= 160
+    assert [part.split()[0] for part in every.split("; ")] == ["✗", "≠", "∥", "○", "unit:"]
 
 
 class TestCommands:
@@ -212,7 +181,8 @@ class TestCommands:
 
     def test_claims_are_named_with_commas_and_in_any_case(self, folder: Path) -> None:
         words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder), "--only")
-        assert "3 claims:" in run(*words, "13A, 13b,", "--only", "Kernel-Theory/12")[1]
+        table = run(*words, "13A, 13b,", "--only", "Kernel-Theory/12")[1].split("\n\n")[1]
+        assert sorted(re.findall(r"^(\d+\w?) ", table, re.MULTILINE)) == ["12", "13a", "13b"]
         with pytest.raises(InputError, match="'' is not a claim"):
             run(*words, ",")
 
@@ -244,9 +214,11 @@ class TestCommands:
     def test_papers_lists_what_is_established(self, folder: Path) -> None:
         code, text = run("papers", "--results", str(folder))
         assert code == 0
-        assert "kernel-theory" in text
-        assert "quick: " in text
-        assert "no results: " in text
+        lines = text.splitlines()
+        for name, paper in available().items():
+            place = next(place for place, line in enumerate(lines) if line.startswith(f"{name}  "))
+            told = takewhile(lambda line: line.startswith("  "), lines[place + 2 :])
+            assert sum(int(line.split()[0]) for line in told) == len(paper.claims)
         code, text = run("papers", "kernel-theory", "--results", str(folder))
         assert "13b" in text
 
@@ -262,14 +234,48 @@ class TestCommands:
         with pytest.raises(InputError, match=f"^{words}"):
             run("papers", "--results", str(tmp_path / "results"))
 
-    def test_from_results_exits_with_zero_or_one(self, folder: Path, tmp_path: Path) -> None:
-        words = ("reproduce", "kernel-theory", "--from-results", "--results")
-        code, text = run(*words, str(folder))
-        assert code == 0
-        assert "✓ holds" in text
-        code, text = run(*words, str(spoiled(folder, tmp_path)))
+    def test_the_exit_code_is_one_if_a_verdict_is_not_the_recorded_one(self, folder: Path, tmp_path: Path) -> None:
+        words = ("reproduce", "kernel-theory", "--from-results", "--only", "12,24", "--results")
+        target = spoiled(folder, tmp_path)
+        code, text = run(*words, str(target))
+        assert (code, "✗ fails" in text) == (0, True), "a failure is no surprise where nothing is on record"
+        save_record(target, record_of(PAPER, folder))
+        code, text = run(*words, str(target))
         assert code == 1
-        assert "✗ fails" in text
+        assert re.findall(r"^recombine: (.*)$", text, re.MULTILINE) == ["kernel-theory/12: holds on record, fails now"]
+        save_record(target, record_of(PAPER, target))
+        code, text = run(*words, str(target))
+        assert (code, "on record" in text, "✗ fails" in text) == (0, False, True)
+
+    def test_a_changed_verdict_is_named_though_it_is_saved(self, folder: Path, tmp_path: Path) -> None:
+        save_record(tmp_path, {**record_of(PAPER, folder), "kernel-theory/12": UNLIKE})
+        how = ("--only", "12", "--executor", "inline", "--save", "--results", str(tmp_path))
+        words = ("reproduce", "kernel-theory", *how, "--store", str(tmp_path / "store"))
+        code, text = run(*words)
+        assert (code, "kernel-theory/12: fails on record, holds now" in text) == (1, True)
+        assert run(*words)[0] == 0
+
+    def test_every_claim_is_listed_as_json(self) -> None:
+        code, text = run("papers", "--json", "--results", str(COMMITTED))
+        entries = json.loads(text)
+        record = load_record(COMMITTED)
+        assert code == 0
+        claims = [claim for paper in available().values() for claim in paper.claims]
+        assert [(entry["paper"], entry["number"]) for entry in entries] == [
+            (claim.paper, claim.number) for claim in claims
+        ]
+        written = {"reads": "experiment", "figure": "figures", "expect": "bounds"}
+        judging = {"measure", "published", "contradicted"}
+        told = {written.get(one.name, one.name) for one in fields(Claim) if one.name not in judging}
+        for entry, claim in zip(entries, claims, strict=True):
+            assert told <= set(entry)
+            known = record[claim.id]
+            assert (entry["verdict"], entry["quick_verdict"]) == (known.verdict, known.quick)
+            assert [entry["units_run"], entry["units_planned"]] == known.units
+            assert (entry["says"], entry["risk"], entry["bounds"]) == (claim.says, claim.risk, claim.expected)
+        assert [entry["number"] for entry in json.loads(run("papers", "multitask", "--json")[1])] == [
+            claim.number for claim in find("multitask").claims
+        ]
 
     def test_figures_are_written_the_same_each_time(self, folder: Path, tmp_path: Path) -> None:
         words = ("reproduce", "kernel-theory", "--from-results", "--results", str(folder), "--figures")
@@ -349,22 +355,6 @@ class TestCommands:
         assert len(lacking) >= len(lines) > 0
         for number in lacking:
             assert sum(number in line.split(":")[0] for line in lines) == 1
-
-
-def test_the_page_gives_each_experiment_its_own_versions() -> None:
-    text = paper_page(from_results(PAPER, COMMITTED))
-    assert re.search(r"torch 2\.11\.0[^<]*\(mnist-addition, mnist-context, mnist-equivalence\)", text)
-    assert "torch 2.13.0+cpu" in text
-
-
-def test_what_a_figure_in_the_page_refers_to_is_in_the_page() -> None:
-    """Markers, clips and the hatches of bars; a reference to nothing draws nothing."""
-    text = paper_page(from_results(PAPER, COMMITTED))
-    found = set(re.findall(r"url\(#([^)\s]+)\)", text)) | set(re.findall(r'<use[^>]*href="#([^"]+)"', text))
-    ids = re.findall(r' id="([^"]+)"', text)
-    assert found <= set(ids)
-    assert len(ids) == len(set(ids))
-    assert any("pattern" in part for part in text.split("<defs>")), "no hatch on the page"
 
 
 @pytest.mark.parametrize("claim", ["1", "8"])

@@ -16,8 +16,9 @@ import typer
 
 from recombine.cli.audit import audit_command, demo_command
 from recombine.cli.inspect import inspect_command
-from recombine.cli.papers import papers_command, reproduce_command
+from recombine.cli.papers import papers_command
 from recombine.cli.probe import probe_command
+from recombine.cli.reproduce import reproduce_command
 from recombine.errors import InputError, RecombineError
 from recombine.report.screen import printable
 

@@ -101,6 +101,8 @@ class Claim:
     paper: str = ""
 
     def __post_init__(self) -> None:
+        if self.says not in SAYS:
+            raise RecombineError(f"claim {self.number} is said by {self.says!r}, which is none of {listing(SAYS)}")
         if self.contradicted and self.says == "ours":
             raise RecombineError(f"claim {self.number} is a statement of ours, which cannot contradict the paper")
 

@@ -6,7 +6,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from recombine.errors import RecombineError
@@ -58,11 +58,19 @@ class Reproduction:
     paper: Paper
     claims: Sequence[Claim]
     results: dict[str, Evidence]
+    _judged: dict[str, tuple[Evidence | None, Outcome]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def outcomes(self) -> dict[str, Outcome]:
-        """Outcome of each claim by its id."""
-        return {claim.id: claim.judge(self.results) for claim in self.claims}
+        """Outcome of each claim by its id; a claim is judged again only when it has other results to read."""
+        return {claim.id: self._outcome(claim) for claim in self.claims}
+
+    def _outcome(self, claim: Claim) -> Outcome:
+        evidence = self.results.get(claim.reads)
+        known = self._judged.get(claim.id)
+        if known is None or known[0] is not evidence:
+            known = self._judged[claim.id] = (evidence, claim.judge(self.results))
+        return known[1]
 
     @property
     def standings(self) -> list[Standing]:

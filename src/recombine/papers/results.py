@@ -16,6 +16,8 @@ from recombine.runs.collect import load_table, save_table
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
     from recombine.runs.experiment import Experiment
 
 Row = Mapping[str, Any]
@@ -119,13 +121,17 @@ def save_evidence(folder: Path, paper: str, evidence: Evidence) -> Path:
 
 
 def load_evidence(
-    folder: Path, paper: str, experiment: str, scales: Sequence[str] = ("full", "quick")
+    folder: Path,
+    paper: str,
+    experiment: str,
+    scales: Sequence[str] = ("full", "quick"),
+    connection: DuckDBPyConnection | None = None,
 ) -> Evidence | None:
     """Return the stored result at the first of ``scales`` that has one, or None."""
     for scale in scales:
         rows, story = paths(folder, paper, experiment, scale)
         if rows.exists() and story.exists():
-            return _belonging(Evidence(_read(rows), _story(story)), story)
+            return _belonging(Evidence(_read(rows, connection), _story(story)), story)
         if rows.exists() != story.exists():
             missing = story if rows.exists() else rows
             raise RecombineError(f"{missing} is missing; the two files of a result belong together, so run it again")
@@ -136,7 +142,10 @@ def load_all_evidence(
     folder: Path, paper: str, experiments: Iterable[str], scales: Sequence[str]
 ) -> dict[str, Evidence]:
     """Return the stored results of several experiments, by name; those without one are left out."""
-    found = {name: load_evidence(folder, paper, name, scales) for name in experiments}
+    import duckdb
+
+    with duckdb.connect() as connection:
+        found = {name: load_evidence(folder, paper, name, scales, connection) for name in experiments}
     return {name: result for name, result in found.items() if result is not None}
 
 
@@ -362,10 +371,10 @@ def _story(path: Path) -> Provenance:
         raise RecombineError(f"{path} is not a provenance file ({error}); run the experiment again") from error
 
 
-def _read(path: Path) -> Table:
+def _read(path: Path, connection: DuckDBPyConnection | None = None) -> Table:
     import duckdb
 
     try:
-        return load_table(path)
+        return load_table(path, connection)
     except duckdb.Error as error:
         raise RecombineError(f"{path} cannot be read ({error}); run the experiment again") from error

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from recombine.runs.experiment import Experiment
 from recombine.runs.leases import Lease, heartbeat
 from recombine.runs.store import CorruptRunError, Run, Store
 from recombine.tables.table import Column, Table
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 #: The one metadata entry of a table file.
 ENTRY = "recombine"
@@ -307,14 +310,19 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def load_table(path: str | Path) -> Table:
-    """Return a table written by `save_table`; missing numbers come back as NaN, other missing values as None."""
-    import duckdb
+def load_table(path: str | Path, connection: DuckDBPyConnection | None = None) -> Table:
+    """Return a table written by `save_table`; missing numbers come back as NaN, other missing values as None.
 
+    A connection to DuckDB takes longer to make than a small table to read: give one to read many.
+    """
     if not Path(path).is_file():
         raise InputError(f"there is no table at {path}; run the experiment and collect it first")
-    with duckdb.connect() as connection:
-        columns = connection.execute(f"SELECT * FROM read_parquet({_quoted(str(path))})").fetchnumpy()
+    if connection is None:
+        import duckdb
+
+        with duckdb.connect() as own:
+            return load_table(path, own)
+    columns = connection.execute(f"SELECT * FROM read_parquet({_quoted(str(path))})").fetchnumpy()
     return Table({name: _filled(values) for name, values in columns.items()})
 
 

@@ -201,4 +201,4 @@ def test_evidence_of_part_of_a_grid_says_so(stored: Reproduction) -> None:
     evidence = stored.results["two-layer"]
     story = {field: getattr(evidence.provenance, field) for field in Provenance.__struct_fields__}
     part = Evidence(evidence.table, Provenance(**story | {"planned": 99}))
-    assert "of 99 units" in PAPER.claim("9a").judge({"two-layer": part}).scale
+    assert "of 99 units" in PAPER.claim("9a").judge({"two-layer": part}).extent

@@ -53,7 +53,7 @@ def test_figures_are_drawn_with_their_tables(stored: Reproduction) -> None:
         assert "mathdefault" not in text
         assert len(figure.table) > 0
         assert figure.alternative.endswith(".")
-        assert "quick" in figure.caption
+        assert "Run: all of the small grid." in figure.caption
 
 
 def test_every_figure_has_an_experiment_of_the_paper() -> None:

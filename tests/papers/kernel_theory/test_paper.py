@@ -86,7 +86,7 @@ def test_figures_of_kernels_are_drawn_with_their_tables(state: Reproduction) -> 
         assert text.startswith("<svg")
         assert "mathdefault" not in text
         assert len(figure.table) > 0
-        assert "quick" in figure.caption
+        assert "Run: all of the small grid." in figure.caption
         assert figure.alternative.endswith(".")
 
 

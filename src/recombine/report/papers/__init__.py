@@ -12,5 +12,6 @@ if TYPE_CHECKING:
     from recombine.report.papers.page_text import page_text as page_text
     from recombine.report.papers.terminal import claim_grid as claim_grid
     from recombine.report.papers.terminal import tally as tally
+    from recombine.report.papers.terminal import tally_by_whose as tally_by_whose
 
 open_room(__name__)

@@ -56,7 +56,9 @@ def _parser() -> MarkdownIt:
     parser.inline.ruler.before("escape", "math", _math)
     parser.add_render_rule("math", _math_markup)
     parser.add_render_rule("heading_open", _heading)
-    parser.add_render_rule("table_open", lambda *_: '<div class="scroll" role="region" tabindex="0"><table>\n')
+    parser.add_render_rule(
+        "table_open", lambda *_: '<div class="scroll" role="region" aria-label="Table" tabindex="0">\n<table>\n'
+    )
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     return parser
 

@@ -12,13 +12,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import zip_longest
 
 from recombine.errors import RecombineError, listing
 from recombine.papers.claims import Claim
+from recombine.papers.paper import Plot
 from recombine.papers.reproduce import Reproduction
 from recombine.papers.standing import Standing
 from recombine.report.papers.figure import PaperFigure
-from recombine.report.papers.terminal import HEADINGS, tally_by_whose
+from recombine.report.papers.terminal import tally_by_whose
 
 #: Verdicts that come before all others, in this order.
 FIRST = (Standing.CONTRADICTS, Standing.FAILS, Standing.NOT_COMPARABLE)
@@ -42,25 +44,45 @@ def page_text(state: Reproduction, *, inline: bool = False) -> str:
     >>> print(page_text(Reproduction(paper, paper.claims, {}))[:15])
     # Kernel theory
     """
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, StrictUndefined, TemplateError
 
     page = _Page(state, inline)
     written = (files(state.paper.package) / "page.md").read_text(encoding="utf-8")
-    template = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False).from_string(written)
-    told = tally_by_whose((claim.says, state.outcomes[claim.id].verdict) for claim in state.claims)
-    return template.render(
-        n=page.number,
-        verdict=page.verdict,
-        figure=page.figure,
-        tally=told,
-        statements=page.statements,
-        risks=page.risks,
-    )
+    holes = {"n": page.number, "verdict": page.verdict, "figure": page.figure, "tally": page.tally}
+    holes |= {"statements": page.statements(), "risks": page.risks}
+    environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    try:
+        return environment.from_string(written).render(**holes)
+    except TemplateError as error:
+        raise RecombineError(f"page.md of {state.paper.name}: {error}; there are the holes {listing(holes)}") from error
 
 
 def claims_text(state: Reproduction) -> str:
-    """Return the statements alone, for a page about some of a paper's claims."""
-    return _Page(state, inline=True).statements
+    """Return a page about some of a paper's claims: title, tally, and the statements with their figures.
+
+    Examples
+    --------
+    >>> from recombine.papers import find
+    >>> paper = find("kernel-theory")
+    >>> print(claims_text(Reproduction(paper, paper.chosen(["12"]), {})))  # doctest: +ELLIPSIS
+    # When does compositional structure yield compositional generalization? A kernel theory
+    <BLANKLINE>
+    Lippl and Stachenfeld, ICLR 2025. 1 of the 36 claims of `kernel-theory`.
+    <BLANKLINE>
+    ...
+    """
+    page, paper = _Page(state, inline=True), state.paper
+    some = f"{len(state.claims)} of the {len(paper.claims)} claims of `{paper.name}`"
+    return "\n\n".join(
+        [
+            f"# {paper.title}",
+            f"{paper.citation}. {some}.",
+            f"**{page.tally}.**",
+            "## Statements",
+            page.statements(figures=True),
+            *(["## How far to trust this", page.risks] if page.risks else []),
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -95,19 +117,41 @@ class _Page:
         if not self.inline:
             return f"![{plot.title}]({self.state.paper.name}/{name}.svg)\n\n*{caption}*"
         drawing = re.sub(r"\n\s*\n", "\n", figure.svg())  # a blank line would end the block of HTML
-        return f'<figure id="figure-{name}">\n{drawing}\n<figcaption>{html.escape(caption)}</figcaption>\n</figure>'
+        plate = f'<div class="scroll plate" tabindex="0" role="region" aria-label="Figure">{drawing}</div>'
+        return f'<figure id="figure-{name}">\n{plate}\n<figcaption>{html.escape(caption)}</figcaption>\n</figure>'
 
     @property
-    def statements(self) -> str:
-        """The paper's statements by theme, those that did not come out on top, then ours."""
+    def tally(self) -> str:
+        """How many claims stand where, by whose they are."""
+        return tally_by_whose((claim.says, self._verdict(claim)) for claim in self.state.claims)
+
+    def statements(self, *, figures: bool = False) -> str:
+        """The paper's statements by theme, those that did not come out on top, then ours.
+
+        With figures, each that can be drawn stands below the first table that has a claim which names it.
+        """
         claims = self.state.claims
         amiss = [claim for claim in claims if not claim.ours and self._verdict(claim) in FIRST]
-        parts = [self._table("Not as stated", sorted(amiss, key=lambda claim: FIRST.index(self._verdict(claim))))]
         rest = [claim for claim in claims if not claim.ours and claim not in amiss]
-        for theme in dict.fromkeys(claim.theme for claim in rest):
-            parts.append(self._table(theme or "The paper's statements", [one for one in rest if one.theme == theme]))
-        parts.append(self._table("Ours", [claim for claim in claims if claim.ours]))
+        tables = [
+            ("Not as stated", sorted(amiss, key=lambda claim: FIRST.index(self._verdict(claim)))),
+            *(
+                (theme or "The paper's statements", [claim for claim in rest if claim.theme == theme])
+                for theme in dict.fromkeys(claim.theme for claim in rest)
+            ),
+            ("Ours", [claim for claim in claims if claim.ours]),
+        ]
+        parts, shown = [], set[str]()
+        for title, listed in tables:
+            plots = [plot for plot in self._plots(listed) if figures and plot.name not in shown]
+            shown |= {plot.name for plot in plots}
+            parts += [self._table(title, listed), *(self.figure(plot.name) for plot in plots)]
         return "\n\n".join(part for part in parts if part)
+
+    def _plots(self, claims: Sequence[Claim]) -> list[Plot]:
+        """Return the figures that claims name and that can be drawn, in the paper's order."""
+        named = {name for claim in claims for name in claim.figures}
+        return [plot for plot in self.state.paper.figures if plot.name in named and plot.drawable(self.state.results)]
 
     @property
     def risks(self) -> str:
@@ -128,27 +172,30 @@ class _Page:
 
     def _row(self, claim: Claim) -> str:
         outcome = self.state.outcomes[claim.id]
-        measured = "<br>".join(_cell(str(part)) for part in outcome.parts) or _cell(f"asked: {claim.expected}")
-        extent = f"<br>*{_cell(outcome.run)}*" if outcome.run else ""
+        asked = f"asked: {claim.expected}" if claim.expected else ""
+        lines = [_cell(line) for line in [str(part) for part in outcome.parts] or [asked] if line]
+        measured = "<br>".join([*lines, *([f"*{_cell(outcome.run)}*"] if outcome.run else [])])
         word = f"{outcome.verdict.symbol} {outcome.verdict.value}"
-        return f"| **{claim.number}** {_cell(claim.statement)} | {measured}{extent} | {word} |"
+        return f"| **{claim.number}** {_cell(claim.statement)} | {measured} | {word} |"
 
     def _note(self, claim: Claim) -> str:
-        detail = self.state.outcomes[claim.id].detail
-        whose = HEADINGS[claim.says].lower() if claim.ours else claim.says
-        source = f" ({claim.source})" if claim.source else ""
-        return f"- **{claim.number}**, {whose}{source}" + (f": {detail}." if detail else ".").replace("..", ".")
+        detail = _cell(self.state.outcomes[claim.id].detail.removesuffix("."))
+        source = f" ({_cell(claim.source)})" if claim.source else ""
+        return f"- **{claim.number}**, {claim.says}{source}{f': {detail}' if detail else ''}."
 
 
 def _risk(claim: Claim) -> str:
     parts = [
         "Written after seeing the data, so no test." if claim.exploratory else "",
-        f"Bound moved: {claim.moved}." if claim.moved else "",
-        claim.risk,
+        f"Bound moved: {claim.moved.removesuffix('.')}." if claim.moved else "",
+        f"{claim.risk.removesuffix('.')}." if claim.risk else "",
     ]
-    return " ".join(part for part in parts if part)
+    return _cell(" ".join(part for part in parts if part))
 
 
 def _cell(text: str) -> str:
-    """Make text fit a cell of a Markdown table, so that nothing in it is markup."""
-    return text.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;").replace("_", "\\_")
+    """Make text fit Markdown, in a cell of a table too: nothing in it is markup but formulas between dollars."""
+    parts = re.split(r"(\$[^\s$](?:[^$]*[^\s$])?\$)", text)
+    plain = (re.sub(r"[|*_$]", r"\\\g<0>", part).replace("<", "&lt;") for part in parts[::2])
+    formulas = (part.replace("|", r"\vert ") for part in parts[1::2])
+    return "".join(piece for pair in zip_longest(plain, formulas, fillvalue="") for piece in pair)

@@ -78,7 +78,7 @@ def beside_bounds(claim: Claim, outcome: Outcome) -> list[str]:
     ['expected: largest difference below 1e-6']
     """
     if not outcome.parts:
-        return [f"expected: {claim.expected}"]
+        return [f"expected: {claim.expected}"] if claim.expected else []
     return [str(part) for part in outcome.parts]
 
 
@@ -122,7 +122,7 @@ def tally(standings: Iterable[Standing]) -> str:
     words = {
         Standing.HOLDS: ("holds", "hold"),
         Standing.FAILS: ("fails", "fail"),
-        Standing.CONTRADICTS: ("contradicts the paper", "contradict the paper"),
+        Standing.CONTRADICTS: ("contradicted", "contradicted"),
         Standing.NOT_COMPARABLE: ("not comparable", "not comparable"),
         Standing.NOT_RUN: ("not run", "not run"),
     }
@@ -174,7 +174,7 @@ def paper_lines(paper: Paper, record: Mapping[str, Recorded] | None) -> list[str
 
 
 def claim_entries(paper: Paper, record: Mapping[str, Recorded]) -> list[dict[str, object]]:
-    """Return every claim of a paper with whose it is, where it is said, its bounds, and where it stands on record.
+    """Return every claim of a paper with all that is known of it, and where it stands on record.
 
     Examples
     --------
@@ -194,10 +194,18 @@ def claim_entries(paper: Paper, record: Mapping[str, Recorded]) -> list[dict[str
                 "statement": claim.statement,
                 "says": claim.says,
                 "source": claim.source,
+                "theme": claim.theme,
                 "verdict": known.verdict if known else Standing.NOT_RUN.value,
+                "quick_verdict": known.quick if known else Standing.NOT_RUN.value,
                 "measured": known.measured if known else "",
                 "bounds": claim.expected,
+                "means": claim.means,
+                "incomparable": claim.incomparable,
                 "exploratory": claim.exploratory,
+                "moved": claim.moved,
+                "risk": claim.risk,
+                "figures": list(claim.figures),
+                "experiment": claim.reads,
                 "scale": known.scale if known else "",
                 "units_run": ran,
                 "units_planned": planned,
