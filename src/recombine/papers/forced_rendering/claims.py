@@ -1,7 +1,7 @@
 """Forced rendering: all claims.
 
 Bounds are for the released sizes (28 x 28 pixels, a hole of 17 x 17); where 16 x 16 pixels ask for another, it follows.
-The paper prints few numbers, so bounds are ours unless they stand under ``published``; sources say where a statement is.
+The paper prints few numbers, so that bounds are ours; sources say where a statement stands.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ CLAIMS = claims(
         },
         means="Two routes agree: images in the hole are less like pasted ones than images on the donut, in every "
         "network, and the best sum of seen images leaves most of their error. Failure is general, pasting is not",
-        moved="the correlation with the pasted image below 0.2 was all that was asked; the control on the donut and the "
+        moved="a correlation with the pasted image below 0.2 was all that was asked; the control on the donut and the "
         "second route came after the data",
         risk="The released test of ramps has ten layers of 128 filters and 20,000 draws; ours four of 64 and 2,000. "
         "With two to ten layers of 64 filters no ramp network pastes either (45 networks).",
@@ -302,7 +302,7 @@ CLAIMS = claims(
         reads="efficiency",
         measure=efficiency.stripe_saving,
         expect={"times fewer bumps": AtLeast(4)},
-        risk="Trained on G, where the released scaling scripts paint 1 - G. Three seeds at side 32, which differ widely.",
+        risk="Trained on G; the released scaling scripts paint 1 - G. Three seeds at side 32, which differ widely.",
         theme=REMEDIES,
         figure="efficiency",
     ),

@@ -82,7 +82,10 @@ def embedding_pictures(unit: Unit) -> Rows:
     setting, world, network, trained = _trained_low_rank(unit)
     side, first = world.side, setting["corner"]
     x, y = first + round((side - first) / 3), first + round(2 * (side - first) / 3)
-    about = {name: setting[name] for name in ("penalty", "side", "corner", "target")} | {"column of x": x, "line of y": y}
+    about = {name: setting[name] for name in ("penalty", "side", "corner", "target")} | {
+        "column of x": x,
+        "line of y": y,
+    }
     truth = upright(world).images([[x, y]]).reshape(side, side)
     owned = [network.embedding(trained.parameters, name).double().detach().cpu().numpy() for name in ("x", "y")]
     rows: Rows = []

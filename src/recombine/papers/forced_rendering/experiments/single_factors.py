@@ -1,4 +1,4 @@
-"""Forced rendering, the released superposition test: what a decoder paints for x alone and for y alone, and their sum."""
+"""Forced rendering, the released superposition test: what a decoder paints for x alone and y alone, and their sum."""
 
 from __future__ import annotations
 

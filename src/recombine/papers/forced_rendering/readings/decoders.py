@@ -117,7 +117,7 @@ def _pasting(rows: Table) -> tuple[dict[str, Any], float]:
 @reads_one_target
 def additive_stand_in(rows: Table) -> Measured:
     """Return how much of a one-hot decoder's error in the hole the additive kernel leaves unexplained."""
-    models = {model: rows.only(code="one-hot", model=model) for model in ("cnn", "mlp")}
+    models = {model.upper(): rows.only(code="one-hot", model=model) for model in ("cnn", "mlp")}
     others = _convolutional(rows).but(code="one-hot").by("code")
     numbers = {"share of the error left": ratios_of(models, "stand-in error", "unseen error")}
     if others:

@@ -22,7 +22,6 @@ from recombine.papers.seeds import several
 from recombine.papers.values import text_of
 from recombine.tables.table import Table
 
-
 #: Share of their energy from which embeddings are called stripes.
 STRIPED = 0.9
 
