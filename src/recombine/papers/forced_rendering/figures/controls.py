@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def _draw_rotation(canvas: Canvas, table: Table) -> None:
     heights = np.arange(len(table))[::-1]
     for name, (mark, face, edge) in marks.items():
         spread = np.nan_to_num(table[f"{name} 2se"])
-        style = {"color": edge, "markerfacecolor": face, "fmt": mark, "capsize": 3}
+        style: dict[str, Any] = {"color": edge, "markerfacecolor": face, "fmt": mark, "capsize": 3}
         axes.errorbar(table[name], heights, xerr=spread, label=ROTATION_MEASURES[name], **style)
     axes.set(xlabel="mean squared error per pixel in the gap", xlim=(0, None), ylim=(-0.6, len(table) - 0.4))
     axes.set_yticks(heights, [f"gap {gap}°" for gap in table["gap"].tolist()])

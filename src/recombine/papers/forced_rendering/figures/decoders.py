@@ -94,7 +94,8 @@ def _draw_codes(canvas: Canvas, table: Table) -> None:
         if row["model"] == "cnn" and row["code"] in DEMO_ERRORS
     ]
     if known:
-        mark_published(right, *zip(*known, strict=True), label="released notebooks")
+        errors, heights = zip(*known, strict=True)
+        mark_published(right, errors, heights, "released notebooks")
         right.legend(frameon=False, fontsize=11, loc="lower left", handletextpad=0.2)
     right.axvline(1, color=SOFT, linewidth=1, linestyle=":", marker="")
     left.set(xlabel="correlation of what is painted in the hole", xlim=(-0.15, 1.05))
