@@ -19,7 +19,8 @@ WORDS = {
     "error over blank": "mean squared error over that of an empty image",
     "pasted image": "the mean seen image of the column plus that of the row",
     "cross": "the seen places in the same column or row",
-    "F, F_K": "how orthogonal the directions of two factors are, and how much of a kernel is a product of one per factor",
+    "F": "how orthogonal the directions are in which two factors move a layer or image; 1 at most",
+    "F_K": "how much of a kernel is a product of one kernel per factor; 1 at most",
     "area ratio": "the area that a unit square of places becomes in the hole, over that on the donut",
     "components": "outer products that a value's image is a sum of, counted by the entropy of their weights",
 }

@@ -71,7 +71,7 @@ def kernel_diagnosis(rows: Table) -> Measured:
         "median F_K, failing": middle["failing"],
     }
     detail = f"{several(len(known), 'network')} with and without stripes, {int(good.sum())} of which compose"
-    return Measured(numbers, f"{detail}; ranked above: 0.5 is chance")
+    return Measured(numbers, f"{detail}; ranked above: 0.5 is chance", scale=image_size(rows))
 
 
 @reads_one_target
