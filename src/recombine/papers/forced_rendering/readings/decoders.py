@@ -125,7 +125,7 @@ def additive_stand_in(rows: Table) -> Measured:
     return Measured(numbers, "error of the kernel's prediction of the output over the output's own error")
 
 
-def single_factor_sums(rows: Table) -> Measured:
+def sums_of_single_factors(rows: Table) -> Measured:
     """Return how much decoders paint, in the hole, what they paint for x alone plus what they paint for y alone."""
     codes = rows.by("code")
     summed, seen, right = (means_of(codes, name) for name in ("summed", "summed seen", "correlation"))
