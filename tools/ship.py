@@ -8,7 +8,7 @@ writes the folders ``trips/1``, ``trips/2``, ..., each small enough for one trip
 There, with all of them at hand (each holds this script, which needs only numpy)::
 
     python3 trips/1/ship.py unpack job trips/*
-    python3 job/ship.py run forced-rendering --minutes 20 --only 6,7
+    python3 job/ship.py run forced-rendering --minutes 20 --only 7,9
 
 runs units that neither the results nor the store in ``job/store`` have, in as many processes as get most done, and
 keeps ``job/home/home-1.tar.gz`` up to date. Here again::

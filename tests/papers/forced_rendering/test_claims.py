@@ -11,38 +11,66 @@ import pytest
 
 from recombine.papers import Standing, find
 from recombine.papers.bounds import Below
-from recombine.papers.forced_rendering.readings.efficiency import bumps_needed, power_law
-from recombine.papers.forced_rendering.readings.rows import means_of, row_mean
+from recombine.papers.forced_rendering.readings.efficiency import bumps_by_side, bumps_needed, power_law
+from recombine.papers.forced_rendering.readings.geometry import ranked_above
+from recombine.papers.forced_rendering.readings.rows import means_of, one_target, row_mean
 from recombine.papers.results import Evidence, load_all_evidence
 from recombine.report.papers.figure import PaperFigure
 from recombine.tables.table import Table
 
 PAPER = find("forced-rendering")
 ROOT = Path(__file__).parents[3]
-FAILED = ("7", "12a", "15a")
-CONTRADICTED = ("4", "11", "12b", "13", "15b")
+#: Where claims stand that do not hold; "7b" and "15a" are ours.
+STANDINGS = {
+    "4b": Standing.CONTRADICTS,
+    "7b": Standing.FAILS,
+    "12a": Standing.FAILS,
+    "15a": Standing.FAILS,
+    "15b": Standing.NOT_COMPARABLE,
+}
+#: Experiments that were run at quick scale, or in part.
+SMALL = ("single-factors", "embeddings")
 Mask = Callable[[Table], Any]
 
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Evidence]:
-    return load_all_evidence(ROOT / "results", PAPER.name, PAPER.by_name, ("full",))
+    return load_all_evidence(ROOT / "results", PAPER.name, PAPER.by_name, ("full", "quick"))
 
 
 def test_networks_were_trained_on_the_gpu_and_nothing_is_missing(results: dict[str, Evidence]) -> None:
     assert set(results) == set(PAPER.by_name)
     trained = [name for name, evidence in results.items() if "cuda" in evidence.provenance.device]
     assert len(trained) == 12
-    for name, evidence in results.items():
+    assert set(results) == {*trained, *SMALL}
+    for name in trained:
+        evidence = results[name]
         assert len(evidence.provenance.settings) == len(PAPER.by_name[name].units("full"))
 
 
 @pytest.mark.parametrize("number", [claim.number for claim in PAPER.claims])
 def test_committed_results_say_what_the_page_says(results: dict[str, Evidence], number: str) -> None:
-    outcome = PAPER.claim(number).judge(results)
-    expected = Standing.FAILS if number in FAILED else Standing.HOLDS
-    assert outcome.verdict is (Standing.CONTRADICTS if number in CONTRADICTED else expected), outcome
-    assert outcome.scale == "full"
+    claim = PAPER.claim(number)
+    outcome = claim.judge(results)
+    assert outcome.verdict is STANDINGS.get(number, Standing.HOLDS), outcome
+    assert outcome.scale == "full" or claim.reads in SMALL
+
+
+def test_the_page_names_every_statement_that_did_not_come_out() -> None:
+    page = (ROOT / "docs" / "papers" / "forced-rendering.md").read_text(encoding="utf-8")
+    rows = {line.split()[1].strip("*"): line for line in page.splitlines() if line.startswith("| **")}
+    assert set(rows) == {claim.number for claim in PAPER.claims}
+    for number, line in rows.items():
+        assert STANDINGS.get(number, Standing.HOLDS).value in line.rpartition(" | ")[2]
+
+
+def test_every_claim_says_whose_it_is_and_where_it_stands() -> None:
+    themes = {claim.theme for claim in PAPER.claims}
+    assert "" not in themes
+    assert 3 <= len(themes) <= 6
+    for claim in PAPER.claims:
+        assert claim.source or claim.ours
+        assert not (claim.ours and STANDINGS.get(claim.number) is Standing.CONTRADICTS)
 
 
 def _where(**values: Any) -> Mask:
@@ -67,33 +95,29 @@ BENT: dict[str, tuple[Mask, str, Callable[[Any], Any], Standing]] = {
     "1": (_where(model="cnn", code="scaled-ramp"), "relative error", _add(-0.1), Standing.FAILS),
     "2": (_where(model="cnn", code="one-hot"), "seen error", _add(2e-4), Standing.FAILS),
     "3": (_where(model="cnn", code="one-hot"), "correlation", _add(0.1), Standing.FAILS),
-    "4": (_where(model="cnn"), "pasted", _set(0.5), Standing.HOLDS),
-    "5a": (_where(factors=3), "difference", _add(1e-6), Standing.FAILS),
-    "5b": (_where(model="cnn", code="one-hot"), "stand-in error", lambda values: 3 * values, Standing.FAILS),
-    "6a": (_where(side=28), "F_K", _add(1e-3), Standing.FAILS),
-    "6b": (_where(representation="images"), "F_K", _add(-1e-6), Standing.FAILS),
-    "6c": (_where(representation="images"), "kernel one pixel off", _add(1e-3), Standing.FAILS),
-    "7": (_where(last=True, stripes=0), "factorization", _add(-0.1), Standing.HOLDS),
+    "4a": (_where(model="cnn", code="positional"), "pasted", _add(-0.2), Standing.FAILS),
+    "4b": (_where(model="cnn"), "pasted", _set(0.5), Standing.HOLDS),
+    "5": (_where(model="cnn", code="one-hot"), "stand-in error", lambda values: 3 * values, Standing.FAILS),
+    "7a": (_where(last=True, stripes=0), "factorization", _add(-0.1), Standing.FAILS),
+    "7b": (_where(last=True, code="one-hot"), "volume ratio", _set(0.3), Standing.HOLDS),
     "8": (_where(layer=6, code="bump", stripes=0), "additive share", _add(0.05), Standing.FAILS),
     "9a": (_striped, "correlation", _add(-0.3), Standing.FAILS),
     "10": (_where(code="scaled-ramp"), "correlation", _add(0.25), Standing.FAILS),
     "9b": (_where(code="bump", stripes=0), "correlation", _add(0.1), Standing.FAILS),
-    "11": (lambda table: table["margin"] > 0, "unseen peaks", _add(0.3), Standing.HOLDS),
+    "11": (lambda table: table["margin"] > 0, "unseen peaks", _add(0.3), Standing.FAILS),
     "12a": (_where(penalty="both", seed=0), "unseen peaks", _set(1.0), Standing.HOLDS),
-    "12b": (_where(penalty="entropy"), "unseen peaks", _set(0.95), Standing.HOLDS),
-    "13": (_where(model="pixel"), "unseen peaks", _set(0.3), Standing.HOLDS),
+    "12b": (_where(penalty="entropy"), "unseen peaks", _set(0.95), Standing.FAILS),
+    "12c": (_where(penalty="variance"), "striped", _set(0.1), Standing.FAILS),
+    "12d": (_where(penalty="both"), "unseen peaks", _set(0.3), Standing.FAILS),
+    "13": (_where(model="pixel", code="bump"), "unseen peaks", _set(0.9), Standing.FAILS),
     "14": (_where(hole_side=5), "unseen peaks", _add(-0.1), Standing.FAILS),
     "15a": (_where(side=32, stripes=1), "correlation", _set(0.95), Standing.HOLDS),
-    "15b": (_where(side=12, stripes=0), "correlation", _set(0.95), Standing.FAILS),
     "16": (_where(gap="100-200"), "error to blend", lambda values: 2 * values, Standing.FAILS),
     "17": (_where(code="bump"), "seen error", lambda values: 20 * values, Standing.FAILS),
-    "18": (_where(hole_side=17), "OOD error", _add(-1e-4), Standing.FAILS),
-    "19": (_where(hole_side=17), "correlation with column plus row", _add(-0.1), Standing.FAILS),
-    "20": (_where(length=1.0), "OOD correlation", _add(0.1), Standing.FAILS),
-    "21": (_where(length=1.0), "difference from radial", _add(1e-6), Standing.FAILS),
-    "22": (_where(representation="images"), "additive share", _add(1e-3), Standing.FAILS),
     "23": (_where(model="cnn", depth=10), "unseen peaks", _set(0.9), Standing.FAILS),
     "24": (_where(picture="error", stripes=0), "value", _add(0.3), Standing.FAILS),
+    "25": (_striped, "kernel factorization", lambda values: 1 - values, Standing.FAILS),
+    "26": (_where(code="one-hot"), "summed", _add(-0.9), Standing.FAILS),
 }
 
 
@@ -114,28 +138,45 @@ def test_checks_turn_when_their_rows_do(results: dict[str, Evidence], number: st
 
 
 def test_every_check_is_bent() -> None:
-    assert set(BENT) == {claim.number for claim in PAPER.claims}
+    # 15b is shown and not judged.
+    assert set(BENT) == {claim.number for claim in PAPER.claims} - {"15b"}
 
 
-def test_f_is_contradicted_only_next_to_decoders_that_compose(results: dict[str, Evidence]) -> None:
-    # On 1 - G the area of one-hot decoders, 0.46, is not below the bound, so that nothing is contradicted there.
-    rows = _bend(results["layers"].table, _where(code="one-hot", last=True), "volume ratio", _set(0.3))
-    assert PAPER.claim("7").read(rows).verdict is Standing.CONTRADICTS
+def test_f_is_compared_with_decoders_that_compose(results: dict[str, Evidence]) -> None:
+    rows = results["layers"].table
     control = _bend(rows, lambda table: table["stripes"] > 0, "factorization", _add(-0.05))
     for table in (control, rows.where(rows["stripes"] == 0)):
-        outcome = PAPER.claim("7").read(table)
-        assert outcome.verdict is Standing.FAILS
-        assert "tell them apart" not in outcome.detail
+        assert PAPER.claim("7a").read(table).verdict is Standing.FAILS
 
 
-def test_a_wide_interval_of_the_exponent_contradicts_nothing(results: dict[str, Evidence]) -> None:
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("pasted", 0.25), ("pasted seen", 0.05), ("stand-in error", 1e-3)],
+    ids=["high", "more", "sum"],
+)
+def test_ramps_speak_against_the_statement_only_by_both_routes(
+    results: dict[str, Evidence], column: str, value: float
+) -> None:
+    ramps = lambda table: np.isin(table["code"], ("ramp", "scaled-ramp")) & (table["model"] == "cnn")  # noqa: E731
+    table = _bend(results["donut"].table, ramps, column, _set(value))
+    assert PAPER.claim("4b").read(table).verdict is not Standing.CONTRADICTS
+
+
+def test_no_ramp_network_of_any_depth_pastes(results: dict[str, Evidence]) -> None:
+    rows = one_target(results["depth"].table).only(model="cnn", code="ramp")
+    assert len(rows) == 45
+    assert (rows["pasted"] < rows["pasted seen"]).all()
+
+
+def test_the_exponent_is_shown_and_not_judged(results: dict[str, Evidence]) -> None:
     outcome = PAPER.claim("15b").read(results["efficiency"].table)
     assert "95 % interval: from 1.35, to 2.19" in outcome.value
     assert "not settled" in outcome.detail
-    # An exponent of 2.24 with a standard error of 0.21: two of them stay below 3, the interval by Student's t does not.
-    table = results["efficiency"].table
-    scattered = _bend(table, _where(side=12, stripes=0, bumps=48), "correlation", _set(0.91))
-    assert PAPER.claim("15b").read(scattered).verdict is Standing.FAILS
+    alone = bumps_by_side(results["efficiency"].table, 0)
+    # Why: the cube through the first side asks for more places than the last has.
+    assert alone[12] * (32 / 12) ** 3 > 32**2
+    for number in ("15a", "15b"):
+        assert "trained on G" in PAPER.claim(number).read(results["efficiency"].table).detail
 
 
 def test_without_stripes_both_numbers_must_be_low(results: dict[str, Evidence]) -> None:
@@ -154,16 +195,20 @@ def test_without_stripes_both_numbers_must_be_low(results: dict[str, Evidence]) 
         (_where(penalty="variance"), "unseen peaks", 0.8),
     ],
 )
-def test_one_component_is_contradicted_only_if_every_part_is(
-    results: dict[str, Evidence], chosen: Mask, column: str, value: float
-) -> None:
+def test_the_ablation_needs_every_part(results: dict[str, Evidence], chosen: Mask, column: str, value: float) -> None:
     table = _bend(results["low-rank"].table, chosen, column, _set(value))
     assert PAPER.claim("12b").read(table).verdict is Standing.FAILS
 
 
-def test_a_pixel_mlp_that_only_adds_stripes_contradicts_nothing(results: dict[str, Evidence]) -> None:
+def test_a_pixel_mlp_that_only_adds_stripes_does_not_compose(results: dict[str, Evidence]) -> None:
     added = _bend(results["tokens"].table, _where(model="pixel"), "correlation", _set(0.47))
     assert PAPER.claim("13").read(added).verdict is Standing.FAILS
+
+
+def test_ranks_by_hand() -> None:
+    scores, good = np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False])
+    assert ranked_above(scores, good) == pytest.approx(3.5 / 4)
+    assert np.isnan(ranked_above(scores, np.ones(4, dtype=bool)))
 
 
 def test_networks_are_stripes_exactly_where_they_compose(results: dict[str, Evidence]) -> None:
@@ -212,8 +257,10 @@ def _decoder_rows(**columns: Any) -> list[dict[str, Any]]:
 def test_claims_notice_when_they_are_wrong() -> None:
     codes = ("one-hot", "bump", "positional", "scaled-ramp")
     failing = [row for code in codes for row in _decoder_rows(code=code, pasted=0.1 if "ramp" in code else 0.8)]
+    failing = [{**row, "stand-in error": 3.9e-3} if "ramp" in row["code"] else row for row in failing]
     failing += _decoder_rows(model="mlp")
-    assert [judged(number, failing) for number in ("1", "2", "3", "4", "5b")] == [
+    assert [judged(number, failing) for number in ("1", "2", "3", "4a", "4b", "5")] == [
+        Standing.HOLDS,
         Standing.HOLDS,
         Standing.HOLDS,
         Standing.HOLDS,
@@ -223,13 +270,15 @@ def test_claims_notice_when_they_are_wrong() -> None:
     composing = [{**row, "relative error": 0.01, "inner peaks": 1.0, "correlation": 0.99} for row in failing]
     assert judged("1", composing) is Standing.FAILS
     assert judged("3", composing) is Standing.FAILS
-    assert judged("4", [{**row, "pasted": 0.8} for row in failing]) is Standing.HOLDS
+    assert judged("4b", [{**row, "pasted": 0.8} for row in failing]) is Standing.HOLDS
+    # Right images are like pasted ones to some degree, which is no pasting.
+    assert judged("4a", [{**row, "pasted": 0.4} for row in failing]) is Standing.FAILS
     composing_pixels = _decoder_rows(model="pixel", code="bump", **{"unseen peaks": 1.0, "correlation": 0.9})
-    assert judged("13", composing_pixels) is Standing.CONTRADICTS
-    assert judged("13", _decoder_rows(model="pixel", code="bump")) is Standing.HOLDS
+    assert judged("13", composing_pixels) is Standing.HOLDS
+    assert judged("13", _decoder_rows(model="pixel", code="bump")) is Standing.FAILS
     canvas = _decoder_rows() + _decoder_rows(margin=6)
-    assert judged("11", canvas) is Standing.CONTRADICTS
-    assert judged("11", _decoder_rows() + _decoder_rows(margin=6, **{"unseen peaks": 0.9})) is Standing.HOLDS
+    assert judged("11", canvas) is Standing.HOLDS
+    assert judged("11", _decoder_rows() + _decoder_rows(margin=6, **{"unseen peaks": 0.9})) is Standing.FAILS
 
 
 def test_the_penalty_claim_needs_both_sides() -> None:
@@ -244,16 +293,14 @@ def test_the_penalty_claim_needs_both_sides() -> None:
         ]
 
     assert judged("12a", rows(0.2, 1.0)) is Standing.HOLDS
-    assert judged("12b", rows(0.2, 1.0)) is Standing.CONTRADICTS
+    assert judged("12b", rows(0.2, 1.0)) is Standing.HOLDS
     assert judged("12b", rows(0.2, 0.3)) is Standing.FAILS
     assert judged("12b", rows(0.2, 1.0, components=3.0)) is Standing.FAILS
-    assert judged("12b", rows(0.99, 1.0)) is Standing.HOLDS
+    assert judged("12b", rows(0.99, 1.0)) is Standing.FAILS
 
 
-@pytest.mark.parametrize(
-    ("power", "verdict"), [(2.0, Standing.CONTRADICTS), (3.0, Standing.HOLDS), (1.0, Standing.FAILS)]
-)
-def test_the_exponent_claim_reads_the_power_law(power: float, verdict: Standing) -> None:
+@pytest.mark.parametrize("power", [1.0, 2.0, 3.0])
+def test_the_exponent_is_that_of_the_power_law(power: float) -> None:
     rows = [
         {"side": side, "stripes": stripes, "bumps": bumps, "seed": 0}
         | {"correlation": min(1.0, 0.9 * bumps / (0.5 * side**power if not stripes else side)), "peaks": 1.0}
@@ -261,7 +308,9 @@ def test_the_exponent_claim_reads_the_power_law(power: float, verdict: Standing)
         for stripes in (0, 1)
         for bumps in np.unique(np.geomspace(1, 40_000, 400).round()).tolist()
     ]
-    assert judged("15b", rows) is verdict
+    outcome = PAPER.claim("15b").read(Table.from_rows(rows))
+    assert outcome.verdict is Standing.NOT_COMPARABLE
+    assert float(outcome.parts[0].value) == pytest.approx(power, abs=0.1)
     if power > 1:
         assert judged("15a", rows) is Standing.HOLDS
 
@@ -269,8 +318,6 @@ def test_the_exponent_claim_reads_the_power_law(power: float, verdict: Standing)
 def test_every_experiment_has_a_claim_and_every_setting_trains_something() -> None:
     read = {claim.reads for claim in PAPER.claims}
     assert set(PAPER.by_name) <= read
-    numbers = {claim.number.rstrip("abc") for claim in PAPER.claims}
-    assert {str(number) for number in range(1, 18)} <= numbers
     for experiment in PAPER.experiments:
         assert experiment.units("full")
         assert experiment.units("quick")

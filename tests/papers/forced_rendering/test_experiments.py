@@ -19,7 +19,8 @@ from recombine.papers.forced_rendering.experiments.networks import (
     inner_hole,
     shown_place,
 )
-from recombine.papers.forced_rendering.experiments.remedies import low_rank, nested_rows
+from recombine.papers.forced_rendering.experiments.remedies import embedding_pictures, low_rank, nested_rows
+from recombine.papers.forced_rendering.experiments.single_factors import single_factor_sums
 from recombine.papers.forced_rendering.experiments.training import (
     DEFAULTS,
     decoder_of,
@@ -85,6 +86,22 @@ def test_the_variance_term_composes_and_one_component_does_not() -> None:
     assert found["variance"]["unseen peaks"] > found["entropy"]["unseen peaks"] + 0.3
     assert found["entropy"]["rank"] < 2 < found["variance"]["rank"]
     assert found["variance"]["striped"] > found["entropy"]["striped"]
+
+
+def test_what_is_painted_for_one_factor_alone_adds_up_where_a_decoder_pastes(plain: dict[str, Any]) -> None:
+    row = single_factor_sums(unit(**TINY))[0]
+    assert row["correlation"] == pytest.approx(plain["correlation"])
+    assert row["summed"] > row["correlation"] + 0.3
+
+
+def test_embeddings_are_those_of_the_place_that_is_painted() -> None:
+    small = {"side": 8, "width": 1.0, "corner": 4, "epochs": 60, "rate": 5e-3, "batch": 16, "penalty": "variance"}
+    rows = Table.from_rows(embedding_pictures(unit(**small)))
+    truth = rows.only(picture="truth")
+    brightest = int(np.argmax(truth["value"]))
+    assert (truth["column"][brightest], truth["line"][brightest]) == (rows["column of x"][0], rows["line of y"][0])
+    assert rows["unseen peaks"][0] == pytest.approx(low_rank(unit(**small))[0]["unseen peaks"])
+    assert np.abs(rows.only(picture="x")["value"]).max() == 1
 
 
 def test_layers_start_at_the_code_and_end_at_the_image() -> None:
@@ -176,13 +193,19 @@ def test_figures_are_drawn_from_rows(plain: dict[str, Any], striped: dict[str, A
         for seed in (0, 1)
     ]
     tables = {"donut": more, "hole": more, "stripes": more, "layers": drawn, "pictures": made}
-    tables |= {"efficiency": efficiency, "low-rank": penalties}
+    tables |= {"efficiency": efficiency, "low-rank": penalties, "depth": more}
+    tables["tokens"] = [{**row, "model": "pixel"} for row in more]
+    tables["single-factors"] = [{**row, "summed": 0.9, "summed seen": 0.8} for row in more]
+    tables["embeddings"] = embedding_pictures(unit(penalty="both", side=6, width=1.0, corner=3, epochs=1))
+    errors = {"error to truth": 0.03, "error to blend": 0.01, "blend to truth": 0.03}
+    tables["rotation"] = [{"gap": "160-200", "seed": seed, **errors} for seed in (0, 1)]
+    tables["encoder"] = [{"code": "bump", "seed": seed, "seen right": 1.0, "unseen right": 0.5} for seed in (0, 1)]
     results = {
         name: Evidence(Table.from_rows(rows), Provenance(name, "quick", "", "", "cpu", 1.0, [], {}))
         for name, rows in tables.items()
     }
     shown = [plot for plot in PAPER.figures if plot.drawable(results)]
-    assert len(shown) >= 8
+    assert len(shown) == len(PAPER.figures)
     for plot in shown:
         figure = PaperFigure(plot, results)
         assert figure.svg().startswith("<svg")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,8 @@ VERDICTS = {
     "constant": "the same at every cell",
     "cannot tell": "what could be measured does not settle it",
     "composes": "outputs on unseen cells are right",
+    "composes in part": "outputs on unseen cells are near the right ones, and off by more than a hundredth of their "
+    "variance",
     "does not compose": "outputs on unseen cells are wrong",
 }
 
@@ -210,11 +213,24 @@ def _against_truth(truth: Truth) -> str:
     seen, close = f"{truth.seen_error:.3g} on seen cells", truth.correlation
     tail = f"; correlation {close:.2f}" if close == close else ""
     if truth.relative_error == truth.relative_error:
-        word = "right" if truth.verdict == "composes" else "wrong"
-        scale = f"{truth.relative_error:.2f} of the variance of the right outputs"
-        return f"On unseen cells the outputs are {word}: error {truth.unseen_error:.3g}, {scale}, and {seen}{tail}."
+        word = {"composes": "right", "composes in part": "near the right ones"}.get(truth.verdict, "wrong")
+        times = truth.unseen_error / truth.seen_error if truth.seen_error else 0.0
+        beside = f"{times:,.0f} times that on seen cells ({truth.seen_error:.3g})" if times >= 2 else f"and {seen}"
+        explained = f"they explain {_percent(1 - truth.relative_error)} of the variance of the right outputs"
+        return f"On unseen cells the outputs are {word}: {explained}; error {truth.unseen_error:.3g}, {beside}{tail}."
     word = "right" if truth.verdict == "composes" else "not small enough to be called right"
     return (
         f"On unseen cells the error is {truth.unseen_error:.3g} ({seen}){tail}. The right outputs do not vary there; "
         f"next to their variance over all cells, {truth.variance:.3g}, that is {word}."
     )
+
+
+def _percent(share: float) -> str:
+    """A share in percent, rounded down where it is nearly all; what is left of none is none.
+
+    >>> _percent(0.86), _percent(0.9996), _percent(-0.3)
+    ('86 %', '99.9 %', 'none')
+    """
+    if share <= 0:
+        return "none"
+    return f"{100 * share:.0f} %" if share < 0.99 else f"{math.floor(1000 * share) / 10:g} %"

@@ -13,8 +13,9 @@ from recombine.errors import InputError
 from recombine.measures.activations.grid import ActivationGrid, as_grid
 from recombine.measures.activations.superposition import correlations
 
-#: The largest error on unseen cells, over the variance of the right outputs there, of a model that composes.
-RIGHT = 0.25
+#: The largest error on unseen cells, over the variance of the right outputs there, of outputs that are right, and of
+#: outputs that are near the right ones.
+RIGHT, NEAR = 0.01, 0.25
 #: The same over the variance on all cells, where the right outputs do not vary on unseen ones (one cell, say).
 RIGHT_OVER_ALL = 0.01
 #: A variance below this share of the mean square is rounding.
@@ -50,13 +51,14 @@ class Truth:
 
         Examples
         --------
-        >>> Truth(0.0, 0.1, 0.1, 0.9, 1.0).verdict
-        'composes'
+        >>> [Truth(0.0, share, share, 0.9, 1.0).verdict for share in (0.01, 0.14, 0.9)]
+        ['composes', 'composes in part', 'does not compose']
         >>> Truth(0.0, 0.1, float("nan"), 0.9, 1.0).verdict
         'cannot tell'
         """
         if self.relative_error == self.relative_error:
-            return "composes" if self.relative_error <= RIGHT else "does not compose"
+            near = "composes" if self.relative_error <= RIGHT else "composes in part"
+            return near if self.relative_error <= NEAR else "does not compose"
         return "composes" if self.unseen_error <= RIGHT_OVER_ALL * self.variance else "cannot tell"
 
 

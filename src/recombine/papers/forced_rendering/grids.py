@@ -10,43 +10,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from recombine.papers.forced_rendering.experiments import controls, kernels, networks, remedies
-from recombine.papers.forced_rendering.experiments.training import INVERTED, TARGETS
+from recombine.papers.forced_rendering.experiments import controls, networks, remedies, single_factors
+from recombine.papers.forced_rendering.experiments.training import INVERTED
 from recombine.papers.needs import require_images
 from recombine.runs.experiment import Experiment, grid
 
 NAME = "forced-rendering"
 Settings = list[dict[str, Any]]
 
-
-# Without a network: closed forms, so the quick scale has the size of the paper; the full one adds sizes and holes.
-DONUT: dict[str, Any] = {"side": 28, "width": 1.0, "hole": [6, 22]}
-LENGTHS = [0.5, 1.0, 2.0, 4.0]
-
-KERNEL_EXPERIMENTS = (
-    Experiment(f"{NAME}/representations", kernels.representations, quick=grid(side=28), full=grid(side=[16, 28, 32])),
-    Experiment(
-        f"{NAME}/one-hot-kernel",
-        kernels.one_hot_kernel,
-        quick=[{"sides": [2, 4, 8, 16, 28]}],
-        full=[{"sides": [2, 4, 8, 16, 24, 28, 32, 40]}],
-    ),
-    Experiment(
-        f"{NAME}/additive-kernel",
-        kernels.additive_kernel,
-        quick=[DONUT, {**DONUT, "hole": [10, 18]}, {**DONUT, "hole": [12, 16]}],
-        full=[DONUT]
-        + [{**DONUT, "hole": hole} for hole in ([10, 18], [12, 16], [13, 14], [3, 25])]
-        + [{**DONUT, "width": width} for width in (0.5, 2.0, 3.0)],
-    ),
-    Experiment(f"{NAME}/identity", kernels.identity, quick=grid(seeds=50), full=grid(seeds=500)),
-    Experiment(
-        f"{NAME}/product-kernel",
-        kernels.product_kernel,
-        quick=[{**DONUT, "target": target, "lengths": LENGTHS} for target in TARGETS],
-        full=[{**DONUT, "target": target, "lengths": [0.25, *LENGTHS, 3.0]} for target in TARGETS],
-    ),
-)
 
 SEEDS, FEWER, TWO = list(range(5)), list(range(3)), [0, 1]
 SMALL: dict[str, Any] = {"side": 16, "hole": [3, 12], "draws": 0, "hidden": 16, "depth": 2, "epochs": 60, "seeds": TWO}
@@ -95,6 +66,9 @@ UNHELPED = (
 #: The pixel MLP of the released script, and of a size for a laptop.
 PIXEL = {"model": "pixel", "hidden": 256, "decay": 1e-4, "epochs": 100}
 SMALL_PIXEL = {"model": "pixel", "hidden": 64, "decay": 1e-4, "epochs": 60, "rate": 3e-3}
+#: The low-rank network for a laptop, and the seed of the released notebook.
+SMALL_LOW_RANK = {"side": 16, "width": 1.0, "corner": 6, "epochs": 120, "rate": 2e-3}
+RELEASED_SEED = 42
 #: The released stripe script: eight layers, twenty epochs, a canvas of 40 pixels cropped to 28.
 SCRIPT = {"depth": 8, "epochs": 20}
 #: Bumps trained on as multiples of the side of the image, alone and with stripes.
@@ -112,7 +86,7 @@ def _efficiency(shares: dict[int, tuple[float, ...]], sides: dict[int, list[int]
     ]
 
 
-NETWORK_EXPERIMENTS = (
+EXPERIMENTS = (
     Experiment(
         f"{NAME}/donut",
         networks.bump_decoders,
@@ -157,6 +131,13 @@ NETWORK_EXPERIMENTS = (
         ],
     ),
     Experiment(
+        f"{NAME}/single-factors",
+        single_factors.single_factor_sums,
+        quick=[{**SMALL, **WIDE_HOLE, "code": code, "target": INVERTED, "seeds": FEWER} for code in CODES[:2]],
+        # One seed a unit, as above.
+        full=[one for seed in SEEDS for one in _released(*_codes("one-hot", "bump"), seeds=[seed])],
+    ),
+    Experiment(
         f"{NAME}/hole",
         networks.bump_decoders,
         quick=_small(*({"hole": hole, "epochs": 40, "seeds": [0]} for hole in ([6, 9], [3, 12]))),
@@ -199,11 +180,14 @@ NETWORK_EXPERIMENTS = (
     Experiment(
         f"{NAME}/low-rank",
         remedies.low_rank,
-        quick=[
-            {"penalty": penalty, "side": 16, "width": 1.0, "corner": 6, "epochs": 120, "rate": 2e-3} | {"seeds": FEWER}
-            for penalty in remedies.PENALTIES
-        ],
+        quick=[{"penalty": penalty, **SMALL_LOW_RANK, "seeds": FEWER} for penalty in remedies.PENALTIES],
         full=[{"penalty": penalty, "seeds": SEEDS} for penalty in remedies.PENALTIES],
+    ),
+    Experiment(
+        f"{NAME}/embeddings",
+        remedies.embedding_pictures,
+        quick=[{"penalty": penalty, **SMALL_LOW_RANK, "seeds": [RELEASED_SEED]} for penalty in remedies.PENALTIES],
+        full=[{"penalty": penalty, "seeds": [RELEASED_SEED]} for penalty in remedies.PENALTIES],
     ),
     Experiment(
         f"{NAME}/efficiency",
@@ -228,5 +212,3 @@ NETWORK_EXPERIMENTS = (
         full=[{"code": code, "epochs": 20, "seeds": SEEDS} for code in ("one-hot", "bump", "scaled-ramp")],
     ),
 )
-
-EXPERIMENTS = (*KERNEL_EXPERIMENTS, *NETWORK_EXPERIMENTS)

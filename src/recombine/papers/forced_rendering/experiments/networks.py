@@ -42,7 +42,7 @@ def bump_decoders(unit: Unit) -> Rows:
     >>> row["hole side"], row["relative error"] > 0.5
     (4, True)
     """
-    about, world, trained = _trained(unit)
+    about, world, trained = trained_unit(unit)
     about["hole side"] = int((~world.seen()).any(axis=0).sum())
     return [
         {**about, "seed": seed, **painting_scores(outputs, upright(world)), **_shapes(outputs, world)}
@@ -50,8 +50,8 @@ def bump_decoders(unit: Unit) -> Rows:
     ]
 
 
-def _trained(unit: Unit) -> tuple[dict[str, Any], BumpWorld, Any]:
-    """What rows say about a unit's networks, their world, and the networks."""
+def trained_unit(unit: Unit) -> tuple[dict[str, Any], BumpWorld, Any]:
+    """Return what rows say about a unit's networks, their world, and the networks."""
     setting = {**DEFAULTS, **unit.setting}
     world = world_of(setting)
     return {name: setting[name] for name in ABOUT}, world, train_decoders(unit, setting, world)
@@ -129,7 +129,7 @@ def decoder_layers(unit: Unit) -> Rows:
     >>> [row["layer"] for row in decoder_layers(Unit("layers", 1, {**tiny, "seeds": [0]}))]
     [0, 1, 2]
     """
-    about, world, trained = _trained(unit)
+    about, world, trained = trained_unit(unit)
     code = world.grid().codes.reshape(world.side, world.side, -1)
     rows: Rows = []
     for place, seed in enumerate(unit.seeds):
@@ -166,7 +166,7 @@ def decoder_pictures(unit: Unit) -> Rows:
     >>> len(rows), sorted({row["picture"] for row in rows})
     (256, ['error', 'output', 'pasted', 'truth'])
     """
-    about, world, trained = _trained(unit)
+    about, world, trained = trained_unit(unit)
     x, y = shown_place(world)
     about |= {"hole from": int(world.hole.low), "hole to": int(world.hole.high) - 1, "x": x, "y": y}
     return [

@@ -43,14 +43,7 @@ def low_rank(unit: Unit) -> Rows:
     >>> [(row["penalty"], row["seed"]) for row in low_rank(Unit("low-rank", 1, tiny))]
     [('both', 0), ('both', 1)]
     """
-    from recombine.nets.decoders.low_rank import LowRankDecoder
-
-    setting = {**DEFAULTS, **LOW_RANK, **unit.setting}
-    world = world_of(setting)
-    entropy, variance = PENALTIES[setting["penalty"]]
-    network = LowRankDecoder(setting["side"], entropy=entropy, variance=variance)
-    codes, images = arrays_of(world, setting, [0])
-    trained = train_networks(network, unit, setting, codes[0], images[0], convolutional=False)
+    setting, world, network, trained = _trained_low_rank(unit)
     before = network.components(trained.ensemble.initial()[0]).tolist()
     after = network.components(trained.parameters).tolist()
     striped = _striped(network, trained.parameters)
@@ -60,6 +53,54 @@ def low_rank(unit: Unit) -> Rows:
         | {"rank before": before[place], "rank": after[place], "striped": striped[place]}
         for place, (seed, outputs) in enumerate(zip(unit.seeds, outputs_of(trained, world), strict=True))
     ]
+
+
+def _trained_low_rank(unit: Unit) -> tuple[dict[str, Any], BumpWorld, Any, Any]:
+    """Return a unit's full setting, its world, architecture and trained networks."""
+    from recombine.nets.decoders.low_rank import LowRankDecoder
+
+    setting = {**DEFAULTS, **LOW_RANK, **unit.setting}
+    world = world_of(setting)
+    entropy, variance = PENALTIES[setting["penalty"]]
+    network = LowRankDecoder(setting["side"], entropy=entropy, variance=variance)
+    codes, images = arrays_of(world, setting, [0])
+    return setting, world, network, train_networks(network, unit, setting, codes[0], images[0], convolutional=False)
+
+
+def embedding_pictures(unit: Unit) -> Rows:
+    """Pictures of low-rank networks: the images that one x and one y own, and what is painted where they meet.
+
+    One row per pixel. "picture" says which: "x", "y" (embeddings, each divided by its largest size), "output", "truth".
+
+    Examples
+    --------
+    >>> tiny = {"penalty": "both", "side": 6, "width": 1.0, "corner": 3, "epochs": 1, "seeds": [42]}
+    >>> rows = embedding_pictures(Unit("embeddings", 1, tiny))
+    >>> len(rows), sorted({row["picture"] for row in rows})
+    (144, ['output', 'truth', 'x', 'y'])
+    """
+    setting, world, network, trained = _trained_low_rank(unit)
+    side, first = world.side, setting["corner"]
+    x, y = first + round((side - first) / 3), first + round(2 * (side - first) / 3)
+    about = {name: setting[name] for name in ("penalty", "side", "corner", "target")} | {
+        "column of x": x,
+        "line of y": y,
+    }
+    truth = upright(world).images([[x, y]]).reshape(side, side)
+    owned = [network.embedding(trained.parameters, name).double().detach().cpu().numpy() for name in ("x", "y")]
+    rows: Rows = []
+    for place, (seed, outputs) in enumerate(zip(unit.seeds, outputs_of(trained, world), strict=True)):
+        pictures = {"x": owned[0][place, x], "y": owned[1][place, y]}
+        shown = {name: picture / np.abs(picture).max() for name, picture in pictures.items()}
+        shown |= {"output": outputs[x, y], "truth": truth}
+        peaks = painting_scores(outputs, upright(world))["unseen peaks"]
+        rows += [
+            {**about, "seed": seed, "unseen peaks": peaks, "picture": name, "line": line, "column": column}
+            | {"value": float(value)}
+            for name, picture in shown.items()
+            for (line, column), value in np.ndenumerate(np.round(picture.reshape(side, side), 4))
+        ]
+    return rows
 
 
 def _striped(network: Any, parameters: Any) -> list[float]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recombine.papers.forced_rendering.figures import decoders, pictures, remedies
+from recombine.papers.forced_rendering.figures import controls, decoders, diagnosis, pictures, remedies
 
-FIGURES = (*pictures.FIGURES, *decoders.FIGURES, *remedies.FIGURES)
+FIGURES = (*pictures.FIGURES, *decoders.FIGURES, *diagnosis.FIGURES, *remedies.FIGURES, *controls.FIGURES)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 INK, SOFT = "#20242b", "#666d78"
 #: What captions say about the target of training.
-TARGET = "Trained on 1 - G, the released target, and turned back; at quick scale on G."
+TARGET = "Trained on 1 - G (at quick scale on G)."
 
 
 def conditions(table: Table) -> dict[str, Table]:
@@ -27,9 +27,14 @@ def conditions(table: Table) -> dict[str, Table]:
     return {f"{code}, with stripes" if stripes else code: rows for (code, stripes), rows in found}
 
 
-def _picture(table: Table, name: str) -> FloatArray:
-    """One picture (side, side) from its rows."""
-    rows = table.only(picture=name)
+def picture_of(rows: Table) -> FloatArray:
+    """Return one picture (lines, columns) from its rows.
+
+    Examples
+    --------
+    >>> picture_of(Table({"line": [0, 1], "column": [1, 0], "value": [0.5, 2.0]})).tolist()
+    [[0.0, 0.5], [2.0, 0.0]]
+    """
     picture = np.zeros((int(rows["line"].max()) + 1, int(rows["column"].max()) + 1))
     picture[rows["line"], rows["column"]] = rows["value"]
     return picture
@@ -43,7 +48,7 @@ def _show(axes: Axes, rows: Table, name: str, darkest: float) -> AxesImage:
     size = high - low + 1
     axes.grid(visible=False)
     axes.add_patch(Rectangle((low - 0.5, low - 0.5), size, size, fill=False, edgecolor="#d1495b", linewidth=1.2))
-    return axes.imshow(_picture(rows, name), cmap="Greys", vmin=0, vmax=darkest, interpolation="nearest")
+    return axes.imshow(picture_of(rows.only(picture=name)), cmap="Greys", vmin=0, vmax=darkest, interpolation="nearest")
 
 
 def _draw_pictures(canvas: Canvas, table: Table) -> None:
@@ -65,7 +70,7 @@ def _draw_pictures(canvas: Canvas, table: Table) -> None:
 def _say_pictures(table: Table) -> str:
     parts = []
     for title, rows in conditions(table).items():
-        truth, output = (_picture(rows, name).ravel() for name in ("truth", "output"))
+        truth, output = (picture_of(rows.only(picture=name)).ravel() for name in ("truth", "output"))
         parts.append(f"{title} {np.corrcoef(truth, output)[0, 1]:.2f}")
     return f"Images painted at a place in the hole; correlation with the right one: {', '.join(parts)}."
 
@@ -86,7 +91,7 @@ def _say_errors(table: Table) -> str:
     parts = []
     for title, rows in conditions(table).items():
         hole = slice(int(rows["hole from"][0]), int(rows["hole to"][0]) + 1)
-        parts.append(f"{title} {_picture(rows, 'error')[hole, hole].mean():.2f}")
+        parts.append(f"{title} {picture_of(rows.only(picture='error'))[hole, hole].mean():.2f}")
     return f"Error at every place; mean in the hole over that of a blank image: {', '.join(parts)}."
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray
 from recombine.papers.forced_rendering.figures.decoders import draw_rows, table_over_seeds
 from recombine.papers.forced_rendering.figures.pictures import INK, SOFT, TARGET
+from recombine.papers.forced_rendering.figures.published import GREY, LOW_RANK, mark_published
 from recombine.papers.forced_rendering.readings.efficiency import GOAL, bumps_by_side, power_law
 from recombine.papers.paper import Plot
 from recombine.papers.plots import draw_band
@@ -53,6 +54,8 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
             spread = np.linspace(-0.15, 0.15, len(values)) if len(values) > 1 else np.zeros(1)
             axes.plot(place + spread, values, "o", color=SOFT, markersize=5, linestyle="none")
             axes.plot([place - 0.28, place + 0.28], [values.mean()] * 2, "-", color=INK, linewidth=2, marker="")
+            if name in LOW_RANK.get(penalty, {}):
+                mark_published(axes, [place + 0.32], [LOW_RANK[penalty][name]])
         axes.set(title=title, ylim=(0, None) if name == "components" else (-0.04, 1.05))
         axes.set_xticks(range(len(order)), [PENALTY_WORDS[name] for name in order], rotation=25, ha="right")
 
@@ -81,16 +84,16 @@ def _draw_efficiency(canvas: Canvas, table: Table) -> None:
 
 
 def _draw_amounts(axes: Axes, table: Table) -> None:
-    """How many bumps are needed by side, and the published cube through the first of them."""
-    for stripes, word in ((0, "alone"), (1, "with stripes")):
+    """How many bumps are needed by side, and the published powers through the first of them."""
+    for stripes, word, power, name in ((0, "alone", 3, "cube"), (1, "with stripes", 1, "in proportion")):
         found = {side: amount for side, amount in bumps_by_side(table, stripes).items() if np.isfinite(amount)}
         if found:
             slope = ": exponent {0:.1f} ± {2:.1f}".format(*power_law(found)) if len(found) > 2 else ""
             axes.plot(list(found), list(found.values()), label=f"{word}{slope}")
-            if stripes == 0:
-                sides = np.array(sorted(found), dtype=float)
-                cube = found[min(found)] * (sides / sides[0]) ** 3
-                axes.plot(sides, cube, color=SOFT, linewidth=1, linestyle=":", marker="", label="published: cube")
+            sides = np.array(sorted(found), dtype=float)
+            line = found[min(found)] * (sides / sides[0]) ** power
+            dashes = ":" if power == 3 else "--"
+            axes.plot(sides, line, color=GREY, linewidth=1.2, linestyle=dashes, marker="", label=f"README: {name}")
     ticks = sorted(set(table["side"].tolist()))
     axes.set(xscale="log", yscale="log", title=f"bumps for {GOAL}", xlabel="side of the image (pixels)")
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
@@ -141,7 +144,7 @@ FIGURES = (
         "stripes",
         title="What stripes do",
         caption="Decoder, its layers, code, and how often each stripe is in the training set; mean and two standard "
-        f"errors over seeds. {TARGET}",
+        f"errors over seeds. {TARGET} The released script has no stripes: no number to compare with.",
         experiments=("stripes",),
         table=table_over_seeds("stripes", ("model", "code", "depth", "stripes"), tuple(STRIPE_MEASURES)),
         draw=_draw_stripes,
@@ -152,7 +155,8 @@ FIGURES = (
         "penalties",
         title="One component per value is not enough; stripes are",
         caption="Low-rank pixel-embedding networks, one dot per seed; the line is their mean. Components are counted "
-        "by the entropy of their weights; a stripe, in either direction, has rank one however many it is made of.",
+        "by the entropy of their weights; a stripe, in either direction, has rank one however many it is made of. Grey "
+        "crosses: the two released networks.",
         experiments=("low-rank",),
         table=_penalties_table,
         draw=_draw_penalties,
@@ -164,7 +168,8 @@ FIGURES = (
         title="How many bumps are needed",
         caption="Correlation with the right image on all unseen places; mean and two standard errors over seeds. "
         "Right: bumps for a correlation of 0.9; exponents with 95 % intervals (Student's t, two degrees of freedom "
-        "for four sides).",
+        "for four sides). Grey: the powers that the README of the released code names, through our first side. Trained "
+        "on G; the released scaling scripts paint 1 - G and draw real-valued places.",
         experiments=("efficiency",),
         table=table_over_seeds("efficiency", ("side", "stripes", "bumps"), ("correlation", "peaks")),
         draw=_draw_efficiency,

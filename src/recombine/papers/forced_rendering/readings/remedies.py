@@ -22,6 +22,9 @@ from recombine.papers.seeds import several
 from recombine.papers.values import text_of
 from recombine.tables.table import Table
 
+#: Share of their energy from which embeddings are called stripes.
+STRIPED = 0.9
+
 
 def _population(rows: Table) -> Table:
     """Convolutional decoders of one-hot and bump codes."""
@@ -109,6 +112,30 @@ def peaks_with_one_penalty(rows: Table) -> Measured:
         f"{worst:.2f}. Share of the embeddings that is a stripe in either direction: {striped}"
     )
     return Measured(numbers, detail, scale=image_size(rows))
+
+
+def striped_embeddings(rows: Table) -> Measured:
+    """Return how peaks of low-rank networks go with the share of their embeddings that is a stripe."""
+    from scipy.stats import spearmanr
+
+    rows = trained_on(rows, IMAGES)
+    share, peaks = rows["striped"], rows["unseen peaks"]
+    inside = rows.where(share > STRIPED)
+    numbers = {
+        "rank correlation of stripes and peaks": float(spearmanr(share, peaks).statistic) if len(rows) > 2 else NAN,
+        "lowest peaks of stripes": min(inside["unseen peaks"], default=NAN),
+        "networks of stripes": len(inside),
+    }
+    detail = f"{several(len(rows), 'network')} with no, one or both penalties; stripes: a share above {STRIPED}"
+    return Measured(numbers, detail, scale=image_size(rows))
+
+
+def released_seed(rows: Table) -> Measured:
+    """Return peaks of low-rank networks that start from the seed of the released notebook, by penalty."""
+    peaks = means_of(rows.only(picture="output").by("penalty"), "unseen peaks")
+    numbers = {"peaks, both": peaks.get("both", NAN), "peaks by penalty": peaks}
+    seeds = ", ".join(str(seed) for seed in sorted(set(rows["seed"].tolist())))
+    return Measured(numbers, f"seed {seeds}; one network per penalty", scale=image_size(rows))
 
 
 def gap_blends(rows: Table) -> Measured:

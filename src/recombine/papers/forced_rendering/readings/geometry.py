@@ -1,0 +1,112 @@
+"""Forced rendering: what is read off kernels, directions and areas of decoders' layers and images."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.papers.bounds import Falls
+from recombine.papers.forced_rendering.readings.rows import (
+    NAN,
+    image_size,
+    means_of,
+    reads_one_target,
+    row_mean,
+)
+from recombine.papers.measured import Measured
+from recombine.papers.seeds import several
+from recombine.papers.values import text_of
+from recombine.tables.table import Table
+
+#: What counts as composing: share of peaks in the hole, and correlation with the truth (a sum of two stripes has 0.47).
+IN_PLACE, COMPOSES = 0.95, 0.7
+#: What might tell composing from failing decoders, by the column that has it.
+SIGNS = {"F_K": "kernel factorization", "F": "factorization", "area ratio": "volume ratio"}
+
+
+def composing(rows: Table) -> BoolArray:
+    """Return which networks compose: peaks in the hole in place, and images like the right ones.
+
+    Examples
+    --------
+    >>> composing(Table({"unseen peaks": [1.0, 1.0, 0.2], "correlation": [0.9, 0.47, 0.1]})).tolist()
+    [True, False, False]
+    """
+    return np.asarray((rows["unseen peaks"] >= IN_PLACE) & (rows["correlation"] >= COMPOSES))
+
+
+def ranked_above(scores: FloatArray, positive: BoolArray) -> float:
+    """Return how often a positive scores above a negative, ties half (the area under the curve); NaN without either.
+
+    Examples
+    --------
+    >>> ranked_above(np.array([0.9, 0.8, 0.5]), np.array([True, True, False]))
+    1.0
+    """
+    high, low = scores[positive], scores[~positive]
+    if not len(high) or not len(low):
+        return NAN
+    return float(np.mean((high[:, None] > low) + 0.5 * (high[:, None] == low)))
+
+
+@reads_one_target
+def kernel_diagnosis(rows: Table) -> Measured:
+    """Return how well F_K of the images tells composing decoders from failing ones, beside F and the area ratio."""
+    known = rows.where(np.isfinite(rows["kernel factorization"]))
+    good = composing(known)
+    areas = {name: ranked_above(known[column], good) for name, column in SIGNS.items()}
+    middle = {
+        word: float(np.median(known.where(which)["kernel factorization"])) if which.any() else NAN
+        for word, which in (("composing", good), ("failing", ~good))
+    }
+    numbers = {
+        "composing ranked above failing by F_K": areas["F_K"],
+        "same by F": areas["F"],
+        "same by the area ratio": areas["area ratio"],
+        "F_K less F": areas["F_K"] - areas["F"],
+        "by F_K among networks with stripes": ranked_above(
+            known["kernel factorization"][known["stripes"] > 0], good[known["stripes"] > 0]
+        ),
+        "median F_K, composing": middle["composing"],
+        "median F_K, failing": middle["failing"],
+    }
+    detail = f"{several(len(known), 'network')} with and without stripes, {int(good.sum())} of which compose"
+    return Measured(numbers, f"{detail}; ranked above: 0.5 is chance", scale=image_size(rows))
+
+
+@reads_one_target
+def output_geometry(rows: Table) -> Measured:
+    """Return F and the area ratio of the images of decoders that fail, and of those that compose."""
+    ends = rows.only(last=True)
+    failing, striped = ends.only(stripes=0).by("code"), ends.but(stripes=0)
+    factors, composing = means_of(failing, "factorization"), row_mean(striped, "factorization")
+    numbers = {
+        "F, failing": factors,
+        "F, composing": composing,
+        "composing less failing": {code: composing - found for code, found in factors.items()},
+        "area ratio, failing": means_of(failing, "volume ratio"),
+        "area ratio, composing": row_mean(striped, "volume ratio"),
+        "F of the code, away from 1": abs(rows.only(layer=0)["factorization"].min() - 1),
+    }
+    tried = several(len(rows.by("seed")), "seed")
+    return Measured(numbers, f"{tried}; CNNs; those with stripes compose", scale=image_size(rows))
+
+
+def _shares(rows: Table) -> list[float]:
+    """Mean share of main effects, layer by layer."""
+    return [row_mean(rows, "additive share", layer=layer) for layer in sorted(rows.by("layer"))]
+
+
+@reads_one_target
+def main_effects_by_layer(rows: Table) -> Measured:
+    """Return the share of main effects from the code to the image, over bump networks."""
+    found = _shares(rows.only(code="bump", stripes=0)) or [NAN]
+    parts = []
+    for (code, stripes), part in rows.by("code", "stripes").items():
+        single = [Falls(every_step=True).holds(_shares(one)) for one in part.by("seed").values()]
+        word = f"{code} with stripes, which compose," if stripes else code
+        parts.append(
+            f"{word} {text_of(_shares(part), decimals=2)} (every layer falls in {sum(single)} of {len(single)})"
+        )
+    numbers = {"code to image": found, "at the image": found[-1]}
+    return Measured(numbers, f"means over networks: {'; '.join(parts)}", scale=image_size(rows))
