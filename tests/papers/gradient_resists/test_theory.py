@@ -38,10 +38,9 @@ def test_the_first_step_weighs_inputs_by_their_covariance_with_the_label() -> No
     centred = samples.points - samples.points.mean(axis=0)
     drawn = (samples.labels - samples.labels.mean()) @ centred / len(centred)
     np.testing.assert_allclose(drawn, [float(value) for value in exact], atol=0.005)
-    start, labels = Playground.zero(1), samples.labels[None]
-    options = {"rate": 1.0, "batch": len(centred), "loss": "logistic"}
-    moved = train_playground(start, centred[None], labels, record=[1], **options)[1]
-    np.testing.assert_allclose(2 * moved.weights[0].ravel(), drawn, rtol=0, atol=1e-12)
+    start, labels, size = Playground.zero(1), samples.labels[None], len(centred)
+    kept = train_playground(start, centred[None], labels, record=[1], rate=1.0, batch=size, loss="logistic")
+    np.testing.assert_allclose(2 * kept[1].weights[0].ravel(), drawn, rtol=0, atol=1e-12)
 
 
 def test_closed_form_of_the_held_out_quadrant_is_the_information_of_its_table() -> None:

@@ -127,7 +127,8 @@ class PairHeads(PairNet):
 
     def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
         """Map (c, B, channels, H, W) to (c, B, 2, outputs / 2)."""
-        return super().forward(parameters, statistics, inputs, training).unflatten(-1, (2, -1))
+        flat = super().forward(parameters, statistics, inputs, training)
+        return flat.reshape(*flat.shape[:-1], 2, -1)
 
 
 def _filtered(images: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

@@ -73,7 +73,7 @@ def heads(unit: Unit) -> Rows:
     about = {name: setting[name] for name in ("images", "setting", "heads")}
     return [
         {**about, "seed": seed, "step": step, "output": output + 1}
-        | _columns(samples, place, output, setting, watched[row, place, :, output])
+        | dict(_columns(samples, place, output, setting, watched[row, place, :, output]))
         for place, seed in enumerate(unit.seeds)
         for row, step in enumerate(trained.recorded)
         for output in range(setting["heads"])

@@ -31,11 +31,11 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
     for setting in ("A", "B"):
         for part in ("train", "test"):
             draw_band(axes, table.only(setting=setting), "step", f"{part} accuracy", f"{setting}, {part}")
-    for number, marks in enumerate(reference.PAIRS.values() if _is_mnist(table) else ()):
-        for part, style in enumerate("ox"):
-            label = "reference run" if (number, part) == (0, 0) else None
-            ends = [pair[part] for pair in marks.values()]
-            axes.plot(list(marks), ends, label=label, **GREY, marker=style)
+    if _is_mnist(table):
+        for place, marker in enumerate("ox"):
+            marks = [(step, pair[place]) for found in reference.PAIRS.values() for step, pair in found.items()]
+            steps, values = zip(*marks, strict=True)
+            axes.plot(steps, values, label="" if place else "reference run", **GREY, marker=marker)
     axes.axhline(0.1, color="0.6", linewidth=0.8, linestyle="-", marker="")
     axes.text(axes.get_xlim()[1], 0.11, "chance", ha="right", va="bottom", fontsize=11, color="0.4")
     axes.set(xlabel="training steps", ylabel="accuracy", ylim=(0, 1.03))

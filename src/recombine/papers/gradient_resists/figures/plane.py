@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
+#: How the numbers of the reference run are shown.
+GREY: dict[str, Any] = {"color": "0.45", "linestyle": "", "markersize": 6, "markerfacecolor": "none", "zorder": 5}
 #: Epochs that a film has room for, and its rows.
 SHOWN_EPOCHS = (0, 1, 4, 16, 64, 1024)
 FILMED = (("code", "A"), ("code", "B"), ("text", "A"), ("text", "B"))
@@ -43,9 +45,8 @@ def _draw_plane(canvas: Canvas, table: Table) -> None:
                 draw_band(axes, line, "epoch", "held-out accuracy", label)
         for setting, marker in (("A", "o"), ("B", "s")):
             marks = reference.PLANE[reading, setting]
-            label = "reference run" if setting == "A" else None
-            style = {"color": "0.45", "linestyle": "", "markersize": 6, "markerfacecolor": "none", "zorder": 5}
-            axes.plot(list(marks), list(marks.values()), label=label, marker=marker, **style)
+            named = "reference run" if setting == "A" else ""
+            axes.plot(list(marks), list(marks.values()), label=named, marker=marker, **GREY)
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xticks(ticks := [0, 1, 4, 16, 64, 256, 1024], [f"{tick:,}" for tick in ticks])
         axes.minorticks_off()

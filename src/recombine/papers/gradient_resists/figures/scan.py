@@ -41,8 +41,8 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
         axes.set(xlabel="training steps", ylabel="sentences right", title=title, ylim=(-0.01, None))
     for place, marks in enumerate(reference.SCAN.values()):
         steps = [step for step in marks if step <= 60]
-        label = "reference run" if place == 0 else None
-        panels[0].plot(steps, [marks[step][0] for step in steps], label=label, **GREY, marker="osD"[place])
+        named = "" if place else "reference run"
+        panels[0].plot(steps, [marks[step][0] for step in steps], label=named, **GREY, marker="osD"[place])
     top = max(axes.get_ylim()[1] for axes in panels[:2])
     for axes in panels[:2]:
         axes.set_ylim(-0.01, top)

@@ -146,9 +146,10 @@ def gradient_shares(rows: Table) -> Measured:
     main, column = image_runs(rows), "gradient share"
     start, (a, b) = _at(main, "A", column, 0), (_at(main, setting, column) for setting in SETTINGS)
     numbers = {"untrained": start, "A": a, "B": b, "A less untrained": a.mean - start.mean, "A less B": a.mean - b.mean}
-    long = image_runs(rows, long=True)
-    late = long.only(setting="A", step=_steps(long)[-1])[column] if len(long) else []
-    more = f"; in A {late.mean():.3f} after {_steps(long)[-1]:,} steps" if len(late) else ""
+    long, more = image_runs(rows, long=True).only(setting="A"), ""
+    if len(long):
+        last = _steps(long)[-1]
+        more = f"; in A {mean_over_seeds(long, column, step=last).mean:.3f} after {last:,} steps"
     return Measured(numbers, f"after {LAST} steps; {networks_behind((a, b))}{more}", stands_in=stands_in(main))
 
 
