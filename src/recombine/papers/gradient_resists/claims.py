@@ -189,7 +189,8 @@ CLAIMS = claims(
         },
         means="The early lead is one word that is repeated 1,467 times: it is gone when the word is there once, and "
         "when every command counts once; and readings of B in which single words repeat have it too",
-        risk="Of the cause only: that A fails on the test is claim 8.",
+        risk="Of the cause only: that A fails on the test is claim 8. The cause is what the paper's argument gives "
+        "for such leads; no sentence about this one is quoted.",
         theme=SCAN,
         figure="scan",
     ),
@@ -275,7 +276,7 @@ CLAIMS = claims(
         },
         means="Neither half is true of all smooth maps: one has all the information and no slope, one a slope and no "
         "information. With a density on one stretch of X, and of smooth maps, it is true",
-        risk="Exact. The propositions that build on it need only the weaker form.",
+        risk="Exact. That the later propositions fall with it is not said.",
         theme=PROPOSITIONS,
     ),
     Claim(

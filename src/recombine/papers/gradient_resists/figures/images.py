@@ -72,7 +72,7 @@ def _draw_dependence(canvas: Canvas, table: Table) -> None:
             if name == "gradient share" and _is_mnist(table):
                 marks = reference.SHARES[setting]
                 (shown_as,) = axes.plot(list(marks), list(marks.values()), label="reference run", **GREY, marker="o")
-                axes.legend(handles=[shown_as], frameon=False, fontsize=11.5, loc="center right")
+                axes.legend(handles=[shown_as], fontsize=11, loc="upper right", bbox_to_anchor=(1.0, 0.9))
         axes.set(xlabel="training steps", ylabel=label, title=title)
     panels[0].legend(frameon=False, fontsize=11.5)
 

@@ -79,13 +79,15 @@ def boundary_moves(rows: Table) -> Measured:
     if LAST_EPOCH not in rows["epoch"]:
         raise MissingRowsError(f"no network was trained for {LAST_EPOCH:,} epochs")
     numbers: dict[str, Estimate | float] = {}
+    controls = []
     for reading in sorted(set(rows["reading"].tolist())):
         found = rows.only(reading=reading)
         early, late = _moves(found, "A", 0, 4), _moves(found, "A", 4, LAST_EPOCH)
         numbers |= {f"{reading}'s data, epochs 0 to 4": early, f"{reading}'s data, 4 to {LAST_EPOCH:,}": late}
         numbers[f"{reading}'s data, early less late"] = early.mean - late.mean
-        count, control = networks_behind((early, late)), _moves(found, "B", 4, LAST_EPOCH)
-    detail = f"share of the held-out quadrant that changes sides; in B {control} later; {count}"
+        count = networks_behind((early, late))
+        controls.append(f"{_moves(found, 'B', 4, LAST_EPOCH)} with the {reading}'s data")
+    detail = f"share of the held-out quadrant that changes sides; later in B {' and '.join(controls)}; {count}"
     return Measured(numbers, detail)
 
 
