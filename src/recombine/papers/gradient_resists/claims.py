@@ -169,8 +169,8 @@ CLAIMS = claims(
         reads="scan",
         measure=scan.early_lead,
         expect={"A less B1": Above(0.05), "A less B1, less two standard errors": Above(0)},
-        risk="It does not hold against the two other readings of B. Early curves depend on the first weights: at step 50 "
-        "ours are more than twice as high as the reference run's in B1.",
+        risk="It does not hold against the two other readings of B. Early curves depend on the first weights: at "
+        "step 50 ours are more than twice as high as the reference run's in B1.",
         theme=SCAN,
         figure="scan",
     ),
