@@ -14,19 +14,21 @@ from recombine.tables.table import Table
 
 PAPER = find("gradient-resists")
 RESULTS = Path(__file__).parents[3] / "results"
-CONTRADICTED = ("6", "9", "12", "15")
+CONTRADICTED = ("9b", "15")
+#: Slopes were measured on the bundled digits.
+ON_DIGITS = ("6a", "19a", "19b")
 
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Evidence]:
-    return load_all_evidence(RESULTS, PAPER.name, PAPER.by_name, ("full",))
+    return load_all_evidence(RESULTS, PAPER.name, PAPER.by_name, ("full", "quick"))
 
 
 @pytest.mark.parametrize("number", [claim.number for claim in PAPER.claims])
 def test_committed_results_say_what_the_page_says(results: dict[str, Evidence], number: str) -> None:
     outcome = PAPER.claim(number).judge(results)
     assert outcome.verdict is (Standing.CONTRADICTS if number in CONTRADICTED else Standing.HOLDS), outcome
-    assert outcome.scale == "full"
+    assert outcome.scale == ("quick" if number in ON_DIGITS else "full")
 
 
 def _where(column: str, value: Any) -> Any:
@@ -36,27 +38,28 @@ def _where(column: str, value: Any) -> Any:
 #: Claim -> rows to bend, column, and how: what was measured changes, so the verdict must.
 BENT: dict[str, tuple[Any, str, Any]] = {
     "1": (_where("setting", "A"), "test accuracy", lambda values: values + 0.1),
-    "2": (_where("setting", "B"), "train accuracy", lambda values: values + 0.15),
+    "2": (_where("setting", "B"), "train accuracy", lambda values: values + 0.1),
     "3": (_where("setting", "A"), "test accuracy", lambda values: values + 0.06),
     "4": (_where("steps", 2000), "test accuracy", lambda values: values + 0.1),
-    "5a": (_where("setting", "B"), "conditional information", lambda values: values + 0.1),
+    "5a": (_where("setting", "B"), "excess information", lambda values: values + 0.1),
     "5b": (_where("setting", "B"), "marginal information", lambda values: values + 0.02),
-    "6": (_where("setting", "A"), "gradient share", lambda values: 0.5 + 0 * values),
+    "6a": (_where("step", 200), "slope by right", lambda values: 0 * values),
+    "6b": (_where("setting", "A"), "gradient share", lambda values: 0.5 + 0 * values),
     "7": (_where("images", "digits"), "test accuracy", lambda values: values - 0.1),
     "8": (_where("reading", "A"), "test accuracy", lambda values: values + 0.05),
-    "9": (_where("repeats", False), "train accuracy", lambda values: values + 0.09),
-    "10": (_where("seed", 0), "greedy disagreements", lambda values: values + 1),
+    "9a": (_where("reading", "B1"), "train accuracy", lambda values: values + 0.09),
+    "9b": (_where("repeats", False), "train accuracy", lambda values: values + 0.09),
     "11a": (_where("reading", "code"), "held-out accuracy", lambda values: values + 0.1),
     "11b": (_where("setting", "B"), "held-out accuracy", lambda values: values - 0.05),
     "11c": (_where("setting", "A"), "held-out accuracy", lambda values: values + 0.2),
     "11d": (_where("epoch", 1024), "to", lambda values: np.minimum(values, 0.0)),
     "12": (_where("epoch", 1024), "tilt", lambda values: 0.35 + 0 * values),
-    "13": (_where("route", "one step"), "first", lambda values: values * 1.001),
-    "14": (_where("problem", 3), "of label", lambda values: values + 10),
-    "15": (_where("steepness", 0), "gradient", lambda values: values + 0.5),
+    "15": (_where("map", "step across a gap"), "slope", lambda values: values + 0.5),
     "16": (_where("setting", "A"), "errors that follow", lambda values: values - 0.3),
     "17": (_where("setting", "A"), "test accuracy", lambda values: values + 0.2),
     "18": (_where("epoch", 1024), "held-out accuracy", lambda values: 1 + 0 * values),
+    "19a": (_where("step", 200), "slope by left", lambda values: 0 * values),
+    "19b": (_where("setting", "A"), "excess information", lambda values: 0.05 + 0 * values),
 }
 
 
@@ -73,10 +76,8 @@ def test_every_check_turns_when_its_rows_do(results: dict[str, Evidence], number
 
 #: Claims that our measurements contradict -> rows on which the paper would be right.
 RIGHT: dict[str, dict[str, tuple[Any, Any]]] = {
-    "6": {"gradient share": (lambda table: table["step"] == 200, lambda values: values + 0.4)},
-    "9": {"train accuracy": (_where("repeats", False), lambda values: values + 0.09)},
-    "12": {"tilt": (_where("epoch", 1024), lambda values: 0.35 + 0 * values)},
-    "15": {"gradient": (_where("steepness", 0), lambda values: values + 0.5)},
+    "9b": {"train accuracy": (_where("repeats", False), lambda values: values + 0.09)},
+    "15": {"slope": (_where("map", "step across a gap"), lambda values: values + 0.5)},
 }
 
 
@@ -91,7 +92,7 @@ def test_a_contradicted_claim_holds_on_rows_that_agree_with_the_paper(
         columns[name][chosen(table)] = bend(columns[name][chosen(table)])
     outcome = claim.read(Table(columns))
     assert outcome.verdict is Standing.HOLDS, outcome
-    for conclusion in ("turns them away", "repeated word", "repair itself", "no slope"):
+    for conclusion in ("early lead is one word", "Neither half"):
         assert conclusion not in outcome.detail
 
 
@@ -107,3 +108,13 @@ def test_digits_that_stand_in_are_judged_by_direction(results: dict[str, Evidenc
         outcome = PAPER.claim(number).read(digits)
         assert "direction only" in outcome.value
         assert outcome.verdict is Standing.HOLDS, outcome
+
+
+def test_writing_by_itself_a_network_decides_as_when_it_is_told(results: dict[str, Evidence]) -> None:
+    """Up to the first wrong symbol both are the same network on the same symbols, so sentences are right in both."""
+    assert results["scan"].table["greedy disagreements"].sum() == 0
+
+
+def test_the_first_lead_in_training_needs_no_more_than_ten_seeds(results: dict[str, Evidence]) -> None:
+    rows = results["pairs"].table
+    assert PAPER.claim("2").read(rows.where(rows["seed"] < 10)).verdict is Standing.HOLDS

@@ -46,3 +46,11 @@ def test_scan_says_which_readings_there_are() -> None:
 
     with pytest.raises(InputError, match="'B4' is unknown; give one of A, B1, B2, B3"):
         scan(tiny(reading="B4"))
+
+
+def test_the_examples_with_before_are_no_commands_of_scan() -> None:
+    """Two of the six examples in the paper's table 1 join commands by a word that SCAN does not have."""
+    from recombine.worlds.scan import interpret
+
+    with pytest.raises(InputError, match="'before'"):
+        interpret("run before walk")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from recombine.measures.dependence.independence import Independence as Independence
     from recombine.measures.dependence.independence import independence_test as independence_test
     from recombine.measures.dependence.information import conditional_information as conditional_information
+    from recombine.measures.dependence.information import entropy as entropy
     from recombine.measures.dependence.information import invariance_entropy as invariance_entropy
     from recombine.measures.dependence.information import mutual_information as mutual_information
 

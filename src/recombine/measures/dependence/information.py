@@ -16,6 +16,24 @@ from recombine.errors import InputError
 from recombine.measures.dependence.contingency import Contingency, as_codes
 
 
+def entropy(values: npt.ArrayLike, given: npt.ArrayLike | None = None, *, corrected: bool = True) -> float:
+    """Estimate the entropy of a column in bits, or what is left of it when another one is known.
+
+    Parameters
+    ----------
+    values, given : arrays of shape (N,)
+        Levels, or numbers that are cut into bins as in `mutual_information`.
+    corrected : bool
+        Add the Miller-Madow correction for a sample. Of a table that is the whole truth, ask for False.
+
+    Examples
+    --------
+    >>> entropy([0, 1, 2, 3], corrected=False), entropy([0, 1, 2, 3], given=[0, 0, 1, 1], corrected=False)
+    (2.0, 1.0)
+    """
+    return conditional_information(values, values, given, corrected=corrected)
+
+
 def mutual_information(first: npt.ArrayLike, second: npt.ArrayLike, *, corrected: bool = True) -> float:
     """Estimate the mutual information of two columns, in bits.
 

@@ -109,6 +109,28 @@ class PairNet(Architecture):
         return sum(out * math.prod(area) for out, area in images) + sum(self.dense)
 
 
+@dataclass(frozen=True)
+class PairHeads(PairNet):
+    """The same network with one readout per image: outputs (c, B, 2, classes + 1), the first class an end of sequence.
+
+    So shaped, the loss "sequence-cross-entropy" of labels from 1 on is the sum of both readouts' cross-entropies.
+
+    Examples
+    --------
+    >>> network = PairHeads(shape=(1, 8, 16))
+    >>> parameters = {name: tensor[None] for name, tensor in network.initial(seed=0, scale=1.0).items()}
+    >>> network.forward(parameters, {}, torch.zeros(1, 5, 1, 8, 16, dtype=torch.float64), False).shape
+    torch.Size([1, 5, 2, 11])
+    """
+
+    outputs: int = 22
+
+    def forward(self, parameters: Tensors, statistics: Tensors, inputs: Tensor, training: bool) -> Tensor:
+        """Map (c, B, channels, H, W) to (c, B, 2, outputs / 2)."""
+        flat = super().forward(parameters, statistics, inputs, training)
+        return flat.reshape(*flat.shape[:-1], 2, -1)
+
+
 def _filtered(images: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """Apply each network's filters (c, out, in, k, k) and biases (c, out) to images with channels last, unpadded.
 

@@ -14,4 +14,8 @@ PAPER = Paper(
     title="Gradient descent resists compositionality",
     citation="Li, Zhao, Hestness, Church and Elhoseiny, 2020",
     package=__name__,
+    words={
+        "SCAN": "a made-up language of commands such as 'jump twice and walk left', with the actions they ask for",
+        "MNIST": "handwritten digits of 28 x 28 pixels, 60,000 to train on and 10,000 to test",
+    },
 )

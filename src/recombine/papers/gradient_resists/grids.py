@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from recombine.papers.gradient_resists.experiments import images, plane, scan, theory
+from recombine.papers.gradient_resists.experiments import heads, images, plane, scan, theory
 from recombine.papers.needs import require_images
 from recombine.runs.experiment import Experiment, grid
 
@@ -34,7 +34,13 @@ def _plane(seeds: list[int]) -> list[dict[str, Any]]:
 
 
 def _boundaries(count: int) -> list[dict[str, Any]]:
-    return grid(reading="code", setting=BOTH, model="network", epochs=1024, seeds=[list(range(count))])
+    shared: dict[str, Any] = {"model": "network", "epochs": 1024, "seeds": [list(range(count))]}
+    return grid(reading=("code", "text"), setting=BOTH, **shared)
+
+
+def _heads(name: str, seeds: list[int]) -> list[dict[str, Any]]:
+    """One output to learn, then both, in both settings."""
+    return [{**one, "heads": count} for count in (1, 2) for one in _pairs(name, seeds)]
 
 
 EXPERIMENTS = (
@@ -55,32 +61,30 @@ EXPERIMENTS = (
         needs=partial(require_images, load=images.images_for),
     ),
     Experiment(
+        f"{NAME}/heads",
+        heads.heads,
+        quick=_heads("digits", FIVE),
+        full=_heads("mnist", FIVE),
+        needs=partial(require_images, load=images.images_for),
+    ),
+    Experiment(
         f"{NAME}/scan",
         scan.scan,
         quick=_scan([0, 1, 2], steps=60, record=EARLY, evaluated=500, greedy=100),
         full=[
             *_scan(FIVE),
+            # More seeds for the early steps, where one late network in five moves the mean.
+            *_scan(list(range(5, 15)), steps=50, record=[0, 25, 50], evaluated=500, greedy=2)[:3],
             *grid(reading=("A", "B3"), repeats=True, encoder=16, seeds=[FIVE], steps=500, record=[[25, 50, 500]]),
         ],
     ),
     Experiment(f"{NAME}/plane", plane.plane, quick=_plane(list(range(10))), full=_plane(list(range(50)))),
     Experiment(f"{NAME}/boundaries", plane.boundaries, quick=_boundaries(4), full=_boundaries(6)),
     Experiment(
-        f"{NAME}/first-step",
-        theory.first_step,
-        quick=[{"samples": 100_000, "seeds": FIVE}],
-        full=[{"samples": 1_000_000, "seeds": FIVE}],
-    ),
-    Experiment(
-        f"{NAME}/processing",
-        theory.processing,
-        quick=[{"problems": 1000, "seeds": [0]}],
-        full=[{"problems": 3000, "seeds": [0]}],
-    ),
-    Experiment(
         f"{NAME}/counterexample",
         theory.counterexample,
-        quick=[{"steepness": [1, 4, 16, 64, 256, 1024, 0], "points": 200_000}],
-        full=[{"steepness": [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 0], "points": 1_000_000}],
+        quick=[{"points": 20_000}],
+        full=[{"points": 1_000_000}],
+        schema=2,
     ),
 )

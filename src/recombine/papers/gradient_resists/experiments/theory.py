@@ -1,139 +1,106 @@
-"""Gradient resists, the theory: its propositions as numbers that can be computed, without training.
+"""Gradient resists, the theory: Proposition 1 as numbers that can be computed, without training.
 
-The first step of gradient descent weighs an input by its covariance with the label; information about the label that
-a prediction has, it has from the input; and a positive information needs no gradient anywhere.
+It says that X tells something about Y if and only if the derivative of Y by X is not zero, where that is defined. Two
+smooth maps for which it is defined everywhere show that neither half is true.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
-from recombine.measures.dependence.information import information_of, tabulate
-from recombine.nets.by_hand.playground import Playground, train_playground
+from recombine.cells.arrays import FloatArray
+from recombine.measures.dependence.information import mutual_information
 from recombine.runs.experiment import Unit
-from recombine.worlds import plane as world
 
 Rows = list[dict[str, Any]]
 
 
-def first_step(unit: Unit) -> Rows:
-    """Covariances of the 2-D problem's label with both inputs: exact, in samples, and as one step from zero weights.
+def counterexample(unit: Unit) -> Rows:
+    """Information and largest slope of two smooth maps Y = f(X), and of the first one without the gap.
 
-    The step is that of logistic regression on centred inputs; its weights are half the covariances. The setting has
-    "samples" and "seeds".
-
-    Examples
-    --------
-    >>> rows = first_step(Unit("first-step", 1, {"samples": 1000, "seeds": [0]}))
-    >>> rows[0]["route"], round(rows[0]["first"], 4), round(rows[0]["ratio"], 4)
-    ('exact', 0.4444, -0.5)
-    """
-    rows = [_covariances("exact", 0, exact_covariances())]
-    for seed in unit.seeds:
-        samples = world.draw_training("text", seed, unit.setting["samples"])
-        labels, centred = samples.labels, samples.points - samples.points.mean(axis=0)
-        rows.append(_covariances("samples", seed, (labels - labels.mean()) @ centred / len(labels)))
-        model, size = Playground.zero(1), len(labels)
-        moved = train_playground(model, centred[None], labels[None], record=[1], rate=1.0, batch=size, loss="logistic")
-        rows.append(_covariances("one step", seed, moved[1].weights[0].ravel()))
-    return rows
-
-
-def exact_covariances() -> tuple[Fraction, Fraction]:
-    """Return Cov(L, X_1) and Cov(L, X_2), with L = 2 Y_1 - 1 and X_k = Y_k - U[0, 1] on the three seen cells.
+    "step across a gap" is 0 up to -1/2, 1 from 1/2 on and smooth in between, and X is uniform on what is not in
+    between: 1 bit and no slope. "sine at two zeros" is sin(pi X) with X either 0 or 1: a slope and no information.
+    "information" is I(X; Y) in bits, "slope" the largest |f'(X)| in closed form (of the sine the smallest), "quotient"
+    the same as difference quotient. The setting has the number of "points".
 
     Examples
     --------
-    >>> exact_covariances()
-    (Fraction(4, 9), Fraction(-2, 9))
+    >>> rows = counterexample(Unit("counterexample", 1, {"points": 1000}))
+    >>> [(row["map"], round(row["information"], 3), round(row["slope"], 3)) for row in rows[:2]]
+    [('step across a gap', 1.0, 0.0), ('sine at two zeros', 0.0, 3.142)]
     """
-    labels = [Fraction(2 * first - 1) for first, _ in world.SEEN]
-    means = [[Fraction(2 * cell[place] - 1, 2) for cell in world.SEEN] for place in (0, 1)]
-    middle = sum(labels) / 3
-    first, second = (
-        sum((label - middle) * mean for label, mean in zip(labels, column, strict=True)) / 3 for column in means
-    )
-    return Fraction(first), Fraction(second)
-
-
-def _covariances(route: str, seed: int, values: Any) -> dict[str, Any]:
-    first, second = (float(value) for value in values)
-    tilt = float(np.degrees(np.arctan2(-second, first)))
-    return {"route": route, "seed": seed, "first": first, "second": second, "ratio": second / first, "tilt": tilt}
-
-
-def processing(unit: Unit) -> Rows:
-    """I(X; prediction) and I(Y; prediction) of random discrete problems, where the prediction sees X alone.
-
-    Every problem is a table of whole numbers, so the informations are exact up to rounding. Half of the predictions
-    are functions of X, the others random given X. The setting has "problems" and "seeds".
-
-    Examples
-    --------
-    >>> rows = processing(Unit("processing", 1, {"problems": 20, "seeds": [0]}))
-    >>> len(rows), min(row["of input"] - row["of label"] for row in rows) > -1e-12
-    (20, True)
-    """
+    whole = np.linspace(-1, 1, unit.setting["points"])
+    gap, zeros = whole[np.abs(whole) >= 0.5], np.array([0.0, 1.0])
     return [
-        {"seed": seed, "problem": problem, **_processed(np.random.default_rng([seed, problem]), problem % 2 == 0)}
-        for seed in unit.seeds
-        for problem in range(unit.setting["problems"])
+        {"map": "step across a gap", "points": len(gap), **_measured(smooth_step, step_slope, gap, np.max)},
+        {"map": "sine at two zeros", "points": 2, **_measured(_sine, _sine_slope, zeros, np.min)},
+        {"map": "step, no gap", "points": len(whole), **_measured(smooth_step, step_slope, whole, np.max)},
     ]
 
 
-def _processed(generator: np.random.Generator, function: bool) -> dict[str, Any]:
-    inputs, labels, outputs = generator.integers(2, 7, size=3)
-    joint = generator.integers(0, 20, size=(inputs, labels)) + np.eye(inputs, labels, dtype=np.int64)
-    rule = generator.multinomial(12, generator.dirichlet(np.full(outputs, 0.5)), size=inputs)
-    if function:
-        rule = 12 * np.eye(outputs, dtype=np.int64)[generator.integers(outputs, size=inputs)]
-    # Counts of (X, Y, prediction): the prediction depends on X alone.
-    counts = joint[:, :, None] * rule[:, None, :]
-    kind = "function" if function else "random"
-    return {"kind": kind, "of input": _information(counts.sum(axis=1)), "of label": _information(counts.sum(axis=0))}
+def _measured(
+    values: Callable[[FloatArray], FloatArray],
+    slopes: Callable[[FloatArray], FloatArray],
+    x: FloatArray,
+    chosen: Callable[[FloatArray], Any],
+) -> dict[str, float]:
+    reach = 1e-5
+    quotients = np.abs(values(x + reach) - values(x - reach)) / (2 * reach)
+    # Y is a function of X, so that what X tells about it is its entropy: I(Y; Y).
+    levels = np.unique(values(x).round(12), return_inverse=True)[1]
+    information = mutual_information(levels, levels, corrected=False)
+    return {
+        "information": information,
+        "slope": float(chosen(np.abs(slopes(x)))),
+        "quotient": float(chosen(quotients.round(12))),
+    }
 
 
-def _information(counts: IntArray) -> float:
-    """Return the information in a table of counts (K, M), in bits."""
-    row, column = np.nonzero(counts)
-    table, _ = tabulate(row, column, counts=counts[row, column])
-    return information_of(table, corrected=False)
-
-
-def counterexample(unit: Unit) -> Rows:
-    """Information and gradient of predictions P(1 | X) = sigmoid(k X) on X uniform in [-1, 1], up to the step itself.
-
-    "information" is I(X; prediction) in bits, "gradient" the mean size of the slope of P, and "share" how much of X
-    has a slope above a thousandth. The setting has "steepness" (a list; 0 stands for the step) and "points".
+def smooth_step(x: FloatArray) -> FloatArray:
+    """Return a map with all derivatives: 0 up to -1/2, 1 from 1/2 on.
 
     Examples
     --------
-    >>> rows = counterexample(Unit("counterexample", 1, {"steepness": [4, 0], "points": 2000}))
-    >>> [(row["steepness"], round(row["information"], 3), round(row["share"], 3)) for row in rows]
-    [(4, 0.446, 1.0), (0, 1.0, 0.0)]
+    >>> smooth_step(np.array([-1.0, -0.5, 0.0, 0.5, 1.0])).tolist()
+    [0.0, 0.0, 0.5, 1.0, 1.0]
     """
-    points = unit.setting["points"]
-    # Midpoints: none is 0, where alone the step has no slope.
-    x = (np.arange(points) + 0.5) / points * 2 - 1
-    return [{"steepness": steepness, **_sigmoid(x, steepness)} for steepness in unit.setting["steepness"]]
+    up, down = _flat_root(x + 0.5), _flat_root(0.5 - x)
+    found: FloatArray = up / (up + down)
+    return found
 
 
-def _sigmoid(x: FloatArray, steepness: float) -> dict[str, float]:
-    if steepness:
-        chance = 1 / (1 + np.exp(-np.clip(steepness * x, -700, 700)))
-        slope = steepness * chance * (1 - chance)
-    else:
-        chance = (x > 0).astype(np.float64)
-        # Nearer than half a grid step to no other level, so a difference quotient over less than that is the slope.
-        reach = 0.25 * (x[1] - x[0])
-        slope = ((x + reach > 0).astype(np.float64) - (x - reach > 0)) / (2 * reach)
-    information = float(binary_entropy(chance.mean()) - binary_entropy(chance).mean())
-    size = np.abs(slope)
-    return {"information": information, "gradient": float(size.mean()), "share": float((size > 1e-3).mean())}
+def step_slope(x: FloatArray) -> FloatArray:
+    """Return the derivative of ``smooth_step``.
+
+    Examples
+    --------
+    >>> step_slope(np.array([-0.5, 0.0, 0.75])).tolist()
+    [0.0, 2.0, 0.0]
+    """
+    up, down = _flat_root(x + 0.5), _flat_root(0.5 - x)
+    rises, falls = (
+        root / np.where(root > 0, distance, 1.0) ** 2 for root, distance in ((up, x + 0.5), (down, 0.5 - x))
+    )
+    found: FloatArray = (rises * down + up * falls) / (up + down) ** 2
+    return found
+
+
+def _flat_root(distance: FloatArray) -> FloatArray:
+    """exp(-1 / t) for t > 0, else 0: a root at which all derivatives are 0."""
+    inside = distance > 0
+    found: FloatArray = np.where(inside, np.exp(-1 / np.where(inside, distance, 1.0)), 0.0)
+    return found
+
+
+def _sine(x: FloatArray) -> FloatArray:
+    return np.sin(np.pi * x)
+
+
+def _sine_slope(x: FloatArray) -> FloatArray:
+    return np.pi * np.cos(np.pi * x)
 
 
 def binary_entropy(chance: Any) -> FloatArray:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recombine.papers.gradient_resists.figures import images, plane, scan
+from recombine.papers.gradient_resists.figures import heads, images, plane, scan
 
-FIGURES = (*images.FIGURES, *scan.FIGURES, *plane.FIGURES)
+FIGURES = (*plane.FIGURES, *images.FIGURES, *heads.FIGURES, *scan.FIGURES)

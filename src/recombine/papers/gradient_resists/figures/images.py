@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from recombine.papers.gradient_resists.readings import reference
 from recombine.papers.gradient_resists.readings.images import image_runs
 from recombine.papers.paper import Plot
 from recombine.papers.plots import draw_band
@@ -14,6 +15,9 @@ from recombine.tables.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
+
+#: How the numbers of the reference run are shown.
+GREY: dict[str, Any] = {"color": "0.45", "linestyle": "", "markersize": 6, "markerfacecolor": "none", "zorder": 5}
 
 
 def _pairs_table(results: Mapping[str, Evidence]) -> Table:
@@ -27,10 +31,20 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
     for setting in ("A", "B"):
         for part in ("train", "test"):
             draw_band(axes, table.only(setting=setting), "step", f"{part} accuracy", f"{setting}, {part}")
+    if _is_mnist(table):
+        for place, marker in enumerate("ox"):
+            marks = [(step, pair[place]) for found in reference.PAIRS.values() for step, pair in found.items()]
+            steps, values = zip(*marks, strict=True)
+            axes.plot(steps, values, label="" if place else "reference run", **GREY, marker=marker)
     axes.axhline(0.1, color="0.6", linewidth=0.8, linestyle="-", marker="")
     axes.text(axes.get_xlim()[1], 0.11, "chance", ha="right", va="bottom", fontsize=11, color="0.4")
     axes.set(xlabel="training steps", ylabel="accuracy", ylim=(0, 1.03))
     axes.legend(frameon=False, fontsize=11.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _is_mnist(table: Table) -> bool:
+    """Say whether these are the images of the reference run."""
+    return "mnist" in table["images"].tolist()
 
 
 def _say_accuracy(table: Table) -> str:
@@ -51,10 +65,14 @@ def _draw_dependence(canvas: Canvas, table: Table) -> None:
         "marginal information": ("I(prediction; Y₂)", "information (bits)", 0.0),
         "gradient share": ("Gradient", "share of the right image", 0.5),
     }
-    for axes, (name, (title, label, reference)) in zip(panels, shown.items(), strict=True):
-        axes.axhline(reference, color="0.6", linewidth=0.8, linestyle="-", marker="")
+    for axes, (name, (title, label, level)) in zip(panels, shown.items(), strict=True):
+        axes.axhline(level, color="0.6", linewidth=0.8, linestyle="-", marker="")
         for setting in ("A", "B"):
             draw_band(axes, table.only(setting=setting), "step", name, setting)
+            if name == "gradient share" and _is_mnist(table):
+                marks = reference.SHARES[setting]
+                (shown_as,) = axes.plot(list(marks), list(marks.values()), label="reference run", **GREY, marker="o")
+                axes.legend(handles=[shown_as], fontsize=11, loc="upper right", bbox_to_anchor=(1.0, 0.9))
         axes.set(xlabel="training steps", ylabel=label, title=title)
     panels[0].legend(frameon=False, fontsize=11.5)
 
@@ -73,7 +91,9 @@ FIGURES = (
         title="A redundant image makes training faster and the test worse",
         caption=(
             "Pairs of digits, the label that of the left one. A: in training the right image shows the same digit or "
-            "the next. B: any digit. The test shows the other eight. Bands are two standard errors over n seeds."
+            "the next. B: any digit. The test shows the other eight. Bands are two standard errors over n seeds. "
+            "The paper's figure 3a has no numbers; grey marks are an independent reference run (training circles, "
+            "test crosses)."
         ),
         experiments=("pairs",),
         table=_pairs_table,
@@ -86,7 +106,8 @@ FIGURES = (
         caption=(
             "On pairs of independent test images: information beyond the mean of its permutation null, information by "
             "itself, and the share of the right image in the gradient of the true class. Bands are two "
-            "standard errors over n seeds."
+            "standard errors over n seeds; grey marks are an independent reference run. The paper measures none of "
+            "these."
         ),
         experiments=("pairs",),
         table=_pairs_table,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from recombine.papers.gradient_resists.readings import reference
 from recombine.papers.paper import Plot
 from recombine.papers.plots import draw_band
 from recombine.papers.results import Evidence
@@ -18,9 +21,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-#: Epochs and seeds that the grid of boundaries has room for.
+#: How the numbers of the reference run are shown.
+GREY: dict[str, Any] = {"color": "0.45", "linestyle": "", "markersize": 6, "markerfacecolor": "none", "zorder": 5}
+#: Epochs that a film has room for, and its rows.
 SHOWN_EPOCHS = (0, 1, 4, 16, 64, 1024)
-SHOWN_SEEDS = {"A": 4, "B": 1}
+FILMED = (("code", "A"), ("code", "B"), ("text", "A"), ("text", "B"))
 
 
 def _plane_table(results: Mapping[str, Evidence]) -> Table:
@@ -38,6 +43,10 @@ def _draw_plane(canvas: Canvas, table: Table) -> None:
             if len(line := lines.only(setting=setting, model=model)):
                 label = setting if model == "network" else "A, linear model"
                 draw_band(axes, line, "epoch", "held-out accuracy", label)
+        for setting, marker in (("A", "o"), ("B", "s")):
+            marks = reference.PLANE[reading, setting]
+            named = "reference run" if setting == "A" else ""
+            axes.plot(list(marks), list(marks.values()), label=named, marker=marker, **GREY)
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xticks(ticks := [0, 1, 4, 16, 64, 256, 1024], [f"{tick:,}" for tick in ticks])
         axes.minorticks_off()
@@ -52,43 +61,67 @@ def _say_plane(table: Table) -> str:
     return f"Share of the held-out quadrant labelled right over epochs; at the end {', '.join(words)}."
 
 
-def _boundary_table(results: Mapping[str, Evidence]) -> Table:
+def _film_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["boundaries"].table
-    kept = np.isin(rows["epoch"], SHOWN_EPOCHS)
-    for setting, count in SHOWN_SEEDS.items():
-        seeds = sorted(rows.only(setting=setting).by("seed"))[:count]
-        kept &= (rows["setting"] != setting) | np.isin(rows["seed"], seeds)
-    return rows.where(kept)
+    return rows.where(np.isin(rows["epoch"], SHOWN_EPOCHS))
 
 
-def _draw_boundaries(canvas: Canvas, table: Table) -> None:
-    lines = [(setting, seed) for setting in SHOWN_SEEDS for seed in sorted(table.only(setting=setting).by("seed"))]
-    panels = canvas.subplots(len(lines), len(SHOWN_EPOCHS), sharex=True, sharey=True, squeeze=False)
-    canvas.subplots_adjust(left=0.095, right=0.99, top=0.955, bottom=0.06, wspace=0.08, hspace=0.08)
-    levels = np.unique(table["X2"])
-    edge, height = float(table["to"].max()), float(np.diff(levels).min()) if len(levels) > 1 else 1.0
-    for across, (setting, seed) in zip(panels, lines, strict=True):
-        for axes, epoch in zip(across, SHOWN_EPOCHS, strict=True):
-            _draw_region(axes, table.only(setting=setting, seed=seed, epoch=epoch), edge, height)
-        across[0].set_ylabel(f"{setting}, seed {seed}\nX₂")
+def _single_table(results: Mapping[str, Evidence], reading: str) -> Table:
+    return _film_table(results).only(reading=reading, setting="A")
+
+
+def _panels(canvas: Canvas, labels: list[str]) -> NDArray[Any]:
+    """One row of panels per label and one column per epoch."""
+    panels = canvas.subplots(len(labels), len(SHOWN_EPOCHS), sharey="row", squeeze=False)
+    canvas.subplots_adjust(left=0.105, right=0.99, top=0.94, bottom=0.075, wspace=0.08, hspace=0.08)
+    for across, label in zip(panels, labels, strict=True):
+        across[0].set_ylabel(f"{label}\nX₂")
     for axes, epoch in zip(panels[0], SHOWN_EPOCHS, strict=True):
         axes.set_title(f"epoch {epoch:,}" if epoch else "untrained", loc="center", fontsize=12)
     for axes in panels[-1]:
         axes.set_xlabel("X₁")
+    for axes in panels[:-1].ravel():
+        axes.tick_params(labelbottom=False)
+    return panels
 
 
-def _draw_region(axes: Axes, region: Table, edge: float, height: float) -> None:
-    """Where the output is positive; it should be the right half. The held-out quadrant is framed."""
+def _draw_film(canvas: Canvas, table: Table) -> None:
+    rows = [(reading, setting) for reading, setting in FILMED if len(table.only(reading=reading, setting=setting))]
+    panels = _panels(canvas, [f"{setting}, {reading}'s data" for reading, setting in rows])
+    for across, (reading, setting) in zip(panels, rows, strict=True):
+        found = table.only(reading=reading, setting=setting)
+        for axes, epoch in zip(across, SHOWN_EPOCHS, strict=True):
+            _draw_region(axes, found.only(epoch=epoch), found, 1 / len(found.by("seed")))
+
+
+def _draw_single(canvas: Canvas, table: Table) -> None:
+    seeds = sorted(table.by("seed"))
+    panels = _panels(canvas, [f"seed {seed}" for seed in seeds])
+    for across, seed in zip(panels, seeds, strict=True):
+        for axes, epoch in zip(across, SHOWN_EPOCHS, strict=True):
+            _draw_region(axes, table.only(seed=seed, epoch=epoch), table, 1.0)
+
+
+def _draw_region(axes: Axes, region: Table, every: Table, weight: float) -> None:
+    """How many networks answer 1 at each place; it should be the right half. The held-out quadrant is framed."""
+    levels = np.unique(every["X2"])
+    edge = float(every["to"].max())
+    across = np.linspace(-edge, edge, len(levels) + 1)
+    share, middles = np.zeros((len(levels), len(levels))), (across[1:] + across[:-1]) / 2
     for row in region.rows():
-        across, along = (row["from"], row["to"] - row["from"]), (row["X2"] - 0.7 * height, 1.4 * height)
-        axes.broken_barh([across], along, color="#7fa8d1", lw=0)
-    axes.plot([0, 0, edge, edge, 0], [edge, 0, 0, edge, edge], color="0.15", linewidth=1.2, linestyle="-", marker="")
+        share[int(np.abs(levels - row["X2"]).argmin())] += weight * ((middles > row["from"]) & (middles < row["to"]))
+    # White is no network and the full blue all of them.
+    image = 1 - share[..., np.newaxis] * (1 - np.array([0.30, 0.52, 0.74]))
+    axes.imshow(image, origin="lower", extent=(-edge, edge, -edge, edge), interpolation="nearest", aspect="equal")
+    axes.plot([0, 0, edge, edge, 0], [edge, 0, 0, edge, edge], color="0.15", linewidth=1.4, linestyle="-", marker="")
     axes.plot([0, 0], [-edge, 0], color="0.15", linewidth=0.8, linestyle=":", marker="")
-    axes.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[-4, 0, 4], yticks=[-4, 0, 4])
+    ticks = [-4, 0, 4] if edge > 2 else [-0.5, 0, 0.5]
+    axes.set(xlim=(-edge, edge), ylim=(-edge, edge), xticks=ticks, yticks=ticks)
+    axes.tick_params(labelsize=9)
     axes.grid(False)
 
 
-def _say_boundaries(table: Table) -> str:
+def _say_film(table: Table) -> str:
     return (
         "Where networks answer 1 over epochs: in setting A the boundary bends into the held-out quadrant and stays, in "
         "B it is upright."
@@ -97,11 +130,27 @@ def _say_boundaries(table: Table) -> str:
 
 FIGURES = (
     Plot(
+        "film",
+        title="One epoch moves the boundary into the corner that was never seen",
+        caption=(
+            "The darker the blue, the more of six networks answer 1; X₁ alone decides, so that it should be the "
+            "right half. The framed quadrant is held out in A; in B X₂ is redrawn at every visit. Data as the code "
+            "draws them, with a margin, and as the text describes them. The paper's figures 5 and 6 show single "
+            "networks of A."
+        ),
+        experiments=("boundaries",),
+        table=_film_table,
+        draw=_draw_film,
+        alternative=_say_film,
+        height=560,
+    ),
+    Plot(
         "plane",
         title="Two dimensions: how much of the held-out quadrant is right",
         caption=(
             "A: three quadrants are seen; B: X₂ is redrawn at every visit. The code's data keep a margin between "
-            "classes, the text's do not. Bands are two standard errors over n seeds."
+            "classes, the text's do not. Bands are two standard errors over n seeds. The paper gives no such "
+            "numbers; grey marks are an independent reference run (circles A, squares B)."
         ),
         experiments=("plane",),
         table=_plane_table,
@@ -110,15 +159,24 @@ FIGURES = (
     ),
     Plot(
         "boundaries",
-        title="The boundary moves early, then creeps",
-        caption=(
-            "Blue: where a network answers 1; the answer that uses X₁ alone is the right half. The held-out quadrant "
-            "is framed. The code's data, single networks."
-        ),
+        title="Six networks, the code's data",
+        caption="Blue: where a network of A answers 1. The held-out quadrant is framed. As in the paper's figures 5 "
+        "and 6.",
         experiments=("boundaries",),
-        table=_boundary_table,
-        draw=_draw_boundaries,
-        alternative=_say_boundaries,
-        height=760,
+        table=partial(_single_table, reading="code"),
+        draw=_draw_single,
+        alternative=_say_film,
+        height=800,
+    ),
+    Plot(
+        "boundaries-text",
+        title="Six networks, the text's data",
+        caption="Blue: where a network of A answers 1, with the data that the paper describes: no margin between "
+        "classes.",
+        experiments=("boundaries",),
+        table=partial(_single_table, reading="text"),
+        draw=_draw_single,
+        alternative=_say_film,
+        height=800,
     ),
 )

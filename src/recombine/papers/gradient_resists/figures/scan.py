@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from recombine.papers.gradient_resists.readings import reference
 from recombine.papers.paper import Plot
 from recombine.papers.plots import draw_band
 from recombine.papers.results import Evidence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 #: Legends stand below their panels.
 BELOW: dict[str, Any] = {"frameon": False, "fontsize": 11, "ncols": 2, "loc": "upper center"}
 BELOW["bbox_to_anchor"] = (0.5, -0.2)
+#: How the numbers of the reference run are shown.
+GREY: dict[str, Any] = {"color": "0.45", "linestyle": "", "markersize": 6, "markerfacecolor": "none", "zorder": 5}
 
 
 def _scan_table(results: Mapping[str, Evidence]) -> Table:
@@ -36,6 +39,10 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
         for label, (name, repeats) in lines.items():
             draw_band(axes, early.only(reading=name, repeats=repeats), "step", column, label)
         axes.set(xlabel="training steps", ylabel="sentences right", title=title, ylim=(-0.01, None))
+    for place, marks in enumerate(reference.SCAN.values()):
+        steps = [step for step in marks if step <= 60]
+        named = "" if place else "reference run"
+        panels[0].plot(steps, [marks[step][0] for step in steps], label=named, **GREY, marker="osD"[place])
     top = max(axes.get_ylim()[1] for axes in panels[:2])
     for axes in panels[:2]:
         axes.set_ylim(-0.01, top)
@@ -47,6 +54,8 @@ def _draw_scan(canvas: Canvas, table: Table) -> None:
 def _draw_whole_scan(axes: Axes, table: Table) -> None:
     for name, column in (("A", "train"), ("A", "test"), ("B1", "test"), ("B2", "test"), ("B3", "test")):
         draw_band(axes, table.only(reading=name), "step", f"{column} accuracy", f"{name}, {column}")
+    for place, marks in enumerate(reference.SCAN.values()):
+        axes.plot(list(marks), [pair[1] for pair in marks.values()], **GREY, marker="osD"[place])
     axes.set(xlabel="training steps", ylabel="sentences right", title="To the end", xscale="log", ylim=(-0.03, 1.03))
     axes.set_xticks(ticks := [10, 100, 1000], [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
@@ -65,7 +74,8 @@ FIGURES = (
         caption=(
             "Share of sentences right to the last symbol. A: 'jump' is seen alone only, as one row in ten. B1, as "
             "released: every command once. B2, B3: action words replaced at random, so that single words repeat as in "
-            "A. Bands are two standard errors over n seeds."
+            "A. Bands are two standard errors over n seeds. The paper's figure 3b has no numbers; grey marks are an "
+            "independent reference run (circles A, squares B1, diamonds B3; on the left training, on the right test)."
         ),
         experiments=("scan",),
         table=_scan_table,

@@ -74,14 +74,18 @@ def training_leads(rows: Table) -> Measured:
     """Return how far the training accuracy of A is ahead of B's in early steps."""
     main = image_runs(rows)
     leads = _leads(main, "train accuracy", "A", "B", (20, 30, 50))
-    return Measured({"train accuracy of A less B": leads}, networks_behind(leads.values()), stands_in=stands_in(main))
+    least = min(one.mean - one.error for one in leads.values())
+    numbers = {**{f"lead at {step}": one for step, one in leads.items()}, "least lead less two standard errors": least}
+    detail = f"training accuracy of A less B; {networks_behind(leads.values())}"
+    return Measured(numbers, detail, stands_in=stands_in(main))
 
 
 def unseen_accuracies(rows: Table) -> Measured:
     """Return test accuracies of both settings, and how far B is ahead from step 30 on."""
     main = image_runs(rows)
     ends = _both(main, "test accuracy")
-    numbers = {**ends, "B less A": _leads(main, "test accuracy", "B", "A", _steps(main, 30))}
+    leads = _leads(main, "test accuracy", "B", "A", _steps(main, 30))
+    numbers = {**ends, **{f"B ahead at {step}": one for step, one in leads.items()}}
     return Measured(numbers, f"after {LAST} steps; {networks_behind(ends.values())}", stands_in=stands_in(main))
 
 
@@ -99,16 +103,23 @@ def late_accuracy(rows: Table) -> Measured:
 
 def conditional_bits(rows: Table) -> Measured:
     """Return what predictions tell about the right image beyond the left one, and how much more so in A than in B."""
-    main = image_runs(rows)
-    bits, beyond = (
-        {setting: {f"step {step}": _at(main, setting, column, step) for step in (30, LAST)} for setting in SETTINGS}
-        for column in ("conditional information", "excess information")
-    )
-    a, b = (beyond[setting][f"step {LAST}"].mean for setting in SETTINGS)
+    main, column = image_runs(rows), "excess information"
+    early, late = ({name: _at(main, name, column, step) for name in SETTINGS} for step in (30, LAST))
     # B is as good as nothing: below a hundredth of a bit, how often A has it says little.
-    numbers = {"bits in A": bits["A"], "bits in B": bits["B"], "A / B beyond chance": a / max(b, 0.01)}
-    words = "; ".join(f"{s} {', '.join(f'{one.mean:.3f}' for one in found.values())}" for s, found in beyond.items())
-    detail = f"as estimated; beyond the mean of its null: {words}, of which B counts as 0.01 at least"
+    ratio = late["A"].mean / max(late["B"].mean, 0.01)
+    numbers = {
+        "A at step 30": early["A"],
+        f"A at step {LAST}": late["A"],
+        "B at step 30": early["B"],
+        f"B at step {LAST}": late["B"],
+        "A / B at the end": ratio,
+    }
+    null = mean_over_seeds(main, "null information", setting="B", step=LAST)
+    detail = (
+        f"bits beyond chance, of which B counts as 0.01 at least; a predictor that ignores the right image would be "
+        f"estimated at {null.mean:.3f} bits, which are subtracted. Untrained networks have "
+        f"{_at(main, 'A', column, 0).mean:.3f}; {networks_behind(late.values())}"
+    )
     return Measured(numbers, detail, stands_in=stands_in(main))
 
 
@@ -131,22 +142,15 @@ def marginal_bits(rows: Table) -> Measured:
 
 
 def gradient_shares(rows: Table) -> Measured:
-    """Return the share of the right image in the gradient, untrained and after 200 steps, and its rise in A."""
-    main = image_runs(rows)
-    a, b = ([_at(main, setting, "gradient share", step) for step in (0, LAST)] for setting in SETTINGS)
-    rise = a[1].mean - a[0].mean
-    numbers = {
-        "share in A": f"{a[0].mean:.3f} to {a[1]}",
-        "share in B": f"{b[0].mean:.3f} to {b[1]}",
-        "rise in A less two standard errors": rise - a[1].error,
-        "rise in A plus two standard errors": rise + a[1].error,
-    }
-    beyond = [_at(main, "A", "excess information", step).mean for step in (0, LAST)]
-    detail = (
-        f"{networks_behind((*a, *b))}; what predictions tell about the right image beyond chance goes from "
-        f"{beyond[0]:.3f} to {beyond[1]:.3f} bits in A"
-    )
-    return Measured(numbers, detail, note="digits" if stands_in(main) else "")
+    """Return the share of the right image in the gradient, untrained and after 200 steps."""
+    main, column = image_runs(rows), "gradient share"
+    start, (a, b) = _at(main, "A", column, 0), (_at(main, setting, column) for setting in SETTINGS)
+    numbers = {"untrained": start, "A": a, "B": b, "A less untrained": a.mean - start.mean, "A less B": a.mean - b.mean}
+    long, more = image_runs(rows, long=True).only(setting="A"), ""
+    if len(long):
+        last = _steps(long)[-1]
+        more = f"; in A {mean_over_seeds(long, column, step=last).mean:.3f} after {last:,} steps"
+    return Measured(numbers, f"after {LAST} steps; {networks_behind((a, b))}{more}", stands_in=stands_in(main))
 
 
 def digit_accuracies(rows: Table) -> Measured:
