@@ -10,6 +10,7 @@ import pytest
 from recombine.papers import find
 from recombine.papers.reproduce import Reproduction, from_results
 from recombine.report.papers.figure import PaperFigure
+from recombine.tables.table import Table
 
 PAPER = find("gated-linear")
 RESULTS = Path(__file__).parents[3] / "results"
@@ -25,14 +26,30 @@ def full() -> Reproduction:
     return from_results(PAPER, RESULTS, scale="full")
 
 
-def test_lines_of_the_relu_figure_are_of_the_same_networks(full: Reproduction) -> None:
-    plot = next(plot for plot in PAPER.figures if plot.name == "relu")
-    table = PaperFigure(plot, full.results).table
+def table_of(name: str, state: Reproduction) -> Table:
+    return PaperFigure(next(plot for plot in PAPER.figures if plot.name == name), state.results).table
+
+
+def test_marks_of_the_relu_figure_are_means_of_all_networks_of_a_shape(full: Reproduction) -> None:
+    table = table_of("relu", full).only(source="ours")
     assert set(table["n"].tolist()) == {3}
-    assert set(table["units"].tolist()) == {20, 50, 100, 500, 1000}
+    assert set(table["units"].tolist()) == {10, 20, 50, 100, 500, 1000}
 
 
-@pytest.mark.parametrize("name", ["units", "bits"])
+@pytest.mark.parametrize("name", ["scatter", "units", "supplement", "bits", "best", "relu"])
+def test_figures_of_images_show_the_published_values(full: Reproduction, stored: Reproduction, name: str) -> None:
+    assert {"ours", "published"} <= set(table_of(name, full)["source"].tolist())
+    # Digits stand in for MNIST at the small scale, so that nothing published is comparable.
+    assert set(table_of(name, stored)["source"].tolist()) == {"ours"}
+
+
+def test_published_values_are_those_of_the_figure(full: Reproduction) -> None:
+    few = table_of("units", full).only(source="published", units=10, samples=500)
+    errors = dict(zip(few["classifier"].tolist(), few["error"].round(1).tolist(), strict=True))
+    assert errors == {"network": 16.6, "group": 16.2, "published effective": 30.4}
+
+
+@pytest.mark.parametrize("name", ["units", "bits", "relu", "best"])
 def test_panels_hold_all_their_lines_and_labels(full: Reproduction, name: str) -> None:
     plot = next(plot for plot in PAPER.figures if plot.name == name)
     canvas = PaperFigure(plot, full.results)._draw()
@@ -45,15 +62,19 @@ def test_panels_hold_all_their_lines_and_labels(full: Reproduction, name: str) -
 
 
 def test_figures_are_drawn_with_their_tables(stored: Reproduction) -> None:
-    assert {plot.name for plot in PAPER.figures} == {"toy", "flow", "units", "bits", "scatter", "relu"}
+    names = {"authors", "toy", "flow", "scatter", "units", "supplement", "bits", "best", "relu"}
+    assert {plot.name for plot in PAPER.figures} == names
     for plot in PAPER.figures:
+        if plot.name == "authors":
+            assert not plot.drawable(stored.results)
+            continue
         figure = PaperFigure(plot, stored.results)
         text = figure.svg()
         assert text.startswith("<svg")
         assert "mathdefault" not in text
         assert len(figure.table) > 0
         assert figure.alternative.endswith(".")
-        assert "Run: all of the small grid." in figure.caption
+        assert "small grid" in figure.caption
 
 
 def test_every_figure_has_an_experiment_of_the_paper() -> None:

@@ -72,7 +72,7 @@ def test_given_contexts_are_used_and_two_layers_beat_a_linear_machine():
         ({"units": None}, "units is None"),
         ({"bits": "1"}, "bits is '1'"),
         ({"C": None}, "C is None"),
-        ({"contexts": "x"}, "contexts is 'x'; give HalfSpaces"),
+        ({"contexts": "x"}, "contexts is a str; give HalfSpaces"),
     ],
 )
 def test_bad_options_are_named(options, words):

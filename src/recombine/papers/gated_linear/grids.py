@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recombine.papers.gated_linear.experiments import images, theory
+from recombine.papers.gated_linear.experiments import authors, images, theory
 from recombine.papers.needs import require_images
 from recombine.runs.experiment import Experiment, grid
 
@@ -36,7 +36,22 @@ def _relu(shared: dict[str, Any], momenta: list[float], units: list[int]) -> lis
     return [{**shared, "units": count, "momenta": momenta} for count in units]
 
 
-GROUPING, PROBLEMS = [{"shape": [785, 3, 4], "state": 1}], grid(problem=["toy", "G1"])
+def _authors(layers: int, size: int, **axes: Any) -> list[dict[str, Any]]:
+    """Margin problems of the authors with ``size`` samples, a unit for each shape."""
+    fixed = {"images": "mnist", "size": size, "validation": 12_000, "layers": layers, "seeds": [1, 2, 3]}
+    return [fixed | shape for shape in grid(**axes)]
+
+
+#: Fewest samples first, as these are solved in a second and 2000 of them in half a minute.
+AUTHORS = [
+    setting
+    for size in MNIST_SIZES
+    for setting in (
+        *_authors(1, size, units=1, bits=range(10), thresholds=BOTH),
+        *_authors(2, size, units=[10, 20, 50, 100], bits=[1, 2], thresholds=BOTH),
+    )
+]
+PROBLEMS = grid(problem=["toy", "G1"])
 
 EXPERIMENTS = (
     Experiment(
@@ -44,13 +59,6 @@ EXPERIMENTS = (
         theory.costs,
         quick=grid(architecture=theory.ARCHITECTURES.keys(), seeds=[[0, 1]]),
         full=grid(architecture=theory.ARCHITECTURES.keys(), seeds=[[*range(6)]]),
-    ),
-    Experiment(f"{NAME}/grouping", theory.grouping, quick=GROUPING, full=GROUPING),
-    Experiment(
-        f"{NAME}/effective",
-        theory.effective,
-        quick=grid(units=[1, 2, 4, 6], contexts=[2, 3], seeds=[[0, 1]]),
-        full=grid(units=range(1, 7), contexts=[1, 2, 3], seeds=[[*range(10)]]),
     ),
     Experiment(f"{NAME}/limits", theory.small_limits, quick=PROBLEMS, full=PROBLEMS),
     Experiment(
@@ -79,6 +87,7 @@ EXPERIMENTS = (
         ],
         needs=require_images,
     ),
+    Experiment(f"{NAME}/authors", authors.authors_limits, quick=[], full=AUTHORS, needs=require_images),
     Experiment(
         f"{NAME}/relu",
         images.relu_networks,
@@ -86,6 +95,18 @@ EXPERIMENTS = (
         full=[
             *_relu(MNIST, [0.0, 0.9], [10, 20, 50, 100]),
             *(one for size in WIDE for one in _relu(MNIST | size, [0.0, 0.9], [500, 1000])),
+        ],
+        needs=require_images,
+    ),
+    Experiment(
+        f"{NAME}/authors-relu",
+        images.relu_networks,
+        quick=[],
+        full=[
+            one
+            for size in MNIST_SIZES
+            for momentum in (0.9, 0.0)
+            for one in _relu(MNIST | {"sizes": [size], "split": "authors"}, [momentum], [100, 50, 20, 500, 1000])
         ],
         needs=require_images,
     ),

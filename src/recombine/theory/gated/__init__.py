@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     from recombine.theory.gated.contexts import relu_gates as relu_gates
     from recombine.theory.gated.estimator import GatedLinearSVC as GatedLinearSVC
     from recombine.theory.gated.features import Gating as Gating
+    from recombine.theory.gated.features import context_kernel as context_kernel
     from recombine.theory.gated.features import gating_for as gating_for
     from recombine.theory.gated.flow import Flow as Flow
     from recombine.theory.gated.flow import flow as flow
+    from recombine.theory.gated.gates import FrozenGates as FrozenGates
+    from recombine.theory.gated.gates import Inconsistency as Inconsistency
+    from recombine.theory.gated.gates import freeze_relu as freeze_relu
+    from recombine.theory.gated.gates import inconsistency as inconsistency
     from recombine.theory.gated.machine import NotSeparableError as NotSeparableError
     from recombine.theory.gated.machine import UndecidedError as UndecidedError
     from recombine.theory.gated.margin import GatedMargin as GatedMargin
@@ -31,5 +36,8 @@ if TYPE_CHECKING:
     from recombine.theory.gated.norms import mixed_norm as mixed_norm
     from recombine.theory.gated.norms import one_layer_cost as one_layer_cost
     from recombine.theory.gated.norms import shared_contexts_cost as shared_contexts_cost
+    from recombine.theory.gated.polynomial import OwnMargin as OwnMargin
+    from recombine.theory.gated.polynomial import own_margin as own_margin
+    from recombine.theory.gated.polynomial import representation_cost as representation_cost
 
 open_room(__name__)

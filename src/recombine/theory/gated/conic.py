@@ -67,6 +67,8 @@ def least_effective_squares(
 ) -> float:
     """Return the least sum over all C^H joint contexts of ``|beta_c|^2`` of a function with margins of one.
 
+    That is C^H times ``largest_margin(norm="effective").value``, which is the mean.
+
     A quadratic program in the weights zeta (H, C, d) of units, whose objective adds up beta_c = sum_h zeta_{h,c_h} one
     joint context after the other: it uses neither the closed form of that sum nor the kernel that follows from it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Self, cast
 
 import numpy as np
@@ -12,13 +13,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from recombine.cells.arrays import FloatArray
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError, listing, near_miss
 from recombine.theory.gated.contexts import HalfSpaces
 from recombine.theory.gated.margin import GatedMargin, largest_margin
 
 #: Norms that an estimator can be asked for, and thresholds that it can make.
-ESTIMATOR_NORMS = ("group", "effective", "zeta", "one-layer")
+ESTIMATOR_NORMS = ("group", "effective", "zeta", "one-layer", "frozen")
 THRESHOLDS = ("median", "random")
 
 
@@ -32,15 +33,18 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    norm : {"group", "effective", "zeta", "one-layer"}, default "group"
+    norm : {"group", "effective", "zeta", "one-layer", "frozen"}, default "group"
+        "frozen" is for gates that are open or closed, such as those of a trained ReLU network (`freeze_relu`).
     units : int, default 10
         Gated units, each with half-spaces of its own; they share one joint context under "one-layer".
     bits : int, default 1
         Half-spaces per unit; it has 2^bits contexts.
     thresholds : {"median", "random"}, default "median"
         At the median of each projection of the training data, or normal.
-    contexts : HalfSpaces, optional
-        Context functions to use instead of drawing some; they act on the inputs with the bias column, if there is one.
+    contexts : HalfSpaces, callable, fitted clusterer or list of these, optional
+        Context functions to use instead of drawing some. `HalfSpaces` act on the inputs with the bias column, if there
+        is one; a callable from inputs (n, d) to contexts (n,) or (n, H), or something with ``predict`` like a fitted
+        `KMeans`, on the inputs as they are. Each column is a unit.
     bias : bool, default True
         Append a column of ones to the inputs, which gives every context its own bias.
     C : float, default inf
@@ -53,7 +57,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : ndarray (2,)
         The labels; the second is the positive one.
-    contexts_ : HalfSpaces
+    contexts_ : HalfSpaces, or what was given
         The context functions, thresholds included; they belong to the model and are pickled with it.
     margin_ : GatedMargin
         Weights, duals, unit norms, tight units and the duality gap.
@@ -70,7 +74,13 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     See Also
     --------
-    recombine.theory.gated.largest_margin : the solver, for contexts of your own.
+    recombine.theory.gated.largest_margin : the solver.
+    recombine.theory.gated.freeze_relu : gates of a trained network.
+
+    Notes
+    -----
+    There are two classes; for more, wrap it in scikit-learn's `OneVsRestClassifier`, and for probabilities in
+    `CalibratedClassifierCV`.
 
     References
     ----------
@@ -82,10 +92,17 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = GatedLinearSVC(units=5, random_state=0).fit(X, [1, 0, 0, 1])
     >>> model.predict(X).tolist(), model.margin_.gap < 1e-6
     ([1, 0, 0, 1], True)
+
+    Contexts of your own, here which cluster an input is in and the sign of its first entry:
+
+    >>> from sklearn.cluster import KMeans
+    >>> own = [KMeans(2, random_state=0).fit(X), lambda inputs: (inputs[:, 0] > 0).astype(int)]
+    >>> GatedLinearSVC(contexts=own).fit(X, [1, 0, 0, 1]).effective_weights(X).shape
+    (4, 3)
     """
 
     classes_: npt.NDArray[Any]
-    contexts_: HalfSpaces
+    contexts_: Any
     margin_: GatedMargin
 
     def __init__(
@@ -95,7 +112,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         units: int = 10,
         bits: int = 1,
         thresholds: str = "median",
-        contexts: HalfSpaces | None = None,
+        contexts: HalfSpaces | Callable[[FloatArray], npt.ArrayLike] | Any | None = None,
         bias: bool = True,
         C: float = math.inf,
         random_state: int | np.random.RandomState | None = None,
@@ -120,23 +137,43 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name, known in (("norm", ESTIMATOR_NORMS), ("thresholds", THRESHOLDS)):
             if (asked := getattr(self, name)) not in known:
                 raise InputError(f"{name} {asked!r} is not known;{near_miss(asked, known)} Known: {listing(known)}")
-        if not isinstance(self.contexts, HalfSpaces | None):
-            raise InputError(f"contexts is {self.contexts!r}; give HalfSpaces, or None to have some drawn")
         checked, labels = validate_data(self, X, y, dtype=np.float64)
         signs = self._signs(labels)
         inputs = self._with_bias(checked)
         self.contexts_ = self.contexts if self.contexts is not None else self._drawn(inputs)
-        self.margin_ = largest_margin(
-            inputs, signs, self.contexts_.ids(inputs), contexts=self.contexts_.contexts, norm=self.norm, C=self.C
-        )
+        ids = self._ids(checked, inputs)
+        drawn = isinstance(self.contexts_, HalfSpaces)
+        count = self.contexts_.contexts if drawn else max(2, int(ids.max(initial=0)) + 1)
+        self.margin_ = largest_margin(inputs, signs, ids, contexts=count, norm=self.norm, C=self.C)
         self.n_iter_ = self.margin_.steps
         return self
 
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:
         """Return the margin at inputs ``X`` (n, d), shape (n,); positive for the second class."""
+        inputs, ids = self._checked(X)
+        return self.margin_.decision(inputs, ids)
+
+    def effective_weights(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the weights that act on each of inputs ``X`` (n, d), shape (n, d), with the bias last if there is one.
+
+        They are the same for all inputs in one joint context, and what a linear model would call ``coef_`` there.
+        """
+        _, ids = self._checked(X)
+        return self.margin_.gating.features(ids) @ self.margin_.zeta
+
+    def _checked(self, X: npt.ArrayLike) -> tuple[FloatArray, IntArray]:
         check_is_fitted(self)
-        inputs = self._with_bias(validate_data(self, X, reset=False, dtype=np.float64))
-        return self.margin_.decision(inputs, self.contexts_.ids(inputs))
+        checked = validate_data(self, X, reset=False, dtype=np.float64)
+        inputs = self._with_bias(checked)
+        return inputs, self._ids(checked, inputs)
+
+    def _ids(self, X: FloatArray, inputs: FloatArray) -> IntArray:
+        """Return contexts (n, H) by half-spaces of the inputs with their bias, or by functions of the inputs alone."""
+        if isinstance(self.contexts_, HalfSpaces):
+            return self.contexts_.ids(inputs)
+        own = self.contexts_ if isinstance(self.contexts_, list | tuple) else [self.contexts_]
+        columns = [_contexts_by(function, X) for function in own]
+        return np.concatenate(columns, axis=1)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return the label of each of inputs ``X`` (n, d), shape (n,)."""
@@ -162,3 +199,21 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.thresholds == "median":
             return HalfSpaces.balanced(self.units, self.bits, inputs, seed)
         return HalfSpaces.random(self.units, self.bits, inputs.shape[1], seed)
+
+
+def _contexts_by(function: Any, X: FloatArray) -> IntArray:
+    """Return the contexts (n, H) that a callable, or something fitted that predicts, gives the inputs."""
+    given = getattr(function, "predict", function)
+    if not callable(given):
+        raise InputError(
+            f"contexts is a {type(function).__name__}; give HalfSpaces, a function from inputs to contexts, something "
+            "fitted with predict, a list of these, or None to have some drawn"
+        )
+    ids = np.asarray(given(X))
+    columns = ids[:, None] if ids.ndim == 1 else ids
+    if columns.ndim != 2 or len(columns) != len(X) or columns.dtype.kind not in "iub" or (columns < 0).any():
+        raise InputError(
+            f"the contexts of {len(X)} inputs have shape {ids.shape} and dtype {ids.dtype}; give whole numbers from 0 "
+            "up, one row per input"
+        )
+    return columns.astype(np.int64)

@@ -18,8 +18,19 @@ from recombine.checks import whole
 from recombine.errors import InputError, listing, near_miss
 from recombine.theory.gated.contexts import as_points
 
-#: Norms by name: two that the paper compares, two controls, frozen ReLU gates, and the two as they were published.
-NORMS = ("group", "effective", "zeta", "one-layer", "frozen", "published group", "published effective")
+#: Norms by name: two that the paper compares, two controls, frozen ReLU gates, the first two as they were published,
+#: and the second of these with one of its two defects alone.
+NORMS = (
+    "group",
+    "effective",
+    "zeta",
+    "one-layer",
+    "frozen",
+    "published group",
+    "published effective",
+    "published effective groups",
+    "published effective coefficient",
+)
 #: Added to the degenerate published L2 norm, which leaves (H - 1) d weights without any penalty.
 PUBLISHED_RIDGE = 1e-6
 #: Squares of inputs beyond this overflow or vanish.
@@ -99,7 +110,9 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
     "group" is the limit of two-layer networks, ``sum_h (sum_c |zeta_hc|^2)^(1/2)``; "effective" is the mean over all
     C^H joint contexts of ``|beta_c|^2``; "zeta" is the sum of all ``|zeta_hc|^2``; "one-layer" has weights of its own
     in every joint context; "frozen" reads ids as gates 0 or 1 and drops the weights of closed ones. "published group"
-    and "published effective" are the first two as the authors' code computes them: it groups row r into r mod H.
+    and "published effective" are the first two as the authors' code computes them: it groups row r into r mod H, and
+    has another coefficient in the second; "published effective groups" and "published effective coefficient" have one
+    of these two defects alone.
 
     Examples
     --------
@@ -107,7 +120,8 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
     Traceback (most recent call last):
         ...
     recombine.errors.InputError: norm 'grup' is not known; did you mean 'group'? Norms: group, effective, zeta,
-        one-layer, frozen, published group, published effective
+        one-layer, frozen, published group, published effective, published effective groups, published effective
+        coefficient
     """
     check_norm(norm)
     rows = as_ids(ids, contexts)
@@ -119,6 +133,31 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
             raise InputError(f"frozen gates are 0 or 1, but there are {contexts} contexts; give 2")
         return Gating(norm, 2, np.arange(rows.shape[1]), transform=np.eye(2 * rows.shape[1])[:, 1::2])
     return _by_unit(norm, rows.shape[1], contexts)
+
+
+def context_kernel(
+    X: npt.ArrayLike, ids: npt.ArrayLike, *, contexts: int, norm: str = "zeta", groups: npt.ArrayLike | None = None
+) -> FloatArray:
+    """Return the kernel (n, n) of gated linear functions under a norm: inner products of inputs, weighed by contexts.
+
+    K o (Z_g Z_g') summed over groups g. For "effective", "zeta" and "one-layer" it is *the* kernel of the norm, to use
+    with any kernel machine; under "group" and "frozen" the weights of ``groups`` decide (all one unless given), and the
+    limit's own are its group norms.
+
+    Examples
+    --------
+    >>> X, ids = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), np.array([[0, 1], [1, 1], [0, 0]])
+    >>> context_kernel(X, ids, contexts=2).tolist()
+    [[2.0, 0.0, 1.0], [0.0, 8.0, 0.0], [1.0, 0.0, 4.0]]
+    """
+    points, rows = as_points(X), as_ids(ids, contexts)
+    gating = gating_for(norm, rows, contexts)
+    weights = np.ones(gating.groups) if groups is None else as_numbers(groups, "groups").astype(np.float64)
+    if weights.shape != (gating.groups,):
+        raise InputError(f"there are {gating.groups} groups and weights of shape {weights.shape}; give one per group")
+    features = gating.features(rows)
+    kernel: FloatArray = (points @ points.T) * ((features * weights[gating.group]) @ features.T)
+    return kernel
 
 
 def check_norm(norm: str) -> None:
@@ -135,10 +174,11 @@ def check_norm(norm: str) -> None:
 def _by_unit(norm: str, units: int, contexts: int) -> Gating:
     """Return the features of a norm on weights by unit and context: those rows themselves, or a transform of them."""
     size = units * contexts
-    transforms = {"effective": _effective, "published effective": _published_effective}
-    if norm in transforms:
+    if norm.removeprefix("published ").startswith("effective"):
         affordable(f"the transform of norm {norm!r}", size, size)
-        transform = transforms[norm](units, contexts)
+        wrong = {"groups": not norm.endswith("coefficient"), "coefficient": not norm.endswith("groups")}
+        plain = norm == "effective"
+        transform = _effective(units, contexts) if plain else _published_effective(units, contexts, **wrong)
         return Gating(norm, contexts, np.zeros(transform.shape[1], dtype=np.int64), transform)
     affordable("a group for each context", units, contexts)
     groups = {"group": np.repeat(np.arange(units), contexts), "published group": _published_groups(units, contexts)}
@@ -163,11 +203,12 @@ def _effective(units: int, contexts: int) -> FloatArray:
     return np.column_stack([np.full(units * contexts, 1 / units), rows])
 
 
-def published_transform(units: int, contexts: int) -> FloatArray:
+def published_transform(units: int, contexts: int, *, groups: bool = True, coefficient: bool = True) -> FloatArray:
     """Return the map (H C, H C) whose image's l2 norm the authors minimise for SVM-L2.
 
     Meant is zeta' = C zeta_hc - S_h + (sum_h S_h) / sqrt(H), S_h = sum_c zeta_hc, whose squared norm times C^(H-3) is
-    the sum of |beta_c|^2. Theirs has the groups of `_published_groups` and 1 / (H C) in place of 1 / sqrt(H).
+    the sum of |beta_c|^2. Theirs has the groups of `_published_groups` and the coefficient 1 / (H C) in place of
+    1 / sqrt(H); either can be put right.
 
     Examples
     --------
@@ -175,17 +216,18 @@ def published_transform(units: int, contexts: int) -> FloatArray:
     np.int64(4)
     """
     size = units * contexts
-    group = _published_groups(units, contexts)
+    group = _published_groups(units, contexts) if groups else np.repeat(np.arange(units), contexts)
     same = (group[:, None] == group).astype(float)
-    transform: FloatArray = contexts * np.eye(size) - same + np.full((size, size), 1 / size)
+    shared = 1 / size if coefficient else 1 / np.sqrt(units)
+    transform: FloatArray = contexts * np.eye(size) - same + np.full((size, size), shared)
     return transform
 
 
-def _published_effective(units: int, contexts: int) -> FloatArray:
+def _published_effective(units: int, contexts: int, *, groups: bool = True, coefficient: bool = True) -> FloatArray:
     """Features whose squared l2 norm is the published one, with a small ridge since it is degenerate."""
     from scipy.linalg import solve_triangular
 
-    transform = published_transform(units, contexts)
+    transform = published_transform(units, contexts, groups=groups, coefficient=coefficient)
     lower = np.linalg.cholesky(transform.T @ transform + PUBLISHED_RIDGE * np.eye(len(transform)))
     inverse: FloatArray = solve_triangular(lower, np.eye(len(lower)), lower=True)
     return inverse.T

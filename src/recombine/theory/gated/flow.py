@@ -91,11 +91,12 @@ def flow(
     ids: npt.ArrayLike,
     *,
     contexts: int,
-    seed: int,
+    seed: int | None = None,
     scale: float = 0.1,
+    start: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     times: Sequence[float] | FloatArray = (0.0, 75.0),
 ) -> Flow:
-    """Integrate the rescaled flow of one network from a random start.
+    """Integrate the rescaled flow of one network, from a random start or from weights of your own.
 
     Parameters
     ----------
@@ -106,10 +107,12 @@ def flow(
         Context of each unit; equal columns are units that share their context function.
     contexts : int
         Contexts of a unit.
-    seed : int
+    seed : int, optional
         First weights are normal with standard deviation ``scale``.
     scale : float
         Outputs of the first weights must leave room below the largest margin that can be followed.
+    start : tuple of arrays (H, C, d) and (H,), optional
+        First hidden weights and readout, instead of a seed: those of a trained network, or of one to be compared.
     times : sequence of float
         Rescaled times to return, from 0 up. The flow ends early, and its last time says when, where the margin has
         become so large that floating point numbers cannot tell support vectors apart.
@@ -117,12 +120,24 @@ def flow(
     Returns
     -------
     Flow
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 1.0], [-1.0, 1.0]])
+    >>> path = flow(X, [1, -1], [[0], [0]], contexts=1, start=([[[0.1, 0.0]]], [0.1]), times=(0.0, 20.0))
+    >>> path.hidden[0].tolist(), round(float(path.ratio[-1]), 4)
+    ([[[0.1, 0.0]]], 1.0)
     """
     points, signs, rows = as_problem(X, y, ids, contexts)
     clock = _as_times(times)
     field = _Field(points * signs[:, None], (rows[:, :, None] == np.arange(contexts)).astype(np.float64))
-    start = field.start(whole(seed, "seed", 0), real(scale, "scale", above=0))
-    clock, states = _integrated(field, start, clock)
+    if (seed is None) == (start is None):
+        raise InputError("first weights come from a seed or from start; give one of the two")
+    if start is not None:
+        first = field.given(*start)
+    else:
+        first = field.drawn(whole(seed, "seed", 0), real(scale, "scale", above=0))
+    clock, states = _integrated(field, first, clock)
     hidden, readout = field.parts(states)
     margin = np.array([field.outputs(w, v).min() for w, v in zip(hidden, readout, strict=True)])
     return Flow(clock, hidden, readout, margin)
@@ -159,18 +174,34 @@ class _Field:
     signed: FloatArray
     uses: FloatArray
 
-    def start(self, seed: int, scale: float) -> FloatArray:
-        """Draw first weights, shape (parameters,), and refuse those that leave the flow no room."""
+    def drawn(self, seed: int, scale: float) -> FloatArray:
+        """Draw first weights, shape (parameters,)."""
         units, contexts = self.uses.shape[1:]
         generator = np.random.default_rng(np.random.SeedSequence([seed, 5]))
-        drawn: FloatArray = scale * generator.normal(size=units * (contexts * self.signed.shape[1] + 1))
-        largest = float(np.abs(self.outputs(*self.parts(drawn))).max())
+        weights: FloatArray = scale * generator.normal(size=units * (contexts * self.signed.shape[1] + 1))
+        return self._with_room(weights, f"lower scale {scale}, or the inputs")
+
+    def given(self, hidden: npt.ArrayLike, readout: npt.ArrayLike) -> FloatArray:
+        """Take first weights of the caller's, shape (parameters,)."""
+        units, contexts = self.uses.shape[1:]
+        shapes = (units, contexts, self.signed.shape[1]), (units,)
+        weights = [as_numbers(part, "start").astype(np.float64) for part in (hidden, readout)]
+        if tuple(part.shape for part in weights) != shapes or not all(np.isfinite(part).all() for part in weights):
+            raise InputError(
+                f"start has hidden weights {weights[0].shape} and readout {weights[1].shape}; "
+                f"give finite numbers of shapes {shapes[0]} and {shapes[1]}"
+            )
+        return self._with_room(np.concatenate([part.ravel() for part in weights]), "scale them down, or the inputs")
+
+    def _with_room(self, weights: FloatArray, advice: str) -> FloatArray:
+        """Refuse first weights that leave the flow no room."""
+        largest = float(np.abs(self.outputs(*self.parts(weights))).max())
         if not largest < LARGEST_MARGIN:
             raise InputError(
                 f"outputs at the start are up to {largest:.0e} and margins can be followed to {LARGEST_MARGIN:.0e}; "
-                f"lower scale {scale}, or the inputs"
+                f"{advice}"
             )
-        return drawn
+        return weights
 
     def parts(self, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Split states (..., parameters) into hidden weights (..., H, C, d) and readout (..., H)."""

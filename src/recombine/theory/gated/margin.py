@@ -85,7 +85,10 @@ class GatedMargin:
 
     @property
     def value(self) -> float:
-        """The cost as usually written: `norm` where there are several groups, else its square."""
+        """The cost as usually written: `norm` where there are several groups, else its square.
+
+        Of "effective" it is the *mean* over all C^H joint contexts; `least_effective_squares` is their sum.
+        """
         return self.norm if self.gating.norm in ("group", "published group", "frozen") else self.norm**2
 
     @cached_property

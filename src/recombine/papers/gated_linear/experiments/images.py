@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
+from recombine.papers.gated_linear.experiments.authors import authors_halves
 from recombine.runs.experiment import Unit
 from recombine.theory.gated.contexts import HalfSpaces, relu_gates
 from recombine.theory.gated.machine import NotSeparableError, UndecidedError
@@ -31,9 +32,15 @@ TWO_LAYER_NORMS = ("group", "published group", "effective", "published effective
 
 
 def problem_of(setting: Mapping[str, Any]) -> Halves:
-    """Return the samples of a setting; "pool" keeps validation the same where only smaller sizes are asked for."""
+    """Return the samples of a setting; "pool" keeps validation the same where only smaller sizes are asked for.
+
+    With "split" "authors" they are the very images that the authors drew.
+    """
     sizes = [*setting["sizes"], setting.get("pool", 1)]
-    return label_halves(load_images(setting["images"]), sizes, setting["validation"])
+    images = load_images(setting["images"])
+    if setting.get("split") == "authors":
+        return authors_halves(images, max(sizes), setting["validation"])
+    return label_halves(images, sizes, setting["validation"])
 
 
 def half_spaces(thresholds: str, units: int, bits: int, X: FloatArray, seed: int) -> HalfSpaces:

@@ -17,6 +17,7 @@ from recombine.theory.gated.conic import largest_margin_by_cones, least_effectiv
 from recombine.theory.gated.contexts import joint_contexts
 from recombine.theory.gated.flow import flow
 from recombine.theory.gated.margin import largest_margin
+from recombine.theory.gated.polynomial import representation_cost
 from recombine.worlds.gated_problems import GatedProblem, gated_problem
 
 Rows = list[dict[str, Any]]
@@ -24,8 +25,6 @@ Rows = list[dict[str, Any]]
 #: Weights whose costs are known to six digits: three units with two contexts, and effective weights in two contexts.
 ZETA = np.cos(1 + np.arange(3)[:, None, None] + 2 * np.arange(2)[:, None] + 3 * np.arange(3))
 BETA = np.sin(1 + np.arange(2)[:, None] + 2 * np.arange(5))
-#: Parameters represent a target if no weight is off by more than this.
-REPRESENTED = 1e-6
 #: A sample waits while its margin is above the smallest by more than this share of it.
 SLACK = 0.01
 #: Norms whose limits are compared.
@@ -81,33 +80,15 @@ ARCHITECTURES = {
 }
 
 
-def direct_cost(architecture: WeightMap, seed: int, rounds: int = 7) -> float:
-    """Minimise half the squared parameters that represent the target, by augmented Lagrangians from a random start.
-
-    Not a number where the search ends in parameters that do not represent it: zero is a saddle of products.
+def direct_cost(architecture: WeightMap, seed: int) -> float:
+    """Minimise half the squared parameters that represent the target, from a random start.
 
     Examples
     --------
     >>> round(direct_cost(ARCHITECTURES["chain of three"], seed=0), 5)
     1.77161
     """
-    from scipy.optimize import minimize
-
-    theta = np.random.default_rng(seed).normal(scale=0.5, size=architecture.parameters)
-    multiplier, weight = np.zeros(architecture.target.size), 10.0
-
-    def missed(theta: FloatArray) -> FloatArray:
-        return (architecture.represent(theta) - architecture.target).ravel()
-
-    def objective(theta: FloatArray) -> float:
-        miss = missed(theta)
-        return float(theta @ theta / 2 + multiplier @ miss + weight / 2 * miss @ miss)
-
-    for _ in range(rounds):
-        theta = minimize(objective, theta, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000}).x
-        multiplier = multiplier + weight * missed(theta)
-        weight = min(3 * weight, 1e3)
-    return float(theta @ theta) / 2 if np.abs(missed(theta)).max() < REPRESENTED else float("nan")
+    return representation_cost(architecture.represent, architecture.target, architecture.parameters, seed=seed)
 
 
 def costs(unit: Unit) -> Rows:
@@ -125,41 +106,6 @@ def costs(unit: Unit) -> Rows:
         {"architecture": name, "seed": seed, "formula": chosen.cost, "direct": direct_cost(chosen, seed)}
         for seed in unit.seeds
     ]
-
-
-def grouping(unit: Unit) -> Rows:
-    """Group norm of a random array of known seed, with rows read in either order.
-
-    Examples
-    --------
-    >>> [round(row["norm"], 3) for row in grouping(Unit("grouping", 1, {"shape": [785, 3, 4], "state": 1}))]
-    [168.407, 168.402]
-    """
-    inputs, units, contexts = unit.setting["shape"]
-    draws = np.random.RandomState(unit.setting["state"]).randn(inputs, units, contexts)
-    rows = draws.transpose(1, 2, 0).reshape(units * contexts, inputs)
-    return [
-        {"order": word, "norm": norms.mixed_norm(rows, units, order=order)}
-        for word, order in (("by unit", "C"), ("as published", "F"))
-    ]
-
-
-def effective(unit: Unit) -> Rows:
-    """Sum of squares over all joint contexts by closed form and one by one: one row per seed; "units" and "contexts".
-
-    Examples
-    --------
-    >>> row = effective(Unit("effective", 1, {"units": 3, "contexts": 2, "seeds": [0]}))[0]
-    >>> abs(row["closed form"] / row["by sum"] - 1) < 1e-12
-    True
-    """
-    units, contexts = unit.setting["units"], unit.setting["contexts"]
-    rows = []
-    for seed in unit.seeds:
-        zeta = np.random.default_rng(seed).normal(size=(units, contexts, 3))
-        found = {"closed form": norms.effective_squares(zeta), "by sum": norms.effective_squares_by_sum(zeta)}
-        rows.append({"units": units, "contexts": contexts, "seed": seed, **found})
-    return rows
 
 
 def small_limits(unit: Unit) -> Rows:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recombine.papers.gated_linear.figures import images, small_problems
+from recombine.papers.gated_linear.figures import authors, one_layer, relu, small_problems, two_layers
 
-FIGURES = (*small_problems.FIGURES, *images.FIGURES)
+FIGURES = (*authors.FIGURES, *small_problems.FIGURES, *two_layers.FIGURES, *one_layer.FIGURES, *relu.FIGURES)

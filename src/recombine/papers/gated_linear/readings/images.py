@@ -1,19 +1,12 @@
-"""Gated linear networks on images: thresholds, shapes of networks, and ReLU networks with their gates given."""
+"""Gated linear networks on images: thresholds, and shapes of networks."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from recombine.papers.gated_linear.readings.networks import (
-    RELU_KINDS,
-    complete_networks,
-    fewest_samples,
-    network_pairs,
-    setting_of,
-    ten_units,
-)
+from recombine.papers.gated_linear.readings.networks import fewest_samples, network_pairs, setting_of, ten_units
 from recombine.papers.measured import Measured, MissingRowsError, stands_in
-from recombine.papers.seeds import Estimate, estimate, mean_over_seeds, several
+from recombine.papers.seeds import Estimate, estimate, mean_over_seeds
 from recombine.tables.table import Table
 
 
@@ -39,19 +32,20 @@ def threshold_errors(rows: Table) -> Measured:
     """Return how much larger errors are with random thresholds, and both errors of networks with 10 units."""
     networks = rows.only(layers=2, momentum=0.0, classifier="network")
     few = fewest_samples(networks.only(units=10, bits=1), "two-layer networks with 10 units and one bit")
-    median, random = (mean_over_seeds(networks, "error", thresholds=word).mean for word in ("median", "random"))
-    numbers = {"random less median": 100 * (random - median)} | {
+    gains = {bits: _gain(here) for bits, here in sorted(networks.by("bits").items())}
+    numbers: dict[str, Any] = {"one hyperplane, random less median": gains[1].mean} | {
         f"10 units, {word}": mean_over_seeds(few, "error", thresholds=word) for word in ("median", "random")
     }
-    by_bits = []
-    for bits, here in sorted(networks.by("bits").items()):
-        least = fewest_samples(here, "networks")
-        by_bits.append(f"{bits} per unit {_gain(here)} (at {least['samples'][0]} samples {_gain(least)})")
-    detail = (
-        f"networks of all sizes {median:.1%} against {random:.1%}, apart by {_gain(networks)} points; by hyperplanes: "
-        f"{', '.join(by_bits)}; 10 units at {setting_of(few)}"
-    )
-    return Measured(numbers, detail, stands_in=stands_in(rows))
+    detail = f"gain in points {gains[1]} with one hyperplane per unit"
+    if 2 in gains:
+        least = _gain(fewest_samples(networks.only(bits=2), "networks with two bits"))
+        numbers |= {
+            "two hyperplanes, random less median": f"{gains[2]} points",
+            "one hyperplane less two": gains[1].mean - gains[2].mean,
+            "two hyperplanes, fewest images": f"{least} points",
+        }
+        detail += f", {gains[2]} with two ({least} with fewest images)"
+    return Measured(numbers, f"{detail}; 10 units at {setting_of(few)}", stands_in=stands_in(rows))
 
 
 def _gain(networks: Table) -> Estimate:
@@ -95,52 +89,3 @@ def depth_gains(rows: Table) -> Measured:
     one, two = (len(shapes[sizes[-1], layers]) for layers in (1, 2))
     detail = f"{rows['images'][0]}, best of {one} shapes with one layer and of {two} with two"
     return Measured({"gain": gains}, detail, stands_in=stands_in(rows))
-
-
-def relu_limits(rows: Table) -> Measured:
-    """Return how often limits that are given more or less of a ReLU network disagree with it, and their errors."""
-    fast = rows.only(momentum=0.9)
-    fast = fast.where((fast["units"] >= 20) & (fast["units"] <= 100))
-    whole = complete_networks(fast, RELU_KINDS)
-    error, apart = (
-        {kind: mean_over_seeds(whole, column, classifier=kind).mean for kind in RELU_KINDS}
-        for column in ("error", "inconsistency")
-    )
-    limits = RELU_KINDS[1:]
-    numbers = {
-        **{kind: apart[kind] for kind in limits},
-        "inconsistency, hidden layer to random": [apart[kind] for kind in limits],
-        "hidden layer's error off by": 100 * abs(error["hidden layer"] - error["network"]),
-        "error, network to random": {kind: error[kind] for kind in RELU_KINDS if kind != "hidden layer"},
-    }
-    every, there = len(fast.only(classifier="network")), len(whole) // len(RELU_KINDS)
-    detail = (
-        f"{rows['images'][0]}, {there} of {every} networks with 20 to 100 units; left out are {every - there} of which "
-        f"some limit has no hard margin; error of the hidden layer's limit {error['hidden layer']:.1%}"
-    )
-    return Measured(numbers, detail, stands_in=stands_in(rows))
-
-
-def gate_errors(rows: Table) -> Measured:
-    """Return the error of the maximum margin on binary gates, beside that of the same networks."""
-    gates = rows.only(momentum=0.9, classifier="gates only")
-    there = gates.where(np.isfinite(gates["error"]))
-    if not len(there):
-        raise MissingRowsError("no network whose gates alone separate its training samples; it takes hundreds of units")
-    error, network = _beside_network(there)
-    sizes = [
-        "{:.1%} against {:.1%}".format(*_beside_network(here))
-        + f" with {size} samples ({several(len(here), 'network')})"
-        for size, here in sorted(there.by("samples").items())
-    ]
-    numbers = {"error of gates": error, "of their networks": f"{network:.1%}", "gates / networks": error / network}
-    detail = (
-        f"{rows['images'][0]}, {len(there)} of {len(gates)} networks are separable by their gates: {', '.join(sizes)}; "
-        "for which samples the published error is, is not said"
-    )
-    return Measured(numbers, detail, stands_in=stands_in(rows))
-
-
-def _beside_network(rows: Table) -> list[float]:
-    """Error of a limit and of its network, which stands in every row, so that the same networks are compared."""
-    return [mean_over_seeds(rows, column).mean for column in ("error", "network error")]

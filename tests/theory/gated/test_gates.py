@@ -1,0 +1,121 @@
+"""Gates of one's own: frozen ReLU gates, contexts by any function, and disagreement with its baseline."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits
+from sklearn.neural_network import MLPClassifier
+
+from recombine.errors import InputError
+from recombine.theory.gated import (
+    FrozenGates,
+    GatedLinearSVC,
+    HalfSpaces,
+    context_kernel,
+    freeze_relu,
+    inconsistency,
+    largest_margin,
+)
+
+
+def halves(samples: int = 150) -> tuple[np.ndarray, np.ndarray]:
+    images, labels = load_digits(return_X_y=True)
+    return images[:samples] / 8 - 1, labels[:samples] < 5
+
+
+def test_gates_of_a_fitted_network_are_where_its_hidden_units_are_active():
+    X, y = halves()
+    network = MLPClassifier((12,), solver="lbfgs", max_iter=300, random_state=0).fit(X, y)
+    hidden = X @ network.coefs_[0] + network.intercepts_[0]
+    assert np.array_equal(freeze_relu(network)(X), hidden >= 0)
+
+
+def test_gates_of_a_torch_module_are_those_of_its_first_relu():
+    torch = pytest.importorskip("torch")
+    first = torch.nn.Linear(4, 6)
+    inner = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh(), first, torch.nn.ReLU(), torch.nn.Linear(6, 1))
+    gates = freeze_relu(inner)
+    X = torch.randn(20, 4)
+    with torch.no_grad():
+        assert np.array_equal(gates(X.numpy()), (first(X) >= 0).numpy())
+    bare = freeze_relu(torch.nn.Sequential(torch.nn.Linear(4, 3, bias=False), torch.nn.ReLU()))
+    assert bare.bias.tolist() == [0, 0, 0]
+
+
+def test_what_has_no_relu_is_refused_with_advice():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(InputError, match="no linear layer that a ReLU follows"):
+        freeze_relu(torch.nn.Linear(2, 1))
+    with pytest.raises(InputError, match="has no layers"):
+        freeze_relu(3)
+    smooth = MLPClassifier((3,), activation="tanh", solver="lbfgs", random_state=0).fit(*halves(40))
+    with pytest.raises(InputError, match="activation 'tanh'"):
+        freeze_relu(smooth)
+    with pytest.raises(InputError, match="weights have shape"):
+        FrozenGates(np.eye(2), np.zeros(3))
+
+
+def test_own_contexts_are_the_solver_with_their_ids():
+    X, y = halves()
+    clusters = KMeans(3, n_init=1, random_state=0).fit(X)
+    own = [clusters, lambda inputs: (inputs[:, :20] > 0).astype(int)]
+    model = GatedLinearSVC(contexts=own, C=10.0).fit(X, y)
+    ids = np.column_stack([clusters.predict(X), X[:, :20] > 0]).astype(int)
+    inputs = np.column_stack([X, np.ones(len(X))])
+    direct = largest_margin(inputs, y, ids, contexts=3, C=10.0)
+    assert model.decision_function(X) == pytest.approx(direct.decision(inputs, ids))
+    acting = model.effective_weights(X)
+    assert (acting * inputs).sum(axis=1) == pytest.approx(model.decision_function(X))
+
+
+def test_frozen_gates_and_half_spaces_fit_the_estimator():
+    X, y = halves()
+    gates = FrozenGates(np.random.default_rng(0).normal(size=(30, 64)), np.zeros(30))
+    frozen = GatedLinearSVC("frozen", contexts=gates).fit(X, y)
+    inputs = np.column_stack([X, np.ones(len(X))])
+    direct = largest_margin(inputs, y, gates(X), contexts=2, norm="frozen")
+    assert frozen.margin_.value == pytest.approx(direct.value)
+    half = HalfSpaces.balanced(5, 1, inputs, seed=0)
+    assert GatedLinearSVC(contexts=half).fit(X, y).score(X, y) == 1
+
+
+@pytest.mark.parametrize(
+    ("contexts", "words"),
+    [
+        (np.zeros((150, 3)), "contexts is a ndarray; give HalfSpaces"),
+        (lambda X: X[:, :2], "dtype float64; give whole numbers"),
+        (lambda X: np.zeros((3, 1), dtype=int), "the contexts of 150 inputs have shape (3, 1)"),
+        (lambda X: np.full(len(X), -1), "give whole numbers from 0"),
+    ],
+)
+def test_contexts_that_are_none_are_refused_in_a_line(contexts, words):
+    with pytest.raises(InputError) as caught:
+        GatedLinearSVC(contexts=contexts).fit(*halves())
+    assert words in str(caught.value).replace("\n    ", " ")
+    assert len(str(caught.value)) < 300
+
+
+def test_the_context_kernel_is_that_of_the_limit():
+    X, y = halves(60)
+    ids = (X[:, 20:24] > 0).astype(int)
+    for norm in ("effective", "zeta", "one-layer"):
+        found = largest_margin(X, y, ids, contexts=2, norm=norm, C=5.0)
+        # The function of largest margin is a sum of kernels at the samples.
+        signs = np.where(y, 1.0, -1.0)
+        weighed = context_kernel(X, ids, contexts=2, norm=norm) @ (found.dual * signs)
+        assert np.corrcoef(weighed, found.decision(X, ids))[0, 1] == pytest.approx(1)
+    with pytest.raises(InputError, match="there are 4 groups"):
+        context_kernel(X, ids, contexts=2, norm="group", groups=[1.0])
+
+
+def test_inconsistency_has_its_baseline():
+    truth = np.array([0, 1] * 50)
+    one = np.where(np.arange(100) < 10, 1 - truth, truth)
+    other = np.where(np.arange(100) >= 80, 1 - truth, truth)
+    found = inconsistency(one, other, truth)
+    assert found.share == pytest.approx(0.3)
+    assert found.chance == pytest.approx(0.1 * 0.8 + 0.2 * 0.9)
+    with pytest.raises(InputError, match="one per sample"):
+        inconsistency(one, other[:3], truth)
