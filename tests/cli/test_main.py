@@ -183,3 +183,16 @@ def test_a_terminal_that_lacks_signs_gets_question_marks(table):
     done = subprocess_run("audit", table, *FACTORS, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, "")
     assert "?" in done.stdout
+
+
+def test_an_interrupted_query_is_a_stop_and_no_defect(run, monkeypatch, tmp_path):
+    """What DuckDB makes of Ctrl-C while it reads a file."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\nx,p,1\nz,q,2\n", encoding="utf-8")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr("recombine.design.design.Design.from_frame", interrupted)
+    code, _, err = run("audit", path, "--factors", "a,b")
+    assert (code, err) == (130, "recombine: stopped\n")

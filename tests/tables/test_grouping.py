@@ -159,7 +159,6 @@ def test_no_usable_row_says_why() -> None:
     [
         (["no", "yes", "maybe"], r"is text with 3 values \(maybe, no, yes\); give a numeric column"),
         (["no"] * 3, "is text with 1 values"),
-        ([None] * 3, "is text with 0 values"),
         ([f"t{i}" for i in range(90)], "is text with 50 or more values"),
     ],
 )
@@ -242,3 +241,9 @@ def test_training_rows_asks_when_it_cannot_tell() -> None:
             training_rows(np.array(values), "part", None)
     with pytest.raises(InputError, match="has no value 'trian'; did you mean 'train'"):
         training_rows(np.array(["train", "test"]), "part", "trian")
+
+
+def test_an_outcome_without_a_value_leaves_no_row():
+    frame = pd.DataFrame({"a": ["x", "z", "x"], "b": ["p", "q", "q"], "y": [None, None, None]})
+    with pytest.raises(InputError, match="no usable row .3 rows have no usable outcome 'y'"):
+        group(open_table(frame), Columns(("a", "b"), "y"))

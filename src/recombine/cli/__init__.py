@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import sys
 import tempfile
@@ -73,12 +74,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except _UsageProblem as error:
         _stop(_usage(error))
     except OSError as error:
-        _stop(f"{error.filename or 'a file'}: {error.strerror or error}; check the path and its rights")
+        cure = "make room" if error.errno == errno.ENOSPC else "check the path and its rights"
+        _stop(f"{error.filename or 'the output'}: {error.strerror or error}; {cure}")
     except (KeyboardInterrupt, typer.Abort):
         _stop("stopped", 130)
     except MemoryError:
         _stop("there is not enough memory for this; name fewer factors, or run it on a larger machine")
     except Exception as error:
+        if "interrupted" in str(error).lower():  # what DuckDB makes of Ctrl-C while it reads
+            _stop("stopped", 130)
         _stop(_defect(error), 3)
     sys.exit(code if isinstance(code, int) else 0)
 

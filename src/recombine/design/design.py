@@ -24,7 +24,7 @@ from recombine.progress import tell
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
 from recombine.tables.grouping import Columns, Groups, RowsAre, group, training_rows, two_values
-from recombine.tables.guesses import Proposal, propose_factors
+from recombine.tables.guesses import MOST_GUESSED_FACTORS, Proposal, propose_factors
 from recombine.tables.spellings import doubts
 from recombine.verdicts import FINDINGS, Finding
 
@@ -379,8 +379,12 @@ def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[F
             for item in proposals
             if item.reason.startswith("looks like the")
         )
+        passed = [item.column for item in proposals if "but it comes after" in item.reason]
+        more = (
+            f"; passed over, because at most {MOST_GUESSED_FACTORS} are guessed: {listing(passed, 6)}" if passed else ""
+        )
         notes.append(
-            Finding(FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure{likely}")
+            Finding(FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure{more}{likely}")
         )
     return notes
 

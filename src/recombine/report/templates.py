@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from recombine.errors import plural
+from recombine.jobs.audit.certificates import beside_error
 from recombine.report import wording, written
 from recombine.report.theme import NARROW
 from recombine.verdicts import Verdict
@@ -36,7 +37,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"number": written.number, "amount": written.amount}
+    environment.filters |= {"number": written.number, "amount": written.amount, "beside": beside_error}
     environment.globals |= {
         "Verdict": Verdict,
         "wording": wording,

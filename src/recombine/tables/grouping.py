@@ -142,6 +142,8 @@ def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
     values = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED))["c0"].tolist()
     if not all(isinstance(value, str | bool) for value in values):
         raise InputError(f"{where} holds {type(values[0]).__name__} objects; convert it to a numeric column")
+    if not values:
+        return None  # there are no rows, or none has a value: said where rows are counted
     if len(values) != 2:
         count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
         raise InputError(

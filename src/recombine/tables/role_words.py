@@ -39,6 +39,36 @@ OUTCOME_WORDS = frozenset(
     ]
 )
 COUNT_WORDS = frozenset(["freq", "frequency", "count", "counts", "n", "nobs", "cases", "replicates", "reps"])
+#: Names of numbers that say which one, not how much.
+NAMING_WORDS = frozenset(
+    [
+        "id",
+        "ids",
+        "subject",
+        "subj",
+        "person",
+        "child",
+        "student",
+        "pupil",
+        "school",
+        "class",
+        "classnr",
+        "mom",
+        "flight",
+        "number",
+        "nr",
+        "index",
+        "row",
+        "rownames",
+        "code",
+        "zip",
+        "plate",
+        "batch",
+        "brood",
+        "household",
+        "patient",
+    ]
+)
 SPREAD_WORDS = frozenset(["sd", "std", "stdev", "stddev"])
 SPLIT_WORDS = frozenset(["split", "fold", "folds", "partition", "subset", "istrain", "traintest", "trainval"])
 _PARTS = frozenset(
@@ -101,6 +131,13 @@ def _word(column: str) -> str:
     return re.sub(r"[^a-z]", "", column.casefold())
 
 
+def _names(column: str) -> bool:
+    """Whether a column says which one by its name: ``id``, ``childid``, ``subject``."""
+    word = _word(column)
+    named = word.endswith("id") and len(word) > 4 and not word.endswith(("acid", "solid", "fluid"))
+    return named or word in NAMING_WORDS
+
+
 def _texts(values: Iterable[Any]) -> set[str]:
     return {level_text(value) for value in set(values) if value is not None and value == value}
 
@@ -121,6 +158,7 @@ def _is_count(item: Profile, values: list[Any]) -> bool:
 def _measured(items: list[Profile], rows: int) -> str:
     """Return the column of numbers with most values (the last of equals), but no row numbers and no flags."""
     numbers = [item for item in items if item.kind in ("integer", "number") and item.distinct > 2]
+    numbers = [item for item in numbers if not _names(item.column)]
     there = [item for item in numbers if not (item.kind == "integer" and item.distinct + item.missing >= rows > 3)]
     most = max((item.distinct for item in there), default=0)
     return _first(item.column for item in reversed(there) if item.distinct == most)

@@ -214,3 +214,18 @@ def test_a_budget_of_steps_leaves_networks_out_and_says_so(monkeypatch):
     assert found.error is None
     assert not len(found.slopes)
     assert f"{len(design.seen):,} seen cells of 3 factors takes more than 2 steps" in found.obstacle
+
+
+def test_a_factor_in_which_another_lies_has_no_slope_of_its_own():
+    generator = np.random.default_rng(0)
+    cells = np.array([[plant, plant // 4, dose] for plant in range(12) for dose in range(6)])
+    cells = cells[generator.permutation(len(cells))[:60]]
+    outcome = 3.0 * cells[:, 0] + cells[:, 2] + 0.1 * generator.standard_normal(len(cells))
+    design = rc.Design.from_cells(cells, outcome, names=["plant", "soil", "dose"], nested=["plant/soil"])
+    found = rc.audit(design).forecast
+    assert found.error is not None
+    assert list(found.slopes["factor"]) == ["plant", "dose"]
+    assert [item.factor for item in found.shortcuts] == ["plant", "dose"]
+    flat = rc.Design.from_cells(cells[:, [0, 2]], outcome, names=["plant", "dose"])
+    # Without the soil adding says the same: a plant's level has it in itself.
+    assert found.slopes["effect"] == pytest.approx(rc.audit(flat).forecast.slopes["effect"])

@@ -208,9 +208,10 @@ class AdditivityCheck:
                 f"{_number(check.baseline)}); more rows per cell would tell"
             )
         if _drowned(check):
+            more = "more than" if (check.expected or 0.0) > check.baseline else "nearly as much as"
             return (
-                f"noise alone would put the model off by {_number(check.expected)}, nearly as much as the plain mean "
-                f"is ({_number(check.baseline)}); more rows per cell would tell"
+                f"noise alone would put the model off by {_number(check.expected)}, {more} the plain mean is "
+                f"({_number(check.baseline)}); more rows per cell would tell"
             )
         return (
             f"held-out cells are off by {_number(check.error)} where noise alone would make it "

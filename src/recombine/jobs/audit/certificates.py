@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
 
 SHOWN = 10
+#: Where a certificate takes seconds rather than an instant, and how many are shown then.
+SLOW_CELLS, SLOW_CONJUNCTIONS, FEW_SHOWN = 2_000, 60, 3
 #: Up to this many seen cells or conjunctions any certificate is soon found. Beyond, so many cells are tried for a cube;
 #: without one all seen cells are searched so many times, and after that only so many nearby ones.
 FEW_CELLS, FEW_CONJUNCTIONS = 400, 150
@@ -115,10 +117,13 @@ def _fresh(audit: Audit, rows: IntArray, used: list[int]) -> int | None:
 
 def certificates_to_show(audit: Audit, count: int = SHOWN) -> list[ShownCertificate]:
     """Return the chosen cells with their certificates; cells for which no short sum is found are passed over."""
-    affordable = _affordable(audit)
+    affordable, found = _affordable(audit), audit.identification
+    slow = len(found.seen) > SLOW_CELLS and len(found.null.columns) > SLOW_CONJUNCTIONS
+    if affordable and slow and found.route != "graph":
+        count = min(count, FEW_SHOWN)
     rows = cells_to_show(audit, count if affordable else TRIED)
-    found = _all_sums(audit, rows) if affordable else _short_sums(audit, rows)
-    shown = sorted(itertools.islice(found, count), key=lambda item: REASONS.index(item[1]))
+    sums = _all_sums(audit, rows) if affordable else _short_sums(audit, rows)
+    shown = sorted(itertools.islice(sums, count), key=lambda item: REASONS.index(item[1]))
     return [_shown(audit, *item) for item in shown]
 
 
@@ -244,17 +249,25 @@ def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
     if np.isnan(value.predicted[0]):
         return [] if np.isnan(leverage[0]) else [words]
     error = float(value.standard_error[0])
-    known = "" if np.isnan(error) else f", standard error {_beside(error, error)}"
-    first = f"predicted {_beside(value.predicted[0], error)}{known}" + ("" if np.isnan(leverage[0]) else f" ({words})")
+    known = "" if np.isnan(error) else f", standard error {beside_error(error, error)}"
+    first = f"predicted {beside_error(value.predicted[0], error)}{known}" + (
+        "" if np.isnan(leverage[0]) else f" ({words})"
+    )
     if audit.ranges is None or audit.ranges.obstacle:
         statement = audit.ranges_statement
         return [first, f"{statement[0].lower()}{statement[1:]}".removesuffix(".")]
-    low, high = (_beside(end, error) for end in (value.low[0], value.high[0]))
+    low, high = (beside_error(end, error) for end in (value.low[0], value.high[0]))
     return [first, f"90 % range {low} to {high}, for {audit.ranges.what}"]
 
 
-def _beside(value: float, error: float) -> str:
-    """Write a value with as many digits as its standard error leaves a meaning: three of the error's."""
+def beside_error(value: float, error: float) -> str:
+    """Write a value with as many digits as its standard error leaves a meaning: three of the error's.
+
+    Examples
+    --------
+    >>> beside_error(52.4996, 13.85), beside_error(0.12345, 0.0021), beside_error(7.25, float("nan"))
+    ('52.5', '0.12345', '7.25')
+    """
     if not 0 < error < np.inf:
         return f"{value:.6g}"
     decimals = 2 - int(np.floor(np.log10(error)))

@@ -316,7 +316,8 @@ def read_factors(
             "told": spread >= SMALL_EFFECT * scale,
         }
     )
-    return table, _shortcuts(design, found["ntk"], beyond, scale)
+    own = np.isin(np.arange(len(design.names)), design.features(1).free)
+    return table.where(own), _shortcuts(design, found["ntk"], beyond, scale)
 
 
 def _shortcuts(design: Design, parts: ErrorParts, beyond: float, scale: float) -> tuple[Shortcut, ...]:
@@ -325,7 +326,8 @@ def _shortcuts(design: Design, parts: ErrorParts, beyond: float, scale: float) -
     values = [parts.pulls, np.sqrt(np.mean(parts.shortcut**2, axis=0)) / scale, weight * parts.shortcut_shares]
     columns = [_per_factor(design, column) for column in values]
     return tuple(
-        Shortcut(name, *(float(column[place]) for column in columns)) for place, name in enumerate(design.names)
+        Shortcut(design.names[place], *(float(column[place]) for column in columns))
+        for place in design.features(1).free
     )
 
 
@@ -338,7 +340,8 @@ def level_values(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[flo
     """Return the mean outcome of the seen cells, and each group of factors' effects and marginals at ``cells``, (T, G).
 
     Effects are those of ``fit``, marginals the mean seen outcomes of levels; both are centred on the seen cells, each
-    cell weighing as much as its precision. Interchangeable factors form one group, whose members' values add up.
+    cell weighing as much as its precision. Interchangeable factors form one group, whose members' values add up. A
+    factor in which another lies has no columns of its own: its effect is part of the other's, and here it has none.
     """
     assert design.outcome is not None
     weight, outcome = design.precision[design.train], design.outcome[design.train]
@@ -348,11 +351,13 @@ def level_values(design: Design, fit: AdditiveFit, cells: IntArray) -> tuple[flo
     counts = np.bincount(seen.ravel(), np.repeat(weight, seen.shape[1]), design.features(1).columns)
     sums = np.bincount(seen.ravel(), np.repeat(weight * (outcome - mean), seen.shape[1]), design.features(1).columns)
     marginal = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
+    places = [subset[0] for subset in design.features(1).subsets]
+    groups = [[places.index(place) for place in group if place in places] for group in design.groups]
     effects, marginals = (
         np.stack(
             [
                 table[asked[:, group]].sum(axis=1) - np.average(table[seen[:, group]].sum(axis=1), weights=weight)
-                for group in map(list, design.groups)
+                for group in groups
             ],
             axis=1,
         )

@@ -136,7 +136,11 @@ class Ranges:
     @property
     def what(self) -> str:
         """What the ranges are for: the cell's mean, or one measurement."""
-        return "the cell's mean" if self.replicated else "one measurement of the cell"
+        if self.replicated:
+            return "the cell's mean"
+        if self.design.rows_are == "means":
+            return f"one more row of the cell, a mean of about {1 / self.own:.3g} measurements"
+        return "one measurement of the cell"
 
     @property
     def statement(self) -> str:

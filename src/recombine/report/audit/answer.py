@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from recombine.data.hit_rates import hit_rate
 from recombine.report.audit.network_text import sentence_of
-from recombine.report.wording import additivity_sentence, verdict_sentence
+from recombine.report.wording import Tally, additivity_sentence, verdict_sentence
 from recombine.report.written import number
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ def network_sentence(audit: Audit) -> str:
     if error is None:
         reason = audit.forecast.obstacle or "too few seen combinations are determined by the others"
         return f"What a network will be off by is not forecast: {reason}."
+    unseen = Tally.of(audit).unseen
+    where = "determined combinations" if unseen else "seen combinations, each predicted from the others"
     return (
-        f"A network trained to convergence will be off by about {number(error.ntk)} on determined combinations, adding "
+        f"A network trained to convergence will be off by about {number(error.ntk)} on {where}, adding "
         f"effects by {number(error.additive)} and the plain mean by {number(error.mean)}; such a forecast was within "
         f"20 % in {hit_rate(sentence_of(error))}."
     )

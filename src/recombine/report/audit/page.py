@@ -158,10 +158,12 @@ def _forecast(audit: Audit) -> dict[str, Any]:
         "accuracy": tables.accuracy_table(found),
         "sentences": [
             network_text.trust_sentence(found),
+            network_text.depth_sentence(found) if len(found.depths) else "",
             network_text.early_sentence(found),
         ],
         "nothing": network_text.nothing_sentence(found),
         "untold": network_text.untold_sentence(found),
+        "slopes_trust": network_text.slopes_trust(found),
         "shortcut": network_text.shortcut_sentence(found),
         "left_out": found.left_out if found.error else "",
     }

@@ -141,7 +141,8 @@ def _forecast(audit: Audit, console: Console) -> None:
     if network_text.told_slopes(found):
         print_line(console, f"  {network_text.SLOPES}:")
         console.print(_slopes(found))
-    _paragraphs(console, network_text.untold_sentence(found), network_text.shortcut_sentence(found))
+    _paragraphs(console, network_text.slopes_trust(found), network_text.untold_sentence(found))
+    _paragraphs(console, network_text.shortcut_sentence(found))
     _paragraphs(console, *wording.accuracy_sentences(found))
 
 
