@@ -167,8 +167,7 @@ class OverlapKernel:
         cosine (o + r) / (C + r), with r the bias variance of the first layer relative to one active input (``bias``).
         Each layer's kernel is divided by its value on identical cells before the next one, and at the end.
 
-        ``inputs`` are inner products of your own inputs, all of one length, by overlap count or by the set of factors
-        that agree; then ``factors`` is left out.
+        ``inputs`` are inner products of inputs of your own and of one length; then ``factors`` is left out.
 
         Examples
         --------
@@ -178,7 +177,8 @@ class OverlapKernel:
         >>> OverlapKernel.depth_map(lambda cosine: cosine**2, depth=1, inputs=uneven).table
         (0.0, 0.0625, 0.25, 1.0)
         """
-        values = input_cosines(depth, factors, bias, inputs and (inputs.factors, inputs.table))
+        own = None if inputs is None else (inputs.factors, inputs.table)
+        values = input_cosines(depth, factors, bias, own)
         for _ in range(depth):
             values = layer(np.clip(values, -1.0, 1.0))
             values = values / values[-1]
@@ -271,7 +271,8 @@ class OverlapKernel:
         >>> OverlapKernel.ntk(depth=1, factors=2).salience.round(6).tolist()
         [0.371068, 0.257864]
         """
-        forward = tangent = input_cosines(depth, factors, 0.0, inputs and (inputs.factors, inputs.table))
+        own = None if inputs is None else (inputs.factors, inputs.table)
+        forward = tangent = input_cosines(depth, factors, 0.0, own)
         for _ in range(depth):
             cosine = np.clip(forward, -1.0, 1.0)
             tangent = tangent * arc_cosine_0(cosine) + arc_cosine_1(cosine)

@@ -139,7 +139,7 @@ def similarities(hidden: FloatArray, cells: Any) -> FloatArray:
     shared = (cells[:, None] == cells[None]).sum(axis=2)
     distinct, identical = gram[shared == 0].mean(), gram[shared == 2].mean()
     pairs: FloatArray = gram[np.triu(shared == 1)]
-    return (pairs - distinct) / (identical - distinct)
+    return np.asarray((pairs - distinct) / (identical - distinct))
 
 
 def _initial(unit: Unit, inputs: int) -> Any:

@@ -79,7 +79,7 @@ def _draw_similarity(canvas: Canvas, table: Table) -> None:
         axes.axvspan(0.43, 0.45, color="0.8", label="published peak, lazy" if title == "Lazy" else None, zorder=0)
         axes.set(title=title, xlabel="similarity of cells that share an item")
     panels[0].set_ylabel("share of pairs below")
-    panels[0].legend(frameon=False, fontsize=11, loc="upper left")
+    panels[0].legend(frameon=False, fontsize=11, loc="lower right")
 
 
 def _say_similarity(table: Table) -> str:

@@ -98,8 +98,8 @@ def _draw_equivalence(canvas: Canvas, table: Table) -> None:
             steps, line["train accuracy"][order], color=colours[1], alpha=0.45, linewidth=7, marker="", label="seen"
         )
         middle, half = line["accuracy"][order], np.nan_to_num(line["accuracy 2se"][order])
-        axes.plot(steps, middle, color=colours[0], linestyle="-", linewidth=1.8, marker="", label="unseen")
-        axes.fill_between(steps, middle - half, middle + half, color=colours[0], alpha=0.2, lw=0)
+        axes.plot(steps, middle, color=colours[2], linestyle="-", linewidth=1.8, marker="", label="unseen")
+        axes.fill_between(steps, middle - half, middle + half, color=colours[2], alpha=0.15, lw=0)
         axes.axhline(0.5, color="0.6", linewidth=0.8, linestyle="-", marker="")
         axes.set(title=f"{word}: accuracy", xlabel="steps", ylim=(0.1, 1.05))
         draw_band(panels[2], line, "step", "margin", word.lower())

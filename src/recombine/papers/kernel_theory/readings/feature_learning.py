@@ -77,7 +77,7 @@ def slopes_by_anchors(rows: Table) -> Measured:
     miss = [abs(found.mean - float(slope(salience, p))) for by in means.values() for p, found in by.items()]
     numbers: dict[str, object] = {"from the law, at most": max(miss)}
     for name, by in means.items():
-        numbers[name] = list(by.values())
+        numbers[name] = {f"p = {p}:": found for p, found in by.items()}
     gaps = [means["interpolation"][p].mean - means["extrapolation"][p].mean for p in means["interpolation"]]
     detail = f"differences of the two sets with equally many anchors {', '.join(f'{gap:+.3f}' for gap in gaps)}"
     return Measured(numbers, f"p = 1 to 5, six networks each; {detail}")
