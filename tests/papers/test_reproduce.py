@@ -70,7 +70,7 @@ def test_only_what_the_claims_read_is_run(tmp_path: Path) -> None:
         seen.append(name)
 
     store = Store(tmp_path)
-    state = reproduce(PAPER, store=store, executor=make_executor("inline"), only=["12", "23"], watch=watch)
+    state = reproduce(PAPER, store=store, executor=make_executor("inline"), only=["12"], watch=watch)
     assert seen == ["by-depth", None]
     assert list(state.results) == ["by-depth"]
     assert state.results["by-depth"].provenance.seconds >= 0
@@ -106,7 +106,7 @@ def test_committed_results_give_the_same_outcomes(folder: Path) -> None:
     assert [outcome.verdict for outcome in state.outcomes.values()] == [Standing.HOLDS] * 2
     assert not state.failed
     assert from_results(PAPER, folder, scale="full").results == {}
-    assert state.table["measured"].tolist()[0] == "wrong signs: 0; largest difference: 4.02e-5"
+    assert state.table["measured"].tolist()[0].startswith("right under the hard margin: 0; wrong")
 
 
 def test_every_claim_names_an_experiment_that_runs() -> None:

@@ -124,3 +124,29 @@ def test_mistakes_are_named() -> None:
         measured_salience(np.ones((4, 0)), cells)
     with pytest.raises(InputError, match="dtype"):
         measured_salience(np.full((4, 3), "a"), cells)
+
+
+def test_sets_keep_apart_which_factor_is_loud() -> None:
+    cells = every_cell((3, 4, 2))
+    loud = np.concatenate([(place + 1) * np.eye(size)[cells[:, place]] for place, size in enumerate((3, 4, 2))], axis=1)
+    kernel = measured_salience(loud, cells, itself=True, by_set=True)
+    known = {(0,): 1 / 14, (1,): 4 / 14, (2,): 9 / 14}
+    assert kernel.salience_by_set == pytest.approx(
+        {subset: known.get(subset, 0.0) for subset in kernel.salience_by_set}
+    )
+
+
+@pytest.mark.parametrize("itself", [False, True])
+def test_by_set_and_by_count_agree_where_factors_are_alike(itself: bool) -> None:
+    cells = np.repeat(every_cell((3, 3)), 4, axis=0)
+    features = np.random.default_rng(0).standard_normal((len(cells), 5)) + np.eye(3)[cells[:, 0]].sum(1, keepdims=True)
+    counts = measured_salience(features, cells, itself=itself)
+    sets = measured_salience(features, cells, itself=itself, by_set=True)
+    # A 3 x 3 grid has as many pairs that share one factor as pairs that share the other.
+    assert sets.table[1] + sets.table[2] == pytest.approx(2 * counts.values[1])
+    assert (sets.table[0], sets.table[3]) == pytest.approx((counts.values[0], counts.values[2]))
+
+
+def test_a_set_that_no_two_cells_share_is_named() -> None:
+    with pytest.raises(InputError, match=r"share exactly the factors \(1,\)"):
+        measured_salience(np.eye(3), [[0, 0], [0, 1], [1, 2]], itself=True, by_set=True)

@@ -21,6 +21,7 @@ from recombine.tables.table import Table
 PAPER = find("kernel-theory")
 NETWORKS = {
     "mnist-addition": 350,
+    "mnist-splits": 40,
     "mnist-context": 300,
     "mnist-equivalence": 200,
     "cifar-addition": 80,
@@ -95,13 +96,13 @@ GOOD = blocks({0: 0.5, 20: 0.23}, {0: 0.86, 20: 0.95}, 0.6)
         ("14", GOOD, blocks({0: 0.23, 20: 0.5}, {0: 0.86, 20: 0.95}, 0.6)),
         ("14", GOOD, blocks({0: 0.5, 20: 0.23}, {0: 0.75, 20: 0.95}, 0.6)),
         ("13b", GOOD, blocks({0: 0.5, 20: 0.23}, {0: 0.86, 20: 0.95}, 0.3)),
-        ("15", slopes({0: 0.55, 20: 0.78}, {0: 0.65, 20: 0.83}), slopes({0: 0.6, 20: 0.6}, {0: 0.6, 20: 0.6})),
-        ("15", slopes({0: 0.55, 20: 0.78}, {0: 0.65, 20: 0.83}), slopes({0: 0.3, 20: 0.5}, {0: 0.4, 20: 0.6})),
+        ("15a", slopes({0: 0.55, 20: 0.78}, {0: 0.65, 20: 0.83}), slopes({0: 0.6, 20: 0.6}, {0: 0.6, 20: 0.7})),
+        ("15b", slopes({0: 0.55, 20: 0.78}, {0: 0.65, 20: 0.83}), slopes({0: 0.3, 20: 0.5}, {0: 0.4, 20: 0.4})),
         ("16a", photos("cifar10", LINE), photos("cifar10", tuple(2 * value for value in LINE))),
         ("16a", photos("cifar10", LINE), photos("cifar10", LINE, dip=1.0)),
         ("29", pairs({0: 0.53, 10: 0.76, 20: 0.89}), pairs({0: 0.53, 10: 0.55, 20: 0.89})),
         ("30", slopes({0: 0.5, 20: 0.5}, {}), [row | {"salience": 0.4} for row in slopes({0: 0.5, 20: 0.5}, {})]),
-        ("31", slopes({0: 0.55, 20: 0.78}, {0: 0.65, 20: 0.83}), slopes({0: 0.55, 20: 0.78}, {0: 0.75, 20: 0.83})),
+        ("31", slopes({0: 0.73, 20: 0.78}, {0: 0.65, 20: 0.83}), slopes({0: 0.65, 20: 0.78}, {0: 0.75, 20: 0.83})),
         ("32", leaning(0.8, 1.4), leaning(0.8, 1.0)),
     ],
 )
@@ -129,7 +130,7 @@ def test_photos_of_context_need_both_chance_and_a_gap(hard: float, verdict: Stan
     [
         ("14", blocks({0: 0.4, 6: 0.3}, {0: 0.6, 6: 0.7}, 0.31), blocks({0: 0.3, 6: 0.4}, {0: 0.6, 6: 0.7}, 0.9)),
         ("13b", blocks({0: 0.4, 6: 0.3}, {0: 0.6, 6: 0.7}, 0.31), blocks({0: 0.4, 6: 0.3}, {0: 0.6, 6: 0.7}, 0.2)),
-        ("15", slopes({0: 0.2, 6: 0.3}, {0: 0.3, 6: 0.4}), slopes({0: 0.2, 6: 0.3}, {0: 0.1, 6: 0.4})),
+        ("15b", slopes({0: 0.2, 6: 0.3}, {0: 0.3, 6: 0.4}), slopes({0: 0.2, 6: 0.3}, {0: 0.1, 6: 0.4})),
         ("29", pairs({0: 0.6, 6: 0.7}), pairs({0: 0.7, 6: 0.6})),
     ],
 )
@@ -144,9 +145,9 @@ def test_digits_are_judged_by_direction_alone(number: str, holding: Rows, failin
 @pytest.mark.parametrize(
     ("number", "rows", "missing"),
     [
-        ("15", slopes({0: 0.55}, {0: 0.65, 20: 0.83}), "distance 20"),
-        ("15", slopes({0: 0.55, 20: 0.7}, {}), "distance 0"),
-        ("15", slopes({0: 0.55}, {0: 0.65}, "digits"), "two distances"),
+        ("15a", slopes({0: 0.55}, {0: 0.65, 20: 0.83}), "distance 20"),
+        ("15a", slopes({0: 0.55, 20: 0.7}, {}), "distance 0"),
+        ("15a", slopes({0: 0.55}, {0: 0.65}, "digits"), "two distances"),
         ("14", [row for row in GOOD if row["task"] != "CD-2"], "distance 0"),
         ("13b", [row for row in GOOD if row["loss"] != "mse"], "distance 20"),
         ("16a", [row for row in photos("cifar10", LINE) if row["architecture"] != "vit"], "architecture vit"),
@@ -180,8 +181,53 @@ def test_half_a_sweep_is_judged_by_what_it_has() -> None:
 def test_networks_that_diverged_do_not_count() -> None:
     rows = [row | {"accuracy": np.nan} if row["seed"] == 1 else row for row in GOOD]
     outcome = judge("14", rows)
-    assert outcome.parts[0].value == "0.500, 0.230"
+    assert outcome.parts[0].value == "at 0: 0.500, at 20: 0.230"
     assert "1 network per condition" in outcome.detail
+
+
+def test_published_slopes_cannot_be_compared_whatever_ours_are() -> None:
+    outcome = judge("15c", slopes({0: 0.55, 20: 0.78}, {0: 0.65, 20: 0.83}))
+    assert outcome.verdict is Standing.NOT_COMPARABLE
+    assert "training images" in outcome.detail
+
+
+def test_errors_outside_two_standard_errors_are_counted() -> None:
+    known = {"extrapolation": (5.49, 3.1), "interpolation": (4.92, 2.46), "both": (4.62, 2.72), "asymmetric": (17.9, 8)}
+    rows = [
+        {"images": "mnist", "set": name, "distance": distance, "seed": seed, "mse": value + spread}
+        for name, ends in known.items()
+        for distance, value in zip((0, 20), ends, strict=True)
+        for seed, spread in enumerate((-0.1, 0.1))
+    ]
+    assert judge("15d", rows).verdict is Standing.HOLDS
+    assert judge("15d", [{**row, "mse": row["mse"] + 0.3} for row in rows]).verdict is Standing.FAILS
+
+
+@pytest.mark.parametrize(("gain", "verdict"), [(0.1, Standing.HOLDS), (-0.002, Standing.FAILS)])
+def test_slopes_of_training_images_are_compared_network_by_network(gain: float, verdict: Standing) -> None:
+    rows = [
+        {"images": "mnist", "seed": seed, "slope, new images": 0.6 + seed / 50, "slope, pooled": 0.6}
+        | {"slope, training images": 0.6 + seed / 50 + gain + seed / 1000}
+        for seed in range(4)
+    ]
+    assert judge("40", rows).verdict is verdict
+
+
+def test_additivity_is_set_beside_the_published() -> None:
+    def rows(hard: float) -> Rows:
+        about = {"images": "mnist", "loss": "logistic", "seed": 0, "additivity": 0.9}
+        ends = {"CD-3": (hard, 0.992), "CD-2": (0.993, 0.995), "CD-1": (0.994, 0.996)}
+        return [
+            {**about, "task": task, "distance": distance, "published additivity": value}
+            for task, pair in ends.items()
+            for distance, value in zip((0, 20), pair, strict=True)
+        ]
+
+    assert judge("39a", rows(0.95)).verdict is Standing.HOLDS
+    assert judge("39a", rows(0.9)).verdict is Standing.FAILS
+    sums = [{"images": "mnist", "set": "both", "distance": 0, "additivity": 0.9, "published additivity": 0.99}]
+    assert judge("39b", sums).verdict is Standing.HOLDS
+    assert judge("39b", [{**sums[0], "published additivity": 0.95}]).verdict is Standing.FAILS
 
 
 # ---------------------------------------------------------------------------- grids
@@ -196,7 +242,8 @@ def test_the_full_grid_is_the_paper_and_stays_balanced(name: str, networks: int)
     assert set(Counter(conditions[:half]).values()) == {1}
     assert set(conditions[:half]) == set(conditions)
     distances = list(dict.fromkeys(setting["distance"] for setting in settings))
-    assert distances == ([0, 20, 10, 5, 15] if name.startswith("mnist") else [0])
+    known = {"cifar-addition": [0], "cifar-context": [0], "mnist-splits": [0, 20]}
+    assert distances == known.get(name, [0, 20, 10, 5, 15])
 
 
 @pytest.mark.parametrize("name", NETWORKS)

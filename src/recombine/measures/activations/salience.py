@@ -8,12 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray, as_cells, as_numbers
-from recombine.cells.conjunctions import distinct, subsets
+from recombine.cells.conjunctions import Subset, distinct, subsets
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
 
 
-def measured_salience(features: npt.ArrayLike, cells: npt.ArrayLike, *, itself: bool = False) -> OverlapKernel:
+def measured_salience(
+    features: npt.ArrayLike, cells: npt.ArrayLike, *, itself: bool = False, by_set: bool = False
+) -> OverlapKernel:
     """Return the overlap kernel that comes closest to the inner products of features: its ``salience`` is S(1..C;C).
 
     For each pair of cells the inner products of their samples are averaged; kappa_o is the mean of these averages over
@@ -31,6 +33,9 @@ def measured_salience(features: npt.ArrayLike, cells: npt.ArrayLike, *, itself: 
         Whether a sample is paired with itself too. The paper does so; it adds the spread of a cell's M samples, divided
         by M, to kappa_C, which lowers the salience of everything but whole cells. Needed where each cell has one sample
         (inputs without noise). Without it cells of one sample do not count towards kappa_C.
+    by_set : bool
+        Whether to keep apart *which* factors two cells share, instead of how many: a kernel by sets, whose
+        ``salience_by_set`` tells a loud factor from a quiet one.
 
     Returns
     -------
@@ -45,22 +50,55 @@ def measured_salience(features: npt.ArrayLike, cells: npt.ArrayLike, *, itself: 
     >>> kernel = measured_salience(one_hot, cells, itself=True)
     >>> kernel.values.round(6).tolist(), kernel.salience.round(6).tolist()
     ([0.0, 1.0, 2.0], [0.5, 0.0])
+    >>> loud = one_hot * [3, 3, 3, 3, 1, 1, 1, 1]
+    >>> measured_salience(loud, cells, itself=True, by_set=True).salience_by_set
+    {(0,): 0.9, (1,): 0.1, (0, 1): 0.0}
     """
     samples, codes = _checked(features, cells)
     types, where = distinct(codes)
     counts = np.bincount(where)
     means = _sums(samples, where) / counts[:, None]
     lengths = np.einsum("td,td->t", means, means)
-    across = _across(types, means, lengths)
+    across = _across_sets(types, means) if by_set else _across(types, means, lengths)
     if itself:
-        return OverlapKernel.from_values([*across, lengths.mean()])
+        return _kernel(across, lengths.mean(), types.shape[1])
     if counts.max() == 1:
         raise InputError("each cell has one sample, which leaves no pair; give more, or pair it with itself=True")
     squares = np.bincount(where, weights=np.einsum("sd,sd->s", samples, samples, dtype=np.float64))
     many = counts > 1
     # Of the n*n pairs in a cell, n are a sample with itself.
     identical = (counts**2 * lengths - squares)[many] / (counts * (counts - 1))[many]
-    return OverlapKernel.from_values([*across, identical.mean()])
+    return _kernel(across, identical.mean(), types.shape[1])
+
+
+def _kernel(across: list[float] | dict[Subset, float], identical: float, factors: int) -> OverlapKernel:
+    if isinstance(across, dict):
+        return OverlapKernel.from_sets({**across, tuple(range(factors)): identical})
+    return OverlapKernel.from_values([*across, identical])
+
+
+def _across_sets(types: IntArray, means: FloatArray) -> dict[Subset, float]:
+    """Mean inner product of distinct cells by the set of factors on which they agree, and on no other.
+
+    As in `_across`, with the inversion over sets: pairs that agree on more are taken off, and put back.
+    """
+    factors = types.shape[1]
+    every = [subset for order in range(factors + 1) for subset in subsets(factors, order)]
+    products, pairs = {}, {}
+    for subset in every:
+        group = distinct(types[:, list(subset)])[1] if subset else np.zeros(len(types), dtype=np.int64)
+        sums = _sums(means, group)
+        products[subset] = float(np.einsum("gd,gd->", sums, sums))
+        pairs[subset] = int((np.bincount(group) ** 2).sum())
+    found = {}
+    for subset in every[:-1]:
+        larger = [other for other in every if set(subset) <= set(other)]
+        signs = [(-1) ** (len(other) - len(subset)) for other in larger]
+        number = sum(sign * pairs[other] for sign, other in zip(signs, larger, strict=True))
+        if not number:
+            raise InputError(f"no two cells share exactly the factors {subset}; give samples of more cells")
+        found[subset] = sum(sign * products[other] for sign, other in zip(signs, larger, strict=True)) / number
+    return found
 
 
 def _across(types: IntArray, means: FloatArray, lengths: FloatArray) -> list[float]:

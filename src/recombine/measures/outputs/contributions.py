@@ -6,7 +6,7 @@ contributions (what the paper plots) is the contribution to their mean outputs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,9 +155,12 @@ def kind_of(subset: Subset, context: int, rules: Sequence[int] = (0, 1)) -> str:
 
 
 def by_kind(
-    values: Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]], rules: Sequence[int] = (0, 1)
+    values: Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]],
+    rules: Sequence[int] = (0, 1),
+    *,
+    kinds: Callable[[Subset, tuple[Any, ...]], str] | None = None,
 ) -> dict[str, FloatArray]:
-    """Return the mean absolute value of each kind of conjunction in a context task.
+    """Return the mean absolute value of each kind of conjunction, in a context task or by kinds of one's own.
 
     Parameters
     ----------
@@ -166,6 +169,8 @@ def by_kind(
         are the context and two features; the constant is not counted.
     rules : sequence of int
         For each context the feature that decides: 0 or 1.
+    kinds : callable, optional
+        The factors of a conjunction and its levels -> the name of its kind, for any number of factors.
 
     Returns
     -------
@@ -179,14 +184,34 @@ def by_kind(
     >>> sizes = by_kind(conjunction_values(task.cells, task.train, task.target))
     >>> max(sizes, key=sizes.get)
     'right'
+    >>> values = conjunction_values(task.cells, task.train, task.target)
+    >>> orders = by_kind(values, kinds=lambda subset, levels: f"order {len(subset)}")
+    >>> {order: round(float(size), 2) for order, size in orders.items()}
+    {'order 1': 0.25, 'order 2': 0.21, 'order 3': 0.09}
     """
+    if kinds is not None:
+        return _by_own_kind(values, kinds)
     if max((factor for subset in values for factor in subset), default=0) < 2:
         raise InputError("values are not of three factors; kinds are those of a context and two features")
     sizes: dict[str, list[FloatArray]] = {kind: [] for kind in KINDS}
     for subset, (levels, weights) in values.items():
         if any(factor > 2 for factor in subset):
-            raise InputError(f"subset {subset} names a fourth factor; kinds are those of a context and two features")
+            raise InputError(
+                f"subset {subset} names a fourth factor; kinds are those of a context and two features; "
+                "give your own as kinds="
+            )
         for row, weight in zip(levels, np.moveaxis(np.abs(weights), -1, 0), strict=True):
             if subset:
                 sizes[kind_of(subset, int(row[0]), rules)].append(weight)
     return {kind: np.mean(found, axis=0) for kind, found in sizes.items() if found}
+
+
+def _by_own_kind(
+    values: Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]], kinds: Callable[[Subset, tuple[Any, ...]], str]
+) -> dict[str, FloatArray]:
+    sizes: dict[str, list[FloatArray]] = {}
+    for subset, (levels, weights) in values.items():
+        if subset:
+            for row, weight in zip(levels.tolist(), np.moveaxis(np.abs(weights), -1, 0), strict=True):
+                sizes.setdefault(kinds(subset, tuple(row)), []).append(weight)
+    return {kind: np.mean(found, axis=0) for kind, found in sizes.items()}

@@ -14,4 +14,13 @@ PAPER = Paper(
     title="When does compositional structure yield compositional generalization? A kernel theory",
     citation="Lippl and Stachenfeld, ICLR 2025",
     package=__name__,
+    words={
+        "CD-1": "context dependence, one pair of features left out in both contexts",
+        "CD-2": "context dependence, a block of 2 x 2 pairs of features left out",
+        "CD-3": "context dependence, a block of 3 x 3 pairs of features left out",
+        "NNGP": "kernel of a wide random network of which only the readout is trained",
+        "NTK": "neural tangent kernel: all layers of a wide network are trained",
+        "S(1;2)": "salience of single items among pairs",
+        "SVC": "support vector classifier",
+    },
 )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from recombine.theory.kernels import solvers as solvers
     from recombine.theory.kernels.estimators import KernelClassifier as KernelClassifier
     from recombine.theory.kernels.estimators import KernelRegressor as KernelRegressor
+    from recombine.theory.kernels.layer_maps import dual_of as dual_of
     from recombine.theory.kernels.leak import AnchorAddition as AnchorAddition
     from recombine.theory.kernels.leak import anchor_addition as anchor_addition
     from recombine.theory.kernels.leak import slope as slope

@@ -7,6 +7,8 @@ conjunctions that were not seen (conjunction-wise additivity, Lippl & Stachenfel
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self, cast
 
@@ -20,6 +22,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Subset, distinct, subsets
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.solvers.logistic import logistic_dual
 from recombine.theory.kernels.solvers.margin import fit_machine, margin_dual
 from recombine.theory.kernels.solvers.routes import LARGEST_DENSE
 from recombine.theory.kernels.solvers.solve import Solution, kernel_expansion, solve
@@ -186,7 +189,8 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit to cells ``X`` (N, C) with outcomes ``y`` (N,) or (N, outputs)."""
-        checked, outcome = validate_data(self, X, y, y_numeric=True, multi_output=self.epsilon is None)
+        with _text_levels_explained():
+            checked, outcome = validate_data(self, X, y, y_numeric=True, multi_output=self.epsilon is None)
         outcome = np.asarray(outcome, dtype=float)
         self._learn_levels(checked)
         if self.epsilon is not None:
@@ -212,7 +216,7 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
 
 
 class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
-    """Two-class classification of cells with an overlap kernel: hard margin, soft margin or squared loss.
+    """Two-class classification of cells with an overlap kernel: hard or soft margin, logistic or squared loss.
 
     The hard margin (``C=inf``) is where a readout trained on logistic loss ends; the squared loss is where one trained
     on squared error ends. The two can disagree on every unseen cell (shortcut bias), so compare both.
@@ -221,10 +225,12 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
     ----------
     kernel : OverlapKernel, optional
         On as many factors as X has columns; one random ReLU layer by default.
-    loss : {"hinge", "squared"}, default "hinge"
-        Margin, or regression on labels -1 and +1.
+    loss : {"hinge", "squared", "logistic"}, default "hinge"
+        Margin, regression on labels -1 and +1, or logistic regression.
     C : float, default inf
-        Price of a violated margin; infinite for the hard margin. With the squared loss, the ridge is 1 / C.
+        Price of a violated margin; infinite for the hard margin. With the squared loss, the ridge is 1 / C. Logistic
+        regression needs a finite price, and comes to the direction of the hard margin as it grows: a readout whose
+        training on logistic loss was stopped early has a small one.
     intercept : bool, default False
         Add a free intercept.
     tolerance : float, default 1e-10
@@ -277,15 +283,21 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit to cells ``X`` (N, C) with two kinds of label ``y`` (N,)."""
-        if self.loss not in ("hinge", "squared"):
-            raise InputError(f"loss {self.loss!r} is not known; use 'hinge' or 'squared'")
+        if self.loss not in ("hinge", "squared", "logistic"):
+            raise InputError(f"loss {self.loss!r} is not known; use 'hinge', 'squared' or 'logistic'")
+        if self.loss == "logistic" and math.isinf(self.C):
+            raise InputError("logistic loss has no minimum at C = inf; give a finite C, or its limit, loss='hinge'")
         if not self.C > 0:
             raise InputError(f"C is {self.C}; give a positive number, or math.inf for the hard margin")
-        checked, labels = validate_data(self, X, y)
+        with _text_levels_explained():
+            checked, labels = validate_data(self, X, y)
         signs = self._learn_classes(labels)
         self._learn_levels(checked)
         if self.loss == "hinge":
             self._fit_margin(signs)
+        elif self.loss == "logistic":
+            gram = _small_gram(self.kernel_, self.seen_, "the logistic loss")
+            self._keep(logistic_dual(gram, signs, self.C, self.intercept, self.tolerance))
         else:
             self._fit_squares(signs, 1 / self.C)
         return self
@@ -317,6 +329,20 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         """Return the label of each of cells ``X`` (N, C), shape (N,)."""
         scores = self.decision_function(X)
         return cast(npt.NDArray[Any], self.classes_[(scores > 0).astype(int)])
+
+
+@contextmanager
+def _text_levels_explained() -> Iterator[None]:
+    """Say what to do about levels that are words, in place of a failed conversion to numbers."""
+    try:
+        yield
+    except ValueError as error:
+        if not any(words in str(error) for words in ("could not convert string", "arrays of bytes/strings")):
+            raise
+        raise InputError(
+            "levels are texts; number them first, say by np.unique(column, return_inverse=True)[1] for each column, "
+            "or give the table to recombine.Design.from_frame"
+        ) from error
 
 
 def _signs(codes: IntArray) -> FloatArray:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -21,11 +21,17 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.cells.conjunctions import Subset, subsets
 from recombine.errors import InputError, listing
+from recombine.theory.kernels.layer_maps import (
+    LayerMap,
+    arc_cosine_0,
+    arc_cosine_1,
+    arc_cosine_2,
+    dual_of,
+    input_cosines,
+)
 
 #: Sums over all subsets of factors are given up beyond this many factors.
 MOST_FACTORS = 20
-
-LayerMap = Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -146,35 +152,80 @@ class OverlapKernel:
         return cls(factors, tuple(cube.reshape(-1).tolist()))
 
     @classmethod
-    def depth_map(cls, layer: LayerMap, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
+    def depth_map(
+        cls,
+        layer: LayerMap,
+        depth: int,
+        factors: int | None = None,
+        bias: float = 0.0,
+        *,
+        inputs: OverlapKernel | None = None,
+    ) -> OverlapKernel:
         """Return the kernel of a wide random network whose layer sends a cosine to the inner product ``layer(cosine)``.
 
-        The input is one-hot per factor, so cells that share o of C factors start at cosine (o + r) / (C + r), with r
-        the bias variance of the first layer relative to one active input (``bias``). Each layer's kernel is divided by
-        its value on identical cells before the next one, and at the end.
+        Unless ``inputs`` says otherwise, the input is one-hot per factor, so cells that share o of C factors start at
+        cosine (o + r) / (C + r), with r the bias variance of the first layer relative to one active input (``bias``).
+        Each layer's kernel is divided by its value on identical cells before the next one, and at the end.
+
+        ``inputs`` are inner products of inputs of your own and of one length; then ``factors`` is left out.
 
         Examples
         --------
         >>> OverlapKernel.depth_map(lambda cosine: cosine**2, depth=1, factors=2).values.tolist()
         [0.0, 0.25, 1.0]
+        >>> uneven = OverlapKernel.from_sets({(): 0.0, (0,): 0.5, (1,): 0.25, (0, 1): 1.0})
+        >>> OverlapKernel.depth_map(lambda cosine: cosine**2, depth=1, inputs=uneven).table
+        (0.0, 0.0625, 0.25, 1.0)
         """
-        values = _input_cosines(depth, factors, bias)
+        own = None if inputs is None else (inputs.factors, inputs.table)
+        values = input_cosines(depth, factors, bias, own)
         for _ in range(depth):
             values = layer(np.clip(values, -1.0, 1.0))
             values = values / values[-1]
-        return cls.from_values(values)
+        return cls(inputs.factors if inputs else len(values) - 1, tuple(values.tolist()))
 
     @classmethod
-    def relu(cls, depth: int, factors: int, leak: float = 0.0, bias: float = 0.0) -> OverlapKernel:
-        """Return the kernel of ``depth`` random ReLU layers (slope ``leak`` below zero).
+    def of_activation(
+        cls,
+        activation: LayerMap,
+        depth: int,
+        factors: int | None = None,
+        gain: float = 1.0,
+        *,
+        inputs: OverlapKernel | None = None,
+    ) -> OverlapKernel:
+        """Return the kernel of ``depth`` random layers of any activation: `layer_maps.dual_of` at each of them.
+
+        Examples
+        --------
+        >>> OverlapKernel.of_activation(np.tanh, depth=1, factors=2).salience.round(4).tolist()
+        [0.4726, 0.0549]
+        """
+        return cls.depth_map(dual_of(activation, gain), depth, factors, inputs=inputs)
+
+    @classmethod
+    def relu(
+        cls,
+        depth: int,
+        factors: int | None = None,
+        leak: float = 0.0,
+        bias: float = 0.0,
+        *,
+        inputs: OverlapKernel | None = None,
+    ) -> OverlapKernel:
+        """Return the kernel of ``depth`` random ReLU layers (slope ``leak`` below zero); ``inputs`` as in `depth_map`.
 
         Examples
         --------
         >>> OverlapKernel.relu(depth=3, factors=3).salience.round(6).tolist()
         [0.203501, 0.094238, 0.106783]
         """
-        kernel = cls.depth_map(lambda x: (1 - leak) ** 2 * _arc_cosine_1(x) / 2 + leak * x, depth, factors, bias)
-        return kernel._made_by("relu", depth, leak=leak, bias=bias)
+
+        def layer(x: FloatArray) -> FloatArray:
+            return (1 - leak) ** 2 * arc_cosine_1(x) / 2 + leak * x
+
+        kernel = cls.depth_map(layer, depth, factors, bias, inputs=inputs)
+        return kernel if inputs else kernel._made_by("relu", depth, leak=leak, bias=bias)
 
     @classmethod
     def step(cls, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
@@ -185,7 +236,7 @@ class OverlapKernel:
         >>> OverlapKernel.step(depth=1, factors=2).salience.round(6).tolist()
         [0.333333, 0.333333]
         """
-        return cls.depth_map(_arc_cosine_0, depth, factors, bias)._made_by("step", depth, bias=bias)
+        return cls.depth_map(arc_cosine_0, depth, factors, bias)._made_by("step", depth, bias=bias)
 
     @classmethod
     def quadratic(cls, depth: int, factors: int, bias: float = 0.0) -> OverlapKernel:
@@ -196,7 +247,7 @@ class OverlapKernel:
         >>> OverlapKernel.quadratic(depth=2, factors=3).salience.round(6).tolist()
         [0.146891, 0.141077, 0.136094]
         """
-        return cls.depth_map(_arc_cosine_2, depth, factors, bias)._made_by("quadratic", depth, bias=bias)
+        return cls.depth_map(arc_cosine_2, depth, factors, bias)._made_by("quadratic", depth, bias=bias)
 
     @classmethod
     def gaussian(cls, depth: int, factors: int, bias: float = 0.0, sharpness: float = 1.0) -> OverlapKernel:
@@ -212,20 +263,22 @@ class OverlapKernel:
         return kernel._made_by("gaussian", depth, bias=bias, sharpness=sharpness)
 
     @classmethod
-    def ntk(cls, depth: int, factors: int) -> OverlapKernel:
-        """Return the neural tangent kernel of ``depth`` ReLU layers, all trained, without biases.
+    def ntk(cls, depth: int, factors: int | None = None, *, inputs: OverlapKernel | None = None) -> OverlapKernel:
+        """Return the neural tangent kernel of ``depth`` ReLU layers, all trained, without biases; ``inputs`` as above.
 
         Examples
         --------
         >>> OverlapKernel.ntk(depth=1, factors=2).salience.round(6).tolist()
         [0.371068, 0.257864]
         """
-        forward = tangent = _input_cosines(depth, factors, 0.0)
+        own = None if inputs is None else (inputs.factors, inputs.table)
+        forward = tangent = input_cosines(depth, factors, 0.0, own)
         for _ in range(depth):
             cosine = np.clip(forward, -1.0, 1.0)
-            tangent = tangent * _arc_cosine_0(cosine) + _arc_cosine_1(cosine)
-            forward = _arc_cosine_1(cosine)
-        return cls.from_values(tangent / tangent[-1])._made_by("ntk", depth)
+            tangent = tangent * arc_cosine_0(cosine) + arc_cosine_1(cosine)
+            forward = arc_cosine_1(cosine)
+        kernel = cls(inputs.factors if inputs else len(tangent) - 1, tuple((tangent / tangent[-1]).tolist()))
+        return kernel if inputs else kernel._made_by("ntk", depth)
 
     # ------------------------------------------------------------------ what it weighs
 
@@ -345,22 +398,3 @@ def _snap(weights: FloatArray, bound: FloatArray) -> FloatArray:
     # An alternating sum leaves rounding dust where the exact weight is zero; dust would turn a purely additive kernel
     # into one that memorises, and a singular Gram matrix into an ill-conditioned one.
     return np.where(np.abs(weights) <= 4 * np.finfo(float).eps * bound, 0.0, weights)
-
-
-def _input_cosines(depth: int, factors: int, bias: float) -> FloatArray:
-    if depth < 0 or factors < 1 or bias < 0:
-        raise InputError(f"depth {depth}, factors {factors}, bias {bias}: need depth >= 0, factors >= 1 and bias >= 0")
-    return (np.arange(factors + 1, dtype=np.float64) + bias) / (factors + bias)
-
-
-def _arc_cosine_0(x: FloatArray) -> FloatArray:
-    return (np.pi - np.arccos(x)) / np.pi
-
-
-def _arc_cosine_1(x: FloatArray) -> FloatArray:
-    return (np.sqrt(1 - x**2) + (np.pi - np.arccos(x)) * x) / np.pi
-
-
-def _arc_cosine_2(x: FloatArray) -> FloatArray:
-    angle = np.arccos(x)
-    return 3 * np.sin(angle) * x + (np.pi - angle) * (1 + 2 * x**2)

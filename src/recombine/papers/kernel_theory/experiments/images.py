@@ -15,6 +15,7 @@ import numpy as np
 from recombine import tasks
 from recombine.errors import InputError, listing, near_miss
 from recombine.measures.activations.salience import measured_salience
+from recombine.measures.outputs.scores import fitted_line
 from recombine.papers.kernel_theory.experiments.image_scores import Answers, Columns, choices, kinds, sums
 from recombine.papers.kernel_theory.experiments.kernels import Rows, Setting
 from recombine.papers.kernel_theory.experiments.onehot import ADDITION_SETS
@@ -202,6 +203,16 @@ def image_equivalence(unit: Unit) -> Rows:
     task = tasks.transitive_equivalence(unit.setting["classes"], anchors)
     answers = ImageSetup.of(task, unit).trained(unit.setting)
     return _rows(unit, {"anchors": anchors[0]}, choices(answers, unit.setting["loss"]))
+
+
+def image_splits(unit: Unit) -> Rows:
+    """Slope on unseen sums by the images that show them: new ones, those of training in new pairs, or both pooled."""
+    task = addition_task(unit.setting["set"])
+    answers = ImageSetup.of(task, unit).trained(unit.setting)
+    known, new = (answers.by_cell(split)[:, task.test] for split in ("val_1", "val_2"))
+    shown = {"training images": known, "new images": new, "pooled": (known + new) / 2}
+    columns = {f"slope, {name}": fitted_line(task.target[task.test], outputs)[0] for name, outputs in shown.items()}
+    return _rows(unit, {"set": unit.setting["set"]}, dict(columns))
 
 
 def _rows(unit: Unit, condition: Mapping[str, Any], columns: Columns) -> Rows:

@@ -49,7 +49,7 @@ def train(task: Task, unit: Unit, loss: str = "mse", record: tuple[int, ...] = (
     )
 
 
-def _answers(task: Task, trained: Any) -> FloatArray:
+def outputs_of(task: Task, trained: Any) -> FloatArray:
     """Return outputs on all cells, shape (E, N)."""
     outputs: FloatArray = trained.outputs(one_hot(task.cells, task.sizes))[..., 0].double().cpu().numpy()
     return outputs
@@ -59,7 +59,7 @@ def onehot_addition(unit: Unit) -> Rows:
     """Slope, offset and additivity on unseen sums, one row per network."""
     task = tasks.symbolic_addition(anchors=ADDITION_SETS[unit.setting["set"]])
     trained = train(task, unit)
-    outputs = _answers(task, trained)
+    outputs = outputs_of(task, trained)
     slope, offset = fitted_line(task.target[task.test], outputs[:, task.test])
     columns = {
         "train loss": trained.loss,
@@ -76,7 +76,7 @@ def onehot_context(unit: Unit) -> Rows:
     setting = unit.setting
     task = tasks.context_dependence(setting["left out"])
     trained = train(task, unit, setting["loss"])
-    outputs = _answers(task, trained)
+    outputs = outputs_of(task, trained)
     unseen = task.target[task.test], outputs[:, task.test]
     columns = {
         "train loss": trained.loss,

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from recombine.papers.kernel_theory.figures import images, kernels, onehot
+from recombine.papers.kernel_theory.figures import feature_learning, images, kernels, onehot, structures
 
-FIGURES = (*kernels.FIGURES, *onehot.FIGURES, *images.FIGURES)
+FIGURES = (
+    *kernels.FIGURES,
+    *structures.FIGURES,
+    *onehot.FIGURES,
+    *feature_learning.FIGURES,
+    *images.FIGURES,
+)

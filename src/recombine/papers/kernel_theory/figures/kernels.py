@@ -232,11 +232,11 @@ def _draw_dispersed(canvas: Canvas, table: Table) -> None:
         style: dict[str, Any] = {
             "marker": "x",
             "linestyle": "",
-            "color": "black",
-            "markersize": 8,
-            "markeredgewidth": 1.6,
+            "color": "0.4",
+            "markersize": 10,
+            "markeredgewidth": 2,
         }
-        axes.plot(points["salience"], points["mean squared error"], label="published", **style)
+        axes.plot(points["salience"], points["mean squared error"], label="published (figure 7b)", **style)
         axes.set_xlabel("salience of single items S(1;2)")
     left.set(ylabel="mean squared error, unseen sums", title="Dispersed addition", ylim=(0, None))
     right.set(xlim=(0.437, 0.503), ylim=(-0.05, 2.6), title="its right end")
@@ -327,8 +327,8 @@ FIGURES = (
         "dispersed",
         title="Dispersed addition: exact and with a tube",
         caption=(
-            "Mean over 50 shuffled training sets, bands of two standard errors; crosses: read from the published "
-            "figure."
+            "Mean over 50 shuffled training sets, bands of two standard errors; grey crosses: published (figure 7b), "
+            "made with support vector regression whose tube of 0.1 costs nothing."
         ),
         experiments=("dispersed",),
         table=_dispersed_table,

@@ -6,14 +6,12 @@ import numpy as np
 
 from recombine.cells.arrays import BoolArray
 from recombine.papers.measured import Measured
+from recombine.papers.seeds import require
 from recombine.tables.table import Table
 from recombine.theory.kernels.shortcut import context_dependence_margin
 
-#: Depth -> margin on CD-3 of a wide random ReLU network: hard margin and squared loss.
-RELU_CD3 = {
-    "hinge": {1: -0.5589, 2: -0.3436, 3: -0.2167, 5: -0.0775, 10: 0.0478},
-    "squared": {1: 0.7951, 2: 0.6356, 3: 0.5223, 5: 0.3701, 10: 0.1759},
-}
+#: Depths up to this one are called shallow.
+SHALLOW = 5
 #: A margin closer to zero than this is on the line between the phases.
 TIE = 1e-9
 
@@ -33,59 +31,36 @@ def phases(rows: Table) -> Measured:
 
 
 def margins_by_depth(rows: Table) -> Measured:
-    """Return margins of ReLU networks on CD-3 under both losses, and how many have the wrong sign."""
+    """Return how many wide random ReLU networks up to depth 5 are right on CD-3 under either loss."""
     relu = rows.only(activation="relu", task="CD-3")
-    found = {
-        (loss, depth): float(relu.only(loss=loss, depth=depth)["margin"][0])
-        for loss, margins in RELU_CD3.items()
-        for depth in margins
-    }
-    known = {(loss, depth): margin for loss, margins in RELU_CD3.items() for depth, margin in margins.items()}
+    shallow = require(relu.where(relu["depth"] <= SHALLOW))
+    hard, squared = (shallow.only(loss=loss) for loss in ("hinge", "squared"))
     numbers = {
-        "wrong signs": sum((found[one] > 0) != (known[one] > 0) for one in known),
-        "largest difference": max(abs(found[one] - known[one]) for one in known),
+        "right under the hard margin": int((hard["margin"] > 0).sum()),
+        "wrong under squared loss": int((squared["margin"] <= 0).sum()),
+        "margin at depth 1, hard": float(hard.only(depth=1)["margin"][0]),
+        "margin at depth 1, squared": float(squared.only(depth=1)["margin"][0]),
     }
-    first = f"depth 1: hard margin {found['hinge', 1]:.4f}, squared {found['squared', 1]:.4f}"
-    return Measured(numbers, f"{len(found)} margins; {first}")
+    deeper = relu.only(loss="hinge")
+    first = deeper["depth"][deeper["margin"] > 0]
+    words = f"; under the hard margin depth {first.min()} is the first to be right" if len(first) else ""
+    return Measured(numbers, f"{len(hard)} depths, exact fits{words}")
 
 
 def _solved(rows: Table, task: str, loss: str) -> BoolArray:
     return np.asarray(rows.only(task=task, loss=loss)["margin"] > TIE)
 
 
-def shares(rows: Table, loss: str) -> list[float]:
-    """Return the areas of kernels that solve all three tasks, CD-2 and CD-1 only, CD-1 only, and none, out of one."""
-    three, two, one = (_solved(rows, task, loss) for task in ("CD-3", "CD-2", "CD-1"))
-    groups = (three & two & one, ~three & two & one, ~three & ~two & one, ~three & ~two & ~one)
-    block = rows.only(task="CD-3", loss=loss)
-    # A lattice point stands for the area around it: all of it inside, half on an edge, a sixth in a corner.
-    sides = np.sum([block[name] == 0 for name in ("s1", "s2", "s3")], axis=0)
-    area = np.choose(sides, (1.0, 1 / 2, 1 / 6))
-    return [float(area[group].sum() / area.sum()) for group in groups]
-
-
-def areas(rows: Table) -> Measured:
-    """Return the areas of both losses."""
-    numbers = {"hard margin": shares(rows, "hinge"), "squared loss": shares(rows, "squared")}
-    return Measured(numbers, f"{len(rows.only(task='CD-3', loss='hinge')):,} kernels on a lattice, weighed by area")
-
-
 def sides_taken(rows: Table) -> Measured:
     """Return the share of kernels that solve CD-3 under one loss and not under the other."""
     hinge, squared = _solved(rows, "CD-3", "hinge"), _solved(rows, "CD-3", "squared")
-    detail = (
-        f"of {len(hinge):,} kernels {hinge.mean():.1%} solve CD-3 under the hard margin and {squared.mean():.1%} under "
-        f"squared loss; {int((hinge & ~squared).sum())} only under the hard margin"
-    )
-    return Measured({"kernels that change sides": float((hinge != squared).mean())}, detail)
-
-
-def shallow_accuracy(rows: Table) -> Measured:
-    """Return the accuracy on CD-3 of ReLU networks up to depth 5 under the hard margin."""
-    relu = rows.only(activation="relu", task="CD-3", loss="hinge")
-    shallow = relu.where(relu["depth"] <= 5)
-    detail = f"{len(shallow)} depths up to 5; the largest margin is {shallow['margin'].max():.3f}"
-    return Measured({"accuracy": float(np.mean(shallow["margin"] > 0))}, detail)
+    numbers = {
+        "kernels that change sides": float((hinge != squared).mean()),
+        "only under the hard margin": int((hinge & ~squared).sum()),
+        "solve CD-3, hard margin": f"{hinge.mean():.0%}",
+        "solve CD-3, squared loss": f"{squared.mean():.0%}",
+    }
+    return Measured(numbers, f"{len(hinge):,} kernels on a lattice")
 
 
 def leaned_on(rows: Table) -> Measured:

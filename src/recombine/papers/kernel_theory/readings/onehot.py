@@ -8,6 +8,7 @@ import numpy as np
 
 from recombine.papers.kernel_theory.experiments.onehot import FITTED
 from recombine.papers.measured import Measured
+from recombine.papers.seeds import Estimate, mean_over_seeds
 from recombine.tables.table import Table
 from recombine.theory.kernels.leak import slope
 from recombine.theory.kernels.overlap import OverlapKernel
@@ -27,19 +28,19 @@ def _mean(rows: Table, column: str, **values: Any) -> float:
     return float(chosen[column].mean()) if len(chosen) else float("nan")
 
 
-def _slopes(rows: Table, sigma: float) -> dict[str, float]:
-    return {name: _mean(_fitted(rows, sigma=sigma), "slope", set=name) for name in SYMMETRIC}
+def _slopes(rows: Table, sigma: float) -> dict[str, Estimate]:
+    return {name: mean_over_seeds(_fitted(rows, sigma=sigma), "slope", set=name) for name in SYMMETRIC}
 
 
 def lazy_slopes(rows: Table) -> Measured:
     """Return slopes of networks of scale 1."""
-    return Measured({"slopes": _slopes(rows, 1.0), "networks": len(_fitted(rows, sigma=1.0, set="both"))})
+    return Measured({**_slopes(rows, 1.0), "networks": len(_fitted(rows, sigma=1.0, set="both"))}, "per anchor set")
 
 
 def rich_slopes(rows: Table) -> Measured:
     """Return slopes of networks of scale 1e-6."""
     numbers = {**_slopes(rows, 1e-6), "networks": len(_fitted(rows, sigma=1e-6, set="both"))}
-    return Measured(numbers, f"means over networks of {rows['width'].max()} units or fewer")
+    return Measured(numbers, f"networks of {rows['width'].max()} units or fewer")
 
 
 def _last(rows: Table, sigma: float, loss: str = "mse") -> Table:
@@ -53,6 +54,7 @@ def equivalence_ends(rows: Table) -> Measured:
     numbers = {
         "lazy": float(lazy["accuracy"].mean()),
         "perfect rich": int((rich["accuracy"] == 1).sum()),
+        "smallest rich margin": float(rich["margin"].min(initial=np.inf)),
         "networks": [len(lazy), len(rich)],
     }
     return Measured(numbers, f"lazy networks have margins {lazy['margin'].min():.2f} to {lazy['margin'].max():.2f}")
@@ -89,10 +91,9 @@ def which_kernel(rows: Table) -> Measured:
         name: {chosen: float(slope(kernel.salience[0], p)) for chosen, p in SYMMETRIC.items()}
         for name, kernel in kernels.items()
     }
-    miss = {f"{name} off by": max(abs(found[s] - theory[name][s]) for s in SYMMETRIC) for name in kernels}
-    listed = {"measured": found, **theory}
-    words = "; ".join(f"{name} {', '.join(f'{v:.3f}' for v in values.values())}" for name, values in listed.items())
-    return Measured(miss, words)
+    miss = {f"{name} off by": max(abs(found[s].mean - theory[name][s]) for s in SYMMETRIC) for name in kernels}
+    words = "; ".join(f"{name} {', '.join(f'{v:.3f}' for v in values.values())}" for name, values in theory.items())
+    return Measured(miss, f"slopes of {', '.join(SYMMETRIC)}: measured {', '.join(map(str, found.values()))}; {words}")
 
 
 def deep_context(rows: Table) -> Measured:
@@ -100,15 +101,19 @@ def deep_context(rows: Table) -> Measured:
     block = rows.only(task="CD-3", loss="logistic")
     depths = sorted(rows.by("depth"))
     ratio = [_mean(block, "context", depth=d) / _mean(block, "right", depth=d) for d in depths]
-    numbers = {"best accuracy": block["accuracy"].max(), "context / right": ratio}
-    return Measured(numbers, f"depths {depths}; published 4.1 to 5.5")
+    by_depth = {f"{d} layer{'s' * (d > 1)}": value for d, value in zip(depths, ratio, strict=True)}
+    numbers = {"best accuracy": block["accuracy"].max(), "least context / right": min(ratio)}
+    return Measured({**numbers, "context / right": by_depth}, f"{len(block)} networks")
 
 
 def deep_addition(rows: Table) -> Measured:
     """Return the slope of extrapolation by depth."""
-    found = [_mean(_fitted(rows, set="extrapolation"), "slope", depth=depth) for depth in (1, 2, 3, 4)]
-    numbers = {"slope by depth": found, "depth 1 and 4": [found[0], found[-1]]}
-    return Measured(numbers, "published end points of item 4: 2.88, 2.54")
+    words = {1: "one layer", 2: "two layers", 3: "three layers", 4: "four layers"}
+    fitted = _fitted(rows, set="extrapolation")
+    found = {word: mean_over_seeds(fitted, "slope", depth=depth) for depth, word in words.items()}
+    return Measured(
+        {"four layers less one": found[words[4]].mean - found[words[1]].mean, **found}, f"{len(fitted)} networks"
+    )
 
 
 def deep_equivalence(rows: Table) -> Measured:

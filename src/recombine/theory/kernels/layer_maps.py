@@ -1,0 +1,92 @@
+"""What a wide random layer makes of two inputs: from their cosine to the inner product of what the layer hands on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.errors import InputError
+
+LayerMap = Callable[[FloatArray], FloatArray]
+
+
+def dual_of(activation: LayerMap, gain: float = 1.0, nodes: int = 120) -> LayerMap:
+    """Return the layer map of any activation, by Gauss-Hermite quadrature.
+
+    The map sends a cosine x to E[f(u) f(v)]: u and v are normal with standard deviation ``gain`` and correlation x.
+    Smooth activations (tanh, GELU, erf) are exact to rounding with a hundred nodes; one with a kink, like ReLU, to
+    about 1e-4, so that `OverlapKernel.relu` is better for it.
+
+    Parameters
+    ----------
+    activation : callable
+        Array to array, elementwise.
+    gain : float
+        Standard deviation of what enters a unit, on every layer.
+    nodes : int
+        Per dimension.
+
+    Examples
+    --------
+    The map of sine is known: sinh(x g²) exp(-g²) for gain g.
+
+    >>> x = np.array([0.0, 0.5, 1.0])
+    >>> bool(np.allclose(dual_of(np.sin)(x), np.sinh(x) * np.exp(-1), atol=1e-14))
+    True
+    """
+    if not gain > 0 or nodes < 2:
+        raise InputError(f"gain {gain}, nodes {nodes}: need a positive gain and at least two nodes")
+    places, weights = np.polynomial.hermite_e.hermegauss(nodes)
+    weights = weights / weights.sum()
+    first = np.asarray(activation(gain * places), dtype=float)
+    if first.shape != places.shape or not np.isfinite(first).all():
+        raise InputError("the activation must send an array of numbers to as many finite numbers")
+
+    def layer(cosine: FloatArray) -> FloatArray:
+        x = np.asarray(cosine, dtype=float)[..., None, None]
+        second = activation(gain * (x * places[:, None] + np.sqrt(np.maximum(1 - x**2, 0.0)) * places))
+        product: FloatArray = np.einsum("i,...ij,j->...", first * weights, second, weights)
+        return product
+
+    return layer
+
+
+def input_cosines(
+    depth: int, factors: int | None, bias: float, own: tuple[int, tuple[float, ...]] | None = None
+) -> FloatArray:
+    """Return cosines of inputs in the order of a kernel's table: of one-hot codes, or of one's own (factors, table).
+
+    Examples
+    --------
+    >>> input_cosines(1, 2, 0.0).tolist(), input_cosines(1, None, 0.0, (2, (0.0, 1.0, 4.0))).tolist()
+    ([0.0, 0.5, 1.0], [0.0, 0.25, 1.0])
+    """
+    if own and factors not in (None, own[0]):
+        raise InputError(f"inputs are of {own[0]} factors, not {factors}; leave factors out")
+    count = own[0] if own else factors
+    if count is None:
+        raise InputError("say how many factors there are, or give the kernel of your inputs")
+    if depth < 0 or count < 1 or bias < 0:
+        raise InputError(f"depth {depth}, factors {count}, bias {bias}: need depth >= 0, factors >= 1 and bias >= 0")
+    table = np.array(own[1]) if own else np.arange(count + 1, dtype=np.float64)
+    if not table[-1] > 0 or np.abs(table).max() > table[-1]:
+        raise InputError("identical cells must have the largest inner product; give that of inputs of one length")
+    return np.asarray((count * table / table[-1] + bias) / (count + bias))
+
+
+def arc_cosine_0(x: FloatArray) -> FloatArray:
+    """Layer map of threshold units, scaled to 1 for identical inputs."""
+    return (np.pi - np.arccos(x)) / np.pi
+
+
+def arc_cosine_1(x: FloatArray) -> FloatArray:
+    """Layer map of ReLU units, scaled to 1 for identical inputs."""
+    return (np.sqrt(1 - x**2) + (np.pi - np.arccos(x)) * x) / np.pi
+
+
+def arc_cosine_2(x: FloatArray) -> FloatArray:
+    """Layer map of rectified quadratic units."""
+    angle = np.arccos(x)
+    return 3 * np.sin(angle) * x + (np.pi - angle) * (1 + 2 * x**2)
