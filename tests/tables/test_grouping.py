@@ -245,5 +245,5 @@ def test_training_rows_asks_when_it_cannot_tell() -> None:
 
 def test_an_outcome_without_a_value_leaves_no_row():
     frame = pd.DataFrame({"a": ["x", "z", "x"], "b": ["p", "q", "q"], "y": [None, None, None]})
-    with pytest.raises(InputError, match="no usable row .3 rows have no usable outcome 'y'"):
+    with pytest.raises(InputError, match=r"no usable row .3 rows have no usable outcome 'y'"):
         group(open_table(frame), Columns(("a", "b"), "y"))
