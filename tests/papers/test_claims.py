@@ -273,7 +273,9 @@ class TestEveryPaper:
     def test_experiments_belong_to_the_paper_and_have_both_scales(self, paper: Paper) -> None:
         for name, experiment in paper.by_name.items():
             assert experiment.name == f"{paper.name}/{name}"
-            assert 0 < len(experiment.units("quick")) <= len(experiment.units("full"))
+            assert len(experiment.units("quick")) <= len(experiment.units("full")) > 0
+            # What draws the authors' own images again has no small version: there are none like them in the package.
+            assert experiment.units("quick") or name.startswith("authors")
             experiment.require_importable()
 
     def test_every_experiment_is_read_by_a_claim(self, paper: Paper) -> None:

@@ -24,7 +24,7 @@ from recombine.report.papers.page_text import claims_text
 ROOT = Path(__file__).parents[3]
 PAPER = find("kernel-theory")
 #: Papers whose page is short before its statements, and whose statements stand under themes.
-FINISHED: tuple[str, ...] = ()
+FINISHED = ("forced-rendering", "gated-linear", "gradient-resists", "kernel-theory")
 every_paper = pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
 
 
@@ -147,14 +147,18 @@ class TestHoles:
         return page
 
     def test_they_are_filled_by_results(self, paged: Callable[[str], str]) -> None:
-        text = '{{ n("12", "wrong signs") }} of {{ n("12", "largest difference") }}: {{ verdict("12") }}. {{ tally }}.'
+        text = '{{ n("12", "wrong under squared loss") }} wrong, {{ n("12", "margin at depth 1, squared") }}: '
+        text += '{{ verdict("12") }}. {{ tally }}.'
         told = tally_by_whose([(PAPER.claim("12").says, Standing.HOLDS)])
-        assert paged(text) == f"0 of 4.02e-5: holds. {told}."
+        assert paged(text) == f"0 wrong, 0.795: holds. {told}."
 
     @pytest.mark.parametrize(
         ("hole", "message"),
         [
-            ('{{ n("12", "slope") }}', r"claim 12 measures no 'slope', but wrong signs, .*; mend page.md"),
+            (
+                '{{ n("12", "slope") }}',
+                r"claim 12 measures no 'slope', but right under the hard margin, .*; mend page.md",
+            ),
             ('{{ n("99", "slope") }}', r"'99' is not a claim of kernel-theory"),
             ('{{ verdict("99") }}', r"'99' is not a claim of kernel-theory"),
             ('{{ figure("nothing") }}', r"page.md shows a figure 'nothing'; there are salience"),
@@ -258,6 +262,6 @@ class TestReport:
     def test_every_number_stands_beside_its_bound(self, judged: dict[str, Reproduction]) -> None:
         claim = PAPER.claim("12")
         page = paper_page(Reproduction(PAPER, [claim], judged[PAPER.name].results))
-        assert "✓ wrong signs: 0 (exactly 0)<br>" in page
-        assert '✓ largest difference: <span class="whole">4.02e-5</span> (below 0.0001)<br>' in page
+        assert "✓ wrong under squared loss: 0 (exactly 0)<br>" in page
+        assert "margin at depth 1, squared: 0.795<br>" in page
         assert f"asked: {claim.expected}" in paper_page(Reproduction(PAPER, [claim], {}))

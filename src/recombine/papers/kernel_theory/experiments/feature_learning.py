@@ -14,7 +14,7 @@ from recombine import tasks
 from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.measures.outputs.scores import fitted_line, margin, sign_accuracy
 from recombine.papers.kernel_theory.experiments.kernels import Rows
-from recombine.papers.kernel_theory.experiments.onehot import outputs_of, train
+from recombine.papers.kernel_theory.experiments.onehot import train, trained_outputs
 from recombine.runs.experiment import Unit
 from recombine.worlds.onehot import one_hot
 
@@ -36,7 +36,7 @@ def equivalence_units(unit: Unit) -> Rows:
     """Return which types of unit solve transitive equivalence: a row per network and type, ``other`` last."""
     task = tasks.transitive_equivalence([2, 2], [1, 1])
     trained = train(task, unit, unit.setting["loss"])
-    outputs = outputs_of(task, trained)
+    outputs = trained_outputs(task, trained)
     unseen = task.target[task.test], outputs[:, task.test]
     accuracy, sure = sign_accuracy(*unseen), margin(*unseen)
     weights, readouts = (trained.parameters[name].double().cpu().numpy() for name in ("weight0", "weight1"))
@@ -155,7 +155,7 @@ def anchors_addition(unit: Unit) -> Rows:
     setting = unit.setting
     task = tasks.symbolic_addition(anchors=setting["anchors"])
     trained = train(task, unit)
-    slopes, _ = fitted_line(task.target[task.test], outputs_of(task, trained)[:, task.test])
+    slopes, _ = fitted_line(task.target[task.test], trained_outputs(task, trained)[:, task.test])
     about = {"set": setting["set"], "p": len(setting["anchors"]), "sigma": setting["sigma"]}
     return [
         {**about, "seed": seed, "train loss": float(trained.loss[place]), "slope": float(slopes[place])}

@@ -49,7 +49,7 @@ def train(task: Task, unit: Unit, loss: str = "mse", record: tuple[int, ...] = (
     )
 
 
-def outputs_of(task: Task, trained: Any) -> FloatArray:
+def trained_outputs(task: Task, trained: Any) -> FloatArray:
     """Return outputs on all cells, shape (E, N)."""
     outputs: FloatArray = trained.outputs(one_hot(task.cells, task.sizes))[..., 0].double().cpu().numpy()
     return outputs
@@ -59,7 +59,7 @@ def onehot_addition(unit: Unit) -> Rows:
     """Slope, offset and additivity on unseen sums, one row per network."""
     task = tasks.symbolic_addition(anchors=ADDITION_SETS[unit.setting["set"]])
     trained = train(task, unit)
-    outputs = outputs_of(task, trained)
+    outputs = trained_outputs(task, trained)
     slope, offset = fitted_line(task.target[task.test], outputs[:, task.test])
     columns = {
         "train loss": trained.loss,
@@ -76,7 +76,7 @@ def onehot_context(unit: Unit) -> Rows:
     setting = unit.setting
     task = tasks.context_dependence(setting["left out"])
     trained = train(task, unit, setting["loss"])
-    outputs = outputs_of(task, trained)
+    outputs = trained_outputs(task, trained)
     unseen = task.target[task.test], outputs[:, task.test]
     columns = {
         "train loss": trained.loss,
