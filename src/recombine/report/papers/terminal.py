@@ -74,8 +74,8 @@ def beside_bounds(claim: Claim, outcome: Outcome) -> list[str]:
     Examples
     --------
     >>> from recombine.papers import find
-    >>> beside_bounds(find("kernel-theory").claim("2a"), Outcome.not_run(""))
-    ['expected: largest difference below 1e-6']
+    >>> beside_bounds(find("kernel-theory").claim("1"), Outcome.not_run(""))
+    ['expected: largest interaction below 1e-9; without the structure above 0.001']
     """
     if not outcome.parts:
         return [f"expected: {claim.expected}"] if claim.expected else []

@@ -134,7 +134,7 @@ def own_margin(
 
     >>> X, y = [[1.0, 0.8], [-1.0, -0.8]], [1, -1]
     >>> deep = own_margin(lambda theta: (theta[:2] * theta[2:4] * theta[4:])[None], X, y, [0, 0], parameters=6)
-    >>> (deep.weights + 0.0).round(2).tolist(), round(deep.value, 3)
+    >>> (deep.weights.round(2) + 0.0).tolist(), round(deep.value, 3)
     ([[1.0, 0.0]], 1.5)
     """
     points, signs, rows = as_problem(X, y, np.asarray(context)[:, None], int(np.max(context)) + 1)
