@@ -16,9 +16,9 @@ MOST_STEPS = 200
 def logistic_dual(
     gram: FloatArray, signs: FloatArray, price: float, intercept: bool = False, tolerance: float = 1e-10
 ) -> Solution:
-    """Minimise price * sum log(1 + exp(-y f)) + |f|² / 2 over f = K a (+ intercept).
+    """Minimise the logistic loss ``price * sum log(1 + exp(-y f)) + |f|² / 2`` over f = K a (+ intercept).
 
-    At the minimum a_i = price * y_i / (1 + exp(y_i f_i)). Steps are halved until the loss falls.
+    At the minimum ``a_i = price * y_i / (1 + exp(y_i f_i))``. Steps are halved until the loss falls.
 
     Parameters
     ----------
