@@ -7,6 +7,7 @@ author = "The Recombine authors"
 release = __version__
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
 myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 2  # so that pages can point to headings, as they do where the repository is read
 numpydoc_show_class_members = False
 autosummary_generate = True
 templates_path = ["_templates"]
