@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -10,26 +9,6 @@ from recombine.tables.columns import Profile, check_factor, profile
 from recombine.tables.frames import open_table
 
 ROWS = 400
-
-
-@pytest.fixture
-def frame() -> pd.DataFrame:
-    """A table with one column of each sort a guess must tell apart."""
-    index = np.arange(ROWS)
-    return pd.DataFrame(
-        {
-            "row": index,
-            "name": [f"row {i}" for i in index],
-            "carrier": np.array(list("abcde"))[index % 5],
-            "carrier_name": np.array(["Alpha", "Beta", "Gamma", "Delta", "Eps"])[index % 5],
-            "origin": np.array(["x", "y", "z"])[index // 7 % 3],
-            "hour": index % 12,
-            "distance": index * 1.5,
-            "constant": "same",
-            "day": pd.to_datetime("2020-01-01") + pd.to_timedelta(index % 3, unit="D"),
-            "delay": np.sin(index),
-        }
-    )
 
 
 def test_profile_counts_what_pandas_counts(frame: pd.DataFrame) -> None:
