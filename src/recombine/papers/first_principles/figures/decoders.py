@@ -44,9 +44,9 @@ ORDER = (
 # ---------------------------------------------------------------------------- every row of the table
 
 ROWS = (
-    "What is left to explain, 1 - R2, on fresh images of the support and on all combinations; one small mark a seed, "
-    "large ones are means (bars: two standard errors), black models left out. Grey crosses are means of the released "
-    "table, after 392,000 steps."
+    "What is left to explain, 1 - R2, on fresh images of the support and on all combinations; a stroke for each "
+    "seed, dots and squares are means (bars: two standard errors), black models left out. Grey crosses are "
+    "means of the released table, after 392,000 steps."
 )
 
 
@@ -81,7 +81,7 @@ def _draw_rows(canvas: Canvas, table: Table) -> None:
         axes.errorbar(left, places + shift, xerr=[low, half], label=word, capsize=3, markersize=6, zorder=3, **style)
         for place, seeds in zip(places + shift, table[f"seeds {name}"], strict=True):
             single = [1 - float(value) for value in seeds.split()]
-            axes.plot(single, np.full(len(single), place), markersize=3, alpha=0.55, zorder=2, **style)
+            axes.plot(single, np.full(len(single), place), **style | {"marker": "|", "markersize": 10}, zorder=2)
         known = 1 - table[f"published {name}"]
         axes.plot(known, places + shift, "x", markersize=8, zorder=4, **RELEASED)
     axes.plot([], [], "x", label="released table", **RELEASED)
@@ -131,8 +131,10 @@ def _draw_growth(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.1, right=0.98, top=0.95, bottom=0.17)
     places = np.arange(len(table))
-    axes.errorbar(places, table["growth"], yerr=table["2se"], linestyle="none", marker="s", color="#c2551b", capsize=3)
-    axes.plot(places, table["released"], "x", markersize=8, **RELEASED)
+    ours: dict[str, Any] = {"linestyle": "none", "marker": "s", "color": "#c2551b", "capsize": 3, "markersize": 6}
+    axes.errorbar(places - 0.06, table["growth"], yerr=table["2se"], label=scale_in_words(table["scale"][0]), **ours)
+    axes.plot(places + 0.06, table["released"], "x", markersize=8, label="released table", **RELEASED)
+    axes.legend(frameon=False, fontsize=11, loc="upper left")
     axes.axhline(STILL, color="0.4", linewidth=1, linestyle="--", marker="")
     names = [f"{row['support']}\nmay grow {row['amplification']:.1f} x" for row in table.rows()]
     axes.set_xticks(places, names)

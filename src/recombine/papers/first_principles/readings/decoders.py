@@ -225,11 +225,11 @@ def row_order(rows: Table) -> Measured:
     """Return how alike the rows of the table are ranked here and in the released one, by R2 on all combinations."""
     found = DecoderRows.largest(rows, *PUBLISHED, scales=SPRITES, why="blobs are not the paper's images")
     ours, theirs = ([one.mean for one in found.means("r2 all")], [PUBLISHED[case][1] for case in found.cases])
-    ranks = [np.argsort(np.argsort(values)) for values in (ours, theirs)]
+    ranks = np.array([np.argsort(np.argsort(values)) for values in (ours, theirs)])
     moved = np.abs(ranks[0] - ranks[1])
     support, model = found.cases[int(moved.argmax())]
     numbers = {
-        "rank correlation with the released rows": float(np.corrcoef(*ranks)[0, 1]),
+        "rank correlation with the released rows": float(np.corrcoef(ranks)[0, 1]),
         "places by which a row moves at most": int(moved.max()),
     }
     return found.measure(numbers, f"{len(ours)} rows; {support} ({model}) moves most")
