@@ -16,7 +16,7 @@ from recombine.tables.table import Table
 
 PAPER = find("first-principles")
 FOLDER = Path(__file__).parents[3] / "results"
-FAILS, NOT_RUN = ("3", "4a", "4c"), ("5b", "20")
+FAILS, NOT_RUN, NOT_COMPARABLE = ("3", "4c", "4d"), ("5b", "20"), ("16b",)
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +25,8 @@ def results() -> dict[str, Evidence]:
 
 
 def _verdict(number: str) -> Standing:
+    if number in NOT_COMPARABLE:
+        return Standing.NOT_COMPARABLE
     return Standing.FAILS if number in FAILS else Standing.NOT_RUN if number in NOT_RUN else Standing.HOLDS
 
 
@@ -35,7 +37,7 @@ def test_committed_results_say_what_the_page_says(results: dict[str, Evidence], 
 
 
 def test_networks_were_trained_on_sprites(results: dict[str, Evidence]) -> None:
-    assert {results[name].scale for name in ("decoders", "pictures", "upsampling")} == {"full"}
+    assert {results[name].scale for name in ("decoders", "pictures")} == {"full"}
     rows = results["decoders"].table
     assert set(rows["scale"].tolist()) == {"short", "annealed"}
     assert min(len(rows.only(support=name, scale="short")) for name in set(rows["support"].tolist())) >= 3
@@ -64,10 +66,11 @@ def _gap_map(table: Table) -> Any:
 
 #: Claim -> rows to bend, column, and how: what was measured changes, so the verdict must.
 BENT: dict[str, tuple[Any, str, Any]] = {
-    "1": (_rows("random", "monolithic"), "r2 all", lambda values: values - 0.03),
+    "1": (_rows("random", "monolithic"), "r2 all", lambda values: values - 0.15),
     "2": (_rows("orthogonal", "monolithic"), "r2 all", lambda values: values + 0.6),
     "3": (_rows("orthogonal normal"), "r2 all", lambda values: values + 0.015),
-    "4a": (_rows("orthogonal gap"), "r2 all", lambda values: values - 0.01),
+    "4a": (_rows("orthogonal gap"), "r2 all", lambda values: values + 0.05),
+    "4d": (_rows("orthogonal gap"), "r2 all", lambda values: values - 0.01),
     "4b": (_rows("orthogonal gap"), "mse in gap, other 1", lambda values: 1.4 * values),
     "4c": (_gap_map, "data", _stretched),
     "5a": (_rows("diagonal 0.05"), "r2 all", lambda values: values + 0.25),
@@ -75,30 +78,25 @@ BENT: dict[str, tuple[Any, str, Any]] = {
     "6b": (_where("support", "random"), "missing", lambda values: values + 0.01),
     "7a": (_where("rule", "hard"), "full", lambda values: values - 1),
     "7b": (_where("rule", "soft"), "shown elsewhere", lambda values: values + 1e-6),
-    "7c": (_first, "back, one anchor", lambda values: 0.5 + 0 * values),
     "8a": (_rows("orthogonal*"), "mse all", lambda values: 0.65 * values),
     "8b": (_rows("orthogonal*"), "share on B", lambda values: values - 0.3),
     "9a": (_first, "gradient", lambda values: 0 * values),
     "9b": (_rows("orthogonal", "rgba"), "r2 id", lambda values: values + 0.2),
     "9c": (_rows("orthogonal", "rgba sigmoid"), "r2 all", lambda values: values + 0.05),
     "10": (_rows("orthogonal", "rgba"), "r2 all", lambda values: values - 0.1),
-    "11": (_where("pixel", "example"), "determinant", lambda values: values + 1e-7),
-    "12": (_where("outputs", 3), "needed", lambda values: values + 1),
     "13a": (lambda table: np.arange(len(table)) % 40 == 0, "generalises", np.logical_not),
     "13b": (_where("rule", "add"), "as graph", np.logical_not),
-    "13c": (_first, "rank", lambda values: values + 1),
     "14": (_where("start", "right"), "error", lambda values: values + 1e-7),
-    "15a": (_first, "law residual", lambda values: values + 1e-4),
     "15b": (_where("support", "orthogonal"), "ratio", lambda values: 1.2 * values),
-    "16": (_where("support", "diagonal"), "blockwise", lambda values: values - 0.02),
+    "16a": (_where("support", "diagonal"), "blockwise", lambda values: values - 0.04),
     "17": (_where("targets", "hard"), "variance", lambda values: 1.05 * values),
-    "18": (_first, "differ", lambda values: values + 1),
-    "19a": (_first, "difference", lambda values: values + 2e-6),
-    "19b": (_where("device", "cuda"), "ratio", lambda values: values / 3),
+    "21": (_rows("orthogonal", "monolithic"), "r2 all", lambda values: values + 1.6),
+    "22": (_rows("orthogonal"), "mse all", lambda values: 2 * values),
 }
+SETTLED = [claim.number for claim in PAPER.claims if claim.number not in NOT_RUN + NOT_COMPARABLE]
 
 
-@pytest.mark.parametrize("number", [claim.number for claim in PAPER.claims if claim.number not in NOT_RUN])
+@pytest.mark.parametrize("number", SETTLED)
 def test_every_check_turns_when_its_rows_do(results: dict[str, Evidence], number: str) -> None:
     claim = PAPER.claim(number)
     table = results[claim.reads].table
@@ -116,7 +114,7 @@ def test_claims_wait_for_the_units_they_need(results: dict[str, Evidence], name:
     begun = table.where(np.logical_and.reduce([table[key] == first[key] for key in table.columns if key in first]))
     assert 0 < len(begun) < len(table)
     for claim in PAPER.claims:
-        if claim.reads == name and claim.number != "15a":
+        if claim.reads == name:
             assert claim.read(begun).verdict is Standing.NOT_RUN
     for plot in PAPER.figures:
         if name in plot.experiments:

@@ -11,7 +11,7 @@ from recombine.errors import InputError
 from recombine.papers import Standing, find
 from recombine.papers.claims import Outcome
 from recombine.papers.first_principles.experiments.pictures import CELLS, PICTURES, pack
-from recombine.papers.first_principles.experiments.supports import GAP, NAMES, SPRITE, anchor, support
+from recombine.papers.first_principles.experiments.supports import GAP, NAMES, SPRITE, support
 from recombine.papers.first_principles.grids import FULL, TABLE
 from recombine.papers.first_principles.readings.scales import DecoderRows
 from recombine.papers.measured import MissingRowsError
@@ -19,7 +19,6 @@ from recombine.papers.results import Evidence, Provenance
 from recombine.report.papers.figure import PaperFigure
 from recombine.runs.experiment import Unit
 from recombine.tables.table import Table
-from recombine.worlds.rendered.sprites import sprite_masks
 
 PAPER = find("first-principles")
 Rows = list[dict[str, Any]]
@@ -62,7 +61,7 @@ def good(scale: str) -> Rows:
     return rows if scale == "tiny" else rows + one("orthogonal", "rgba", **dead)
 
 
-@pytest.mark.parametrize("number", ["1", "2", "3", "4a", "4b", "5a", "8a", "8b", "9b", "10"])
+@pytest.mark.parametrize("number", ["1", "2", "3", "4a", "4b", "4d", "5a", "8a", "8b", "9b", "10"])
 def test_claims_hold_for_what_the_paper_reports(number):
     outcome = judge(number, good("full"))
     assert outcome.verdict is Standing.HOLDS, outcome
@@ -78,7 +77,8 @@ SPOILT = [
     ("3", ("orthogonal normal", "compositional"), {"r2 all": 0.94}),
     ("4a", ("orthogonal gap", "compositional"), {"r2 id": 0.9}),
     ("4a", ("orthogonal gap", "compositional"), {"mse in gap": 0.0014}),
-    ("4a", ("orthogonal gap", "compositional"), {"r2 all": 0.93}),
+    ("4a", ("orthogonal gap", "compositional"), {"r2 all": 0.95}),
+    ("4d", ("orthogonal gap", "compositional"), {"r2 all": 0.93}),
     ("4b", ("orthogonal gap", "compositional"), {"mse in gap, other 1": 0.004}),
     ("5a", ("diagonal 0.05", "compositional"), {"r2 all": 0.99}),
     ("8a", ("orthogonal*", "compositional"), {"mse all": 0.0012}),
@@ -101,8 +101,10 @@ def test_claims_fail_when_their_number_is_off(number, place, change):
 
 def test_the_value_says_how_long_was_trained():
     assert judge("1", good("full") + good("short")).value.endswith("(full: 392,000 steps)")
-    short = [row | {"scale": "short"} for row in good("full")]
-    assert judge("1", short).value.endswith("(short: 3,300 steps)")
+    short = judge("1", good("short"))
+    assert short.value.endswith("(direction only)")
+    assert "short: 3,300 steps stand in" in short.detail
+    assert judge("2", good("short")).value.endswith("(short: 3,300 steps)")
     assert judge("2", good("tiny")).value.endswith("(tiny: on blobs)")
 
 
@@ -170,22 +172,12 @@ def test_sigmoid_claim():
     assert judge("9c", rows).verdict is Standing.FAILS
 
 
-CHECKS = {
-    "collapse": ("9a", {}, {"gradient": 0.0}),
-    "renderer": ("18", {}, {"differ": 1}),
-    "outputs": ("19a", {"seeds": [0]}, {"difference": 1e-4}),
-}
-
-
-@pytest.mark.parametrize("name", list(CHECKS))
-def test_checks_run_and_their_claims_can_fail(name):
-    number, fewer, spoilt = CHECKS[name]
-    small = {"images": 60 if name == "renderer" else 2}
-    experiment = PAPER.by_name[name]
-    units = [Unit(unit.experiment, 1, unit.setting | small | fewer) for unit in experiment.units("quick")]
+def test_first_gradients_and_opacities():
+    experiment = PAPER.by_name["collapse"]
+    units = [Unit(unit.experiment, 1, unit.setting | {"images": 2}) for unit in experiment.units("quick")]
     rows = [row for unit in units for row in experiment.function(unit)]
-    assert judge(number, rows).verdict is Standing.HOLDS
-    assert judge(number, [row | spoilt for row in rows]).verdict is Standing.FAILS
+    assert judge("9a", rows).verdict is Standing.HOLDS
+    assert judge("9a", [row | {"gradient": 0.0} for row in rows]).verdict is Standing.FAILS
 
 
 def test_the_variance_tells_the_targets_apart():
@@ -197,21 +189,6 @@ def test_the_variance_tells_the_targets_apart():
     bent = judge("17", [row | {"variance": 1.05 * row["variance"]} for row in rows])
     assert bent.verdict is Standing.FAILS
     assert not any(part.held for part in bent.parts)
-
-
-def test_speed_is_judged_on_a_gpu_only():
-    row = {"device": "cpu", "ratio": 2.0, "batched ratio": 1.0, "batch": 512, "networks": 3}
-    assert judge("19b", [row]).verdict is Standing.NOT_RUN
-    assert judge("19b", [row | {"device": "cuda"}]).verdict is Standing.FAILS
-    assert judge("19b", [row | {"device": "cuda", "ratio": 5.0}]).verdict is Standing.HOLDS
-
-
-def test_passes_are_timed_alone_and_together():
-    setting = {"batch": 1, "repeats": 1, "dtype": "float32", "seeds": [0]}
-    (row,) = PAPER.by_name["upsampling"].function(Unit("test", 1, setting))
-    assert (row["device"], row["networks"]) == ("cpu", 1)
-    assert row["ratio"] == pytest.approx(row["built in"] / row["ours"])
-    assert row["batched ratio"] == pytest.approx(row["ours"] / row["batched"])
 
 
 def test_a_better_fit_is_no_failure_to_fit():
@@ -231,16 +208,6 @@ def test_the_conditions_by_support():
     assert judge("6b", [row | {"missing": 0.1} for row in rows]).verdict is Standing.FAILS
 
 
-def test_the_hidden_pixels_are_the_anchors():
-    covered = sprite_masks(anchor(0.0)).ravel()
-    rows = [
-        {"pixel": place, "back, one anchor": 0.0 if hit else 1.0, "back, two anchors": 1.0}
-        for place, hit in enumerate(covered)
-    ]
-    assert judge("7c", rows).verdict is Standing.HOLDS
-    assert judge("7c", [rows[0] | {"back, one anchor": 0.5}, *rows[1:]]).verdict is Standing.FAILS
-
-
 def few(setting: dict[str, Any], **more: Any) -> Unit:
     return Unit("test", 1, setting | {"samples": 40, "tests": 30, "steps": 3, "batch": 16, "seeds": [0, 1]} | more)
 
@@ -248,8 +215,7 @@ def few(setting: dict[str, Any], **more: Any) -> Unit:
 def test_additive_errors_follow_the_law_whatever_was_learned():
     unit = few(PAPER.by_name["additive"].units("quick")[0].setting, tests=300)
     rows = PAPER.by_name["additive"].function(unit)
-    assert judge("15a", list(rows)).verdict is Standing.HOLDS
-    assert judge("15a", [row | {"law residual": 1e-3} for row in rows]).verdict is Standing.FAILS
+    assert all(row["law residual"] < 1e-5 < np.sqrt(row["mse all"]) for row in rows)
     ratio = [row | {"support": name, "ratio": 3.1} for row in rows for name in ("orthogonal", "orthogonal*")]
     assert judge("15b", ratio).verdict is Standing.HOLDS
     assert judge("15b", [row | {"ratio": 4.0} for row in ratio]).verdict is Standing.FAILS

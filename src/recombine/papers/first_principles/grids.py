@@ -51,7 +51,6 @@ def _simulation(*lows: float, steps: int, candidates: int, seeds: int) -> Settin
     return [{"low": low, **shared} for low in lows]
 
 
-ANCHORS = {"outputs": [1, 2, 3, 4, 6, 8]}
 THEORY_EXPERIMENTS = (
     _experiment(
         "visibility",
@@ -64,14 +63,6 @@ THEORY_EXPERIMENTS = (
         "rank-maps", ranks.rank_maps, [{"probes": 12, "combinations": 32}], [{"probes": 200, "combinations": 64}]
     ),
     _experiment("sketches", ranks.sketches, _sketches(120, 2), _sketches(300, 50)),
-    _experiment("determinants", theory.determinants, [{"pixels": 200}], [{"pixels": 20_000}]),
-    _experiment(
-        "anchor-counts",
-        theory.anchor_counts,
-        [{**ANCHORS, "seeds": list(range(20))}],
-        [{**ANCHORS, "seeds": list(range(500))}],
-    ),
-    _experiment("grid-table", theory.grid_table, [{}], [{}]),
     _experiment("finite-grids", theory.finite_grids, _seed_blocks(240, 60), _seed_blocks(4000, 200)),
     _experiment(
         "reconstruction",
@@ -160,8 +151,6 @@ FULL = [
     *({**one, "seeds": [seed]} for seed in ALL_SEEDS for one in _sprites("full", BY_VALUE, ALL_SEEDS)),
 ]
 ADDITIVE = [{**TINY, "support": name, "model": "additive", "targets": "add"} for name in ("orthogonal", "orthogonal*")]
-#: On a CPU: convolutions of a GPU may round to ten bits (TF32), which would be all the difference there is.
-OUTPUTS = [{"images": 16, "seeds": SEEDS}]
 
 DECODER_EXPERIMENTS = (
     _experiment("decoders", decoders.decoder_scores, _blobs(TABLE), FULL),
@@ -176,14 +165,6 @@ DECODER_EXPERIMENTS = (
         "collapse", checks.collapse, [{"images": 64, "seeds": ALL_SEEDS}], [{"images": 64, "seeds": list(range(20))}]
     ),
     _experiment("targets", checks.targets, _targets(3000), _targets(20_000)),
-    _experiment("renderer", checks.renderer, [{"images": 500, "seeds": [0]}], [{"images": 6000, "seeds": [0]}]),
-    _experiment("outputs", checks.outputs, OUTPUTS, OUTPUTS),
-    _experiment(
-        "upsampling",
-        checks.upsampling,
-        [{"batch": 16, "repeats": 2, "dtype": "float32", "seeds": [0]}],
-        [{"batch": 512, "repeats": 50, "dtype": "bfloat16", "seeds": SEEDS}],
-    ),
 )
 
 EXPERIMENTS = (*THEORY_EXPERIMENTS, *DECODER_EXPERIMENTS)

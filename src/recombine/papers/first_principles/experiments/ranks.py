@@ -89,6 +89,21 @@ def ranks(unit: Unit) -> Rows:
     ]
 
 
+def amplification(name: str) -> float:
+    """Return how much errors may grow from a support of planes into a component: 1 / smallest singular value.
+
+    Of soft occlusion, at the worse slot. Anchors of planes are fixed and the rule's Jacobian depends on the value of
+    a sprite only where that is not black, so that one value of each slot will do.
+
+    Examples
+    --------
+    >>> round(amplification("orthogonal"), 2), round(amplification("orthogonal+"), 2)
+    (6.82, 1.92)
+    """
+    found = sufficient_support(support_named(name), RULES["soft"][0], [_layers(False)] * 2, probes=1, seed=0)
+    return max(float(slot.amplification.max()) for slot in found.slots)
+
+
 def rank_maps(unit: Unit) -> Rows:
     """Share of probed values at which each pixel passes: hard occlusion, and RGBa's front up to gauge."""
     hard, (alpha, _) = RULES["hard"][0], RULES["rgba"]

@@ -1,4 +1,4 @@
-"""First principles, the theory: determinants, anchors, finite grids and reconstruction."""
+"""First principles, the theory: finite grids and reconstruction."""
 
 from __future__ import annotations
 
@@ -8,100 +8,20 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.runs.experiment import Unit
-from recombine.theory.compositions import Composition, add, bilinear, occlude
+from recombine.theory.compositions import Composition, add, bilinear
 from recombine.theory.identification.identify import identify
 from recombine.theory.sufficiency.finite import finite_identifiability
 from recombine.theory.sufficiency.peeling import peel
 from recombine.theory.sufficiency.reconstruction import reconstruct_components
 from recombine.theory.sufficiency.refit import refit
-from recombine.theory.sufficiency.stacked_rank import JacobianStack
 from recombine.theory.supports import planes
 
 Rows = list[dict[str, Any]]
-#: Grids of the fixed instance: unknowns M, outputs N, columns that are seen beside row 0.
-TABLE = ((3, 2, (0,)), (3, 2, (0, 2)), (3, 3, (0,)), (3, 3, (0, 2)), (3, 4, (0, 2)), (2, 3, (0,)))
 #: Unknowns and outputs of random bilinear compositions; the first stands for addition.
 SHAPES = ((3, 3), (2, 3), (3, 2), (4, 2))
 
 
-# ---------------------------------------------------------------------------- determinants, anchors
-
-
-def determinants(unit: Unit) -> Rows:
-    """Determinant of soft occlusion's front Jacobian against its closed form, for named and random pixels."""
-    rng = np.random.default_rng(unit.seeds[0])
-    named = [("example", [0.2, 0.1, 0.0], [0.0, 0.6, 0.9]), ("yellow", [0.0, 0.0, 0.0], [1.0, 1.0, 0.0])]
-    drawn = [("drawn", *rng.standard_normal((2, 3))) for _ in range(unit.setting["pixels"])]
-    rows = []
-    for name, front, behind in (*named, *drawn):
-        jacobian = occlude("soft").jacobian(0, [front, behind])
-        q, t = float(np.sum(front)), float(np.sum(behind))
-        s = 1 / (1 + np.exp(-q))
-        closed = s**3 * (1 + (1 - s) * (q - t))
-        rows.append(
-            {"pixel": name, "determinant": float(np.linalg.det(jacobian)), "closed form": float(closed)}
-            | {"smallest": float(np.linalg.svd(jacobian, compute_uv=False)[-1])}
-        )
-    return rows
-
-
-def anchor_counts(unit: Unit) -> Rows:
-    """Fewest anchors with a stack of full rank, and ranks of stack and sum, for random Jacobians of M = 6 unknowns."""
-    rows = []
-    for outputs in unit.setting["outputs"]:
-        for seed in unit.seeds:
-            drawn = np.random.default_rng(seed).standard_normal((8, outputs, 6))
-            needed = next(count for count in range(1, 9) if JacobianStack.of(drawn[:count]).ranks() == 6)
-            opposite = np.concatenate([drawn[:needed], -drawn[:needed]])
-            rows.append(
-                {"outputs": outputs, "seed": seed, "needed": needed, "stack": int(JacobianStack.of(opposite).ranks())}
-                | {"sum": _rank_of_sum(drawn[:needed]), "opposite sum": _rank_of_sum(opposite)}
-            )
-    return rows
-
-
-def _rank_of_sum(jacobians: FloatArray) -> int:
-    # Terms that cancel leave rounding errors of their own size, not of the sum's.
-    scale = float(JacobianStack.of(jacobians).singular_values().max())
-    return int(JacobianStack.of(jacobians.sum(axis=0, keepdims=True)).ranks(scale=scale))
-
-
 # ---------------------------------------------------------------------------- finite grids
-
-
-def fixed_instance(unknowns: int, outputs: int) -> tuple[Composition, list[FloatArray]]:
-    """Return a bilinear composition and components on a 5 x 5 grid made of sines and cosines: no draws, exact ranks.
-
-    Examples
-    --------
-    >>> rule, parts = fixed_instance(3, 2)
-    >>> rule(parts[0][0], parts[1][0]).round(4).tolist()
-    [0.2329, 1.4932]
-    """
-    level, m, n = np.arange(5)[:, None], np.arange(unknowns), np.arange(outputs)[:, None]
-    rule = bilinear(np.cos(n + 2 * m), np.sin(2 * n + m), 0.5 * np.cos(n[:, :, None] + m[:, None] * m))
-    return rule, [np.sin(1 + level + 2 * m), np.cos(0.5 + 1.3 * level + m)]
-
-
-def grid_table(unit: Unit) -> Rows:
-    """Ranks of the fixed instance and of scalar addition on a 5 x 5 grid, with and without a known cell."""
-    row, column = np.indices((5, 5))
-    shapes = {"cross": (row == 0) | (column == 0), "diagonal": row == column, "band": abs(row - column) < 2}
-    cases = [(name, 1, 1, mask, add(), [np.ones((5, 1))] * 2) for name, mask in {**shapes, "whole": row >= 0}.items()]
-    fixed = [
-        (f"row 0, columns {' '.join(map(str, seen))}", m, n, (row == 0) | np.isin(column, seen), *fixed_instance(m, n))
-        for m, n, seen in TABLE
-    ]
-    rows = []
-    for name, unknowns, outputs, mask, rule, parts in fixed + cases:
-        cells = np.argwhere(mask)
-        free, started = (finite_identifiability(cells, rule, parts, known=known) for known in (None, (0, 0)))
-        rows.append(
-            {"support": name, "rule": rule.name, "unknowns": unknowns, "outputs": outputs}
-            | {"rank": free.rank, "full": free.full_rank}
-            | {"rank with start": started.rank, "full with start": started.full_rank}
-        )
-    return rows
 
 
 def _random_rule(rng: np.random.Generator, unknowns: int, outputs: int) -> Composition:

@@ -9,11 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.papers.first_principles.experiments.pictures import CELLS, PICTURES, unpack
+from recombine.papers.first_principles.experiments.ranks import amplification
 from recombine.papers.first_principles.experiments.supports import GAP
 from recombine.papers.first_principles.experiments.worlds import WORLDS
 from recombine.papers.first_principles.grids import TABLE
-from recombine.papers.first_principles.readings.decoders import PUBLISHED
-from recombine.papers.first_principles.readings.scales import SCALES, DecoderRows, living_rows, rows_at, scale_in_words
+from recombine.papers.first_principles.readings.decoders import GROWN, PUBLISHED
+from recombine.papers.first_principles.readings.scales import (
+    SCALES,
+    SPRITES,
+    DecoderRows,
+    living_rows,
+    rows_at,
+    scale_in_words,
+)
 from recombine.papers.measured import MissingRowsError
 from recombine.papers.plots import plot_of
 from recombine.papers.seeds import over_seeds
@@ -24,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 MODELS = {"compositional": "compositional", "monolithic": "monolithic", "rgba": "RGBa", "rgba sigmoid": "RGBa, sigmoid"}
+#: Marks of published values.
+RELEASED: dict[str, Any] = {"color": "0.45", "markeredgewidth": 1.8, "linestyle": "none"}
 #: From the whole cube over planes to bands.
 ORDER = (
     *("random", "orthogonal", "orthogonal+", "orthogonal normal", "orthogonal gap", "orthogonal*"),
@@ -34,59 +44,108 @@ ORDER = (
 # ---------------------------------------------------------------------------- every row of the table
 
 ROWS = (
-    "R2 on fresh images of the support and on all combinations; bars are two standard errors over seeds (their number "
-    "in brackets); filled: 3,300 steps (quick: blobs); hollow: 19,600; models that collapsed to black are left out."
+    "What is left to explain, 1 - R2, on fresh images of the support and on all combinations; a stroke for each "
+    "seed, dots and squares are means (bars: two standard errors), black models left out. Grey crosses are "
+    "means of the released table, after 392,000 steps."
 )
 
 
 def _rows_table(rows: Table) -> Table:
-    """Rows of the largest scale that has all of them, or else of the largest there is; collapsed models left out."""
+    """Seeds of the largest scale that has all rows, or else of the largest there is; collapsed models left out."""
     present = [scale for scale in SCALES if len(rows.only(scale=scale))]
     try:
         scale = DecoderRows.largest(rows, *TABLE).scale
     except MissingRowsError:
         scale = present[0]
-    longer = [_means(rows, other) for other in present if SCALES.index(other) < SCALES.index(scale)]
-    means, listed = _means(rows, scale), []
-    for key in sorted(means, key=lambda case: (ORDER.index(case[0]), [*MODELS].index(case[1]))):
-        more = next((other[key] for other in longer if key in other), {"r2 id": np.nan, "r2 all": np.nan})
+    living, listed = living_rows(rows_at(rows, scale)), []
+    for row in over_seeds(living, ("support", "model"), ("r2 id", "r2 all")).rows():
+        key = row["support"], row["model"]
         known = dict(zip(("published id", "published all"), PUBLISHED.get(key, (np.nan, np.nan)), strict=True))
-        listed.append({"scale": scale, **means[key], "longer id": more["r2 id"], "longer all": more["r2 all"], **known})
-    return Table.from_rows(listed)
-
-
-def _means(rows: Table, scale: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """Means over seeds that trained at all, by support and model."""
-    averaged = over_seeds(living_rows(rows_at(rows, scale)), ("support", "model"), ("r2 id", "r2 all"))
-    return {(row["support"], row["model"]): row for row in averaged.rows()}
+        seeds = living.only(support=key[0], model=key[1])
+        single = {f"seeds {name}": " ".join(f"{value:.5f}" for value in seeds[f"r2 {name}"]) for name in ("id", "all")}
+        listed.append({"scale": scale, **row, **known, **single})
+    return Table.from_rows(sorted(listed, key=lambda row: (ORDER.index(row["support"]), [*MODELS].index(row["model"]))))
 
 
 def _draw_rows(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
-    canvas.subplots_adjust(left=0.3, right=0.98, top=0.97, bottom=0.14)
+    canvas.subplots_adjust(left=0.3, right=0.98, top=0.9, bottom=0.12)
     places = np.arange(len(table))[::-1]
     for name, shift, marker, colour, word in (
-        ("id", 0.17, "o", "#1b6ca8", "on the support"),
-        ("all", -0.17, "s", "#c2551b", "on all combinations"),
+        ("id", 0.19, "o", "#1b6ca8", "on the support"),
+        ("all", -0.19, "s", "#c2551b", "on all combinations"),
     ):
-        half = np.nan_to_num(table[f"r2 {name} 2se"])
-        style: dict[str, Any] = {"color": colour, "linestyle": "none"}
-        axes.errorbar(table[f"r2 {name}"], places + shift, xerr=half, label=word, marker=marker, capsize=3, **style)
-        axes.plot(table[f"longer {name}"], places + shift, marker, markerfacecolor="white", **style)
-        axes.plot(table[f"published {name}"], places + shift, "x", markersize=8, **style)
-    if np.isfinite(table["longer all"]).any():
-        axes.plot([], [], "s", color="0.4", markerfacecolor="white", linestyle="none", label="longer, where run")
-    axes.plot([], [], "x", color="0.4", linestyle="none", label="published (392,000 steps)")
+        left, half = 1 - table[f"r2 {name}"], np.nan_to_num(table[f"r2 {name} 2se"])
+        style: dict[str, Any] = {"color": colour, "linestyle": "none", "marker": marker}
+        low = np.minimum(half, 0.6 * left)
+        axes.errorbar(left, places + shift, xerr=[low, half], label=word, capsize=3, markersize=6, zorder=3, **style)
+        for place, seeds in zip(places + shift, table[f"seeds {name}"], strict=True):
+            single = [1 - float(value) for value in seeds.split()]
+            axes.plot(single, np.full(len(single), place), **style | {"marker": "|", "markersize": 10}, zorder=2)
+        known = 1 - table[f"published {name}"]
+        axes.plot(known, places + shift, "x", markersize=8, zorder=4, **RELEASED)
+    axes.plot([], [], "x", label="released table", **RELEASED)
     axes.set_yticks(places, [f"{row['support']}, {MODELS[row['model']]} ({row['n']})" for row in table.rows()])
-    axes.set(xlabel=f"R2 (1 is perfect); {table['scale'][0]} scale", ylim=(-0.6, len(table) - 0.4))
-    axes.axvline(0, color="0.6", linewidth=0.8, linestyle="-", marker="")
-    axes.legend(frameon=False, fontsize=11, loc="lower left", bbox_to_anchor=(0.02, 0.02))
+    axes.set_xscale("log")
+    ticks = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set(xlabel=f"1 - R2 (0 is perfect, 1 the mean image); {scale_in_words(str(table['scale'][0]))}")
+    axes.set(ylim=(-0.6, len(table) - 0.4))
+    axes.axvline(1, color="0.6", linewidth=0.8, linestyle="-", marker="")
+    axes.legend(frameon=False, fontsize=11, loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3)
 
 
 def _say_rows(table: Table) -> str:
     plain, ours = (table.only(support="orthogonal", model=m)["r2 all"] for m in ("monolithic", "compositional"))
     words = f"{ours[0]:.2f} against {plain[0]:.2f}" if len(plain) and len(ours) else "not both run"
     return f"R2 on the support and on all combinations by row; on planes, compositional and monolithic: {words}."
+
+
+# ---------------------------------------------------------------------------- growth of errors
+
+GROWTH = (
+    "Error on all combinations over that on the support, and the worst factor by which stacked Jacobians of soft "
+    "occlusion let errors grow; bars are two standard errors over seeds, grey crosses the released table. At the "
+    "dashed line, 1.8, nothing grows: two sprites move instead of one."
+)
+STILL = 1.8
+
+
+def _growth_table(rows: Table) -> Table:
+    try:
+        found = DecoderRows.largest(rows, *GROWN, scales=SPRITES)
+    except MissingRowsError:
+        return rows.where(np.zeros(len(rows), dtype=bool))
+    listed = []
+    for case, known in GROWN.items():
+        ours, allowed = found.growth(case), amplification(case[0])
+        listed.append({"support": case[0], "amplification": allowed, "growth": ours.mean, "2se": ours.error})
+        listed[-1] |= {"released": known, "scale": found.scale}
+    return Table.from_rows(listed)
+
+
+def _draw_growth(canvas: Canvas, table: Table) -> None:
+    if _unfinished(canvas, not len(table)):
+        return
+    axes = canvas.subplots()
+    canvas.subplots_adjust(left=0.1, right=0.98, top=0.95, bottom=0.17)
+    places = np.arange(len(table))
+    ours: dict[str, Any] = {"linestyle": "none", "marker": "s", "color": "#c2551b", "capsize": 3, "markersize": 6}
+    axes.errorbar(places - 0.06, table["growth"], yerr=table["2se"], label=scale_in_words(table["scale"][0]), **ours)
+    axes.plot(places + 0.06, table["released"], "x", markersize=8, label="released table", **RELEASED)
+    axes.legend(frameon=False, fontsize=11, loc="upper left")
+    axes.axhline(STILL, color="0.4", linewidth=1, linestyle="--", marker="")
+    names = [f"{row['support']}\nmay grow {row['amplification']:.1f} x" for row in table.rows()]
+    axes.set_xticks(places, names)
+    axes.set(ylabel="error on all / on support", ylim=(0, None), xlim=(-0.5, len(table) - 0.5))
+
+
+def _say_growth(table: Table) -> str:
+    if not len(table):
+        return "How errors grow off planes of sprites, which are not finished."
+    told = ", ".join(f"{row['support']} {row['growth']:.1f}" for row in table.rows())
+    return f"Errors on all combinations over those on the support: {told}."
 
 
 # ---------------------------------------------------------------------------- pictures
@@ -228,7 +287,8 @@ def _outlines(axes: Axes, side: int) -> None:
 
 
 FIGURES = (
-    plot_of("rows", "decoders", "Every support and model", ROWS, _draw_rows, _say_rows, 460, _rows_table),
+    plot_of("rows", "decoders", "Every support and model", ROWS, _draw_rows, _say_rows, 500, _rows_table),
+    plot_of("growth", "decoders", "How errors grow off planes", GROWTH, _draw_growth, _say_growth, 300, _growth_table),
     plot_of("reconstructions", "pictures", "What models draw", DRAWN, _draw_drawn, _say(DRAWN_WELL), 470, _drawn_table),
     plot_of("gap-map", "pictures", "Where a gap hurts", GAP_MAP, _draw_map, _say(BAND), choose=_map_table),
     plot_of("ghost", "pictures", "The ghost of the anchor", GHOST, _draw_ghost, _say(GATHERED), 260, _ghost_table),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.papers.first_principles.experiments.supports import anchor
 from recombine.papers.first_principles.grids import SKETCHES
 from recombine.papers.measured import Measured
 from recombine.papers.seeds import require
@@ -79,13 +78,3 @@ def open_shares(rows: Table) -> Measured:
     }
     about = "share of front pixels whose opacity the black anchor leaves open; it grows with combinations drawn"
     return Measured(numbers, f"RGBa: {about}")
-
-
-def deficient_pixels(rows: Table) -> Measured:
-    """Return how many pixels are deficient with one anchor or covered by it, but not both, and deficient with two."""
-    from recombine.worlds.rendered.sprites import sprite_masks
-
-    covered = sprite_masks(anchor(0.0)).ravel()[rows["pixel"]]
-    one, two = (rows[f"back, {word}"] < 1 for word in ("one anchor", "two anchors"))
-    numbers = {"pixels that differ": int((one != covered).sum()), "deficient with two anchors": int(two.sum())}
-    return Measured(numbers, f"{one.sum()} of {len(rows)} pixels are deficient with one anchor")

@@ -84,6 +84,11 @@ class DecoderRows:
         """Return the mean of each case over seeds that trained at all; not a number if one of those has none."""
         return [self._mean(living_rows(self.of(case))[column], case) for case in self.cases]
 
+    def growth(self, case: Case) -> Estimate:
+        """Return the mean ratio of the error on all combinations to that on the support, over seeds that trained."""
+        rows = living_rows(self.of(case))
+        return self._mean(rows["mse all"] / rows["mse id"], case)
+
     def _mean(self, values: FloatArray, case: Case) -> Estimate:
         if not np.isfinite(values).all():
             return Estimate(np.nan, np.nan, len(values))

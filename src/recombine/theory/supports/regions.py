@@ -1,0 +1,146 @@
+"""A support of your own: every point of another one that passes a test of yours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.checks import generator, whole
+from recombine.errors import InputError
+from recombine.theory.supports.latents import as_latents, as_value, as_values, draw_until
+from recombine.theory.supports.sets import ANCHORS, Derived, Seed, Support, require_support
+
+#: Points that are drawn to find out about a region, draws of the other slots for each value, and bins of a slot.
+POINTS, OTHERS, BINS = 4000, 256, 24
+#: Points of which each must lead to all values.
+STARTS = 8
+#: A step as a share of a coordinate's range; points that leave the region by it are at its edge.
+STEP = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Region(Derived):
+    """The points of another support that pass a test; see `where`."""
+
+    test: Callable[[FloatArray], npt.ArrayLike]
+
+    def _passes(self, points: FloatArray) -> BoolArray:
+        passed = np.asarray(self.test(points)) if len(points) else np.zeros(0, dtype=bool)
+        if passed.shape != (len(points),) or passed.dtype != bool:
+            raise InputError(
+                f"the test gave {passed.dtype} of shape {passed.shape} for {len(points)} points; it takes points "
+                "(N, K, D) and returns True or False for each, (N,)"
+            )
+        return passed
+
+    def sample(self, count: int, seed: Seed = 0) -> FloatArray:
+        """Draw from the other support and reject what fails the test."""
+        whole(count, "count", 0)
+        rng = generator(seed)
+        return draw_until(lambda number: self.of.sample(number, rng), self._passes, count, "the region")
+
+    def contains(self, latents: npt.ArrayLike) -> BoolArray:
+        """Say which points of the other support pass the test."""
+        points = as_latents(latents, self.slots, self.dimensions)
+        return np.asarray(self.of.contains(points) & self._passes(points))
+
+    def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
+        """Say which values pass the test with some of the other slots' values that are drawn."""
+        points = as_values(values, self.dimensions)
+        found = self.of.has_value(slot, points)
+        drawn = self.of.sample(OTHERS, 0)
+        for place in np.flatnonzero(found):
+            drawn[:, slot] = points[place]
+            found[place] = bool(self._passes(drawn).any())
+        return found
+
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+        """Draw anchors of the other support and reject what fails the test."""
+        chosen = as_value(value, self.dimensions)
+        if not self.has_value(slot, chosen)[0]:
+            raise self._no_anchor(slot, chosen)
+        rng = generator(seed)
+        return draw_until(lambda n: self.of.conditional(slot, chosen, n, rng), self._passes, count, "the region")
+
+    def has_slices(self, slot: int) -> bool:
+        """Say whether nearly all drawn points stay inside when the slot alone takes a small step."""
+        points = self.sample(POINTS, 0)
+        low, high = self._range(slot)
+        points[:, slot] += STEP * (high - low) * np.where(points[:, slot] < (low + high) / 2, 1, -1)
+        return bool(self.contains(points).mean() > 0.9)
+
+    def connected(self, slot: int) -> bool:
+        """Say whether values leave no gap between them; with several coordinates, in each of these alone."""
+        bins = self._bins()[:, slot]
+        return all(len(np.unique(column)) == np.ptp(column) + 1 for column in bins.T)
+
+    def crosses(self) -> bool:
+        """Say whether small steps of one slot at a time lead from any of some points to the values of all."""
+        bins = self._bins()
+        return self.dimensions > 1 or all(_leads_everywhere(bins[..., 0], start) for start in range(STARTS))
+
+    def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        """Return those of the other support."""
+        return self.of.ends(slot)
+
+    def _range(self, slot: int) -> tuple[FloatArray, FloatArray]:
+        values = self.sample(POINTS, 0)[:, slot]
+        return values.min(axis=0), values.max(axis=0)
+
+    def _bins(self) -> npt.NDArray[np.int64]:
+        """Drawn points (N, K, D), each coordinate as the number of its bin in the range of all slots."""
+        points = self.sample(POINTS, 0)
+        low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
+        shares = (points - low) / np.maximum(high - low, STEP)
+        return np.asarray(np.minimum(shares * BINS, BINS - 1), dtype=np.int64)
+
+
+def _leads_everywhere(bins: npt.NDArray[np.int64], start: int) -> bool:
+    """Whether the values of one point (N, K) lead to those of all, where the other slots' values are known."""
+    slots = range(bins.shape[1])
+    known = np.zeros((len(slots), BINS + 2), dtype=bool)
+    known[slots, bins[start] + 1] = True
+    before = 0
+    while known.sum() > before:
+        before = known.sum()
+        for slot in slots:
+            others = np.all([known[other, bins[:, other] + 1] for other in slots if other != slot], axis=0)
+            places = bins[:, slot] + 1
+            beside = known[slot, places - 1] | known[slot, places] | known[slot, places + 1]
+            known[slot, places[others & beside]] = True
+    return bool(np.all([known[slot, bins[:, slot] + 1] for slot in slots]))
+
+
+def where(test: Callable[[FloatArray], npt.ArrayLike], within: Support) -> Region:
+    """Return the part of a support that passes a test: a region of your own.
+
+    Parameters
+    ----------
+    test : callable
+        Points (N, K, D) -> True or False for each, (N,).
+    within : Support
+        What to draw from, such as a `box`. Points are drawn by rejection, so the region must not be thin.
+
+    Notes
+    -----
+    Whether slots move on their own, values leave no gap and parts lead into each other is found out on 4,000 drawn
+    points (the last for one coordinate a slot): a gap below a twentieth of the range is overlooked.
+
+    Examples
+    --------
+    >>> from recombine.theory.supports import box
+    >>> apart = where(lambda z: abs(z[:, 0, 0] - z[:, 1, 0]) > 0.25, box(2))
+    >>> apart.contains([[[0.1], [0.9]], [[0.4], [0.5]]]).tolist()
+    [True, False]
+    >>> from recombine.theory.compositions import product
+    >>> from recombine.theory.sufficiency import sufficient_support
+    >>> waves = [lambda z: np.sin(z + [0.0, 1.0, 2.0]), lambda z: np.cos(z * [1.0, 2.0, 3.0])]
+    >>> sufficient_support(apart, product(), waves).holds
+    True
+    """
+    require_support(within, "within")
+    return Region(within, test)
