@@ -24,7 +24,7 @@ from recombine.report.papers.page_text import claims_text
 ROOT = Path(__file__).parents[3]
 PAPER = find("kernel-theory")
 #: Papers whose page is short before its statements, and whose statements stand under themes.
-FINISHED = ("forced-rendering", "gated-linear", "gradient-resists", "kernel-theory")
+FINISHED = ("forced-rendering", "gated-linear", "gradient-resists", "kernel-theory", "multitask")
 every_paper = pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
 
 
