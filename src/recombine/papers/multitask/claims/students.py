@@ -36,6 +36,7 @@ SWAPPED = "In every seed the method that should have less loss has more"
 _pair = partial(_relu, contradicted={"largest of a seed": Below(1)}, means=SWAPPED)
 #: One method ahead of the other, on average over seeds.
 AHEAD = {"geometric ratio": Above(1)}
+MOST_PAIRS = {"pairs ahead": AtLeast(0.9, "%")}
 
 CLAIMS = (
     _pair(
@@ -70,7 +71,8 @@ CLAIMS = (
         measure=partial(students.loss_ratio, correlation="1 x 6", n=128, better="pt+ft", worse="slow mtl"),
         expect=AHEAD,
         moved="asked for five times less in the mean, as 13c did; it fails either way",
-        risk="six seeds. With the authors' own teachers it is the same: PT+FT ahead in three of six, mean ratio 1.5",
+        risk="six seeds. With the authors' own teachers (not stored here) it is the same: PT+FT ahead in three "
+        "of six, mean ratio 1.5",
     ),
     _units(
         "14a",
@@ -120,7 +122,7 @@ CLAIMS = (
         "24a",
         "With the same features and up to 64 samples, a linear probe has less loss than PT+FT and MTL.",
         measure=partial(students.leads, correlation="1 x 6", better="pt+ft probe", others=("pt+ft", "mtl")),
-        expect={"ratios": Above(1), "pairs ahead": AtLeast(0.9, "%")},
+        expect={f"{n} samples": Above(1) for n in (16, 32, 64)} | MOST_PAIRS,
         exploratory=True,
     ),
     _relu(
@@ -128,7 +130,7 @@ CLAIMS = (
         "With five known features and a new one, and 32 to 256 samples, MTL has less loss than PT+FT.",
         source="NeurIPS 2024, figure “shared”, panel f (five of six shared)",
         measure=partial(students.leads, correlation="1 x 5, 0", better="mtl", others=("pt+ft",)),
-        expect={"ratios": Above(1), "pairs ahead": AtLeast(0.9, "%")},
+        expect={f"{n} samples": Above(1) for n in (32, 64, 128, 256)} | MOST_PAIRS,
         exploratory=True,
     ),
     _relu(

@@ -94,13 +94,8 @@ def leads(rows: Table, correlation: str, better: str, others: tuple[str, ...]) -
         ratios.append(min(float(part["loss"].mean()) for part in rest) / float(first["loss"].mean()))
     listed = ", ".join(f"{lead:g} with {n} samples" for n, lead in published.items())
     detail = f"least mean loss of the others over its own; published {listed}; {len(ahead)} pairs of one seed"
-    return Measured(
-        {
-            "ratios": dict(zip((f"{n} samples" for n in published), ratios, strict=True)),
-            "pairs ahead": float(np.mean(ahead)),
-        },
-        detail,
-    )
+    numbers = {f"{n} samples": ratio for n, ratio in zip(published, ratios, strict=True)}
+    return Measured({**numbers, "pairs ahead": float(np.mean(ahead))}, detail)
 
 
 def crossover(rows: Table) -> Measured:
