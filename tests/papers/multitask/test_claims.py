@@ -40,13 +40,11 @@ def test_nothing_holds_on_rows_that_are_missing_or_not_numbers(number: str) -> N
 
 #: Claim -> rows to leave out, without any of which it must not hold.
 MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
-    "1": (("z", 1e6),),
     "2": (("start", "hidden 1, readout 1"),),
     "3a": (("start", "alpha 0.1, scaling 1, gamma 0.2"),),
     "3b": (("start", "alpha 0.1, scaling 1, gamma 0.2"),),
     "4a": (("kind", "PT+FT"),),
     "4b": (("rate", 0.01),),
-    "5a": (("penalty", "MTL"), ("penalty", "ReLU, cosine 0")),
     "5b": (("penalty", "PT+FT, gamma = 0.001"),),
     "6": (("penalty", "MTL"),),
     "7a": (("scaling", 100.0),),
@@ -59,7 +57,7 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "12a": (("scaling", 0.01), ("scaling", 0.1), ("place", "inside")),
     "12b": (("scaling", 0.01), ("place", "outside")),
     **dict.fromkeys(("13a", "13b", "13c"), (("method", "mtl"), ("method", "pt+ft"), ("seed", 2))),
-    **dict.fromkeys(("13d", "13e"), (("method", "slow mtl"), ("method", "pt+ft"), ("seed", 2))),
+    "13e": (("method", "slow mtl"), ("method", "pt+ft"), ("seed", 2)),
     **dict.fromkeys(("14a", "14b", "14c"), (("units", 3), ("n", 64), ("cosine", 1.0), ("seed", 2))),
     "15a": (("n", 50), ("factor", 0.125), ("seed", 2)),
     "15b": (("n", 50), ("factor", 0.25), ("seed", 2)),
@@ -70,6 +68,10 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "18": (("stopped", True),),
     "20": (("magnitude", 0.01), ("method", "stl"), ("n", 32)),
     "21c": (("scaling", 0.1), ("scaling", 0.001), ("place", "inside")),
+    "25a": (("n", 64), ("n", 512), ("method", "pt+ft"), ("method", "mtl"), ("seed", 2)),
+    "25b": (("stop rule", "main"), ("n", 100), ("seed", 2)),
+    "26a": (("n", 128), ("place", "outside"), ("active", 20), ("scaling", 1.0)),
+    "26b": (("units", 3), ("n", 64), ("cosine", 0.0), ("method", "mtl"), ("seed", 2)),
     "24a": (("n", 16), ("n", 64), ("method", "pt+ft probe"), ("method", "mtl"), ("seed", 2)),
     "24b": (("n", 32), ("n", 256), ("method", "pt+ft"), ("method", "mtl"), ("seed", 2)),
     "22": (("form", "symmetric"),),
@@ -107,11 +109,11 @@ def test_claims_on_diagonal_networks_turn_with_their_rows(number: str) -> None:
     assert verdict(number, bent(table_of(number), **TURNED[number])) is Standing.FAILS
 
 
-@pytest.mark.parametrize("number", ["13a", "13b", "13c", "13d", "13e", "14a", "14b", "14c", "20"])
+@pytest.mark.parametrize("number", ["13a", "13b", "13c", "13e", "14a", "14b", "14c", "20"])
 def test_claims_on_students_turn_with_their_rows(number: str) -> None:
     rows = table_of(number)
     turned = {
-        "13": {"loss": lambda rows: np.where(rows["seed"] == 0, rows["loss"], 0.05)},
+        "13": {"loss": lambda rows: np.full(len(rows), 0.05)},
         "14": {"units": lambda rows: 7 - rows["units"]},
         "20": {"loss": lambda rows: rows["loss"] / np.where(rows["method"] == "pt+ft", rows["magnitude"] ** -1, 1)},
     }[number[:2]]
@@ -129,7 +131,6 @@ RESTS_ON: dict[str, Callable[[Table], Any]] = {
             ("13a", "0.9 x 6", 256, "mtl"),
             ("13b", "1 x 6", 16, "mtl"),
             ("13c", "1 x 6", 128, "mtl"),
-            ("13d", "1 x 6", 16, "slow mtl"),
             ("13e", "1 x 6", 128, "slow mtl"),
         )
     },
@@ -143,6 +144,16 @@ RESTS_ON: dict[str, Callable[[Table], Any]] = {
         (rows["cosine"] == 0.9)
         & np.isin(rows["magnitude"], [0.01, 1.0])
         & (((rows["n"] == 128) & (rows["method"] == "pt+ft")) | ((rows["n"] == 32) & (rows["method"] == "stl")))
+    ),
+    "25a": lambda rows: (
+        (rows["correlation"] == "1 x 2, 0.9 x 2, 0 x 2")
+        & np.isin(rows["n"], [32, 64, 128, 512])
+        & np.isin(rows["method"], ["pt+ft", "mtl"])
+    ),
+    "26b": lambda rows: (
+        (rows["n"] == 64)
+        & (rows["cosine"] == 0)
+        & ((rows["method"] == "mtl") | ((rows["method"] == "pt+ft") & (rows["scaling"] == 1)))
     ),
     "21a": lambda rows: (rows["method"] == "pt+ft") & (rows["place"] == "outside"),
     "21b": lambda rows: (
@@ -235,7 +246,7 @@ def test_gains_are_judged_with_their_spread_over_seeds(
 
 def test_shared_dimensions_are_compared_with_chance() -> None:
     rows = table_of("16c")
-    for times, expected in ((1.05, Standing.FAILS), (1.4, Standing.FAILS), (2.0, Standing.HOLDS)):
+    for times, expected in ((1.05, Standing.HOLDS), (1.4, Standing.HOLDS), (2.0, Standing.FAILS)):
         assert verdict("16c", bent(rows, chance=lambda rows, times=times: rows["ENSD"] / times)) is expected
     assert verdict("16c", bent(rows, chance=lambda rows: rows["chance"] * np.nan)) is Standing.NOT_RUN
     old = Table({name: rows[name] for name in rows.columns if name != "chance"})
@@ -276,8 +287,8 @@ def test_claims_on_students_say_how_many_came_to_rest() -> None:
     restless = bent(table_of("13b"), train_loss=lambda rows: np.where(rows["seed"] == 0, 0.01, rows["train loss"]))
     outcome = PAPER.claim("13b").read(restless)
     detail = outcome.detail
-    assert [(part.name, part.value, part.bound) for part in outcome.parts][2] == ("ratio", "4.45", "above 3")
-    assert detail.startswith("better in 3 of 3 seeds; ratio of the least losses over training 1")
+    assert [(part.name, part.value, part.bound) for part in outcome.parts][3] == ("geometric ratio", "4.45", "above 1")
+    assert detail.startswith("3 seeds; ratio of the least losses over training 1")
     assert detail.endswith("2 of 3 MTL students reached a training loss of 1e-08")
 
 
@@ -297,7 +308,7 @@ def test_networks_that_did_not_learn_are_left_out_by_name() -> None:
     for number in ("21a", "21b", "21d"):
         outcome = PAPER.claim(number).read(table_of(number))
         assert outcome.detail.endswith("left out: none")
-        assert outcome.value == "median difference: 1%; largest difference: 1%"
+        assert outcome.value.endswith("; median difference: 1%; largest difference: 1%")
         assert verdict(number, bent(table_of(number), theory=lambda rows: 3 * rows["theory"])) is Standing.FAILS
     late = {"stopped": lambda rows: rows["seed"] > 0, "loss": lambda rows: rows["theory"] * 10.0 ** (rows["seed"] == 0)}
     outcome = PAPER.claim("21a").read(bent(table_of("21a"), **late))

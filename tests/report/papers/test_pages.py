@@ -23,8 +23,6 @@ from recombine.report.papers.page_text import claims_text
 
 ROOT = Path(__file__).parents[3]
 PAPER = find("kernel-theory")
-#: Papers whose page is short before its statements, and whose statements stand under themes.
-FINISHED = ("first-principles", "forced-rendering", "gated-linear", "gradient-resists", "kernel-theory")
 every_paper = pytest.mark.parametrize("paper", available().values(), ids=lambda paper: paper.name)
 
 
@@ -100,14 +98,13 @@ class TestDocumentation:
         assert "\\" not in seen.formulas, "a command that the converter does not know"
         assert seen.tags.count("h1") == 1
 
-    def test_what_comes_before_the_statements_is_short(self) -> None:
-        for name in FINISHED:
-            paper = find(name)
-            written = (files(paper.package) / "page.md").read_text(encoding="utf-8")
-            prose, hole, _ = written.partition("{{ statements }}")
-            assert hole, name
-            assert len(prose.split()) <= 1500, name
-            assert all(claim.theme for claim in paper.claims if not claim.ours), name
+    @every_paper
+    def test_what_comes_before_the_statements_is_short(self, paper: Paper) -> None:
+        written = (files(paper.package) / "page.md").read_text(encoding="utf-8")
+        prose, hole, _ = written.partition("{{ statements }}")
+        assert hole
+        assert len(prose.split()) <= 1500
+        assert all(claim.theme for claim in paper.claims if not claim.ours)
 
     def test_the_readme_is_up_to_date(self, build_pages: ModuleType) -> None:
         """After a change: python tools/build_pages.py."""

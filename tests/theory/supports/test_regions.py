@@ -8,10 +8,10 @@ import pytest
 from recombine.errors import InputError
 from recombine.theory.compositions import product
 from recombine.theory.sufficiency import compositional_support, sufficient_support
-from recombine.theory.supports import box, where
+from recombine.theory.supports import box, region
 
 WAVES = [lambda z: np.sin(z + np.arange(3.0)), lambda z: np.cos(z * [1.0, 2.0, 3.0])]
-APART = where(lambda z: abs(z[:, 0, 0] - z[:, 1, 0]) > 0.25, box(2))
+APART = region(lambda z: abs(z[:, 0, 0] - z[:, 1, 0]) > 0.25, box(2))
 
 
 def test_points_values_and_anchors_pass_the_test() -> None:
@@ -30,7 +30,7 @@ def test_the_condition_is_decided() -> None:
 
 
 def test_values_in_pieces_are_found_out() -> None:
-    corners = where(lambda z: (z < 0.3).all(axis=(1, 2)) | (z > 0.7).all(axis=(1, 2)), box(2))
+    corners = region(lambda z: (z < 0.3).all(axis=(1, 2)) | (z > 0.7).all(axis=(1, 2)), box(2))
     assert [corners.connected(slot) for slot in (0, 1)] == [False, False]
     found = sufficient_support(corners, product(), WAVES)
     assert not found.holds
@@ -46,20 +46,20 @@ def test_parts_that_do_not_lead_into_each_other_are_found_out() -> None:
         x, y = z[:, 0, 0], z[:, 1, 0]
         return ((x < 0.5) & (y > 0.5)) | ((x > 0.3) & (y < 0.3)) | ((x > 0.7) & (y < 0.7))
 
-    apart = where(test, box(2))
+    apart = region(test, box(2))
     assert all(apart.connected(slot) for slot in (0, 1))
     assert not apart.crosses()
     assert APART.crosses()
 
 
 def test_slots_that_cannot_move_alone_are_found_out() -> None:
-    stepped = where(lambda z: (1e4 * z[:, 0, 0]).astype(int) % 2 == 0, box(2))
+    stepped = region(lambda z: (1e4 * z[:, 0, 0]).astype(int) % 2 == 0, box(2))
     assert not stepped.has_slices(0)
     assert stepped.has_slices(1)
 
 
 def test_a_test_of_another_shape_is_refused() -> None:
     with pytest.raises(InputError, match=r"the test gave bool of shape \(\d+, 2\)"):
-        where(lambda z: z[:, :, 0] > 0.5, box(2)).sample(3)
+        region(lambda z: z[:, :, 0] > 0.5, box(2)).sample(3)
     with pytest.raises(InputError, match="within is a list, not a support"):
-        where(lambda z: z[:, 0, 0] > 0, [[0.0]])  # type: ignore[arg-type]
+        region(lambda z: z[:, 0, 0] > 0, [[0.0]])  # type: ignore[arg-type]

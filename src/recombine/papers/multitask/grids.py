@@ -64,7 +64,8 @@ FULL_NESTED = [_runs(n, seed, 500_000, ALL, **NESTED, **{"mtl steps": 100_000}) 
 STUDENT = {"width": 1000, "scale": 1e-3, "rate": 1.0, "stop": 1e-8, "batch": 128, "auxiliary samples": 1024}
 STUDENT |= {"steps": 100_000, "mtl steps": 200_000, "pretraining steps": 100_000}
 #: Multi-task students learn at the published rate of 1; others, and pretraining, at 0.1. The authors' launchers have 1
-#: for finetuning too, but their losses come out at 0.1.
+#: for finetuning too; with the authors' seeds, their losses come out seed by seed at 0.1 (12 of 12 within a third), and
+#: at 1 three of twelve diverge.
 TWO_RATES = {**STUDENT, "rate": 0.1, "mtl rate": 1.0}
 SMALL = {**STUDENT, "width": 100, "scale": 1e-2, "stop": 1e-7, "auxiliary samples": 512}
 SMALL |= {"steps": 8000, "mtl steps": 4000, "pretraining steps": 4000}
@@ -136,7 +137,6 @@ DIGITS |= {"factors": [0.125, 0.5, 1.0], "epochs": 40, "pretraining epochs": 8, 
 DIGITS |= {"methods": ALL, **JOINT[0]}
 
 EXPERIMENTS = (
-    Experiment(f"{NAME}/q-limits", theory.q_limits, quick=[{"sizes": [1e-3, 1e6]}], full=[{"sizes": [1e-3, 1e6]}]),
     Experiment(f"{NAME}/penalties", theory.penalties, quick=[{"points": 61}], full=[{"points": 601}]),
     Experiment(f"{NAME}/flow", theory.flow_ends, quick=[{}], full=[{}]),
     Experiment(
@@ -178,12 +178,6 @@ EXPERIMENTS = (
     ),
     Experiment(f"{NAME}/relu-units", relu.units, quick=[QUICK_UNITS], full=_units_grid()),
     Experiment(f"{NAME}/relu-magnitude", relu.magnitude, quick=[QUICK_MAGNITUDES], full=_magnitude_grid()),
-    Experiment(
-        f"{NAME}/dimensions",
-        images.dimensions,
-        quick=[{"samples": 40, "features": 30, "seeds": SEEDS}],
-        full=[{"samples": 400, "features": 300, "seeds": list(range(20))}],
-    ),
     Experiment(
         f"{NAME}/rescaling",
         images.rescaling,

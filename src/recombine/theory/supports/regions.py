@@ -115,7 +115,7 @@ def _leads_everywhere(bins: npt.NDArray[np.int64], start: int) -> bool:
     return bool(np.all([known[slot, bins[:, slot] + 1] for slot in slots]))
 
 
-def where(test: Callable[[FloatArray], npt.ArrayLike], within: Support) -> Region:
+def region(test: Callable[[FloatArray], npt.ArrayLike], within: Support) -> Region:
     """Return the part of a support that passes a test: a region of your own.
 
     Parameters
@@ -133,7 +133,7 @@ def where(test: Callable[[FloatArray], npt.ArrayLike], within: Support) -> Regio
     Examples
     --------
     >>> from recombine.theory.supports import box
-    >>> apart = where(lambda z: abs(z[:, 0, 0] - z[:, 1, 0]) > 0.25, box(2))
+    >>> apart = region(lambda z: abs(z[:, 0, 0] - z[:, 1, 0]) > 0.25, box(2))
     >>> apart.contains([[[0.1], [0.9]], [[0.4], [0.5]]]).tolist()
     [True, False]
     >>> from recombine.theory.compositions import product

@@ -1,8 +1,8 @@
-"""All claims of the paper. Numbers 1 to 17 are the paper's or follow from its formulas; from 18 on they are ours."""
+"""All claims of the paper, and ours beside them; figures and panels are named as the authors released them."""
 
 from __future__ import annotations
 
 from recombine.papers.claims import claims
-from recombine.papers.multitask.claims import diagonal, students_and_images
+from recombine.papers.multitask.claims import diagonal, images, students
 
-CLAIMS = claims("multitask", *diagonal.CLAIMS, *students_and_images.CLAIMS)
+CLAIMS = claims("multitask", *diagonal.CLAIMS, *students.CLAIMS, *images.CLAIMS)

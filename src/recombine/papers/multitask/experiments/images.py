@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import IntArray
 from recombine.errors import InputError
-from recombine.measures.activations.dimensionality import ensd, feature_reuse, participation_ratio
 from recombine.papers.multitask.experiments.theory import Rows
 from recombine.runs.experiment import Unit
 from recombine.worlds.images.sources import load_images
@@ -231,31 +230,3 @@ def _together(unit: Unit, seed: int, tasks: TwoTasks, n: int) -> dict[str, Any]:
     rounds, accuracies = train_in_turns([main, auxiliary], other.epochs, learned)
     losses = [one for one, _ in rounds]
     return {**_about(setting, "mtl", n, seed, (losses, accuracies), rounds[-1][1]), **NO_LAYER}
-
-
-def dimensions(unit: Unit) -> Rows:
-    """Identities of PR and ENSD on random activations: one row per draw."""
-    rows: Rows = []
-    for seed in unit.seeds:
-        draw = np.random.default_rng(seed)
-        first, second = draw.standard_normal((2, unit.setting["samples"], unit.setting["features"]))
-        second = second + first
-        turn = np.linalg.qr(draw.standard_normal((unit.setting["features"],) * 2))[0]
-        value = ensd(first, second, centred=False)
-        # Swapped, scaled, turned together, and by definition.
-        same = [ensd(second, first, centred=False), ensd(3 * first, second / 7, centred=False)]
-        same += [ensd(first @ turn, second @ turn, centred=False), _direct(first, second)]
-        itself = ensd(first, first, centred=False) / participation_ratio(first, centred=False)
-        worst = max(abs(change - 1) for change in (itself, *(other / value for other in same)))
-        # A common rotation must matter when only one side is turned, or the check would be empty.
-        alone = ensd(first @ turn, second, centred=False) / value
-        regime = feature_reuse(first, second, centred=False).regime
-        rows.append({"seed": seed, "ENSD": value, "worst": worst, "turned alone": alone, "regime": regime})
-    return rows
-
-
-def _direct(first: FloatArray, second: FloatArray) -> float:
-    """ENSD with the matrices of features x features that the definition names."""
-    one, two = first.T @ first, second.T @ second
-    traces = np.trace(one) * np.trace(two) * np.trace(one @ two)
-    return float(traces / (np.trace(one @ one) * np.trace(two @ two)))

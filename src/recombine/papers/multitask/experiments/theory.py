@@ -18,7 +18,7 @@ from recombine.tables.table import Table
 from recombine.theory.diagonal.flow import Weights, decayed_limit, gradient_descent, gradient_flow
 from recombine.theory.diagonal.generalization import predict
 from recombine.theory.diagonal.interpolators import least_l1, least_potential, least_squares_from
-from recombine.theory.diagonal.penalties import Potential, group_norm, hyperbolic_entropy, pretrained_weights
+from recombine.theory.diagonal.penalties import Potential, group_norm, pretrained_weights
 from recombine.theory.diagonal.regimes import finetune_penalty, multitask_penalty
 from recombine.theory.diagonal.relu_penalties import rotation_cost
 from recombine.worlds.teachers import LinearTeachers, linear_teachers, sphere_inputs
@@ -62,14 +62,6 @@ def penalties(unit: Unit) -> Rows:
         columns |= {"order": slope(penalty, 1, 0), "dependence": slope(penalty, 0, 1)}
         rows += [{"penalty": name, **row} for row in Table(columns).rows()]
     return rows
-
-
-def q_limits(unit: Unit) -> Rows:
-    """Q over its two limits: one row per size of its argument."""
-    sizes = {z: float(2 * hyperbolic_entropy(z / 2)) for z in unit.setting["sizes"]}
-    return [
-        {"z": z, "over square": q / (z**2 / 4), "over z ln z": float(q / (z * np.log(z)))} for z, q in sizes.items()
-    ]
 
 
 def flow_ends(unit: Unit) -> Rows:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.figures.words import BANDS, METHODS, method_looks, shades
+from recombine.papers.multitask.figures.words import (
+    BANDS,
+    GREY,
+    METHODS,
+    PUBLISHED,
+    draw_published,
+    method_looks,
+    shades,
+)
+from recombine.papers.multitask.published import ACTIVE, NESTED, OVERLAP, SAMPLES
 from recombine.papers.paper import Plot
 from recombine.papers.plots import MARKS, by_samples, counts, logarithms, mark, points, powers_of_ten, ribbon
 from recombine.papers.results import Evidence
@@ -30,6 +39,10 @@ REACHED = "reached 1e-10"
 SHOWN_BY = {"linestyle": "theory", "marker": "trained"}
 #: A short bar.
 BAR: dict[str, Any] = {"marker": "_", "markeredgewidth": 1.6, "linestyle": ""}
+#: A mark of published numbers in a legend.
+BARE: dict[str, Any] = {"markerfacecolor": "none", "linestyle": ""}
+#: What published losses of diagonal networks are.
+LEAST = f"{GREY} They are least losses over training, ours final ones."
 
 
 def _with_networks(theory: Table, networks: Table | None, keys: tuple[str, ...], column: str, per: str = "") -> Table:
@@ -85,6 +98,9 @@ def _draw_samples(canvas: Canvas, table: Table) -> None:
             if len(line):
                 ribbon(axes, line, "samples", "loss", METHODS[method], **look | {"marker": ""})
             _means(axes, line, seen, look)
+            known = dict(zip(SAMPLES, OVERLAP.get((int(shared), method), ()), strict=False))
+            drawn = [n for n in known if n in table["samples"]]
+            draw_published(axes, drawn, [known[n] for n in drawn], look)
         axes.set(title=f"{shared} of 40 shared", xlabel="main-task samples")
         powers_of_ten(axes, "y")
         counts(axes, sorted(table.by("samples")))
@@ -113,8 +129,11 @@ def _legend(canvas: Canvas, table: Table) -> None:
             marks.append(Line2D([], [], label=METHODS[method], **look | dict.fromkeys(hidden, "")))
     shares = table.only(source="trained")[REACHED]
     marks += _meaning(half=bool(np.any((shares > 0) & (shares < 1)))) if len(shares) else []
+    marks.append(Line2D([], [], label=PUBLISHED, color="0.5", marker="o", markersize=4.5, **BARE))
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.07, 1.0), "ncols": len(marks)}
-    canvas.legend(handles=marks, frameon=False, fontsize=11, columnspacing=1.3, handletextpad=0.5, **place)
+    canvas.legend(
+        handles=marks, frameon=False, fontsize=11, columnspacing=0.8, handletextpad=0.35, handlelength=1.7, **place
+    )
 
 
 def _say_samples(table: Table) -> str:
@@ -149,6 +168,8 @@ def _draw_nested(canvas: Canvas, table: Table) -> None:
             line, seen = (table.only(source=one, place=place, scaling=m) for one in ("theory", "trained"))
             ribbon(axes, line, "active", "relative loss", f"m = {m:g}", **look | {"marker": ""})
             _networks(axes, seen, 0.85 * (number - (len(looks) - 1) / 2), look)
+            if (place, m) in NESTED:
+                draw_published(axes, ACTIVE, NESTED[place, m], look, joined=True)
         axes.set(title=f"All features {word}", xlabel="features of the main task, k")
         powers_of_ten(axes, "y")
         axes.set_xticks([5, 10, 20, 30, 40])
@@ -181,6 +202,7 @@ def _nested_legend(canvas: Canvas, axes: Axes, trained: bool) -> None:
     canvas.legend(lines, labels, title="line: theory", bbox_to_anchor=(0.8, 0.93), **place)
     if trained:
         meaning = [*_meaning(half=False), Line2D([], [], color="0.45", label="theory, its seed", markersize=9, **BAR)]
+        meaning.append(Line2D([], [], label=PUBLISHED, color="0.5", marker="o", markersize=4.5, **BARE))
         canvas.legend(handles=meaning, title="mark: a network", bbox_to_anchor=(0.8, 0.6), **place)
 
 
@@ -200,7 +222,7 @@ FIGURES = (
             "Diagonal networks of 1000 inputs, of which each task uses 40. Lines: theory, which has none for MTL. "
             "Marks: trained networks, mean final test loss; filled, half filled or open where all, some or none of the "
             "seeds reached a training loss of 1e-10 before the most steps. Short bars, if any: theory for the seeds of "
-            f"a mark, where the line has more of them. {BANDS}"
+            f"a mark, where the line has more of them. {BANDS} {LEAST}"
         ),
         experiments=("overlap",),
         table=_samples_table,
@@ -217,7 +239,7 @@ FIGURES = (
             "Coefficients of the main task are 1/k, of the auxiliary one 1/sqrt(40), as in the published data. Lines: "
             "theory, mean and two standard errors over n seeds, of logarithms. Marks: one per trained network (n = 1), "
             "its final test loss, joined to a short bar, theory for its seed; open where the training loss did not "
-            "reach 1e-10 before the most steps. Marks of different m stand side by side around their k."
+            f"reach 1e-10 before the most steps. Marks of different m stand side by side around their k. {LEAST}"
         ),
         experiments=("nested",),
         table=_nested_table,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.figures.words import draw_legend
+from recombine.papers.multitask.figures.words import draw_legend, draw_published
+from recombine.papers.multitask.published import ACCURACIES, IMAGES
 from recombine.papers.multitask.readings.images import network_rows
 from recombine.papers.paper import Plot
 from recombine.papers.plots import DASHES, by_samples, counts, grown, palette
@@ -76,7 +77,7 @@ def _draw_accuracy(canvas: Canvas, table: Table) -> None:
         gains.set(title="Gain over s = 1, points", ylabel="weights times s")
     for axes in panels[-1]:
         axes.set_xlabel("main-task samples")
-    draw_legend(canvas, panels[0, 0], (0.06, 1.0), fontsize=11, columnspacing=1.2, handletextpad=0.5)
+    draw_legend(canvas, panels[0, 0], (0.06, 1.0), fontsize=10.5, columnspacing=0.8, handletextpad=0.35)
 
 
 def _draw_means(axes: Axes, table: Table) -> None:
@@ -91,7 +92,19 @@ def _draw_means(axes: Axes, table: Table) -> None:
         if len(line):
             line = line.where(line["n"] == line["n"].max())
             axes.plot(line["samples"], line["accuracy"], label=word, color="0.45", markerfacecolor="none", **style)
+    _draw_known(axes, table)
     counts(axes, list(table.by("samples")))
+
+
+def _draw_known(axes: Axes, table: Table) -> None:
+    """Draw published accuracies of finetuning at the numbers of samples that there are."""
+    network = str(table["network"][0])
+    for number, factor in enumerate(DRAWN):
+        known = dict(zip(IMAGES, ACCURACIES.get((network, "pt+ft", factor), ()), strict=False))
+        shared = [n for n in known if n in table["samples"]]
+        if shared:
+            look = {"marker": "ovs"[number], "linestyle": DASHES[number]}
+            draw_published(axes, shared, [known[n] for n in shared], look)
 
 
 def _draw_gains(axes: Axes, table: Table) -> None:
@@ -222,7 +235,8 @@ FIGURES = (
             "accuracy, mean over n seeds; points of a grey series that lack some of its seeds are left out. Right: "
             "what rescaling gains over plain finetuning (s = 1) within a seed, mean and, from three seeds on, two "
             "standard errors, bold where it exceeds them; the last column is the mean over all numbers of samples. *: "
-            "plain finetuning, too, starts from batch-norm statistics of the main task's samples."
+            "plain finetuning, too, starts from batch-norm statistics of the main task's samples. Small light marks: "
+            "the authors' mean accuracies of PT+FT, from their result files (up to 50 seeds)."
         ),
         experiments=("rescaling",),
         table=_accuracy_table,

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.multitask.figures.words import BANDS, METHODS, draw_legend, method_looks, shades
+from recombine.papers.multitask.figures.words import (
+    BANDS,
+    GREY,
+    METHODS,
+    draw_legend,
+    draw_published,
+    method_looks,
+    shades,
+)
+from recombine.papers.multitask.published import CORRELATED, SAMPLES, UNITS
 from recombine.papers.paper import Plot
 from recombine.papers.plots import by_samples, counts, grown, logarithms, power, powers_of_ten, ribbon
 from recombine.papers.results import Evidence
@@ -16,6 +25,7 @@ from recombine.papers.seeds import over_seeds, several
 from recombine.tables.table import Table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 
@@ -40,6 +50,11 @@ def _draw_relu(canvas: Canvas, table: Table) -> None:
             line = table.only(correlation=name, method=method)
             if len(line):
                 ribbon(axes, line, "samples", "loss", METHODS[method], **look)
+        for method, look in method_looks().items():
+            known = dict(zip(SAMPLES, CORRELATED.get((name, method), ()), strict=False))
+            shared = [n for n in known if n in table["samples"]]
+            if shared:
+                draw_published(axes, shared, [known[n] for n in shared], look)
         axes.set_title(_units_in_words(name), fontsize=12)
         powers_of_ten(axes, "y")
         counts(axes, sorted(table.by("samples")))
@@ -115,6 +130,17 @@ def _units_lines(axes: Any, table: Table) -> None:
         line = table.only(method=method)
         if len(line):
             ribbon(axes, line, "units", "loss", word, color="0.45", linestyle=dash, marker=marker)
+    if 64 in table["samples"]:
+        _published_units(axes, table, {**{("pt+ft", m): look for m, look in shades(tuned).items()}})
+
+
+def _published_units(axes: Axes, table: Table, looks: dict[tuple[str, float], dict[str, Any]]) -> None:
+    """Draw published losses of PT+FT with 64 samples."""
+    cosine, numbers = float(table["cosine"][0]), sorted(table.by("units"))
+    for (method, m), look in looks.items():
+        known = UNITS.get((cosine, method, m))
+        if known:
+            draw_published(axes, numbers, [known[count - 1] for count in numbers], look)
 
 
 def _say_units(table: Table) -> str:
@@ -176,7 +202,7 @@ FIGURES = (
             "teacher: known units are the same (cosine 1), others have a cosine of 0.9 with one of them, new ones are "
             "at right angles (cosine 0). The linear probe fits readouts on pretrained units. MTL learns at the "
             "published rate of 1 unless it says otherwise; with up to 128 samples few of these students converge. "
-            f"{BANDS}"
+            f"{BANDS} {GREY}"
         ),
         experiments=("relu-correlation",),
         table=_relu_table,
@@ -190,7 +216,7 @@ FIGURES = (
         caption=(
             "Test loss of ReLU students by how many units the main teacher has, all of them known from the auxiliary "
             "teacher or all new; pretrained weights times a factor before finetuning. Main readouts are 1 / units, so "
-            f"that the power of the targets falls with them, as published. {BANDS}"
+            f"that the power of the targets falls with them, as published. {BANDS} {GREY} They are shown for PT+FT."
         ),
         experiments=("relu-units",),
         table=_units_table,

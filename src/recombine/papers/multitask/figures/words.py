@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recombine.papers.plots import DASHES, MARKS, palette
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 #: Method -> words, in the order of the colour cycle.
 METHODS = {"pt+ft": "PT+FT", "stl": "single task", "mtl": "MTL", "pt+ft probe": "linear probe"}
 METHODS |= {"slow mtl": "MTL, rate 0.3"}
+#: Legend of grey marks, and what captions say of them.
+PUBLISHED = "published"
+GREY = "Small grey marks: the authors' means, from their result files."
 BANDS = "Bands and bars: two standard errors over n seeds, of logarithms."
 
 
@@ -33,6 +36,22 @@ def shades(values: Iterable[float]) -> dict[float, dict[str, Any]]:
         value: {"color": colour, "linestyle": DASHES[place % 4], "marker": "osD^v"[place % 5]}
         for place, (value, colour) in enumerate(zip(falling, colours, strict=True))
     }
+
+
+def draw_published(
+    axes: Axes, x: Sequence[float], y: Sequence[float], look: dict[str, Any], *, joined: bool = False
+) -> None:
+    """Draw what the authors published in grey over a method's own line: its mark, small and open."""
+    style: dict[str, Any] = {
+        "color": "0.5",
+        "markersize": 4.5,
+        "markerfacecolor": "none",
+        "markeredgewidth": 1,
+        "zorder": 5,
+    }
+    style |= {"marker": look.get("marker", ""), "linestyle": look["linestyle"] if joined else "", "linewidth": 0.9}
+    first = PUBLISHED not in axes.get_legend_handles_labels()[1]
+    axes.plot(x, y, label=PUBLISHED if first else "_", **style)
 
 
 def draw_legend(canvas: Canvas, axes: Axes, corner: tuple[float, float] = (0.07, 1.0), **style: Any) -> None:

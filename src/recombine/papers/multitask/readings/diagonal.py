@@ -16,6 +16,8 @@ FEW_FEATURES = 10
 FLOW_SCALINGS = (0.1, 0.01, 0.001)
 #: Where flow has ended: largest deviation from a target, relative to the largest target.
 FITTED = 1e-10
+#: A network learns if theory leaves it less than this share of the targets' power.
+LEARNS = 0.1
 #: What tells one network from another, as far as it is recorded.
 NAMES = ("n", "overlap", "active", "place", "scaling", "method")
 
@@ -74,14 +76,19 @@ def _times(off: float) -> str:
 
 
 def _from_theory(rows: Table) -> Measured:
-    """Compare networks that reached 1e-10 with theory; say which were left out, and how far off those are."""
-    learned = require(rows.where(rows["stopped"]))
+    """Compare networks that learn and reached 1e-10 with theory; say which were left out, and how far off those are."""
+    ended = require(rows.where(rows["stopped"]))
+    learned = require(ended.where(ended["theory"] < LEARNS * ended["power"]))
     off = _off(learned)
     where = ", ".join(f"{name} {learned[name][off.argmax()]}" for name in NAMES if name in learned.columns)
     scalings = f" of {several(len(learned.by('scaling')), 'scaling')}" if "scaling" in learned.columns else ""
-    detail = f"{len(learned)} networks{scalings} that reached a training loss of 1e-10 at steps of 0.1"
-    detail += f"; largest at {where}; left out: {_left_out(rows.where(~rows['stopped']))}"
-    return Measured(_differences(off), detail)
+    whole = _times(float(np.median(_off(ended))))
+    detail = (
+        f"networks{scalings} that reached a training loss of 1e-10 at steps of 0.1 and for which theory expects less "
+        f"than a tenth of the targets' power, of {len(ended)} that reached it (median of all {whole}); "
+        f"largest at {where}; left out: {_left_out(rows.where(~rows['stopped']))}"
+    )
+    return Measured({"networks": len(learned), **_differences(off)}, detail)
 
 
 def _left_out(rows: Table) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.multitask.readings.rows import FEWEST_SEEDS, of_enough_seeds, paired_by_seed
-from recombine.papers.seeds import require
+from recombine.papers.seeds import require, several
 from recombine.tables.table import Table
 
 #: Training loss at which published students stop.
@@ -23,6 +23,9 @@ PUBLISHED_BY_UNITS = {
     ("pt+ft", 10.0): (3.7e-6, 6.2e-7),
     ("mtl", 1.0): (4.4e-4, 8.2e-5),
 }
+#: Two known, two correlated and two new features; number of samples -> loss of MTL over that of PT+FT, as published.
+MIXED = "1 x 2, 0.9 x 2, 0 x 2"
+PUBLISHED_CROSSOVER = {16: 0.88, 32: 0.9, 64: 0.64, 128: 0.91, 256: 1.7, 512: 3.6}
 #: Correlation -> number of samples -> how far ahead the better method is, as published.
 PUBLISHED_LEADS = {"1 x 6": {16: 650.0, 32: 865.0, 64: 329.0}, "1 x 5, 0": {32: 1.7, 64: 4.9, 128: 6.8, 256: 2.8}}
 
@@ -44,9 +47,10 @@ def loss_ratio(rows: Table, correlation: str, n: int, better: str, worse: str) -
     own, other = paired_by_seed(first, second, "loss")
     less, more = first["loss"].mean(), second["loss"].mean()
     numbers = {STUDENTS[better]: less, STUDENTS[worse]: more, "ratio": more / less}
+    numbers |= {"geometric ratio": np.exp(np.log(other / own).mean()), "seeds ahead": int((own < other).sum())}
     published = " and ".join(f"{loss:.1e}" for loss in PUBLISHED[correlation, n])
     detail = (
-        f"better in {(own < other).sum()} of {len(own)} seeds; ratio of the least losses over training "
+        f"{len(own)} seeds; ratio of the least losses over training "
         f"{second['best'].mean() / first['best'].mean():.2g}; published {published} for PT+FT and MTL. {reached} of "
         f"{len(joint)} MTL students reached a training loss of {STUDENTS_STOP:.0e}"
     )
@@ -60,7 +64,8 @@ def losses_by_units(rows: Table, method: str, scaling: float) -> Measured:
     centred = np.arange(6) - 2.5
     # Of a line through the logarithms: losses need not rise or fall at every step.
     slope = np.log(losses) @ centred / (centred @ centred)
-    numbers = {"1 to 6 units": losses, "6 units over 1": losses[5] / losses[0], "slope": slope}
+    listed = {several(units, "unit"): losses[units - 1] for units in (1, 3, 6)}
+    numbers = {**listed, "6 units over 1": losses[5] / losses[0], "slope": slope}
     first, last = PUBLISHED_BY_UNITS[method, scaling]
     detail = f"{len(chosen) // 6} seeds; slope of the logarithm per unit; published {first:.1e} to {last:.1e}"
     return Measured(numbers, detail)
@@ -89,4 +94,30 @@ def leads(rows: Table, correlation: str, better: str, others: tuple[str, ...]) -
         ratios.append(min(float(part["loss"].mean()) for part in rest) / float(first["loss"].mean()))
     listed = ", ".join(f"{lead:g} with {n} samples" for n, lead in published.items())
     detail = f"least mean loss of the others over its own; published {listed}; {len(ahead)} pairs of one seed"
-    return Measured({"ratios": ratios, "pairs ahead": float(np.mean(ahead))}, detail)
+    numbers = {f"{n} samples": ratio for n, ratio in zip(published, ratios, strict=True)}
+    return Measured({**numbers, "pairs ahead": float(np.mean(ahead))}, detail)
+
+
+def crossover(rows: Table) -> Measured:
+    """Return the loss of MTL over that of PT+FT by samples, where known, correlated and new features come together."""
+    numbers, ahead = {}, []
+    for n in PUBLISHED_CROSSOVER:
+        joint, tuned = (_students(rows, correlation=MIXED, n=n, method=name) for name in ("mtl", "pt+ft"))
+        one, two = paired_by_seed(joint, tuned, "loss")
+        numbers[f"{n} samples"] = np.exp(np.log(one / two).mean())
+        ahead.append(f"{(one < two).sum()} of {len(one)} with {n}")
+    published = ", ".join(f"{ratio:g} with {n}" for n, ratio in PUBLISHED_CROSSOVER.items())
+    detail = f"MTL's loss over PT+FT's, geometric mean over seeds; published {published}"
+    return Measured(numbers, f"{detail}; seeds in which MTL is ahead: {', '.join(ahead)}")
+
+
+def errors_of_new_units(rows: Table) -> Measured:
+    """Return how losses over the targets' power rise from one new unit to six, by method."""
+    numbers, listed = {}, []
+    for method, word in (("pt+ft", "PT+FT"), ("mtl", "MTL"), ("stl", "STL")):
+        chosen = _students(rows, n=64, cosine=0.0, method=method, scaling=1.0)
+        parts = [require(chosen, FEWEST_SEEDS, units=units) for units in range(1, 7)]
+        losses = [float((part["loss"] / part["power"]).mean()) for part in parts]
+        numbers[f"{word}, 6 units over 1"] = losses[-1] / losses[0]
+        listed.append(f"{word} {', '.join(f'{loss:.2g}' for loss in losses)}")
+    return Measured(numbers, f"test loss over power of targets, 1 to 6 units: {'; '.join(listed)}; published 13 and 31")
