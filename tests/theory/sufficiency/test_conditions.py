@@ -181,7 +181,7 @@ def test_full_rank_alone_determines_nothing(support: Support, words: str) -> Non
         exact = sufficient_support(support, rule, parts, probes=3)
         assert exact.full_rank
         assert re.search(words, str(exact))
-        assert str(exact).endswith("for a finite set ask finite_identifiability")
+        assert str(exact).endswith("ask finite_identifiability, for scattered samples supports.around")
 
 
 def test_planes_of_three_slots_must_cross() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from recombine.errors import InputError
 from recombine.theory.compositions import product
 from recombine.theory.sufficiency import compositional_support, sufficient_support
-from recombine.theory.supports import box, region
+from recombine.theory.supports import around, box, region
 
 WAVES = [lambda z: np.sin(z + np.arange(3.0)), lambda z: np.cos(z * [1.0, 2.0, 3.0])]
 APART = region(lambda z: abs(z[:, 0, 0] - z[:, 1, 0]) > 0.25, box(2))
@@ -63,3 +65,23 @@ def test_a_test_of_another_shape_is_refused() -> None:
         region(lambda z: z[:, :, 0] > 0.5, box(2)).sample(3)
     with pytest.raises(InputError, match="within is a list, not a support"):
         region(lambda z: z[:, 0, 0] > 0, [[0.0]])  # type: ignore[arg-type]
+
+
+def test_scattered_samples_are_decided_by_what_lies_around_them() -> None:
+    samples = np.random.default_rng(1).random((400, 2, 1))
+    for shape in (samples, samples[..., 0]):
+        close = around(shape, 0.05)
+        asked = close.sample(200)
+        distances = np.abs(asked[:, None] - samples[None]).max(axis=(2, 3)).min(axis=1)
+        assert distances.max() <= 0.05
+        assert close.contains(samples).all()
+    assert sufficient_support(around(samples, 0.05), product(), WAVES).holds
+    halves = samples[(samples[:, 0, 0] < 0.3) | (samples[:, 0, 0] > 0.7)]
+    assert not sufficient_support(around(halves, 0.05), product(), WAVES).holds
+    assert around(samples * [[100.0], [100.0]], 5.0).contains([[[50.0], [50.0]]]).all()
+
+
+@pytest.mark.parametrize(("points", "radius", "message"), [([], 0.1, "points"), ([[0.1, 0.2]], 0.0, "radius is 0.0")])
+def test_samples_or_a_radius_that_say_nothing_are_refused(points: Any, radius: float, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        around(points, radius)

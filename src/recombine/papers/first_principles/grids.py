@@ -46,9 +46,11 @@ def _seed_blocks(count: int, size: int) -> Settings:
     return [{"seeds": list(range(start, min(start + size, count)))} for start in range(0, count, size)]
 
 
-def _simulation(*lows: float, steps: int, candidates: int, seeds: int) -> Settings:
-    shared = {"samples": 4096, "steps": steps, "candidates": candidates, "seeds": list(range(seeds))}
-    return [{"low": low, **shared} for low in lows]
+def _simulation(sizes: int, steps: int, batch: int, rate: float, candidates: int, seeds: int) -> Settings:
+    """Training sets of 1, 4, 16, ... points, or the largest of these; the notebook has those between, too."""
+    shared = {"sizes": [4**power for power in range(7 - sizes, 7)], "steps": steps}
+    shared |= {"recorded": [steps >> halvings for halvings in (4, 3, 2, 1, 0)], "rate": rate, "batch": batch}
+    return [shared | {"candidates": candidates, "seeds": [seed]} for seed in range(seeds)]
 
 
 THEORY_EXPERIMENTS = (
@@ -73,8 +75,8 @@ THEORY_EXPERIMENTS = (
     _experiment(
         "simulation",
         simulation.simulation,
-        _simulation(-1.0, steps=1000, candidates=100, seeds=2),
-        _simulation(-1.0, 0.0, steps=4000, candidates=7500, seeds=5),
+        _simulation(2, steps=1600, batch=64, rate=0.1, candidates=100, seeds=2),
+        _simulation(7, steps=112_640, batch=4, rate=1e-3, candidates=7500, seeds=3),
     ),
 )
 

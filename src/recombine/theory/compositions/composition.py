@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -116,9 +117,14 @@ class Own(Composition):
         except InputError as error:
             if not isinstance(error.__cause__, (TypeError, AttributeError)):
                 raise
+            if not _takes(self.function, len(parts)):
+                raise InputError(
+                    f"{self.name} is given the components of {len(parts)} slots, one argument each, and does not take "
+                    f"{len(parts)} ({error.__cause__})"
+                ) from error
             raise InputError(
-                f"{self.name} cannot take NumPy arrays ({error.__cause__}); pass backend='torch' if it is made for "
-                "tensors"
+                f"{self.name} cannot take NumPy arrays ({error.__cause__}); pass backend='torch' to "
+                "recombine.theory.compositions.own if it is made for tensors"
             ) from error
         return np.asarray(as_numbers(output, f"outputs of {self.name}"), dtype=float)
 
@@ -138,6 +144,17 @@ class Own(Composition):
         if blocks.shape != wanted:
             raise InputError(f"the Jacobian of {self.name} for slot {slot} has shape {blocks.shape}; give {wanted}")
         return blocks
+
+
+def _takes(function: Function, count: int) -> bool:
+    """Whether a function can be called with so many arguments, as far as one can know."""
+    try:
+        signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
 
 
 def own(

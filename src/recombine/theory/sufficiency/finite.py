@@ -19,6 +19,7 @@ from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import every_cell
 from recombine.checks import real
+from recombine.tables.table import Table
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.identification.judgement import Codes
@@ -48,6 +49,8 @@ class FiniteIdentifiability:
     >>> found = finite_identifiability([[0, 0], [0, 1], [1, 1], [2, 2]], add(), [np.ones((3, 1))] * 2)
     >>> found.verdicts_on_grid().tolist(), found.deficit
     ([[0, 0, 2], [1, 0, 2], [2, 2, 0]], 1)
+    >>> found.table().only(verdict="determined").rows()
+    [{'slot 0': 1, 'slot 1': 0, 'verdict': 'determined'}]
     """
 
     grid: ComponentGrid
@@ -96,6 +99,12 @@ class FiniteIdentifiability:
         """Verdict codes with the shape of the grid."""
         return self.verdicts.reshape(self.grid.sizes)
 
+    def table(self) -> Table:
+        """Return a row for each cell: the level of every slot, and the verdict in words."""
+        levels = every_cell(self.grid.sizes).T
+        words = [Verdict(code).word for code in self.verdicts]
+        return Table({**{f"slot {slot}": column for slot, column in enumerate(levels)}, "verdict": words})
+
     @property
     def summary(self) -> str:
         """The result in one line."""
@@ -135,7 +144,7 @@ def finite_identifiability(
     Returns
     -------
     FiniteIdentifiability
-        ``.identifiable``, ``.verdicts``, ``.rank``, ``.full_rank``, ``.summary``.
+        ``.identifiable``, ``.verdicts`` (codes), ``.table()`` (words), ``.rank``, ``.full_rank``, ``.summary``.
 
     Examples
     --------

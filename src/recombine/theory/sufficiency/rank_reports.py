@@ -112,7 +112,7 @@ class RankTest:
         if self.full_rank and self.missing:
             return (
                 f"{self.verdict.word}: {self._what} at the probed values, but {'; '.join(self.missing)}; "
-                "for a finite set ask finite_identifiability"
+                "for levels that repeat ask finite_identifiability, for scattered samples supports.around"
             )
         if self.holds:
             count = sum(len(slot.values) for slot in self.slots)

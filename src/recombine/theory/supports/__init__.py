@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from recombine.theory.supports.known import finite as finite
     from recombine.theory.supports.known import gap as gap
     from recombine.theory.supports.planes import planes as planes
+    from recombine.theory.supports.regions import around as around
     from recombine.theory.supports.regions import region as region
     from recombine.theory.supports.sets import Support as Support
     from recombine.theory.supports.sets import box as box

@@ -1,4 +1,4 @@
-"""A support of your own: every point of another one that passes a test of yours."""
+"""A support of your own: what passes a test of yours, or lies close to scattered samples."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import KDTree
 
 from recombine.cells.arrays import BoolArray, FloatArray
-from recombine.checks import generator, whole
+from recombine.checks import generator, real, whole
 from recombine.errors import InputError
+from recombine.theory.supports.known import finite
 from recombine.theory.supports.latents import as_latents, as_value, as_values, draw_until
-from recombine.theory.supports.sets import ANCHORS, Derived, Seed, Support, require_support
+from recombine.theory.supports.sets import ANCHORS, Derived, Seed, Support, box, require_support
 
 #: Points that are drawn to find out about a region, draws of the other slots for each value, and bins of a slot.
 POINTS, OTHERS, BINS = 4000, 256, 24
@@ -24,7 +26,7 @@ STEP = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Region(Derived):
-    """The points of another support that pass a test; see `where`."""
+    """The points of another support that pass a test; see `region` and `around`."""
 
     test: Callable[[FloatArray], npt.ArrayLike]
 
@@ -99,6 +101,43 @@ class Region(Derived):
         return np.asarray(np.minimum(shares * BINS, BINS - 1), dtype=np.int64)
 
 
+@dataclass(frozen=True, eq=False)
+class Around(Region):
+    """What lies close to samples; see `around`. Points are drawn beside samples, however thin the region is."""
+
+    seen: FloatArray
+    reach: float
+
+    def _beside(self, places: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
+        samples = self.seen[places]
+        return np.asarray(samples + rng.uniform(-self.reach, self.reach, samples.shape))
+
+    def sample(self, count: int, seed: Seed = 0) -> FloatArray:
+        """Draw a sample for each point, and a place beside it."""
+        whole(count, "count", 0)
+        rng = generator(seed)
+        return self._beside(rng.integers(len(self.seen), size=count), rng)
+
+    def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
+        """Say which values some sample's are close to."""
+        points = as_values(values, self.dimensions)
+        return np.asarray([len(self._sharing(slot, value)) > 0 for value in points])
+
+    def _sharing(self, slot: int, value: FloatArray) -> npt.NDArray[np.intp]:
+        return np.flatnonzero((np.abs(self.seen[:, slot] - value) <= self.reach).all(axis=1))
+
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+        """Draw samples whose value is close, and places beside their other slots."""
+        chosen = as_value(value, self.dimensions)
+        sharing = self._sharing(slot, chosen)
+        if not len(sharing):
+            raise self._no_anchor(slot, chosen)
+        rng = generator(seed)
+        points = self._beside(rng.choice(sharing, size=count), rng)
+        points[:, slot] = chosen
+        return points
+
+
 def _leads_everywhere(bins: npt.NDArray[np.int64], start: int) -> bool:
     """Whether the values of one point (N, K) lead to those of all, where the other slots' values are known."""
     slots = range(bins.shape[1])
@@ -144,3 +183,39 @@ def region(test: Callable[[FloatArray], npt.ArrayLike], within: Support) -> Regi
     """
     require_support(within, "within")
     return Region(within, test)
+
+
+def around(points: npt.ArrayLike, radius: float) -> Region:
+    """Return the support that scattered samples stand for: everything that lies close to one of them.
+
+    Independent samples never share a value, so a list of them (`finite`) shows no slot that moves alone. If what is
+    learned at a sample holds up to ``radius`` away, in every coordinate of every slot, the conditions can be asked.
+
+    Parameters
+    ----------
+    points : array (N, K, D), or (N, K) where a slot has one coordinate
+    radius : float
+        In units of the coordinates. Try several: a support that only a large one makes sufficient is thin.
+
+    Examples
+    --------
+    >>> samples = np.random.default_rng(0).random((300, 2, 1))
+    >>> samples = samples[abs(samples[:, 0, 0] - samples[:, 1, 0]) < 0.3]
+    >>> around(samples, 0.05).contains([[[0.5], [0.5]], [[0.1], [0.9]]]).tolist()
+    [True, False]
+    >>> from recombine.theory.compositions import product
+    >>> from recombine.theory.sufficiency import sufficient_support
+    >>> waves = [lambda z: np.sin(z + [0.0, 1.0, 2.0]), lambda z: np.cos(z * [1.0, 2.0, 3.0])]
+    >>> [sufficient_support(around(samples, radius), product(), waves).holds for radius in (0.001, 0.05)]
+    [False, True]
+    """
+    real(radius, "radius", above=0)
+    seen = finite(points).points
+    tree = KDTree(seen.reshape(len(seen), -1))
+
+    def close(asked: FloatArray) -> BoolArray:
+        distances, _ = tree.query(asked.reshape(len(asked), -1), p=np.inf)
+        return np.asarray(distances <= radius)
+
+    low, high = seen.min(axis=(0, 1)) - radius, seen.max(axis=(0, 1)) + radius
+    return Around(box(*seen.shape[1:], low=low, high=high), close, seen, radius)

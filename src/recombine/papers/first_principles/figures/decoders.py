@@ -45,8 +45,8 @@ ORDER = (
 
 ROWS = (
     "What is left to explain, 1 - R2, on fresh images of the support and on all combinations; a stroke for each "
-    "seed, dots and squares are means (bars: two standard errors), black models left out. Grey crosses are "
-    "means of the released table, after 392,000 steps."
+    "seed, dots and squares are means (bars: two standard errors), black models left out. Open diamonds are single "
+    "networks trained for the paper's 392,000 steps, as were those of the grey crosses, means of the released table."
 )
 
 
@@ -62,7 +62,12 @@ def _rows_table(rows: Table) -> Table:
         key = row["support"], row["model"]
         known = dict(zip(("published id", "published all"), PUBLISHED.get(key, (np.nan, np.nan)), strict=True))
         seeds = living.only(support=key[0], model=key[1])
-        single = {f"seeds {name}": " ".join(f"{value:.5f}" for value in seeds[f"r2 {name}"]) for name in ("id", "all")}
+        whole = living_rows(rows_at(rows, SCALES[0])).only(support=key[0], model=key[1]) if scale != SCALES[0] else None
+        single = {
+            f"{word} {name}": " ".join(f"{value:.5f}" for value in kept[f"r2 {name}"]) if kept is not None else ""
+            for name in ("id", "all")
+            for word, kept in (("seeds", seeds), ("whole", whole))
+        }
         listed.append({"scale": scale, **row, **known, **single})
     return Table.from_rows(sorted(listed, key=lambda row: (ORDER.index(row["support"]), [*MODELS].index(row["model"]))))
 
@@ -82,8 +87,15 @@ def _draw_rows(canvas: Canvas, table: Table) -> None:
         for place, seeds in zip(places + shift, table[f"seeds {name}"], strict=True):
             single = [1 - float(value) for value in seeds.split()]
             axes.plot(single, np.full(len(single), place), **style | {"marker": "|", "markersize": 10}, zorder=2)
+        for place, networks in zip(places + shift, table[f"whole {name}"], strict=True):
+            ends = [1 - float(value) for value in networks.split()]
+            hollow = style | {"marker": "D", "markersize": 8, "markerfacecolor": "none", "markeredgewidth": 1.6}
+            axes.plot(ends, np.full(len(ends), place), **hollow, zorder=5)
         known = 1 - table[f"published {name}"]
         axes.plot(known, places + shift, "x", markersize=8, zorder=4, **RELEASED)
+    if any(table["whole all"]):
+        hollow = {"color": "0.2", "markerfacecolor": "none", "markersize": 8, "linestyle": "none"}
+        axes.plot([], [], marker="D", label="the paper's length", **hollow)
     axes.plot([], [], "x", label="released table", **RELEASED)
     axes.set_yticks(places, [f"{row['support']}, {MODELS[row['model']]} ({row['n']})" for row in table.rows()])
     axes.set_xscale("log")
@@ -93,7 +105,7 @@ def _draw_rows(canvas: Canvas, table: Table) -> None:
     axes.set(xlabel=f"1 - R2 (0 is perfect, 1 the mean image); {scale_in_words(str(table['scale'][0]))}")
     axes.set(ylim=(-0.6, len(table) - 0.4))
     axes.axvline(1, color="0.6", linewidth=0.8, linestyle="-", marker="")
-    axes.legend(frameon=False, fontsize=11, loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3)
+    axes.legend(frameon=False, fontsize=11, loc="lower center", bbox_to_anchor=(0.35, 1.0), ncols=4)
 
 
 def _say_rows(table: Table) -> str:

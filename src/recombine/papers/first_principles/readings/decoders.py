@@ -11,9 +11,16 @@ from recombine.papers.first_principles.experiments.pictures import CELLS, unpack
 from recombine.papers.first_principles.experiments.ranks import amplification
 from recombine.papers.first_principles.experiments.supports import GAP
 from recombine.papers.first_principles.grids import LENGTHS
-from recombine.papers.first_principles.readings.scales import ALIVE, SPRITES, Case, DecoderRows, scale_in_words
-from recombine.papers.measured import Measured
-from recombine.papers.seeds import require
+from recombine.papers.first_principles.readings.scales import (
+    ALIVE,
+    SPRITES,
+    Case,
+    DecoderRows,
+    rows_at,
+    scale_in_words,
+)
+from recombine.papers.measured import Measured, MissingRowsError
+from recombine.papers.seeds import require, several
 from recombine.tables.table import Table
 
 PLANES, MONOLITHIC = ("orthogonal", "compositional"), ("orthogonal", "monolithic")
@@ -37,6 +44,20 @@ PUBLISHED: dict[Case, tuple[float, float]] = {
     HOLED: (0.9544, 0.8953),
     STAR: (0.9543, 0.8692),
     MIDDLE: (0.9536, 0.9448),
+}
+#: R2 on all combinations in the released table, of the authors' networks of seeds 0 to 4.
+RELEASED: dict[Case, tuple[float, ...]] = {
+    RANDOM: (0.9579, 0.9575, 0.9558, 0.9584, 0.9579),
+    RANDOM_MONOLITHIC: (0.9320, 0.9306, 0.9320, 0.9312, 0.9313),
+    PLANES: (0.9488, 0.9500, 0.9520, 0.9519, 0.9519),
+    MONOLITHIC: (-0.4398, -0.4693, -0.6137, -0.4961, -0.4790),
+    PLUS: (0.9548, 0.9528, 0.9524, 0.9555, 0.9537),
+    NORMAL: (0.9505, 0.9497, 0.9517, 0.9519, 0.9499),
+    HOLED: (0.8910, 0.9062, 0.8880, 0.8995, 0.8920),
+    STAR: (0.8756, 0.8735, 0.8778, 0.8573, 0.8619),
+    WIDE: (0.9572, 0.9552, 0.9541, 0.9543, 0.9547),
+    MIDDLE: (0.9541, 0.9500, 0.9502, 0.9535, 0.9163),
+    NARROW: (0.3933, 0.8960, 0.8986, 0.3929, 0.3622),
 }
 #: Supports of planes, whose anchors are known exactly; and the error on all over that on planes in the released table.
 GROWN = {PLANES: 1.79, PLUS: 1.79, HOLED: 3.59, STAR: 4.79}
@@ -233,6 +254,19 @@ def row_order(rows: Table) -> Measured:
         "places by which a row moves at most": int(moved.max()),
     }
     return found.measure(numbers, f"{len(ours)} rows; {support} ({model}) moves most")
+
+
+def released_differences(rows: Table) -> Measured:
+    """Return by row how much better or worse each network of the paper's length is than the authors' of its seed."""
+    networks = [row for row in rows_at(rows, "full").rows() if (row["support"], row["model"]) in RELEASED]
+    if not networks:
+        raise MissingRowsError(f"needs networks trained for {LENGTHS['full']['steps']:,} steps")
+    found = {
+        f"{row['support']} ({row['model']}), seed {row['seed']}": row["r2 all"]
+        - RELEASED[row["support"], row["model"]][int(row["seed"])]
+        for row in networks
+    }
+    return Measured({"R2 less the released": found}, several(len(found), "network"), note=scale_in_words("full"))
 
 
 def error_growth(rows: Table) -> Measured:

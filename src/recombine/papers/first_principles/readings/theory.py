@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from recombine.papers.measured import Measured
+from dataclasses import replace
+
+from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.seeds import estimate
 from recombine.tables.table import Table
+
+#: Training points from which the authors' plots show nothing learned.
+FEW = 4
+#: Steps at which the authors' plots end.
+PLOTTED = 112_640
 
 
 def refit_agreement(rows: Table) -> Measured:
@@ -46,21 +53,47 @@ def start_errors(rows: Table) -> Measured:
 
 
 def simulated_scores(rows: Table) -> Measured:
-    """Return by support the worst R2 of blockwise networks, and the best or worst of plain ones."""
-    scores = {name: (part["blockwise"], part["plain"]) for name, part in rows.by("support").items()}
+    """Return by support the worst R2 of blockwise networks, and the best or worst of plain ones, at the end."""
+    most = _longest(rows)
+    most = most.only(samples=int(most["samples"].max()))
+    scores = {name: (part["blockwise"], part["plain"]) for name, part in most.by("support").items()}
     numbers = {
         "blockwise, worst from planes": scores["orthogonal"][0].min(),
         "blockwise, worst from the diagonal": scores["diagonal"][0].min(),
         "plain, best from the diagonal": scores["diagonal"][1].max(),
         "plain, worst from everything": scores["random"][1].min(),
     }
-    return Measured(numbers, f"{len(rows.by('seed'))} generators, {rows['samples'].max():,} training points")
+    return Measured(numbers, f"{_generators(rows)}, {most['samples'][0]:,} training points, {_steps(rows)}")
 
 
 def plain_scores_from_planes(rows: Table) -> Measured:
-    """Return the mean R2 of plain networks trained on planes, by the range of latents."""
-    planes = rows.only(support="orthogonal").by("low")
-    numbers = {f"latents from {low:g} to 1": estimate(planes[low]["plain"], "planes") for low in sorted(planes)}
-    return Measured(
-        {"R2, plain": numbers}, f"{len(rows.by('seed'))} generators, Adam for {rows['steps'].max():,} steps"
-    )
+    """Return the mean R2 of plain networks trained on the most points of planes, at the end, and how it rose."""
+    planes = rows.only(support="orthogonal", samples=int(rows["samples"].max())).by("steps")
+    early, late = (planes[steps]["plain"] for steps in sorted(planes)[-2:])
+    numbers = {"R2, plain": estimate(late, "planes"), "rise in the second half": estimate(late - early, "planes")}
+    measured = Measured(numbers, f"{_generators(rows)}, {_steps(rows)}")
+    if rows["steps"].max() == PLOTTED:
+        return measured
+    return replace(measured, stands_in=f"{_steps(rows)} at a higher rate stand in, so only the direction is judged")
+
+
+def scores_by_size(rows: Table) -> Measured:
+    """Return the best R2 of training sets of up to four points, over supports, models and seeds."""
+    end = _longest(rows)
+    few = end.where(end["samples"] <= FEW)
+    if not len(few):
+        raise MissingRowsError(f"needs training sets of at most {FEW} points")
+    best = max(few["blockwise"].max(), few["plain"].max())
+    return Measured({"best R2 of four points or fewer": best}, f"{_generators(rows)}, {_steps(rows)}")
+
+
+def _longest(rows: Table) -> Table:
+    return rows.only(steps=int(rows["steps"].max()))
+
+
+def _generators(rows: Table) -> str:
+    return f"{len(rows.by('seed'))} generators"
+
+
+def _steps(rows: Table) -> str:
+    return f"{rows['steps'].max():,} steps"
