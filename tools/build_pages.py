@@ -60,19 +60,20 @@ def with_table(readme: str, record: Mapping[str, Recorded]) -> str:
 def row(paper: Paper, record: Mapping[str, Recorded], news: Mapping[str, str]) -> list[str]:
     """Return the cells of a paper."""
     known = {claim.id: record[claim.id] for claim in paper.claims if claim.id in record}
-    own = tally_by_whose((one.says, one.standing) for one in known.values() if one.says != "ours")
-    ours = [one.standing for one in known.values() if one.says == "ours"]
+    own = tally_by_whose((one.says, one.standing, one.exploratory) for one in known.values() if one.says != "ours")
+    ours = [(one.standing, one.exploratory) for one in known.values() if one.says == "ours"]
     link = f"[`{paper.name}`](docs/papers/{paper.name}.md)"
     added = f"{len(ours)}: {tally(ours)}" if ours else "none"
     return [link, own.replace(". ", "<br>"), added, extent(paper, known), news.get(paper.name, "")]
 
 
 def extent(paper: Paper, known: Mapping[str, Recorded]) -> str:
-    """Return in a phrase how much of a paper's experiments was run at its size."""
+    """Return in a phrase how much of the paper was run, where its own grid is known, and how much of ours."""
     runs = {claim.reads: known[claim.id] for claim in paper.claims if claim.id in known}
     large = [one.units for one in runs.values() if one.scale == "full"]
     parts = [units for units in large if units[0] < units[1]]
-    words = [f"{len(large) - len(parts)} of {len(runs)} experiments"]
+    words = [*dict.fromkeys(one.of_paper for one in runs.values() if one.of_paper)]
+    words.append(f"{len(large) - len(parts)} of {len(runs)} experiments as planned")
     if parts:
         ran, planned = (sum(place) for place in zip(*parts, strict=True))
         words.append(f"{len(parts)} in part ({ran} of {planned} units)")

@@ -26,7 +26,7 @@ from recombine.papers.bounds import (
     by_scale,
 )
 from recombine.papers.claims import SAYS
-from recombine.papers.measured import Measured, MissingRowsError
+from recombine.papers.measured import Measured, MissingRowsError, Size
 from recombine.papers.record import load_record, record_of
 from recombine.papers.results import Evidence, Provenance, load_all_evidence
 from recombine.papers.seeds import Interval
@@ -111,7 +111,9 @@ def test_what_cannot_be_compared_is_shown_and_not_judged() -> None:
 
 
 def test_tallies_keep_the_papers_statements_apart_from_ours() -> None:
-    stand = [(says, verdict) for says in SAYS for verdict in Standing if (says, verdict) != ("ours", "contradicts")]
+    stand = [
+        (says, verdict, False) for says in SAYS for verdict in Standing if (says, verdict) != ("ours", "contradicts")
+    ]
     assert tally_by_whose(reversed(stand)) == ". ".join(
         [
             "5 statements of the paper: 1 holds, 1 fails, 1 contradicted, 1 not comparable, 1 not run",
@@ -120,7 +122,24 @@ def test_tallies_keep_the_papers_statements_apart_from_ours() -> None:
             "4 of ours: 1 holds, 1 fails, 1 not comparable, 1 not run",
         ]
     )
-    assert tally_by_whose([("ours", Standing.HOLDS)] * 2) == "2 of ours: 2 hold"
+    assert tally_by_whose([("ours", Standing.HOLDS, False)] * 2) == "2 of ours: 2 hold"
+
+
+def test_tallies_say_what_was_written_after_seeing_the_data() -> None:
+    told = "written after seeing the data"
+    tests, late = [("paper", Standing.HOLDS, False)] * 2, [("paper", Standing.HOLDS, True)] * 3
+    assert tally_by_whose(tests + late) == f"5 statements of the paper: 5 hold (3 {told})"
+    assert tally_by_whose(late) == f"3 statements of the paper: 3 hold ({told})"
+    failed = [("paper", Standing.FAILS, True), *tests]
+    assert tally_by_whose(failed) == f"3 statements of the paper: 2 hold, 1 fails ({told})"
+
+
+def test_how_much_the_paper_ran_is_said_of_the_large_grid_alone() -> None:
+    claim = Claim("1", "", "paper", "", "fits", lambda rows: Measured({"n": len(rows)}), {"n": Above(0)})
+    claim = replace(claim, size=Size(60, "networks", len))
+    for scale, words in (("quick", "all of the small grid"), ("full", "2 of the paper's 60 networks")):
+        story = msgspec.structs.replace(STORY, scale=scale)
+        assert claim.judge({"fits": Evidence(Table({"x": [1, 2]}), story)}).extent == words
 
 
 def test_published_numbers_are_not_asked_of_what_stood_in() -> None:
@@ -278,5 +297,6 @@ class TestEveryPaper:
             assert experiment.units("quick") or name.startswith("authors")
             experiment.require_importable()
 
-    def test_every_experiment_is_read_by_a_claim(self, paper: Paper) -> None:
-        assert set(paper.by_name) <= {claim.reads for claim in paper.claims}
+    def test_every_experiment_is_read_by_a_claim_or_drawn(self, paper: Paper) -> None:
+        drawn = {name for plot in paper.figures for name in plot.experiments}
+        assert set(paper.by_name) <= {claim.reads for claim in paper.claims} | drawn

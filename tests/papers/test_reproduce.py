@@ -247,6 +247,18 @@ class TestCommands:
         code, text = run(*words, str(target))
         assert (code, "on record" in text, "✗ fails" in text) == (0, False, True)
 
+    def test_a_verdict_whose_results_are_gone_counts_as_changed(self, folder: Path, tmp_path: Path) -> None:
+        words = ("reproduce", "kernel-theory", "--from-results", "--only", "12,24", "--results", str(tmp_path))
+        shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+        save_record(tmp_path, record_of(PAPER, folder))
+        assert run(*words)[0] == 0
+        for path in tmp_path.rglob("by-depth-quick.*"):
+            path.unlink()
+        code, text = run(*words)
+        assert code == 1
+        told = "kernel-theory/12: holds on record by results of scale quick, which are not there now"
+        assert re.findall(r"^recombine: (.*)$", text, re.MULTILINE) == [told]
+
     def test_a_changed_verdict_is_named_though_it_is_saved(self, folder: Path, tmp_path: Path) -> None:
         save_record(tmp_path, {**record_of(PAPER, folder), "kernel-theory/12": UNLIKE})
         how = ("--only", "12", "--executor", "inline", "--save", "--results", str(tmp_path))
@@ -264,7 +276,7 @@ class TestCommands:
         assert [(entry["paper"], entry["number"]) for entry in entries] == [
             (claim.paper, claim.number) for claim in claims
         ]
-        written = {"reads": "experiment", "figure": "figures", "expect": "bounds"}
+        written = {"reads": "experiment", "figure": "figures", "expect": "bounds", "size": "of_paper"}
         judging = {"measure", "published", "contradicted"}
         told = {written.get(one.name, one.name) for one in fields(Claim) if one.name not in judging}
         for entry, claim in zip(entries, claims, strict=True):

@@ -67,7 +67,9 @@ def claims_on_screen(state: Reproduction) -> str:
         console.print()
         for line in remarks(state):
             console.print(line, markup=False)
-        told = tally_by_whose((claim.says, state.outcomes[claim.id].verdict) for claim in state.claims)
+        told = tally_by_whose(
+            (claim.says, state.outcomes[claim.id].verdict, claim.exploratory) for claim in state.claims
+        )
         console.print(f"{told}.", markup=False)
         if words := legend(state):
             console.print(words, markup=False)

@@ -109,7 +109,7 @@ def reproduce_command(
         say(f"report written to {html.resolve()}\n")
     if figures is not None:
         say(_draw(state, figures) + "\n")
-    changed = changed_verdicts(state, record)
+    changed = changed_verdicts(state, record, stored=from_results and scale is None)
     for name, words in changed.items():
         print(f"recombine: {name}: {words}", file=sys.stderr)
     raise typer.Exit(1 if changed else 0)

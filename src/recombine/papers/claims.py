@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from recombine.errors import InputError, RecombineError, listing
 from recombine.papers.bounds import Bound, ByScale
-from recombine.papers.measured import Measured, MissingRowsError
+from recombine.papers.measured import Measured, MissingRowsError, Size
 from recombine.papers.standing import Outcome, Part, Standing
 from recombine.papers.values import text_of
 from recombine.tables.table import Table
@@ -66,6 +66,8 @@ class Claim:
         Under which heading of the page it stands.
     figure : str or tuple of str
         Names of the figures that show it.
+    size : Size, optional
+        How much the paper ran of the experiment, where that is known.
     paper : str
         Short name of the paper.
 
@@ -98,6 +100,7 @@ class Claim:
     risk: str = ""
     theme: str = ""
     figure: str | tuple[str, ...] = ()
+    size: Size | None = None
     paper: str = ""
 
     def __post_init__(self) -> None:
@@ -212,7 +215,9 @@ class Claim:
             if not evidence.provenance.planned:
                 raise
             outcome = Outcome.not_run(f"the units of {self.reads!r} that were run do not decide it")
-        return replace(outcome, scale=evidence.scale, extent=evidence.extent)
+        large = evidence.scale != "quick"
+        extent = self.size.said(evidence.table) if self.size and large else evidence.extent
+        return replace(outcome, scale=evidence.scale, extent=extent)
 
 
 def _joined(between: str, *texts: str) -> str:

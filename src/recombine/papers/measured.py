@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,26 @@ from recombine.tables.table import Table
 
 #: Where small networks on the bundled digits were trained instead of the paper's.
 DIGITS = "8x8 digits and small networks stand in, so only the direction is judged"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much the paper itself ran, and how many of our rows are of its size.
+
+    Examples
+    --------
+    >>> networks = Size(60, "networks", lambda rows: int((rows["steps"] == 392_000).sum()))
+    >>> networks.said(Table({"steps": [3300, 392_000]}))
+    "1 of the paper's 60 networks"
+    """
+
+    many: int
+    of: str
+    count: Callable[[Table], int]
+
+    def said(self, rows: Table) -> str:
+        """Return in words how much of what the paper ran is in some rows."""
+        return f"{self.count(rows)} of the paper's {self.many:,} {self.of}"
 
 
 class MissingRowsError(Exception):

@@ -35,6 +35,12 @@ class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         The numbers behind the verdict.
     units : list of int
         How many units of the experiment's grid were run, and how many it has.
+    asked : str
+        The bounds that judged, at the scale that was run.
+    of_paper : str
+        How much of what the paper ran that is, in words, where it is known.
+    exploratory : bool
+        Whether the claim was written after seeing the data.
     """
 
     verdict: str
@@ -43,6 +49,9 @@ class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     quick: str
     measured: str
     units: list[int]
+    asked: str = ""
+    of_paper: str = ""
+    exploratory: bool = False
 
     @property
     def standing(self) -> Standing:
@@ -67,16 +76,20 @@ def record_of(paper: Paper, folder: Path) -> Record:
         ran = len(told.provenance.settings) if told else 0
         planned = (told.provenance.planned or ran) if told else len(paper.by_name[claim.reads].units("full"))
         small = claim.judge(quick).verdict.value
+        asked = "; ".join(f"{part.name} {part.bound}" for part in outcome.parts if part.bound)
+        of_paper = claim.size.said(told.table) if claim.size and told and told.scale != "quick" else ""
         found[claim.id] = Recorded(
-            outcome.verdict.value, claim.says, outcome.scale, small, outcome.value, [ran, planned]
+            *(outcome.verdict.value, claim.says, outcome.scale, small, outcome.value, [ran, planned]),
+            *(asked, of_paper, claim.exploratory),
         )
     return found
 
 
-def changed_verdicts(state: Reproduction, record: Mapping[str, Recorded]) -> dict[str, str]:
+def changed_verdicts(state: Reproduction, record: Mapping[str, Recorded], *, stored: bool = False) -> dict[str, str]:
     """Return the claims whose verdict is not the recorded one, each with both in words.
 
-    Claims that have no record, or that this run did not decide, are left out.
+    Claims that have no record are left out, and those that this run did not decide; of ``stored`` results a verdict
+    that vanished, or that rests on a smaller scale than the recorded one, counts as well.
 
     Examples
     --------
@@ -87,7 +100,12 @@ def changed_verdicts(state: Reproduction, record: Mapping[str, Recorded]) -> dic
     found = {}
     for claim in state.claims:
         outcome, known = state.outcomes[claim.id], record.get(claim.id)
-        if known is None or outcome.verdict is Standing.NOT_RUN:
+        if known is None:
+            continue
+        if stored and known.scale != outcome.scale:
+            found[claim.id] = f"{known.verdict} on record by results of scale {known.scale}, which are not there now"
+            continue
+        if outcome.verdict is Standing.NOT_RUN and not stored:
             continue
         before = known.quick if state.results[claim.reads].scale == "quick" != known.scale else known.verdict
         if before != outcome.verdict.value:

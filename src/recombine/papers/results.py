@@ -80,9 +80,9 @@ class Evidence:
 
     @property
     def extent(self) -> str:
-        """How much was run, in words."""
+        """How much of what we planned was run, in words."""
         planned, ran = self.provenance.planned, len(self.provenance.settings)
-        whose = "the small grid" if self.scale == "quick" else "the paper's grid"
+        whose = "the small grid" if self.scale == "quick" else "our full grid"
         return f"{ran} of {planned} units of {whose}" if planned else f"all of {whose}"
 
 
@@ -377,4 +377,5 @@ def _read(path: Path, connection: DuckDBPyConnection | None = None) -> Table:
     try:
         return load_table(path, connection)
     except duckdb.Error as error:
-        raise RecombineError(f"{path} cannot be read ({error}); run the experiment again") from error
+        reason = str(error).split("\n", 1)[0]  # what follows is the query
+        raise RecombineError(f"{path} cannot be read ({reason}); run the experiment again") from error

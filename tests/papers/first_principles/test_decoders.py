@@ -65,8 +65,8 @@ def good(scale: str) -> Rows:
 def test_claims_hold_for_what_the_paper_reports(number):
     outcome = judge(number, good("full"))
     assert outcome.verdict is Standing.HOLDS, outcome
-    assert outcome.detail.startswith("6 seeds" if number == "9b" else "3 to 6 seeds" if number == "10" else "3 seeds")
-    assert outcome.value.endswith("(full: 392,000 steps)")
+    seeds = "6 seeds" if number == "9b" else "3 to 6 seeds" if number == "10" else "3 seeds"
+    assert outcome.value.endswith(f"(full: 392,000 steps, {seeds})")
 
 
 SPOILT = [
@@ -100,10 +100,10 @@ def test_claims_fail_when_their_number_is_off(number, place, change):
 
 
 def test_the_value_says_how_long_was_trained():
-    assert judge("1", good("full") + good("short")).value.endswith("(full: 392,000 steps)")
+    assert judge("1", good("full") + good("short")).value.endswith("(full: 392,000 steps, 3 seeds)")
     short = judge("1", good("short"))
     assert short.value.endswith("(direction only)")
-    assert "short: 3,300 steps stand in" in short.detail
+    assert "short: 3,300 steps, 3 seeds, stand in" in short.detail
     assert judge("2", good("short")).value.endswith("(short: 3,300 steps)")
     assert judge("2", good("tiny")).value.endswith("(tiny: on blobs)")
 

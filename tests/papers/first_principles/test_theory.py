@@ -123,18 +123,22 @@ def test_visibility_falls_with_the_width() -> None:
 
 def test_the_generator_keeps_slots_apart() -> None:
     render = Generator(5, np.random.default_rng(0))
-    latents = latent_support("random", -1.0).sample(3)
+    latents = latent_support("random").sample(3)
     moved = latents.copy()
     moved[:, 2] += 0.1
     changed = np.abs(render(moved) - render(latents)).max(axis=(0, 2)) > 0
     assert changed.tolist() == [False, False, True, False]
-    assert latent_support("orthogonal", -1.0).contains(latent_support("orthogonal", -1.0).sample(50)).all()
+    assert latent_support("orthogonal").contains(latent_support("orthogonal").sample(50)).all()
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 def test_the_simulation_tells_the_models_apart() -> None:
-    setting = {"low": -1.0, "samples": 512, "steps": 150, "candidates": 20, "seeds": [0]}
+    setting = {"sizes": [1, 512], "steps": 600, "recorded": [300, 600], "rate": 0.1, "batch": 32}
+    setting |= {"candidates": 20, "seeds": [0]}
     rows = BY_NAME["simulation"].function(Unit("simulation", 1, setting))
-    diagonal = next(row for row in rows if row["support"] == "diagonal")  # type: ignore[union-attr]
-    assert diagonal["blockwise"] > 0.9
-    assert diagonal["plain"] < 0.5
+    found = {(row["support"], row["samples"], row["steps"]): row for row in rows}  # type: ignore[union-attr]
+    assert len(found) == len(rows) == 3 * 2 * 2  # type: ignore[arg-type]
+    diagonal = found["diagonal", 512, 600]
+    assert diagonal["blockwise"] > 0.9 > 0.5 > diagonal["plain"]
+    assert diagonal["blockwise"] > found["diagonal", 512, 300]["blockwise"]
+    assert max(found["random", 1, 600][model] for model in ("blockwise", "plain")) < 0.1

@@ -116,7 +116,7 @@ def test_every_number_of_samples_that_fits_is_written(name: str) -> None:
 def test_captions_say_how_much_was_run_of_networks_as_well() -> None:
     results = {**made_up(), "nested": evidence("nested", "quick", made_up()["nested"].table)}
     caption = PaperFigure(figure("nested").plot, results).caption
-    assert "Run: nested all of the small grid, nested-networks all of the paper's grid." in caption
+    assert "Run: nested all of the small grid, nested-networks all of our full grid." in caption
 
 
 def test_the_page_spells_out_every_abbreviation_before_the_first_claim() -> None:

@@ -146,7 +146,7 @@ class TestHoles:
     def test_they_are_filled_by_results(self, paged: Callable[[str], str]) -> None:
         text = '{{ n("12", "wrong under squared loss") }} wrong, {{ n("12", "margin at depth 1, squared") }}: '
         text += '{{ verdict("12") }}. {{ tally }}.'
-        told = tally_by_whose([(PAPER.claim("12").says, Standing.HOLDS)])
+        told = tally_by_whose([(PAPER.claim("12").says, Standing.HOLDS, PAPER.claim("12").exploratory)])
         assert paged(text) == f"0 wrong, 0.795: holds. {told}."
 
     @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ class TestSomeClaims:
         title, citation, tally = text.split("\n\n")[:3]
         assert title == f"# {PAPER.title}"
         assert f"2 of the {len(PAPER.claims)} claims" in citation
-        assert tally == f"**{tally_by_whose((claim.says, Standing.HOLDS) for claim in some)}.**"
+        assert tally == f"**{tally_by_whose((claim.says, Standing.HOLDS, claim.exploratory) for claim in some)}.**"
 
     def test_a_figure_stands_once_with_the_first_claim_that_names_it(self, judged: dict[str, Reproduction]) -> None:
         results = judged[PAPER.name].results

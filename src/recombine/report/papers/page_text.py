@@ -20,7 +20,7 @@ from recombine.papers.paper import Plot
 from recombine.papers.reproduce import Reproduction
 from recombine.papers.standing import Standing
 from recombine.report.papers.figure import PaperFigure
-from recombine.report.papers.terminal import tally_by_whose
+from recombine.report.papers.terminal import AFTER, tally_by_whose
 
 #: Verdicts that come before all others, in this order.
 FIRST = (Standing.CONTRADICTS, Standing.FAILS, Standing.NOT_COMPARABLE)
@@ -123,7 +123,7 @@ class _Page:
     @property
     def tally(self) -> str:
         """How many claims stand where, by whose they are."""
-        return tally_by_whose((claim.says, self._verdict(claim)) for claim in self.state.claims)
+        return tally_by_whose((claim.says, self._verdict(claim), claim.exploratory) for claim in self.state.claims)
 
     def statements(self, *, figures: bool = False) -> str:
         """The paper's statements by theme, those that did not come out on top, then ours.
@@ -176,7 +176,8 @@ class _Page:
         lines = [_cell(line) for line in [str(part) for part in outcome.parts] or [asked] if line]
         measured = "<br>".join([*lines, *([f"*{_cell(outcome.run)}*"] if outcome.run else [])])
         word = f"{outcome.verdict.symbol} {outcome.verdict.value}"
-        return f"| **{claim.number}** {_cell(claim.statement)} | {measured} | {word} |"
+        whose = ", ".join([claim.says, *([AFTER] if claim.exploratory else [])])
+        return f"| **{claim.number}** {_cell(claim.statement)} *({whose})* | {measured} | {word} |"
 
     def _note(self, claim: Claim) -> str:
         detail = _cell(self.state.outcomes[claim.id].detail.removesuffix("."))

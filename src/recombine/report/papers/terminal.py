@@ -41,6 +41,8 @@ WHOSE = {
     "ours": ("of ours", "of ours"),
 }
 
+#: Of claims that are no tests.
+AFTER = "written after seeing the data"
 #: What is counted where a grid was run in part.
 UNIT = "a part of an experiment that is run and stored by itself"
 
@@ -64,7 +66,8 @@ def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool =
         outcome = outcomes[claim.id]
         word = "running ..." if claim.reads == running else verdict_text(outcome.verdict)
         cells = (outcome.value,) if brief else (claim.statement, "\n".join(beside_bounds(claim, outcome)))
-        grid.add_row(claim.number, *(escape(cell) for cell in cells), word, outcome.run)
+        run = "; ".join(text for text in (outcome.run, AFTER if claim.exploratory else "") if text)
+        grid.add_row(claim.number, *(escape(cell) for cell in cells), word, run)
     return grid
 
 
@@ -94,31 +97,37 @@ def verdict_text(verdict: Standing) -> str:
     return f"[{style}]{verdict.symbol} {verdict.value}[/{style}]"
 
 
-def tally_by_whose(standings: Iterable[tuple[str, Standing]]) -> str:
+def tally_by_whose(claims: Iterable[tuple[str, Standing, bool]]) -> str:
     """Return how many claims stand where, the paper's own first and ours apart.
+
+    Parameters
+    ----------
+    claims : iterable of (str, Standing, bool)
+        Whose a claim is, where it stands, and whether it was written after seeing the data: such a one is no test.
 
     Examples
     --------
-    >>> tally_by_whose([("ours", Standing.FAILS), ("paper", Standing.HOLDS), ("paper", Standing.HOLDS)])
-    '2 statements of the paper: 2 hold. 1 of ours: 1 fails'
+    >>> tally_by_whose([("ours", Standing.FAILS, False), ("paper", Standing.HOLDS, True)])
+    '1 statement of the paper: 1 holds (written after seeing the data). 1 of ours: 1 fails'
     """
-    listed, texts = list(standings), []
+    listed, texts = list(claims), []
     for says, names in WHOSE.items():
-        own = [standing for whose, standing in listed if whose == says]
+        own = [(standing, after) for whose, standing, after in listed if whose == says]
         if own:
             texts.append(f"{len(own)} {names[len(own) != 1]}: {tally(own)}")
     return ". ".join(texts)
 
 
-def tally(standings: Iterable[Standing]) -> str:
-    """Return how many claims stand where.
+def tally(claims: Iterable[tuple[Standing, bool]]) -> str:
+    """Return how many claims stand where, and how many of these were written after seeing the data.
 
     Examples
     --------
-    >>> tally([Standing.HOLDS, Standing.NOT_RUN, Standing.HOLDS])
-    '2 hold, 1 not run'
+    >>> tally([(Standing.HOLDS, False), (Standing.NOT_RUN, False), (Standing.HOLDS, True)])
+    '2 hold (1 written after seeing the data), 1 not run'
     """
-    counts = Counter(standings)
+    listed = list(claims)
+    counts, late = (Counter(kind for kind, after in listed if after or every) for every in (True, False))
     words = {
         Standing.HOLDS: ("holds", "hold"),
         Standing.FAILS: ("fails", "fail"),
@@ -126,7 +135,13 @@ def tally(standings: Iterable[Standing]) -> str:
         Standing.NOT_COMPARABLE: ("not comparable", "not comparable"),
         Standing.NOT_RUN: ("not run", "not run"),
     }
-    return ", ".join(f"{counts[kind]} {words[kind][counts[kind] != 1]}" for kind in Standing if counts[kind])
+    told = {
+        kind: "" if not late[kind] else f" ({f'{late[kind]} ' if late[kind] < counts[kind] else ''}{AFTER})"
+        for kind in counts
+    }
+    return ", ".join(
+        f"{counts[kind]} {words[kind][counts[kind] != 1]}{told[kind]}" for kind in Standing if counts[kind]
+    )
 
 
 def remarks(state: Reproduction) -> list[str]:
@@ -169,7 +184,7 @@ def paper_lines(paper: Paper, record: Mapping[str, Recorded] | None) -> list[str
     lines = [f"{paper.name}  {paper.title}", f"  {paper.citation}"]
     if not own:
         return [*lines, f"  {len(paper.claims)} claims"]
-    told = tally_by_whose((one.says, one.standing) for one in own.values())
+    told = tally_by_whose((one.says, one.standing, one.exploratory) for one in own.values())
     return [*lines, *(f"  {text}" for text in told.split(". "))]
 
 
@@ -199,6 +214,7 @@ def claim_entries(paper: Paper, record: Mapping[str, Recorded]) -> list[dict[str
                 "quick_verdict": known.quick if known else Standing.NOT_RUN.value,
                 "measured": known.measured if known else "",
                 "bounds": claim.expected,
+                "judged_by": known.asked if known else "",
                 "means": claim.means,
                 "incomparable": claim.incomparable,
                 "exploratory": claim.exploratory,
@@ -209,6 +225,7 @@ def claim_entries(paper: Paper, record: Mapping[str, Recorded]) -> list[dict[str
                 "scale": known.scale if known else "",
                 "units_run": ran,
                 "units_planned": planned,
+                "of_paper": known.of_paper if known else "",
             }
         )
     return entries

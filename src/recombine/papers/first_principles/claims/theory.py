@@ -5,9 +5,11 @@ from __future__ import annotations
 from recombine.papers.bounds import Above, AtLeast, AtMost, Below, Between, Is, Near
 from recombine.papers.claims import Claim
 from recombine.papers.first_principles.readings import ranks, theory
+from recombine.papers.measured import Size
 
 CONDITIONS = "The conditions of the theorem"
 STACKED = "Reading latents off stacked observations"
+SIZES = Size(13, "sizes of training set", theory.training_sets)
 
 CLAIMS = (
     Claim(
@@ -125,6 +127,7 @@ CLAIMS = (
         },
         theme=STACKED,
         figure="simulation",
+        size=SIZES,
         moved="asked before was 0.99 of blockwise networks and below 0.3 of plain ones, from a run of ours; now what "
         "the plots show",
         risk="The plots show one generator, and leave its numbers to be read off.",
@@ -140,6 +143,7 @@ CLAIMS = (
         expect={"rise in the second half": Above(0)},
         theme=STACKED,
         figure="simulation",
+        size=SIZES,
         risk="0.3 to 0.55 is what several sizes of training set reach with one generator.",
     ),
     Claim(
@@ -152,5 +156,6 @@ CLAIMS = (
         expect={"best R2 of four points or fewer": AtMost(0.5)},
         theme=STACKED,
         figure="simulation",
+        size=SIZES,
     ),
 )

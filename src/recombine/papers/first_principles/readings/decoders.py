@@ -80,7 +80,7 @@ def random_scores(rows: Table) -> Measured:
     measured = found.measure({"R2, compositional": ours, "R2, monolithic": plain}, _published(found))
     if found.scale == "full":
         return measured
-    return replace(measured, stands_in=f"{scale_in_words(found.scale)} stand in, so only the direction is judged")
+    return replace(measured, stands_in=f"{measured.note}, stand in, so only the direction is judged")
 
 
 def plane_scores(rows: Table) -> Measured:
@@ -254,6 +254,11 @@ def row_order(rows: Table) -> Measured:
         "places by which a row moves at most": int(moved.max()),
     }
     return found.measure(numbers, f"{len(ours)} rows; {support} ({model}) moves most")
+
+
+def networks_of_its_length(rows: Table) -> int:
+    """Return how many networks of the table were trained as long as the paper's."""
+    return len(rows_at(rows, "full"))
 
 
 def released_differences(rows: Table) -> Measured:

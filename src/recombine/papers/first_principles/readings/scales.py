@@ -102,7 +102,9 @@ class DecoderRows:
         for case, count in counts.items():
             if gone := count - len(living_rows(self.of(case))):
                 told.append(f"{_named(case)}: {gone} of {count} seeds collapsed, means leave them out")
-        return Measured(numbers, "; ".join([*told, detail]), scale=self.scale, note=scale_in_words(self.scale))
+        return Measured(
+            numbers, "; ".join([*told[1:], detail]), scale=self.scale, note=f"{scale_in_words(self.scale)}, {told[0]}"
+        )
 
 
 def _named(case: Case) -> str:

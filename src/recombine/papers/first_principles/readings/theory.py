@@ -87,6 +87,11 @@ def scores_by_size(rows: Table) -> Measured:
     return Measured({"best R2 of four points or fewer": best}, f"{_generators(rows)}, {_steps(rows)}")
 
 
+def training_sets(rows: Table) -> int:
+    """Return how many sizes of training set there are."""
+    return len(rows.by("samples"))
+
+
 def _longest(rows: Table) -> Table:
     return rows.only(steps=int(rows["steps"].max()))
 
