@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "papers"
 #: Around the README's table of papers.
 BEGIN, END = "<!-- papers: written by tools/build_pages.py -->", "<!-- end of papers -->"
-HEAD = ("paper", "its statements", "ours", "run at its size", "what is new")
+HEAD = ("paper", "its statements", "ours", "how much was run", "what is new")
 
 
 def main(names: list[str]) -> None:

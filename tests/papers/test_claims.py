@@ -126,7 +126,7 @@ def test_tallies_keep_the_papers_statements_apart_from_ours() -> None:
 
 
 def test_tallies_say_what_was_written_after_seeing_the_data() -> None:
-    told = "written after seeing the data"
+    told = "written after the data"
     tests, late = [("paper", Standing.HOLDS, False)] * 2, [("paper", Standing.HOLDS, True)] * 3
     assert tally_by_whose(tests + late) == f"5 statements of the paper: 5 hold (3 {told})"
     assert tally_by_whose(late) == f"3 statements of the paper: 3 hold ({told})"

@@ -104,8 +104,8 @@ def test_the_value_says_how_long_was_trained():
     short = judge("1", good("short"))
     assert short.value.endswith("(direction only)")
     assert "short: 3,300 steps, 3 seeds, stand in" in short.detail
-    assert judge("2", good("short")).value.endswith("(short: 3,300 steps)")
-    assert judge("2", good("tiny")).value.endswith("(tiny: on blobs)")
+    assert judge("2", good("short")).value.endswith("(short: 3,300 steps, 3 seeds)")
+    assert judge("2", good("tiny")).value.endswith("(tiny: on blobs, 3 seeds)")
 
 
 def test_collapsed_seeds_are_counted():

@@ -42,7 +42,7 @@ WHOSE = {
 }
 
 #: Of claims that are no tests.
-AFTER = "written after seeing the data"
+AFTER = "written after the data"
 #: What is counted where a grid was run in part.
 UNIT = "a part of an experiment that is run and stored by itself"
 
@@ -108,7 +108,7 @@ def tally_by_whose(claims: Iterable[tuple[str, Standing, bool]]) -> str:
     Examples
     --------
     >>> tally_by_whose([("ours", Standing.FAILS, False), ("paper", Standing.HOLDS, True)])
-    '1 statement of the paper: 1 holds (written after seeing the data). 1 of ours: 1 fails'
+    '1 statement of the paper: 1 holds (written after the data). 1 of ours: 1 fails'
     """
     listed, texts = list(claims), []
     for says, names in WHOSE.items():
@@ -124,7 +124,7 @@ def tally(claims: Iterable[tuple[Standing, bool]]) -> str:
     Examples
     --------
     >>> tally([(Standing.HOLDS, False), (Standing.NOT_RUN, False), (Standing.HOLDS, True)])
-    '2 hold (1 written after seeing the data), 1 not run'
+    '2 hold (1 written after the data), 1 not run'
     """
     listed = list(claims)
     counts, late = (Counter(kind for kind, after in listed if after or every) for every in (True, False))
