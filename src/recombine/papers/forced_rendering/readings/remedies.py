@@ -91,6 +91,8 @@ def peaks_with_penalties(rows: Table) -> Measured:
         "lowest of these": min(learned["unseen peaks"], default=NAN),
         "share with both that learned the donut": len(learned) / len(both) if len(both) else NAN,
         "peaks, both, all networks": row_mean(both, "unseen peaks"),
+        "components, no penalty": row_mean(rows, "rank", penalty="none"),
+        "components, both": row_mean(both, "rank"),
     }
     error = text_of(means_of(rows.by("penalty"), "relative error"), decimals=2)
     single = text_of(sorted(both["unseen peaks"].tolist()), decimals=2)
