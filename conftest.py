@@ -14,6 +14,7 @@ NEED_TORCH = [
     "tests/papers/first_principles/test_decoders.py",
     "docs/networks.md",
     "docs/papers/first-principles.md",
+    "docs/papers/forced-rendering.md",
     "src/recombine/measures/outputs/sensitivity.py",
     "src/recombine/worlds/images/label_pairs.py",
     "src/recombine/worlds/images/noise.py",

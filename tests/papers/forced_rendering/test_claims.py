@@ -22,9 +22,8 @@ PAPER = find("forced-rendering")
 ROOT = Path(__file__).parents[3]
 #: Where claims stand that do not hold; "7b" and "15a" are ours.
 STANDINGS = {
-    "4b": Standing.CONTRADICTS,
+    "4b": Standing.NOT_COMPARABLE,
     "7b": Standing.FAILS,
-    "12a": Standing.FAILS,
     "15a": Standing.FAILS,
     "15b": Standing.NOT_COMPARABLE,
 }
@@ -69,8 +68,10 @@ def test_every_claim_says_whose_it_is_and_where_it_stands() -> None:
     assert "" not in themes
     assert 3 <= len(themes) <= 6
     for claim in PAPER.claims:
-        assert claim.source or claim.ours
-        assert not (claim.ours and STANDINGS.get(claim.number) is Standing.CONTRADICTS)
+        assert claim.source
+        assert claim.risk
+        if "files" in claim.says:
+            assert "qiyaoliang/DisentangledCompGen" in claim.source
 
 
 def _where(**values: Any) -> Mask:
@@ -96,16 +97,16 @@ BENT: dict[str, tuple[Mask, str, Callable[[Any], Any], Standing]] = {
     "2": (_where(model="cnn", code="one-hot"), "seen error", _add(2e-4), Standing.FAILS),
     "3": (_where(model="cnn", code="one-hot"), "correlation", _add(0.1), Standing.FAILS),
     "4a": (_where(model="cnn", code="positional"), "pasted", _add(-0.2), Standing.FAILS),
-    "4b": (_where(model="cnn"), "pasted", _set(0.5), Standing.HOLDS),
+    "4c": (_where(model="cnn", code="ramp", seed=0), "pasted", _set(0.5), Standing.FAILS),
     "5": (_where(model="cnn", code="one-hot"), "stand-in error", lambda values: 3 * values, Standing.FAILS),
-    "7a": (_where(last=True, stripes=0), "factorization", _add(-0.1), Standing.FAILS),
-    "7b": (_where(last=True, code="one-hot"), "volume ratio", _set(0.3), Standing.HOLDS),
+    "7a": (_where(stripes=0), "factorization", _add(-0.1), Standing.FAILS),
+    "7b": (_where(stripes=0, code="one-hot"), "volume ratio", _set(0.3), Standing.HOLDS),
     "8": (_where(layer=6, code="bump", stripes=0), "additive share", _add(0.05), Standing.FAILS),
     "9a": (_striped, "correlation", _add(-0.3), Standing.FAILS),
     "10": (_where(code="scaled-ramp"), "correlation", _add(0.25), Standing.FAILS),
     "9b": (_where(code="bump", stripes=0), "correlation", _add(0.1), Standing.FAILS),
     "11": (lambda table: table["margin"] > 0, "unseen peaks", _add(0.3), Standing.FAILS),
-    "12a": (_where(penalty="both", seed=0), "unseen peaks", _set(1.0), Standing.HOLDS),
+    "12a": (_where(penalty="both", seed=4), "unseen peaks", _set(0.5), Standing.FAILS),
     "12b": (_where(penalty="entropy"), "unseen peaks", _set(0.95), Standing.FAILS),
     "12c": (_where(penalty="variance"), "striped", _set(0.1), Standing.FAILS),
     "12d": (_where(penalty="both"), "unseen peaks", _set(0.3), Standing.FAILS),
@@ -138,15 +139,26 @@ def test_checks_turn_when_their_rows_do(results: dict[str, Evidence], number: st
 
 
 def test_every_check_is_bent() -> None:
-    # 15b is shown and not judged.
-    assert set(BENT) == {claim.number for claim in PAPER.claims} - {"15b"}
+    # These are shown and not judged.
+    assert set(BENT) == {claim.number for claim in PAPER.claims} - {"4b", "15b"}
 
 
 def test_f_is_compared_with_decoders_that_compose(results: dict[str, Evidence]) -> None:
-    rows = results["layers"].table
+    rows = results["stripes"].table
     control = _bend(rows, lambda table: table["stripes"] > 0, "factorization", _add(-0.05))
     for table in (control, rows.where(rows["stripes"] == 0)):
         assert PAPER.claim("7a").read(table).verdict is Standing.FAILS
+
+
+def test_one_set_of_networks_says_how_much_directions_and_kernels_tell(results: dict[str, Evidence]) -> None:
+    found = {
+        number: {part.name: part.value for part in PAPER.claim(number).judge(results).parts}
+        for number in ("7a", "7b", "25")
+    }
+    assert found["7a"]["same, all networks of claim 25"] == found["25"]["same by F"]
+    assert found["7b"]["same, all networks of claim 25"] == found["25"]["same by the area ratio"]
+    drawn = next(plot for plot in PAPER.figures if plot.name == "kernel")
+    assert "F_K 0.96, F 0.85, area ratio 0.32" in PaperFigure(drawn, results).alternative
 
 
 @pytest.mark.parametrize(
@@ -154,12 +166,20 @@ def test_f_is_compared_with_decoders_that_compose(results: dict[str, Evidence]) 
     [("pasted", 0.25), ("pasted seen", 0.05), ("stand-in error", 1e-3)],
     ids=["high", "more", "sum"],
 )
-def test_ramps_speak_against_the_statement_only_by_both_routes(
-    results: dict[str, Evidence], column: str, value: float
-) -> None:
+def test_ramps_do_not_paste_by_both_routes(results: dict[str, Evidence], column: str, value: float) -> None:
     ramps = lambda table: np.isin(table["code"], ("ramp", "scaled-ramp")) & (table["model"] == "cnn")  # noqa: E731
     table = _bend(results["donut"].table, ramps, column, _set(value))
-    assert PAPER.claim("4b").read(table).verdict is not Standing.CONTRADICTS
+    assert PAPER.claim("4c").read(table).verdict is Standing.FAILS
+
+
+def test_networks_that_did_not_learn_the_donut_are_counted_and_not_judged(results: dict[str, Evidence]) -> None:
+    rows, claim = results["low-rank"].table, PAPER.claim("12a")
+    outcome = claim.read(rows)
+    assert "4 of 5 networks with both" in outcome.detail
+    assert {part.name: part.value for part in outcome.parts}["peaks, both, all networks"] == "0.762"
+    # Judged with the others, the fifth pulls the mean below the bound; and most must have learned.
+    for chosen, error in ((_where(penalty="both"), 1e-5), (lambda table: table["seed"] < 3, 1e-2)):
+        assert claim.read(_bend(rows, chosen, "seen error", _set(error))).verdict is Standing.FAILS
 
 
 def test_no_ramp_network_of_any_depth_pastes(results: dict[str, Evidence]) -> None:
@@ -259,18 +279,19 @@ def test_claims_notice_when_they_are_wrong() -> None:
     failing = [row for code in codes for row in _decoder_rows(code=code, pasted=0.1 if "ramp" in code else 0.8)]
     failing = [{**row, "stand-in error": 3.9e-3} if "ramp" in row["code"] else row for row in failing]
     failing += _decoder_rows(model="mlp")
-    assert [judged(number, failing) for number in ("1", "2", "3", "4a", "4b", "5")] == [
+    assert [judged(number, failing) for number in ("1", "2", "3", "4a", "4b", "4c", "5")] == [
         Standing.HOLDS,
         Standing.HOLDS,
         Standing.HOLDS,
         Standing.HOLDS,
-        Standing.CONTRADICTS,
+        Standing.NOT_COMPARABLE,
+        Standing.HOLDS,
         Standing.HOLDS,
     ]
     composing = [{**row, "relative error": 0.01, "inner peaks": 1.0, "correlation": 0.99} for row in failing]
     assert judged("1", composing) is Standing.FAILS
     assert judged("3", composing) is Standing.FAILS
-    assert judged("4b", [{**row, "pasted": 0.8} for row in failing]) is Standing.HOLDS
+    assert judged("4c", [{**row, "pasted": 0.8} for row in failing]) is Standing.FAILS
     # Right images are like pasted ones to some degree, which is no pasting.
     assert judged("4a", [{**row, "pasted": 0.4} for row in failing]) is Standing.FAILS
     composing_pixels = _decoder_rows(model="pixel", code="bump", **{"unseen peaks": 1.0, "correlation": 0.9})
@@ -284,7 +305,7 @@ def test_claims_notice_when_they_are_wrong() -> None:
 def test_the_penalty_claim_needs_both_sides() -> None:
     def rows(entropy: float, variance: float, components: float = 1.0) -> list[dict[str, Any]]:
         peaks = {"none": 0.1, "entropy": entropy, "variance": variance, "both": 0.95}
-        about = {"side": 32, "relative error": 1.0, "striped": 0.5}
+        about = {"side": 32, "seen error": 1e-5, "relative error": 1.0, "striped": 0.5}
         return [
             {**about, "penalty": name, "seed": seed, "unseen peaks": value}
             | {"rank": components if name == "entropy" else 9.0}

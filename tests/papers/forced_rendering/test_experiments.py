@@ -188,7 +188,7 @@ def test_figures_are_drawn_from_rows(plain: dict[str, Any], striped: dict[str, A
         for bumps in (10, 50, 120)
     ]
     penalties = [
-        {"penalty": name, "seed": seed, "unseen peaks": 0.5, "rank": 3.0, "striped": 0.4, "side": 10}
+        {"penalty": name, "seed": seed, "unseen peaks": 0.5, "rank": 3.0, "striped": 0.4, "side": 10, "seen error": 0.1}
         for name in ("none", "entropy", "variance", "both")
         for seed in (0, 1)
     ]

@@ -132,3 +132,14 @@ def test_wider_holes_are_painted_worse() -> None:
         seen = BumpWorld(side=28, hole=hole).seen()
         found.append(correlations(additive_prediction(IMAGES, seen), IMAGES)[~seen].mean())
     assert found == sorted(found, reverse=True)
+
+
+def test_the_released_sum_of_seen_outputs_is_the_pasted_image() -> None:
+    # The released test of ramps sums all seen outputs of the column and of the row; every column and every row of the
+    # hole has as many seen places, so that the sum is the pasted image times that number.
+    rng = np.random.default_rng(0)
+    outputs = IMAGES + 0.1 * rng.standard_normal(IMAGES.shape)
+    pasted = pasted_outputs(outputs, SEEN)
+    for x, y in ((6, 22), (12, 15), (14, 14)):
+        summed = outputs[x][SEEN[x]].sum(axis=0) + outputs[:, y][SEEN[:, y]].sum(axis=0)
+        np.testing.assert_allclose(summed, 11 * pasted[x, y])

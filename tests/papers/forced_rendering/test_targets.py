@@ -189,7 +189,7 @@ def test_no_reading_mixes_targets() -> None:
         assert "trained on G" in claim.read(unsaid).detail
     for plot in PAPER.figures:
         if both.issuperset(plot.experiments):
-            alone = {name: one for name, one in results.items() if name in (*plot.experiments, *plot.optional)}
-            for name, one in alone.items():
-                alone[name] = type(one)(trained_on(one.table, INVERTED), one.provenance)
-            assert list(plot.table(alone).rows()) == list(plot.table(results).rows())
+            kept = {name: one for name, one in results.items() if name in (*plot.experiments, *plot.optional)}
+            for name, one in kept.items():
+                kept[name] = type(one)(trained_on(one.table, INVERTED), one.provenance)
+            assert list(plot.table(kept).rows()) == list(plot.table(results).rows())

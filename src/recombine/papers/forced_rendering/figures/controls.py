@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.papers.forced_rendering.figures.decoders import listed
-from recombine.papers.forced_rendering.figures.pictures import INK, SOFT, picture_of
+from recombine.papers.forced_rendering.figures.pictures import BLUE, INK, SOFT, picture_of
 from recombine.papers.forced_rendering.figures.published import PIXEL_MLPS, mark_published
 from recombine.papers.forced_rendering.figures.remedies import PENALTY_WORDS
 from recombine.papers.paper import Plot
@@ -91,9 +91,9 @@ def _draw_rotation(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.2, right=0.985, top=0.86, bottom=0.22)
     marks = {
-        "error to blend": ("s", SOFT, SOFT),
+        "error to blend": ("s", BLUE, BLUE),
         "error to truth": ("o", INK, INK),
-        "blend to truth": ("D", "none", SOFT),
+        "blend to truth": ("D", "none", BLUE),
     }
     heights = np.arange(len(table))[::-1]
     for name, (mark, face, edge) in marks.items():
@@ -141,7 +141,7 @@ FIGURES = (
         title="Where the low-rank network composes, each value owns a stripe",
         caption="One low-rank network per column, with the seed of the released notebook: the image that one x and one "
         "y of the hole own, each over its largest size (red and blue: its two signs), and what is painted where they "
-        "meet.",
+        "meet. Peaks of the released networks: 0.04 without a penalty, 1.00 with both.",
         experiments=("embeddings",),
         table=lambda results: results["embeddings"].table,
         draw=_draw_embeddings,
@@ -152,7 +152,8 @@ FIGURES = (
         "rotation",
         title="A decoder of angles blends the edges of a gap",
         caption="A digit rotated through all angles but a gap; mean and two standard errors over seeds. The blend is "
-        "the pixelwise mixture of the two images at the edges of the gap. No published number is at hand.",
+        "the pixelwise mixture of the two images at the edges of the gap. No number was released of the gap: the "
+        "notebooks record losses on angles outside it, and pictures.",
         experiments=("rotation",),
         table=_rotation_table,
         draw=_draw_rotation,
@@ -165,7 +166,7 @@ FIGURES = (
         "encoder",
         title="Encoders trained on the donut misread the hole",
         caption="Share of places read right from the image, by the code that is read; mean and two standard errors "
-        "over seeds. No published number is at hand.",
+        "over seeds. No number was released: the encoder scripts record none.",
         experiments=("encoder",),
         table=_encoder_table,
         draw=_draw_encoder,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.papers.forced_rendering.figures.pictures import INK, SOFT, TARGET, conditions
+from recombine.papers.forced_rendering.figures.pictures import BLUE, INK, SOFT, TARGET, conditions
 from recombine.papers.forced_rendering.figures.published import DEMO_ERRORS, mark_published
 from recombine.papers.forced_rendering.readings.decoders import MORE_DRAWS
 from recombine.papers.forced_rendering.readings.rows import one_target
@@ -84,8 +84,8 @@ def _codes_table(results: Mapping[str, Evidence]) -> Table:
 def _draw_codes(canvas: Canvas, table: Table) -> None:
     left, right = canvas.subplots(1, 2, sharey=True)
     canvas.subplots_adjust(left=0.2, right=0.985, top=0.84, bottom=0.14, wspace=0.08)
-    draw_rows(left, table, "pasted", SOFT, fmt="s", markerfacecolor=SOFT, label="with the pasted image")
-    draw_rows(left, table, "pasted seen", SOFT, fmt="D", markerfacecolor="none", label="same, on the donut")
+    draw_rows(left, table, "pasted", BLUE, fmt="s", markerfacecolor=BLUE, label="with the pasted image")
+    draw_rows(left, table, "pasted seen", BLUE, fmt="D", markerfacecolor="none", label="same, on the donut")
     draw_rows(left, table, "correlation", markerfacecolor=INK, label="with the right image")
     draw_rows(right, table, "relative error")
     known = [
@@ -130,8 +130,8 @@ FIGURES = (
         "layers",
         title="Factors re-entangle layer by layer",
         caption="Convolutional decoders on the donut alone, which fail in the hole, and with stripes, which compose; "
-        "mean and two standard errors over seeds. What tells these apart is the area that a unit square of "
-        f"places becomes. No published number is at hand. {TARGET}",
+        "mean and two standard errors over seeds. The area that a unit square of places becomes tells these apart, but "
+        f"not MLPs and ramps, which fail with large ones. No number of this was released. {TARGET}",
         experiments=("layers",),
         table=table_over_seeds("layers", ("code", "stripes", "layer"), tuple(LAYER_MEASURES)),
         draw=_draw_layers,
@@ -140,8 +140,8 @@ FIGURES = (
     Plot(
         "hole-size",
         title="Small holes are interpolated",
-        caption="Convolutional decoders of bump codes; mean and two standard errors over seeds. No published number is "
-        f"at hand. {TARGET}",
+        caption="Convolutional decoders of bump codes; mean and two standard errors over seeds. No number to compare "
+        f"with was released: the notebooks, with a side of 9, compare peaks with x and y exchanged. {TARGET}",
         experiments=("hole",),
         table=table_over_seeds("hole", ("hole side",), ("unseen peaks", "correlation")),
         draw=_draw_hole,

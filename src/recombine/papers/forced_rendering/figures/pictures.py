@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 INK, SOFT = "#20242b", "#666d78"
+#: The colour of a second series; grey is for what was published.
+BLUE = "#1b6ca8"
 #: What captions say about the target of training.
 TARGET = "Trained on 1 - G (at quick scale on G)."
 
@@ -100,7 +102,7 @@ FIGURES = (
         "pictures",
         title="What decoders paint in the hole",
         caption="One place of the hole (its outline in red), one seed per column. Pasted: the mean seen image of the "
-        f"place's column plus that of its row. {TARGET}",
+        f"place's column plus that of its row. Pictures of the released test were not released. {TARGET}",
         experiments=("pictures",),
         table=lambda results: one_target(results["pictures"].table),
         draw=_draw_pictures,
@@ -111,7 +113,7 @@ FIGURES = (
         "error-maps",
         title="Error at every place",
         caption="Mean squared error of the image for each place of the bump, over that of a blank image; the hole is "
-        f"outlined, one seed. {TARGET}",
+        f"outlined, one seed. Fig. 1b of the paper is such a map; its values are not at hand. {TARGET}",
         experiments=("pictures",),
         table=lambda results: one_target(results["pictures"].table).only(picture="error"),
         draw=_draw_errors,

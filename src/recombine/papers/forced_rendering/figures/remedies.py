@@ -9,9 +9,10 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.papers.forced_rendering.figures.decoders import draw_rows, table_over_seeds
-from recombine.papers.forced_rendering.figures.pictures import INK, SOFT, TARGET
+from recombine.papers.forced_rendering.figures.pictures import BLUE, INK, SOFT, TARGET
 from recombine.papers.forced_rendering.figures.published import GREY, LOW_RANK, mark_published
 from recombine.papers.forced_rendering.readings.efficiency import GOAL, bumps_by_side, power_law
+from recombine.papers.forced_rendering.readings.rows import donut_learned
 from recombine.papers.paper import Plot
 from recombine.papers.plots import draw_band
 from recombine.papers.results import Evidence
@@ -39,9 +40,8 @@ STRIPE_MEASURES = {
 
 def _penalties_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["low-rank"].table
-    return Table(
-        {name: rows[name] for name in ("penalty", "seed", "unseen peaks", "striped")} | {"components": rows["rank"]}
-    )
+    kept = {name: rows[name] for name in ("penalty", "seed", "unseen peaks", "striped")}
+    return Table({**kept, "components": rows["rank"], "learned": rows["seen error"] < donut_learned(rows)})
 
 
 def _draw_penalties(canvas: Canvas, table: Table) -> None:
@@ -50,9 +50,11 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
     order = [name for name in PENALTY_WORDS if name in set(table["penalty"].tolist())]
     for axes, (name, title) in zip(panels, PENALTY_MEASURES.items(), strict=True):
         for place, penalty in enumerate(order):
-            values = table.only(penalty=penalty)[name]
+            values, learned = (table.only(penalty=penalty)[column] for column in (name, "learned"))
             spread = np.linspace(-0.15, 0.15, len(values)) if len(values) > 1 else np.zeros(1)
-            axes.plot(place + spread, values, "o", color=SOFT, markersize=5, linestyle="none")
+            for which, face in ((learned, BLUE), (~learned, "none")):
+                style = {"color": BLUE, "markerfacecolor": face, "markersize": 5, "linestyle": "none"}
+                axes.plot(place + spread[which], values[which], "o", **style)
             axes.plot([place - 0.28, place + 0.28], [values.mean()] * 2, "-", color=INK, linewidth=2, marker="")
             if name in LOW_RANK.get(penalty, {}):
                 mark_published(axes, [place + 0.32], [LOW_RANK[penalty][name]])
@@ -144,7 +146,7 @@ FIGURES = (
         "stripes",
         title="What stripes do",
         caption="Decoder, its layers, code, and how often each stripe is in the training set; mean and two standard "
-        f"errors over seeds. {TARGET} The released script has no stripes: no number to compare with.",
+        f"errors over seeds. {TARGET} No number was released: the released stripe scripts have no stripes.",
         experiments=("stripes",),
         table=table_over_seeds("stripes", ("model", "code", "depth", "stripes"), tuple(STRIPE_MEASURES)),
         draw=_draw_stripes,
@@ -154,7 +156,8 @@ FIGURES = (
     Plot(
         "penalties",
         title="One component per value is not enough; stripes are",
-        caption="Low-rank pixel-embedding networks, one dot per seed; the line is their mean. Components are counted "
+        caption="Low-rank pixel-embedding networks, one dot per seed; the line is their mean. Open: a network that "
+        "has not learned the donut. Components are counted "
         "by the entropy of their weights; a stripe, in either direction, has rank one however many it is made of. Grey "
         "crosses: the two released networks.",
         experiments=("low-rank",),

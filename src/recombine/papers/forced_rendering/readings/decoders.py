@@ -38,14 +38,16 @@ def _seeds(rows: Table) -> str:
 
 @reads_one_target
 def hole_errors(rows: Table) -> Measured:
-    """Return how wrong convolutional decoders are in the hole, by code."""
+    """Return how wrong convolutional decoders are in the hole with the code they do best with."""
     chosen = _convolutional(rows)
     codes = chosen.by("code")
+    errors = means_of(codes, "relative error")
     numbers = {
-        "error over blank": means_of(codes, "relative error"),
-        "peaks in the inner hole": means_of(codes, "inner peaks"),
-        "error, hole over donut": ratios_of(codes, "unseen error", "seen error"),
         "codes": len(codes),
+        "least error over blank of a code": min(errors.values()),
+        "code with the least error": min(errors, key=errors.__getitem__),
+        "most peaks in the inner hole of a code": max(means_of(codes, "inner peaks").values()),
+        "least error, hole over donut, of a code": min(ratios_of(codes, "unseen error", "seen error").values()),
     }
     more = rows.only(draws=MORE_DRAWS)
     extra = f"; error over blank with 20,000 draws {row_mean(more, 'relative error'):.2f}" if len(more) else ""
@@ -54,13 +56,15 @@ def hole_errors(rows: Table) -> Measured:
 
 @reads_one_target
 def donut_errors(rows: Table) -> Measured:
-    """Return how well decoders have learned the donut, by code."""
+    """Return how well decoders have learned the donut, with the code they do worst with and with two of the paper's."""
     codes = _convolutional(rows).by("code")
     error = means_of(codes, "seen error")
     numbers = {
-        "error": error,
-        "error, one-hot and bump": {code: error[code] for code in ("one-hot", "bump") if code in error},
-        "peaks on the donut": means_of(codes, "seen peaks"),
+        "largest error of a code": max(error.values()),
+        "code with the largest error": max(error, key=error.__getitem__),
+        "error, one-hot": error.get("one-hot", NAN),
+        "error, bump": error.get("bump", NAN),
+        "fewest peaks on the donut of a code": min(means_of(codes, "seen peaks").values()),
     }
     dense = means_of(rows.only(model="mlp").by("code"), "seen error")
     return Measured(numbers, f"error of MLPs, which are not judged: {text_of(dense)}", scale=image_size(rows))
@@ -178,13 +182,19 @@ def peaks_by_depth(rows: Table) -> Measured:
         for code, part in chosen.by("code").items()
     }
     depths = codes.pop("bump", {})
-    numbers: dict[str, Any] = {"peaks in the hole": means_of(depths, "unseen peaks"), "depths": len(depths)}
+    peaks, error = (means_of(depths, name) for name in ("unseen peaks", "relative error"))
+    best = max(peaks, key=peaks.__getitem__)
+    numbers: dict[str, Any] = {
+        "depths": len(depths),
+        "most peaks in the hole of a depth": peaks[best],
+        "fewest peaks in the hole of a depth": min(peaks.values()),
+    }
     for code, parts in codes.items():
         names = list(parts)
         ends = {depth: parts[depth] for depth in (names[0], names[-1])}
         numbers[f"peaks, {code}"] = means_of(ends, "unseen peaks")
-    error = text_of(means_of(depths, "relative error"), decimals=2)
-    detail = f"{_seeds(chosen)}, bump codes; error over that of a blank image: {error}"
+    least = f"error over that of a blank image at least {min(error.values()):.2f}"
+    detail = f"{_seeds(chosen)}, bump codes; most peaks with {best}; {least}"
     return Measured(numbers, detail, scale=image_size(rows))
 
 

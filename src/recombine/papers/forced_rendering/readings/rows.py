@@ -27,6 +27,19 @@ def image_size(rows: Table) -> str:
     return PAPER_SIZE if len(rows) and (rows["side"] >= PAPER_SIDE).all() else SMALL
 
 
+def donut_learned(rows: Table) -> float:
+    """Return the error on the donut below which it counts as learned: 1e-3 per pixel at the paper's size.
+
+    On 16 x 16 pixels a bump covers more of the image, which has more error when it is blank.
+
+    Examples
+    --------
+    >>> donut_learned(Table({"side": [28, 32]})), round(donut_learned(Table({"side": [16]})), 5)
+    (0.001, 0.00306)
+    """
+    return 1e-3 if image_size(rows) == PAPER_SIZE else 1e-3 * (PAPER_SIDE / 16) ** 2
+
+
 def trained_on(rows: Table, target: str) -> Table:
     """Return the rows of networks trained on a target; where rows do not say, it was the images G.
 
