@@ -1,0 +1,75 @@
+"""Multi-task learning and pretraining: what is read off students of the authors' draws, seed by seed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recombine.papers.measured import Measured, MissingRowsError
+from recombine.papers.multitask.losses_by_seed import LOSSES
+from recombine.papers.multitask.readings.rows import paired_by_seed
+from recombine.papers.multitask.readings.students import STUDENTS_STOP
+from recombine.papers.seeds import several
+from recombine.tables.table import Column, Table
+
+#: Students as wide as the authors'.
+WIDTH = 1000
+
+
+def beside_published(rows: Table, method: str) -> tuple[Table, Column]:
+    """Return students of a method that the authors' files have too, and the losses there."""
+    found = rows.only(method=method).where(rows.only(method=method)["width"] >= WIDTH)
+    places = [(str(name), int(n), int(seed)) for name, n, seed in zip(*_columns(found), strict=True)]
+    known = [LOSSES[name, method].get(n, ())[seed : seed + 1] for name, n, seed in places]
+    there = np.array([len(one) == 1 for one in known], dtype=bool)
+    if not there.any():
+        raise MissingRowsError(f"needs students of the authors' draws, {method}: run with --scale full --device cuda")
+    return found.where(there), np.array([one[0] for one in known if one])
+
+
+def _columns(rows: Table) -> tuple[Column, Column, Column]:
+    return rows["cosines"], rows["n"], rows["seed"]
+
+
+def seed_by_seed(rows: Table, method: str) -> Measured:
+    """Return how near the least test losses over training are to the authors', student by student."""
+    found, published = beside_published(rows, method)
+    ratios = found["best"] / published
+    away = np.abs(np.log(ratios))
+    numbers = {
+        "within 1%": float(np.mean(away < np.log(1.01))),
+        "within a third": float(np.mean(away < np.log(4 / 3))),
+        "geometric ratio": float(np.exp(np.log(ratios).mean())),
+        "students": len(found),
+    }
+    last = np.mean(np.abs(np.log(found["loss"] / published)) < np.log(1.01))
+    samples = ", ".join(str(n) for n in sorted(found.by("n")))
+    detail = (
+        f"least test loss over training over the authors'; {several(len(found.by('cosines')), 'set')} of cosines, "
+        f"{several(len(found.by('seed')), 'seed')}, {samples} samples; of final losses {last:.0%} are within 1%; "
+        f"{_rested(found)}"
+    )
+    return Measured(numbers, detail)
+
+
+def _rested(found: Table) -> str:
+    reached = int((found["train loss"] < STUDENTS_STOP).sum())
+    return f"{reached} of {several(len(found), 'student')} reached a training loss of {STUDENTS_STOP:.0e}"
+
+
+def lead_by_seed(rows: Table, n: int, better: str, worse: str) -> Measured:
+    """Return the loss of one method over another's where features are the same, seed by seed; MTL has come to rest."""
+    wide = rows.where(rows["width"] >= WIDTH).only(cosines="1 x 6", n=n)
+    first, second = (wide.only(method=name) for name in (better, worse))
+    joint = first if better == "mtl" else second
+    if len(joint) and not (joint["train loss"] < STUDENTS_STOP).all():
+        raise MissingRowsError(f"needs MTL that has come to rest: {_rested(joint)}; lower the rate or add steps")
+    own, other = paired_by_seed(first, second, "loss")
+    least, most = paired_by_seed(first, second, "best")
+    theirs = (np.array(LOSSES["1 x 6", name][n]) for name in (better, worse))
+    ahead = np.divide(*reversed(list(theirs)))
+    numbers = {"geometric ratio": np.exp(np.log(other / own).mean()), "seeds ahead": int((own < other).sum())}
+    detail = (
+        f"{several(len(own), 'seed')}; of least losses over training {np.exp(np.log(most / least).mean()):.2g}; in the "
+        f"authors' files {np.exp(np.log(ahead).mean()):.2g}, {(ahead > 1).sum()} of {len(ahead)} ahead"
+    )
+    return Measured(numbers | {"largest of a seed": (other / own).max()}, detail)
