@@ -58,6 +58,7 @@ MISSING: dict[str, tuple[tuple[str, Any], ...]] = {
     "12b": (("scaling", 0.01), ("place", "outside")),
     **dict.fromkeys(("13a", "13b", "13c"), (("method", "mtl"), ("method", "pt+ft"), ("seed", 2))),
     "27a": (("method", "stl"),),
+    "28": (("form", "exact"), ("form", "symmetric"), ("seed", 2)),
     "27b": (("method", "pt+ft"),),
     "27c": (("method", "mtl"),),
     **dict.fromkeys(("27d", "27e"), (("method", "mtl"), ("method", "pt+ft"), ("cosines", "1 x 6"), ("seed", 2))),

@@ -187,6 +187,12 @@ EXPERIMENTS = (
         ],
     ),
     Experiment(
+        f"{NAME}/overlap-released",
+        released.linear_released,
+        quick=[{"samples": [64], "seeds": SEEDS}],
+        full=[{"samples": SAMPLES[:-1], "seeds": SEEDS}],
+    ),
+    Experiment(
         f"{NAME}/relu-released",
         released.released,
         quick=_released_grid({**SMALL, "mtl rate": 0.3}, ["1 x 6"], [16], [0]),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from recombine.papers.bounds import Above, AtLeast, Below
+from recombine.papers.bounds import Above, AtLeast, Below, Between
 from recombine.papers.claims import Claim
+from recombine.papers.multitask.claims.diagonal import PENALTIES
 from recombine.papers.multitask.claims.students import SAME, SWAPPED, THEME
 from recombine.papers.multitask.readings import released
 
@@ -57,5 +58,21 @@ CLAIMS = (
         source=f"{SAME}, the sentence of 13c",
         measure=partial(released.lead_by_seed, n=128, better="pt+ft", worse="mtl"),
         expect={"geometric ratio": Above(1)},
+    ),
+    Claim(
+        "28",
+        "The authors' own diagonal networks end where the exact penalty says, not where the plotted one does.",
+        says="ours",
+        source="result file behind figure “shared”, panel c, losses by seed; 64 samples, all 40 features shared",
+        reads="overlap-released",
+        measure=partial(released.forms_by_seed, n=64),
+        expect={
+            "over the exact form": Between(0.5, 2),
+            "over the plotted form": Above(10),
+            "seeds nearer to the exact form": AtLeast(6),
+        },
+        exploratory=True,
+        risk="the authors' losses are the least over training, and steps of 0.1 are not flow",
+        theme=PENALTIES,
     ),
 )

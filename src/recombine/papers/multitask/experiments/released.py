@@ -28,6 +28,8 @@ from recombine.papers.multitask.experiments.students import (
 )
 from recombine.papers.multitask.experiments.theory import Rows
 from recombine.runs.experiment import Unit
+from recombine.theory.diagonal.generalization import predict
+from recombine.theory.diagonal.penalties import FORMS
 from recombine.worlds.teachers import ReluTeacher
 
 if TYPE_CHECKING:
@@ -123,6 +125,36 @@ def pretraining_draw(seed: int, *, width: int = 1000, scale: float = 1e-3, sampl
     return Draw(teacher, teacher, inputs, inputs[:0], tested, _weights(generator, 1, width, scale))
 
 
+def linear_draw(seed: int, n: int, *, dimension: int = 1000, active: int = 40) -> tuple[FloatArray, FloatArray]:
+    """Draw main inputs (n, D) and the coefficients (D,) of both tasks, all shared, as the script for diagonal networks.
+
+    Examples
+    --------
+    >>> inputs, teacher = linear_draw(0, 16)
+    >>> inputs.shape, int(np.count_nonzero(teacher)), round(float(teacher @ teacher), 6)
+    ((16, 1000), 40, 1.0)
+    """
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    places = torch.randperm(dimension, generator=generator)[:active].numpy()
+    teacher = np.zeros(dimension)
+    teacher[places] = _signs(generator, active)
+    _inputs(generator, 1024, dimension)
+    return _inputs(generator, n, dimension), teacher
+
+
+def linear_released(unit: Unit) -> Rows:
+    """Predicted test losses of finetuning on the authors' draws, all features shared: one row per form and seed."""
+    rows: Rows = []
+    for n, seed in product(unit.setting["samples"], unit.seeds):
+        inputs, teacher = linear_draw(seed, n)
+        for form in FORMS:
+            loss = predict(inputs, teacher, auxiliary=teacher, form=form).test_loss
+            rows.append({"n": n, "form": form, "seed": seed, "loss": loss})
+    return rows
+
+
 def _rotation(seed: int) -> FloatArray:
     from scipy.stats import ortho_group
 
@@ -136,10 +168,10 @@ def _signs(generator: Generator, count: int) -> FloatArray:
     return np.asarray((torch.rand(count, generator=generator) - 0.5).sign().double().numpy() / math.sqrt(count))
 
 
-def _inputs(generator: Generator, samples: int) -> FloatArray:
+def _inputs(generator: Generator, samples: int, dimension: int = DIMENSION) -> FloatArray:
     import torch
 
-    shape = (samples, DIMENSION)
+    shape = (samples, dimension)
     drawn = torch.normal(torch.zeros(shape), torch.ones(shape), generator=generator)
     return np.asarray((drawn / drawn.square().mean(-1, keepdim=True).sqrt()).double().numpy())
 

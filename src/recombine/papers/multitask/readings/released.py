@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.papers.measured import Measured, MissingRowsError
-from recombine.papers.multitask.losses_by_seed import LOSSES
+from recombine.papers.multitask.losses_by_seed import LINEAR_LOSSES, LOSSES
 from recombine.papers.multitask.readings.rows import paired_by_seed
 from recombine.papers.multitask.readings.students import STUDENTS_STOP
-from recombine.papers.seeds import several
+from recombine.papers.seeds import require, several
 from recombine.tables.table import Column, Table
 
 #: Students as wide as the authors'.
@@ -73,3 +73,23 @@ def lead_by_seed(rows: Table, n: int, better: str, worse: str) -> Measured:
         f"authors' files {np.exp(np.log(ahead).mean()):.2g}, {(ahead > 1).sum()} of {len(ahead)} ahead"
     )
     return Measured(numbers | {"largest of a seed": (other / own).max()}, detail)
+
+
+def forms_by_seed(rows: Table, n: int) -> Measured:
+    """Return losses that both forms of the penalty predict, over those of the authors' networks."""
+    chosen = require(rows, 6, n=n)
+    published = np.array(LINEAR_LOSSES[n])
+    parts = {form: chosen.only(form=form) for form in ("exact", "symmetric")}
+    losses = {form: part["loss"][np.argsort(part["seed"])] for form, part in parts.items()}
+    ratios = {form: published / values for form, values in losses.items()}
+    numbers = {
+        "over the exact form": np.exp(np.log(ratios["exact"]).mean()),
+        "over the plotted form": np.exp(np.log(ratios["symmetric"]).mean()),
+        "seeds nearer to the exact form": int(
+            (np.abs(np.log(ratios["exact"])) < np.abs(np.log(ratios["symmetric"]))).sum()
+        ),
+        "trained, seed 0": published[0],
+        "exact, seed 0": losses["exact"][0],
+        "plotted, seed 0": losses["symmetric"][0],
+    }
+    return Measured(numbers, f"losses of the authors' networks over predictions for them, {len(published)} seeds")
