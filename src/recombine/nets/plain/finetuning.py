@@ -112,7 +112,9 @@ def last_layer(model: nn.Module) -> str:
     >>> last_layer(nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2)))
     '2'
     """
-    found = [name for name, part in model.named_modules() if next(part.parameters(recurse=False), None) is not None]
+    found: list[str] = [
+        name for name, part in model.named_modules() if next(part.parameters(recurse=False), None) is not None
+    ]
     if not found:
         raise InputError("the model has no parameters; give one that can be trained")
     return found[-1]
@@ -286,7 +288,8 @@ def _untrained(model: nn.Module, fresh: Callable[[], nn.Module] | None, seed: in
         )
     # The model may be on another device, and what made it may hand out the same one again.
     parameter = next(model.parameters())
-    return copy.deepcopy(made).to(parameter.device, parameter.dtype)
+    moved: nn.Module = copy.deepcopy(made).to(parameter.device, parameter.dtype)
+    return moved
 
 
 def _compared(layer: str, before: Tensor, after: Tensor, centred: bool) -> Reuse:

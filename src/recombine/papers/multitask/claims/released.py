@@ -25,7 +25,7 @@ CLAIMS = (
     _drawn(
         "27a",
         "With the authors' draws, a single task is learned to the loss in their files, seed by seed.",
-        measure=partial(released.seed_by_seed, method="stl"),
+        measure=partial(released.seed_by_seed, method="stl", near="within 1%"),
         expect={"within 1%": AtLeast(0.9, "%")},
         exploratory=True,
         risk="losses are the least over training, looked at every 50 epochs: the bound was written after the first "
@@ -34,14 +34,14 @@ CLAIMS = (
     _drawn(
         "27b",
         "With the authors' draws, PT+FT has the loss in their files, seed by seed.",
-        measure=partial(released.seed_by_seed, method="pt+ft"),
+        measure=partial(released.seed_by_seed, method="pt+ft", near="within a third"),
         expect={"within a third": AtLeast(0.8, "%")},
         risk="long pretraining amplifies rounding, and above 128 samples the order of mini-batches is not the authors'",
     ),
     _drawn(
         "27c",
         "With the authors' draws, MTL that has come to rest has the loss in their files, seed by seed.",
-        measure=partial(released.seed_by_seed, method="mtl"),
+        measure=partial(released.seed_by_seed, method="mtl", near="within a third"),
         expect={"within a third": AtLeast(0.5, "%")},
         risk=f"at the released rate of 1 students with up to 128 samples may not have come to rest; {BATCHES}",
     ),

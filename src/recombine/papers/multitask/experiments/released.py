@@ -98,12 +98,12 @@ def main_draw(
     rows, signs = _rotation(seed), [_signs(generator, count) for count in (UNITS, len(cosines))]
     a = np.asarray(cosines)
     turned = a[:, None] * rows[: len(a)] + np.sqrt(1 - a**2)[:, None] * rows[UNITS : UNITS + len(a)]
-    inputs = [_inputs(generator, count) for count in (auxiliary, n, TESTED)]
+    first, second, tested = (_inputs(generator, count) for count in (auxiliary, n, TESTED))
     weights = _weights(generator, tasks, width, scale)
     if tuned:
         weights["readouts"] = _normal(generator, (1, width), READOUT_SCALE)
     weights["readouts"] = weights["readouts"].flip(0)
-    return Draw(ReluTeacher(rows[:UNITS], signs[0]), ReluTeacher(turned, signs[1]), *inputs, weights)
+    return Draw(ReluTeacher(rows[:UNITS], signs[0]), ReluTeacher(turned, signs[1]), first, second, tested, weights)
 
 
 def pretraining_draw(seed: int, *, width: int = 1000, scale: float = 1e-3, samples: int = 1024) -> Draw:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ LOSSES = ("published", "least", "final")
 
 
 def _table(results: Mapping[str, Evidence]) -> Table:
-    parts = []
+    parts: list[dict[str, Any]] = []
     for method in ("stl", "pt+ft", "mtl"):
         try:
             found, published = beside_published(results["relu-released"].table, method)

@@ -56,8 +56,8 @@ def _draw_penalties(canvas: Canvas, table: Table) -> None:
     for axes in panels:
         powers_of_ten(axes, "x")
         axes.set_xlabel("feature's size in the auxiliary task, B")
-    place: dict[str, Any] = {"frameon": False, "fontsize": 11, "loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-    panels[1].legend(*named_lines(panels[1]), **place, handlelength=2.4)
+    about: dict[str, Any] = {"frameon": False, "fontsize": 11, "loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    panels[1].legend(*named_lines(panels[1]), **about, handlelength=2.4)
 
 
 def _say_penalties(table: Table) -> str:
