@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.papers.measured import MissingRowsError
 from recombine.papers.multitask.figures.words import METHODS, draw_legend, method_looks
-from recombine.papers.multitask.readings.released import beside_published
+from recombine.papers.multitask.readings.released import with_published
 from recombine.papers.paper import Plot
 from recombine.papers.plots import powers_of_ten
 from recombine.papers.results import Evidence
@@ -27,7 +27,7 @@ def _table(results: Mapping[str, Evidence]) -> Table:
     parts: list[dict[str, Any]] = []
     for method in ("stl", "pt+ft", "mtl"):
         try:
-            found, published = beside_published(results["relu-released"].table, method)
+            found, published = with_published(results["relu-released"].table, method)
         except MissingRowsError:
             continue
         about = {name: found[name] for name in ("method", "cosines", "n", "seed")}

@@ -17,7 +17,7 @@ from recombine.tables.table import Column, Table
 WIDTH = 1000
 
 
-def beside_published(rows: Table, method: str) -> tuple[Table, Column]:
+def with_published(rows: Table, method: str) -> tuple[Table, Column]:
     """Return students of a method that the authors' files have too, and the losses there."""
     found = rows.only(method=method).where(rows.only(method=method)["width"] >= WIDTH)
     places = [(str(name), int(n), int(seed)) for name, n, seed in zip(*_columns(found), strict=True)]
@@ -38,7 +38,7 @@ NEAR = {"within 1%": 1.01, "within a third": 4 / 3}
 
 def seed_by_seed(rows: Table, method: str, near: str) -> Measured:
     """Return how many least test losses over training are near the authors', student by student."""
-    found, published = beside_published(rows, method)
+    found, published = with_published(rows, method)
     ratios = found["best"] / published
     share, last = (
         float(np.mean(np.abs(np.log(one)) < np.log(NEAR[near]))) for one in (ratios, found["loss"] / published)
@@ -80,9 +80,8 @@ def lead_by_seed(rows: Table, n: int, better: str, worse: str) -> Measured:
 
 def forms_by_seed(rows: Table, n: int) -> Measured:
     """Return losses that both forms of the penalty predict, over those of the authors' networks."""
-    chosen = require(rows, 6, n=n)
     published = np.array(LINEAR_LOSSES[n])
-    parts = {form: chosen.only(form=form) for form in ("exact", "symmetric")}
+    parts = {form: require(rows, len(published), n=n, form=form) for form in ("exact", "symmetric")}
     losses = {form: part["loss"][np.argsort(part["seed"])] for form, part in parts.items()}
     ratios = {form: published / values for form, values in losses.items()}
     numbers = {
