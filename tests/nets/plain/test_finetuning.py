@@ -10,7 +10,7 @@ from torch import nn
 
 from recombine.errors import InputError
 from recombine.nets.plain.activations import batch_statistics, layer_activations
-from recombine.nets.plain.finetuning import recalibrate, rescale, rescale_and_finetune
+from recombine.nets.plain.finetuning import last_layer, recalibrate, rescale, rescale_and_finetune, reset
 from recombine.nets.plain.image_models import EncoderBlock, ResNet18, SmallViT
 from recombine.nets.plain.training import Recipe, train
 
@@ -120,7 +120,8 @@ def test_factors_meet_the_same_dropout_and_leave_the_callers_generator_alone(sam
     net = nn.Sequential(nn.Flatten(), nn.Linear(64, 16), nn.Dropout(0.5), nn.ReLU(), nn.Linear(16, 2))
     mark = torch.get_rng_state()
     alone, (_, later) = (
-        rescale_and_finetune(net, samples, factors=factors, recipe=RECIPE) for factors in ([0.5], [1.0, 0.5])
+        rescale_and_finetune(net, samples, factors=factors, recipe=RECIPE, controls=False)
+        for factors in ([0.5], [1.0, 0.5])
     )
     assert alone[0].losses == later.losses
     assert torch.equal(mark, torch.get_rng_state())
@@ -147,7 +148,7 @@ def test_nothing_learned_is_nothing_changed(samples: tuple) -> None:
 
     torch.manual_seed(0)
     still = Recipe(lambda parameters: torch.optim.SGD(parameters, lr=0.0), epochs=1)
-    (found,) = rescale_and_finetune(Reader(), samples, factors=[1.0], layers=["encoder"], recipe=still)
+    (found,) = rescale_and_finetune(Reader(), samples, factors=[1.0], layers=["encoder"], recipe=still, controls=False)
     reuse = found.reuse["encoder"]
     assert reuse.before == reuse.after == pytest.approx(reuse.shared)
 
@@ -195,7 +196,7 @@ def test_factors_start_alike_so_that_a_factor_of_one_is_the_limit_of_others(mode
         kind: [
             torch.cat([buffer.double().flatten() for buffer in one.model.buffers()])
             for one in rescale_and_finetune(
-                model, shifted, factors=(1.0, 1 + 1e-6), test=shifted, recipe=recipe, statistics=kind
+                model, shifted, factors=(1.0, 1 + 1e-6), test=shifted, recipe=recipe, statistics=kind, controls=False
             )
         ]
         for kind in ("all", "rescaled", "none")
@@ -208,3 +209,70 @@ def test_factors_start_alike_so_that_a_factor_of_one_is_the_limit_of_others(mode
     for factors in ((), ("a",), (None,)):
         with pytest.raises(InputError, match="factor"):
             rescale_and_finetune(model, samples, factors=factors)
+
+
+def digits_like(seed: int = 0) -> tuple[nn.Module, tuple[torch.Tensor, torch.Tensor]]:
+    torch.manual_seed(seed)
+    inputs = torch.randn(40, 8)
+    return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2)), (inputs, (inputs[:, 0] > 0).long())
+
+
+def test_controls_are_the_same_training_from_a_new_head_and_from_scratch() -> None:
+    net, task = digits_like()
+    train(net, task, RECIPE)
+    found = rescale_and_finetune(net, task, factors=(0.5,), test=task, recipe=RECIPE)
+    assert [(one.factor, one.start) for one in found] == [(0.5, "rescaled"), (1.0, "head reset"), (1.0, "from scratch")]
+    # By hand: torch's own layers, made with the recipe's seed in the same order.
+    torch.manual_seed(RECIPE.seed)
+    scratch = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2))
+    torch.manual_seed(RECIPE.seed)
+    headless = copy.deepcopy(net)
+    headless[2] = nn.Linear(16, 2)
+    for control, one in zip((headless, scratch), found[1:], strict=True):
+        losses, accuracies = train(control, task, RECIPE, task)
+        assert one.losses == losses
+        assert one.accuracies == accuracies
+    assert len(rescale_and_finetune(net, task, factors=(0.5,), recipe=RECIPE, controls=False)) == 1
+
+
+def test_a_control_from_scratch_can_be_made_by_the_caller() -> None:
+    net, task = digits_like()
+    other, _ = digits_like(seed=5)
+    before = state(other)
+    found = rescale_and_finetune(net, task, factors=(1.0,), recipe=RECIPE, fresh=lambda: other)
+    assert same(before, state(other))
+    assert found[-1].losses == train(copy.deepcopy(other), task, RECIPE)[0]
+    with pytest.raises(InputError, match=r"fresh makes a model whose 'weight' has shape \(2, 8\)"):
+        rescale_and_finetune(net, task, recipe=RECIPE, fresh=lambda: nn.Linear(8, 2))
+    with pytest.raises(InputError, match="what fresh makes is None"):
+        rescale_and_finetune(net, task, recipe=RECIPE, fresh=lambda: None)  # type: ignore[arg-type, return-value]
+
+
+def test_a_head_can_be_left_out_of_rescaling() -> None:
+    net, task = digits_like()
+    still = Recipe(lambda parameters: torch.optim.SGD(parameters, lr=0.0), epochs=1)
+    about = {"factors": (0.5,), "recipe": still, "controls": False}
+    whole, kept = (rescale_and_finetune(net, task, scale_head=both, **about)[0].model for both in (True, False))
+    assert last_layer(net) == "2"
+    assert torch.equal(whole[2].weight, net[2].weight / 2)
+    assert torch.equal(kept[2].weight, net[2].weight)
+    assert torch.equal(kept[0].weight, net[0].weight / 2)
+    with pytest.raises(InputError, match="layer 'readout' is not in the model"):
+        rescale_and_finetune(net, task, head="readout", recipe=RECIPE)
+
+
+def test_what_cannot_be_drawn_anew_is_named() -> None:
+    class Shift(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.shift = nn.Parameter(torch.zeros(2))
+
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            return inputs + self.shift
+
+    net = nn.Sequential(nn.Linear(2, 2), Shift())
+    with pytest.raises(InputError, match=r"layer '1' \(Shift\) has parameters of its own and no reset_parameters"):
+        reset(net)
+    generator = torch.get_rng_state()
+    assert torch.equal(reset(net, ["0"], seed=3)[0].weight, reset(net, ["0"], seed=3)[0].weight)
+    assert torch.equal(generator, torch.get_rng_state())

@@ -69,8 +69,8 @@ def test_frozen_parameters_are_left_out() -> None:
         ((X[:0], LABELS[:0]), "at least one"),
         ((X, LABELS, LABELS), "not a pair"),
         ((["a"], LABELS), "not a pair"),
-        (DataLoader(TensorDataset(X, LABELS)), "data are a DataLoader; give two tensors"),
-        (TensorDataset(X[:2], LABELS[:2]), "data are a Dataset; give two tensors"),
+        (DataLoader(TensorDataset(X)), "data do not come as pairs of input and label"),
+        (TensorDataset(X, LABELS, LABELS), "data do not come as pairs of input and label"),
         ((X.log(), LABELS), "not finite"),
         ((X[:, :3], LABELS), r"cannot take inputs that are torch.float32 of shape \(6, 3\)"),
         ((X.long(), LABELS), "cannot take inputs that are torch.int64"),
@@ -97,3 +97,11 @@ def test_samples_that_do_not_fit_are_named(samples: object, message: str) -> Non
 def test_models_that_are_no_classifiers_are_named(model: nn.Module, outputs: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         check_samples(model, (X, LABELS), outputs=outputs)
+
+
+def test_loaders_and_datasets_are_read_whole_and_in_order() -> None:
+    plain = check_samples(nn.Linear(4, 2), (X, LABELS))
+    for given in (TensorDataset(X, LABELS), DataLoader(TensorDataset(X, LABELS), batch_size=2)):
+        inputs, labels = check_samples(nn.Linear(4, 2), given)
+        assert torch.equal(inputs, plain[0])
+        assert torch.equal(labels, plain[1])

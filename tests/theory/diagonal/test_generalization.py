@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from recombine.errors import InputError, SolverError
-from recombine.theory.diagonal.generalization import METHODS, predict
+from recombine.theory.diagonal.flow import Weights, gradient_descent, gradient_flow
+from recombine.theory.diagonal.generalization import METHODS, predict, predict_curve
 from recombine.theory.diagonal.interpolators import least_l1, least_potential, least_squares_from
 from recombine.theory.diagonal.penalties import Potential, pretrained_weights
 
@@ -131,7 +132,8 @@ def test_the_unit_of_inputs_does_not_matter(method: str, scale: float) -> None:
 
 def test_a_prediction_is_printed_without_its_coefficients() -> None:
     found = predict(X, B, method="stl probe")
-    assert repr(found) == f"Prediction(method='stl probe', test_loss={found.test_loss!r})"
+    about = "samples=3, scaling=1.0, judged='teacher'"
+    assert repr(found) == f"Prediction(method='stl probe', test_loss={found.test_loss!r}, {about})"
 
 
 def test_a_single_task_starts_from_scaled_hidden_weights_and_readouts_of_gamma() -> None:
@@ -151,6 +153,21 @@ def test_a_single_task_starts_from_scaled_hidden_weights_and_readouts_of_gamma()
     ("call", "words"),
     [
         (lambda: predict(X, B, method="ptft"), "did you mean 'pt\\+ft'"),
+        (lambda: predict(X, B, method="finetune"), "'finetune' is called 'pt\\+ft' here"),
+        (lambda: predict(X, B, method="joint"), "'joint' is called 'mtl' here"),
+        (lambda: predict(X), "neither teacher nor targets"),
+        (lambda: predict(X, targets=Y[:2], method="stl"), "targets \\(2,\\)"),
+        (lambda: predict(X, targets=Y, method="stl"), "there are 3 samples"),
+        (lambda: predict(X, targets=Y, method="stl", noise=0.1), "give teacher too"),
+        (lambda: predict(X, B, method="stl", noise=-0.1), "noise is -0.1"),
+        (lambda: predict(X, B, method="stl", covariance=np.ones(5)), "covariance has shape \\(5,\\)"),
+        (lambda: predict(X, B, method="stl", covariance=-np.ones(6)), "variance -1"),
+        (lambda: predict(X, B, method="stl", covariance=np.triu(np.ones((6, 6)))), "not symmetric"),
+        (lambda: predict(X, B, method="stl", test=X), "test is a ndarray"),
+        (lambda: predict(X, B, method="stl", test=(X[:, :5], Y)), "inputs of test have shape \\(3, 5\\)"),
+        (lambda: predict(X, B, auxiliary=(X[:, :5], Y)), "inputs of auxiliary have shape \\(3, 5\\)"),
+        (lambda: predict_curve(X, B, samples=[4], method="stl"), "samples go up to 4, but there are 3"),
+        (lambda: predict_curve(X, B, scalings=[-1.0], method="stl"), r"scalings\[0\] is -1"),
         (lambda: predict(X, B), "auxiliary"),
         (lambda: predict(X, B[:3]), "teacher"),
     ],
@@ -158,3 +175,80 @@ def test_a_single_task_starts_from_scaled_hidden_weights_and_readouts_of_gamma()
 def test_bad_input_is_named(call: Callable[[], object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         call()
+
+
+def test_a_covariance_gives_the_error_of_inputs_drawn_from_it() -> None:
+    rng = np.random.default_rng(0)
+    mix = rng.standard_normal((6, 6))
+    found = predict(X, B, method="stl", covariance=mix @ mix.T, noise=0.3, seed=1)
+    new = rng.standard_normal((400_000, 6)) @ mix.T
+    labels = new @ B + 0.3 * rng.standard_normal(len(new))
+    assert found.test_loss == pytest.approx(np.mean((new @ found.beta - labels) ** 2), rel=0.01)
+    variances = np.arange(1.0, 7.0)
+    plain, full = (predict(X, B, method="stl", covariance=S).test_loss for S in (variances, np.diag(variances)))
+    assert plain == pytest.approx(full, rel=1e-12)
+
+
+def test_noise_costs_a_probe_what_its_closed_form_says() -> None:
+    inverse = np.linalg.pinv(X)
+    losses = [predict(X, B, method="stl probe", noise=0.5, seed=seed).test_loss for seed in range(500)]
+    missed = B - inverse @ X @ B
+    expected = missed @ missed + 0.25 * (1 + np.sum(inverse**2))
+    assert np.mean(losses) == pytest.approx(expected, abs=4 * np.std(losses) / 500**0.5)
+
+
+@pytest.mark.parametrize("method", ["stl", "stl probe", "pt+ft", "pt+ft probe"])
+def test_with_more_samples_than_inputs_training_ends_at_least_squares(method: str) -> None:
+    rng = np.random.default_rng(0)
+    inputs, targets = rng.standard_normal((30, 6)), rng.standard_normal(30)
+    found = predict(inputs, B, targets=targets, method=method, auxiliary=B, gamma=0.1)
+    assert np.allclose(found.beta, np.linalg.lstsq(inputs, targets)[0], atol=1e-8)
+
+
+def test_samples_that_contradict_each_other_end_where_gradient_descent_does() -> None:
+    both, targets = np.vstack([X, X[:1]]), np.r_[Y, 0.0]
+    found = predict(both, targets=targets, test=(X, Y), method="stl", alpha=0.3, gamma=0.3)
+    descended = gradient_descent([(both, targets)], Weights.alike(6, 0.3), rate=0.05, steps=30_000).beta[:, 0]
+    assert np.allclose(found.beta, descended, atol=2e-3)
+    assert found.judged == "test samples"
+    assert found.test_loss == pytest.approx(0.25 / 3, rel=1e-6), "the first target and its opposite meet in the middle"
+
+
+def test_samples_of_an_auxiliary_task_are_pretrained_on() -> None:
+    start, m, gamma = Weights.alike(6, 0.1), 0.5, 0.05
+    found = predict(X[:2], targets=Y[:2], test=(X, Y), auxiliary=(X, X @ B), alpha=0.1, scaling=m, gamma=gamma)
+    pretrained = gradient_flow([(X, X @ B)], start)
+    again = Weights(m * pretrained.hidden, np.full_like(pretrained.readouts, gamma))
+    assert np.allclose(found.beta, gradient_flow([(X[:2], Y[:2])], again).beta[:, 0], atol=1e-7)
+
+
+def test_multi_task_learning_from_samples_of_both_tasks_has_the_least_group_norm() -> None:
+    pytest.importorskip("clarabel")
+    second = np.sin(np.outer(np.arange(1, 4), np.arange(1, 7)) + 1)
+    first = np.cos(np.outer(np.arange(1, 5), np.arange(1, 7)))
+    found = predict(second, targets=Y, test=(second, Y), method="mtl", auxiliary=(first, first @ B))
+    main = [0.296089, 0.151539, -0.720956, -0.132386, -0.131749, 0.0]
+    assert found.interpolator.objective == pytest.approx(2.865619, abs=1e-5)
+    assert np.allclose(found.beta, main, atol=2e-3)
+
+
+def test_samples_are_left_out_in_turn() -> None:
+    rng = np.random.default_rng(0)
+    inputs = rng.standard_normal((40, 100))
+    truth = np.r_[np.ones(3), np.zeros(97)]
+    own = predict(inputs, targets=inputs @ truth, auxiliary=truth)
+    errors = [
+        predict(inputs[place % 5 != fold], truth, auxiliary=truth, test=(inputs[place % 5 == fold], left)).test_loss
+        for place in [np.arange(40)]
+        for fold in range(5)
+        for left in [inputs[place % 5 == fold] @ truth]
+    ]
+    assert own.judged == "samples left out"
+    assert own.test_loss == pytest.approx(np.mean(errors), rel=1e-9)
+
+
+def test_a_curve_is_its_predictions() -> None:
+    found = predict_curve(X, B, samples=[2, 3], scalings=[1.0, 0.1], gamma=0.01, auxiliary=B)
+    again = [predict(X[:n], B, auxiliary=B, scaling=m, gamma=0.01 * m).test_loss for n in (2, 3) for m in (1.0, 0.1)]
+    assert [one.test_loss for one in found] == again
+    assert [(one.samples, one.scaling) for one in found] == [(2, 1.0), (2, 0.1), (3, 1.0), (3, 0.1)]

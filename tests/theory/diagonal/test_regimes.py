@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from recombine.errors import InputError
 from recombine.theory.diagonal.penalties import Potential, bending_scale, group_norm
-from recombine.theory.diagonal.regimes import finetune_penalty, multitask_penalty, penalty_exponents, regime
+from recombine.theory.diagonal.regimes import (
+    finetune_penalty,
+    multitask_penalty,
+    penalty_exponents,
+    regime,
+    scaling_of_order,
+)
 
 MAGNITUDES = np.logspace(-4, 2, 7)
 
@@ -120,6 +126,34 @@ def test_rescaling_moves_a_pretrained_feature_from_lazy_to_nested_and_large_read
     assert regime(known, known, gamma=10.0).name == "lazy"
 
 
+def test_regimes_of_arrays_are_those_of_their_entries() -> None:
+    B, beta = np.array([0.1, -1.0, 3.0])[:, None], np.array([0.01, -0.5, 2.0, 40.0])
+    m = np.array([1.0, 0.1, 1e-3, 10.0])
+    found = regime(B, beta, scaling=m, gamma=0.01 * m, alpha=0.02)
+    for place in np.ndindex(3, 4):
+        about = {"scaling": m[place[1]], "gamma": 0.01 * m[place[1]], "alpha": 0.02}
+        one = regime(float(B[place[0], 0]), float(beta[place[1]]), **about)
+        assert one.name == found.name[place]
+        assert [one.order, one.ratio, one.known, one.new] == pytest.approx(
+            [found.order[place], found.ratio[place], found.known[place], found.new[place]]
+        )
+    # A route of its own: slopes of the penalty's logarithm, and penalties of both features.
+    known = finetune_penalty(beta, B, alpha=0.02, scaling=0.5, gamma=0.03)
+    more = finetune_penalty(beta * 1.0001, B, alpha=0.02, scaling=0.5, gamma=0.03)
+    fixed = regime(B, beta, alpha=0.02, scaling=0.5, gamma=0.03)
+    assert fixed.order == pytest.approx(np.log(more / known) / np.log(1.0001), abs=1e-4)
+    new = finetune_penalty(beta, np.zeros_like(B), alpha=0.02, scaling=0.5, gamma=0.03)
+    assert fixed.ratio == pytest.approx(new / known)
+
+
+@pytest.mark.parametrize("order", [1.01, 1.2, 1.5, 1.9, 1.99])
+def test_the_scaling_of_an_order_makes_penalties_of_that_order(order: float) -> None:
+    m = scaling_of_order(order, auxiliary=-0.3, beta=2.0, alpha=0.05, gamma=0.02)
+    start = {"alpha": 0.05, "scaling": m, "gamma": 0.02 * m}
+    less, more = (float(finetune_penalty(2.0 * factor, -0.3, **start)) for factor in (0.999, 1.001))
+    assert np.log(more / less) / np.log(1.001 / 0.999) == pytest.approx(order, abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -129,9 +163,15 @@ def test_rescaling_moves_a_pretrained_feature_from_lazy_to_nested_and_large_read
         (lambda: penalty_exponents(0.0, 1.0), "beta is 0"),
         (lambda: penalty_exponents(0.0, 0.0, "mtl"), "beta is 0"),
         (lambda: penalty_exponents(1.0, 1.0, gamma=-1.0), "gamma is -1.0"),
-        (lambda: regime(1.0, np.nan), "beta is nan"),
-        (lambda: regime(np.inf, 1.0), "auxiliary is inf"),
-        (lambda: regime(np.ones(3), 1.0), "auxiliary is array"),
+        (lambda: regime(1.0, np.nan), "beta are not all finite"),
+        (lambda: regime(np.inf, 1.0), "auxiliary are not all finite"),
+        (lambda: regime(np.ones(3), np.ones(2)), "auxiliary (3,), beta (2,)"),
+        (lambda: regime(np.ones(3), [1.0, 0.0, 1.0]), "beta is 0 and auxiliary 1 at [1]"),
+        (lambda: regime(1.0, 1.0, scaling=[1.0, -2.0]), "scaling[1] is -2"),
+        (lambda: scaling_of_order(2.0, 1.0, 1.0), "order is 2.0"),
+        (lambda: scaling_of_order(1.001, 1.0, 1.0), "order is 1.001"),
+        (lambda: scaling_of_order(1.5, 1.0, 0.0), "beta is 0"),
+        (lambda: scaling_of_order(1.5, 0.0, 1.0, alpha=0.0, gamma=0.0), "auxiliary, alpha and gamma are all 0"),
         (lambda: penalty_exponents(1.0, 1.0, "mlt"), "did you mean 'mtl'"),
         (lambda: regime(0.0, 1.0), "features that both tasks use"),
         (

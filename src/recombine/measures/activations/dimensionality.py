@@ -31,14 +31,15 @@ STAYED = 0.5
 LEAST_SAMPLES, LEAST_FEATURES = 3, 2
 
 
-def participation_ratio(activations: Any, *, centred: bool) -> float:
+def participation_ratio(activations: Any, *, centred: bool = True) -> float:
     """Return (tr C)^2 / tr C^2 of activations (samples, features); further axes of a sample are flattened.
 
     Parameters
     ----------
     activations : array or Tensor (N, ...)
     centred : bool
-        Whether the mean over samples is taken away first. Published numbers for multi-task networks did not.
+        Whether the mean over samples is taken away first. Published numbers for multi-task networks did not
+        (``centred=False``); a mean far from zero then counts as the one dimension there is.
 
     Examples
     --------
@@ -48,7 +49,7 @@ def participation_ratio(activations: Any, *, centred: bool) -> float:
     return _ratio(_prepared(activations, "activations", centred))
 
 
-def ensd(first: Any, second: Any, *, centred: bool, shared: str = "features") -> float:
+def ensd(first: Any, second: Any, *, centred: bool = True, shared: str = "features") -> float:
     """Return the effective number of dimensions that two representations of the same samples share.
 
     Parameters
@@ -56,7 +57,8 @@ def ensd(first: Any, second: Any, *, centred: bool, shared: str = "features") ->
     first, second : array or Tensor (N, ...)
         Activations of the same samples in the same order.
     centred : bool
-        Whether the mean over samples is taken away first.
+        Whether the mean over samples is taken away first. Published numbers for multi-task networks did not
+        (``centred=False``); behind a ReLU, where activity is positive, the mean then counts as shared.
     shared : {"features", "samples"}
         "features": which neuron is which counts, so both have as many; before and after finetuning one network.
         "samples": Gram matrices XX' are compared instead, for networks of any width.
@@ -154,7 +156,7 @@ class Reuse:
     regime: str
 
 
-def feature_reuse(before: Any, after: Any, *, centred: bool) -> Reuse:
+def feature_reuse(before: Any, after: Any, *, centred: bool = True) -> Reuse:
     """Compare activations (samples, features) of one layer before and after finetuning, on the same samples.
 
     The signature of nested feature selection is a lower participation ratio of which ENSD shows that it is shared. The
@@ -173,7 +175,8 @@ def feature_reuse(before: Any, after: Any, *, centred: bool) -> Reuse:
     before, after : array or Tensor (N, ...)
         Activations of the same samples in the same order; further axes of a sample are flattened.
     centred : bool
-        Whether the mean over samples is taken away first. Behind a ReLU it counts as shared if it is not.
+        Whether the mean over samples is taken away first. Behind a ReLU it counts as shared if it is not, so that
+        shuffled neurons share nearly as much: ``centred=False`` is for comparison with published numbers.
 
     Examples
     --------

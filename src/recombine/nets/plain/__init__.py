@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recombine.nets.plain.finetuning import recalibrate as recalibrate
     from recombine.nets.plain.finetuning import rescale as rescale
     from recombine.nets.plain.finetuning import rescale_and_finetune as rescale_and_finetune
+    from recombine.nets.plain.finetuning import reset as reset
     from recombine.nets.plain.image_models import ResNet18 as ResNet18
     from recombine.nets.plain.image_models import SmallViT as SmallViT
     from recombine.nets.plain.training import Recipe as Recipe

@@ -120,7 +120,7 @@ def layer_activations(model: nn.Module, inputs: Tensor, layers: Sequence[str]) -
     >>> layer_activations(model, torch.randn(5, 2), ["0", ""])["0"].shape
     torch.Size([5, 3])
     """
-    named = _named(model, layers)
+    named = named_layers(model, layers)
     found: dict[str, list[Tensor]] = {name: [] for name in named}
     hooks = [module.register_forward_hook(_keeper(name, found[name])) for name, module in named.items()]
     device = next((parameter.device for parameter in model.parameters()), inputs.device)
@@ -136,7 +136,14 @@ def layer_activations(model: nn.Module, inputs: Tensor, layers: Sequence[str]) -
     return {name: torch.cat(parts) for name, parts in found.items()}
 
 
-def _named(model: nn.Module, layers: Sequence[str]) -> dict[str, nn.Module]:
+def named_layers(model: nn.Module, layers: Sequence[str]) -> dict[str, nn.Module]:
+    """Return layers of a model by name, or say which it does not have.
+
+    Examples
+    --------
+    >>> list(named_layers(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), ["0"]))
+    ['0']
+    """
     if isinstance(layers, str):
         raise InputError(f"layers is the text {layers!r}; give a list of names, [{layers!r}]")
     named = dict(model.named_modules())

@@ -46,8 +46,8 @@ def check_samples(
     Parameters
     ----------
     model : nn.Module
-    samples : pair of Tensor or array
-        Inputs (N, ...) and labels (N,): the number of each input's class.
+    samples : pair of Tensor or array, DataLoader or Dataset
+        Inputs (N, ...) and labels (N,): the number of each input's class. Loaders and datasets are read once.
     name : str
         What messages call the samples.
     outputs : tuple of int, optional
@@ -84,8 +84,7 @@ def check_samples(
 def _as_samples(samples: Any, name: str, parameter: Tensor) -> LabelledSamples:
     """Return a pair of tensors where a parameter is; inputs that are whole numbers stay so."""
     if isinstance(samples, DataLoader | Dataset):
-        kind = "DataLoader" if isinstance(samples, DataLoader) else "Dataset"
-        raise InputError(f"{name} are a {kind}; give two tensors, all inputs (N, ...) and all labels (N,)")
+        samples = _gathered(samples, name)
     try:
         inputs, labels = (torch.as_tensor(part, device=parameter.device) for part in samples)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -103,6 +102,17 @@ def _as_samples(samples: Any, name: str, parameter: Tensor) -> LabelledSamples:
         if not all(bool(end.isfinite()) for end in inputs.aminmax()):
             raise InputError(f"inputs of {name} hold a number that is not finite; fill it or leave the input out")
     return inputs, labels.long()
+
+
+def _gathered(samples: DataLoader[Any] | Dataset[Any], name: str) -> LabelledSamples:
+    """Return all samples of a loader or a map-style dataset; what is drawn when they are read is drawn once."""
+    loader = samples if isinstance(samples, DataLoader) else DataLoader(samples, batch_size=1024)
+    try:
+        batches = [(inputs, labels) for inputs, labels in loader]
+        return torch.cat([inputs for inputs, _ in batches]), torch.cat([labels for _, labels in batches])
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+        first = str(error).partition("\n")[0] or type(error).__name__
+        raise InputError(f"{name} do not come as pairs of input and label ({first}); give two tensors") from None
 
 
 def _logits(model: nn.Module, inputs: Tensor, half: bool) -> Tensor:

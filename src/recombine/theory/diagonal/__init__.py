@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from recombine.theory.diagonal.flow import gradient_flow as gradient_flow
     from recombine.theory.diagonal.generalization import Prediction as Prediction
     from recombine.theory.diagonal.generalization import predict as predict
+    from recombine.theory.diagonal.generalization import predict_curve as predict_curve
     from recombine.theory.diagonal.group_interpolators import least_group_norm as least_group_norm
     from recombine.theory.diagonal.group_interpolators import least_multitask as least_multitask
     from recombine.theory.diagonal.interpolators import Interpolator as Interpolator
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from recombine.theory.diagonal.regimes import multitask_penalty as multitask_penalty
     from recombine.theory.diagonal.regimes import penalty_exponents as penalty_exponents
     from recombine.theory.diagonal.regimes import regime as regime
+    from recombine.theory.diagonal.regimes import scaling_of_order as scaling_of_order
     from recombine.theory.diagonal.relu_penalties import rotation_cost as rotation_cost
     from recombine.theory.diagonal.stiff_flow import FlowEnd as FlowEnd
     from recombine.theory.diagonal.stiff_flow import stiff_flow as stiff_flow

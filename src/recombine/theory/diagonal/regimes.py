@@ -8,13 +8,13 @@ has order + feature dependence = 1: a learner can favour few features or known o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
-from recombine.checks import broadcast, known_or_refuse, real
+from recombine.checks import broadcast, check_bounds, known_or_refuse, real
 from recombine.errors import InputError
 from recombine.theory.diagonal.penalties import bending_scale, check_start, hyperbolic_entropy
 
@@ -24,6 +24,8 @@ AUXILIARY_METHODS = ("pt+ft", "mtl")
 LAZY_ORDER = 1.5
 #: Below this ratio of prices, a pretrained feature is hardly cheaper than a new one, so learning is from scratch.
 RICH_RATIO = 1.25
+#: Ratios beta / k up to the exponential of this are looked through for an order.
+MOST_LOGARITHM = 300.0
 
 
 def finetune_penalty(
@@ -141,7 +143,7 @@ def _excess(ratio: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Regime:
-    """How finetuning treats one pretrained feature.
+    """How finetuning treats one pretrained feature, or each of several.
 
     Attributes
     ----------
@@ -155,46 +157,109 @@ class Regime:
     known, new : float
         The k of a pretrained feature and of one that pretraining left alone.
 
+    All of them are arrays of one shape where `regime` was given arrays.
+
     Examples
     --------
     >>> regime(auxiliary=0.16, beta=0.16).name, regime(auxiliary=0.16, beta=0.16, scaling=0.1, gamma=1e-4).name
     ('lazy', 'nested')
     """
 
-    name: str
-    order: float
-    ratio: float
-    known: float
-    new: float
+    name: Any
+    order: Any
+    ratio: Any
+    known: Any
+    new: Any
 
 
-def regime(auxiliary: float, beta: float, *, alpha: float = 1e-3, scaling: float = 1.0, gamma: float = 1e-3) -> Regime:
-    """Name the regime of finetuning for a feature of size ``auxiliary`` and a wanted coefficient ``beta``.
+def regime(
+    auxiliary: npt.ArrayLike,
+    beta: npt.ArrayLike,
+    *,
+    alpha: npt.ArrayLike = 1e-3,
+    scaling: npt.ArrayLike = 1.0,
+    gamma: npt.ArrayLike = 1e-3,
+) -> Regime:
+    """Name the regime of finetuning for features of size ``auxiliary`` and wanted coefficients ``beta``.
 
     Parameters
     ----------
-    auxiliary, beta : float
-        Coefficient after pretraining, and the one that the main task needs; neither is zero.
-    alpha, scaling, gamma : float
-        As in `Potential.finetuned`.
+    auxiliary, beta : float or array
+        Coefficients after pretraining, and those that the main task needs; none is zero.
+    alpha, scaling, gamma : float or array
+        As in `Potential.finetuned`. All five are broadcast against each other.
 
     Examples
     --------
     >>> found = regime(auxiliary=0.16, beta=0.4, scaling=0.01, gamma=0.1)
     >>> found.name, round(found.ratio, 2)
     ('rich', 1.0)
+    >>> m = np.array([1.0, 0.3, 0.01])
+    >>> regime(auxiliary=0.16, beta=[[0.05], [0.4]], scaling=m, gamma=1e-3 * m).name
+    array([['lazy', 'nested', 'nested'],
+           ['lazy', 'nested', 'nested']], dtype='<U6')
     """
-    if not real(beta, "beta") or not real(auxiliary, "auxiliary"):
-        raise InputError(f"beta is {beta} and auxiliary {auxiliary}; regimes are about features that both tasks use")
-    k = bending_scale([auxiliary, 0.0], alpha, scaling, gamma)
-    if not k.all():
+    given = {"auxiliary": auxiliary, "beta": beta, "alpha": alpha, "scaling": scaling, "gamma": gamma}
+    B, wanted, *start = broadcast(**given)
+    if not wanted.all() or not B.all():
+        place = tuple(np.argwhere((wanted == 0) | (B == 0))[0])
+        where = f" at {list(map(int, place))}" if place else ""
         raise InputError(
-            f"alpha is {alpha}, scaling {scaling} and gamma {gamma}, so that weights of a new feature are zero and it "
-            "can never be learned; give gamma, or both alpha and scaling, above 0"
+            f"beta is {wanted[place]:g} and auxiliary {B[place]:g}{where}; regimes are about features that both tasks "
+            "use"
         )
-    known, new = (float(each) for each in k)
-    price = _slope(abs(beta) / k)
-    found = float(penalty_exponents(beta, auxiliary, alpha=alpha, scaling=scaling, gamma=gamma).order)
-    ratio = float(price[1] / price[0])
-    name = "lazy" if found > LAZY_ORDER else "nested" if ratio >= RICH_RATIO else "rich"
-    return Regime(name, found, ratio, known, new)
+    first, m, last = (check_bounds(part, name, least=0) for part, name in zip(start, list(given)[2:], strict=True))
+    new = m**2 * first**2 + last**2
+    if not new.all():
+        place = tuple(np.argwhere(new == 0)[0])
+        raise InputError(
+            f"alpha is {first[place]:g}, scaling {m[place]:g} and gamma {last[place]:g}, so that weights of a new "
+            "feature are zero and it can never be learned; give gamma, or both alpha and scaling, above 0"
+        )
+    known = np.hypot(new, m**2 * B / 2)
+    size = np.abs(wanted)
+    order = 1 + _excess(np.asarray(size / known))
+    ratio = _slope(np.asarray(size / new)) / _slope(np.asarray(size / known))
+    names = np.where(order > LAZY_ORDER, "lazy", np.where(ratio >= RICH_RATIO, "nested", "rich"))
+    if names.ndim:
+        return Regime(names, order, ratio, known, new)
+    return Regime(str(names), *(float(part) for part in (order, ratio, known, new)))
+
+
+def scaling_of_order(order: float, auxiliary: float, beta: float, *, alpha: float = 1e-3, gamma: float = 1e-3) -> float:
+    """Return what to multiply pretrained weights by so that the penalty on a feature has this order: the way back.
+
+    Readouts are set to ``gamma`` times the answer, as in the paper, so that all weights shrink together.
+
+    Parameters
+    ----------
+    order : float
+        Above 1 and below 2; above 1.5 features are used lazily, near 1 few of them are preferred.
+    auxiliary, beta : float
+        Coefficient after pretraining, and the one that the main task needs; ``beta`` is not zero.
+    alpha, gamma : float
+        As in `Potential.finetuned`; with ``auxiliary``, not all zero.
+
+    Examples
+    --------
+    >>> m = scaling_of_order(1.3, auxiliary=0.16, beta=0.3)
+    >>> found = regime(auxiliary=0.16, beta=0.3, scaling=m, gamma=1e-3 * m)
+    >>> round(m, 3), round(found.order, 6), found.name
+    (0.334, 1.3, 'nested')
+    """
+    from scipy.optimize import brentq
+
+    wanted = real(order, "order", above=1, below=2)
+    if not real(beta, "beta"):
+        raise InputError("beta is 0, where a penalty has no order; give the coefficient that the main task needs")
+    whole = float(bending_scale(auxiliary, alpha, 1.0, gamma))
+    if whole == 0:
+        raise InputError("auxiliary, alpha and gamma are all 0, so that weights are zero at any scaling; give one")
+
+    def missed(logarithm: float) -> float:
+        return float(_excess(np.asarray(np.exp(logarithm)))) - (wanted - 1)
+
+    if missed(MOST_LOGARITHM) > 0 or missed(-MOST_LOGARITHM) < 0:
+        raise InputError(f"order is {order}, which weights reach at no size that a computer holds; give 1.005 to 1.995")
+    # With gamma scaled along, k is the square of the scaling times its value at 1.
+    return float(np.sqrt(abs(beta) / whole) * np.exp(-brentq(missed, -MOST_LOGARITHM, MOST_LOGARITHM) / 2))

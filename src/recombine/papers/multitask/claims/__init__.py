@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from recombine.papers.claims import claims
-from recombine.papers.multitask.claims import diagonal, images, students
+from recombine.papers.multitask.claims import diagonal, images, released, students
 
-CLAIMS = claims("multitask", *diagonal.CLAIMS, *students.CLAIMS, *images.CLAIMS)
+CLAIMS = claims("multitask", *diagonal.CLAIMS, *students.CLAIMS, *released.CLAIMS, *images.CLAIMS)

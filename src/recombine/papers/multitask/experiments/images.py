@@ -179,6 +179,7 @@ def _finetuned(unit: Unit, seed: int, tasks: TwoTasks, method: str) -> Rows:
             recipe=recipe,
             centred=method == "pt+ft recalibrated",
             statistics=STATISTICS[method],
+            controls=False,
         )
         for one in tuned:
             about = _about(setting, method, n, seed, (one.losses, one.accuracies), before[-1], one.factor)

@@ -134,7 +134,7 @@ def _networks(unit: Unit, students: Sequence[Student], method: str, pretrained: 
     samples = [_samples(student, n, setting["auxiliary samples"] if joint else 0) for student in students]
     inputs, targets = (np.stack(part) for part in zip(*samples, strict=True))
     steps, rate = setting["mtl steps" if joint else "steps"], setting.get(f"{method} rate", setting["rate"])
-    return _train(unit, start, names, (inputs, targets), steps, rate, _watched(students, unit.device))
+    return _train(unit, start, names, (inputs, targets), steps, rate, setting["batch"], _watched(students, unit.device))
 
 
 def _samples(student: Student, n: int, auxiliary: int) -> Samples:
@@ -147,16 +147,40 @@ def _samples(student: Student, n: int, auxiliary: int) -> Samples:
     return np.vstack(marked), np.concatenate([student.main(main), student.auxiliary(other)])
 
 
-def _train(
-    unit: Unit, start: Architecture, seeds: Sequence[int], samples: Samples, steps: int, rate: float, watch: Any = None
+def trained_students(
+    unit: Unit, weights: Sequence[Tensors], samples: Sequence[Samples], steps: int, rate: float, **how: Any
 ) -> Trained:
-    """Train networks, and again with a tenth of the rate, as published, where they diverge."""
+    """Train students from given weights, each on its own samples; ``how`` has batch, watch and record."""
+    import torch
+
+    from recombine.nets.architectures.students import Continued, ReluStudent
+
+    plain = ReluStudent(DIMENSION, unit.setting["width"], tasks=len(weights[0]["readouts"]))
+    names = tuple(range(len(weights)))
+    start = Continued(plain, names, {name: torch.stack([one[name] for one in weights]) for name in weights[0]})
+    inputs, targets = (np.stack(part) for part in zip(*samples, strict=True))
+    return _train(unit, start, names, (inputs, targets), steps, rate, **how)
+
+
+def _train(
+    unit: Unit,
+    start: Architecture,
+    seeds: Sequence[int],
+    samples: Samples,
+    steps: int,
+    rate: float,
+    batch: int | None,
+    watch: Any = None,
+    record: Sequence[int] = (),
+) -> Trained:
+    """Train networks, and again with a tenth of the rate, as published, where they diverge; None: full batches."""
     from recombine.nets.ensemble.ensemble import Ensemble
 
-    rates, batch = np.full(len(seeds), rate), unit.setting["batch"]
+    rates = np.full(len(seeds), rate)
     how: dict[str, Any] = {"steps": steps, "stop": unit.setting["stop"], "watch": watch}
-    how["batch"] = batch if samples[0].shape[1] > batch else None
-    how["record"] = sorted({0, *np.geomspace(10, steps, RECORDS).astype(int).tolist()}) if watch is not None else []
+    how["batch"] = batch if batch is not None and samples[0].shape[1] > batch else None
+    looks = {0, *np.geomspace(10, steps, RECORDS).astype(int).tolist()}
+    how["record"] = sorted(record or looks) if watch is not None else []
     ensemble = Ensemble(start, seeds, scale=unit.setting["scale"], device=unit.device)
     for _ in range(4):
         trained = ensemble.train(*samples, rate=rates, **how)
@@ -176,7 +200,8 @@ def _pretrained(unit: Unit, students: Sequence[Student]) -> dict[int, Tensors]:
     inputs = np.stack([sphere_inputs(seed, "auxiliary inputs", samples, DIMENSION) for seed in teachers])
     targets = np.stack([teacher(X) for teacher, X in zip(teachers.values(), inputs, strict=True)])
     plain = ReluStudent(DIMENSION, setting["width"])
-    trained = _train(unit, plain, list(teachers), (inputs, targets), setting["pretraining steps"], setting["rate"])
+    how = setting["pretraining steps"], setting["rate"], setting["batch"]
+    trained = _train(unit, plain, list(teachers), (inputs, targets), *how)
     weights = trained.parameters.items()
     return {seed: {name: tensor[place] for name, tensor in weights} for place, seed in enumerate(teachers)}
 
@@ -190,12 +215,17 @@ def _untrained(unit: Unit, students: Sequence[Student]) -> dict[int, Tensors]:
 
 def _watched(students: Sequence[Student], device: str) -> Callable[..., Tensor]:
     """Return a function of some networks' weights that gives their test losses (c,), for records on the way."""
+    drawn = [inputs_to_test(student.seed, WATCHED) for student in students]
+    return test_losses([(X, student.main(X)) for student, X in zip(students, drawn, strict=True)], device)
+
+
+def test_losses(samples: Sequence[Samples], device: str) -> Callable[..., Tensor]:
+    """Return a function of some networks' weights that gives their losses (c,) on the samples of each."""
     import torch
 
-    drawn = [inputs_to_test(student.seed, WATCHED) for student in students]
-    inputs = torch.tensor(np.stack(drawn), dtype=torch.float32, device=device)
-    targets = [student.main(X) for student, X in zip(students, drawn, strict=True)]
-    wanted = torch.tensor(np.stack(targets), dtype=torch.float32, device=device)
+    inputs, wanted = (
+        torch.tensor(np.stack(part), dtype=torch.float32, device=device) for part in zip(*samples, strict=True)
+    )
 
     def losses(parameters: Tensors, statistics: Tensors, places: Tensor) -> Tensor:
         hidden = torch.relu(inputs[places] @ parameters["hidden"].transpose(1, 2))

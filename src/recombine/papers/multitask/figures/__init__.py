@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recombine.papers.multitask.figures import diagonal, images, students, theory
+from recombine.papers.multitask.figures import diagonal, images, released, students, theory
 
 _PENALTIES, _GROUP_NORM = theory.FIGURES
 
-FIGURES = (_PENALTIES, *diagonal.FIGURES, _GROUP_NORM, *students.FIGURES, *images.FIGURES)
+FIGURES = (_PENALTIES, *diagonal.FIGURES, _GROUP_NORM, *students.FIGURES, *released.FIGURES, *images.FIGURES)

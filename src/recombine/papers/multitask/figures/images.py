@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.papers.multitask.figures.words import draw_legend, draw_published
-from recombine.papers.multitask.published import ACCURACIES, IMAGES
+from recombine.papers.multitask.published import ACCURACIES, BLOCKS, DIMENSIONS, IMAGES, STAGES
 from recombine.papers.multitask.readings.images import network_rows
 from recombine.papers.paper import Plot
 from recombine.papers.plots import DASHES, by_samples, counts, grown, palette
@@ -35,7 +35,7 @@ OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 GAINING = {"pt+ft": "", "pt+ft recalibrated": "*"}
 #: What is shown of a layer, in words; chance is not in results from before it was recorded.
 SIZES = {"PR before": "rescaled, before finetuning", "PR after": "after finetuning"}
-SIZES |= {"ENSD": "shared (ENSD)", "chance": "shared if neurons are shuffled"}
+SIZES |= {"ENSD": "shared (ENSD)", "chance": "shared if shuffled"}
 #: Fewer shared dimensions than this are none; a line that goes there leaves the panel.
 FEWEST_DIMENSIONS = 0.003
 #: Points of accuracy at which a tint is full.
@@ -184,7 +184,7 @@ def _draw_layers(canvas: Canvas, table: Table) -> None:
     for axes, name in zip(panels[-1], names, strict=True):
         axes.set_xlabel("block" if name == "vit" else "stage")
     _count_dimensions(panels[0, 0])
-    draw_legend(canvas, panels[0, 0], ncols=4, columnspacing=1.4)
+    draw_legend(canvas, panels[0, 0], columnspacing=1.2)
 
 
 def _sizes(axes: Axes, rows: Table) -> None:
@@ -193,7 +193,21 @@ def _sizes(axes: Axes, rows: Table) -> None:
         if column in rows.columns and len(rows):
             middle, half = rows[column], np.nan_to_num(rows[f"{column} 2se"])
             below = np.minimum(half, 0.9 * middle)  # an error bar must not leave a logarithmic axis
-            axes.errorbar(np.arange(len(rows)), middle, [below, half], label=word, capsize=2.5, elinewidth=1)
+            drawn = axes.errorbar(np.arange(len(rows)), middle, [below, half], label=word, capsize=2.5, elinewidth=1)
+            _published_sizes(axes, rows, column, {"marker": drawn.lines[0].get_marker()})
+
+
+def _published_sizes(axes: Axes, rows: Table, column: str, look: dict[str, Any]) -> None:
+    """Draw published means at the layers that both have; what is centred has none."""
+    network, factor = str(rows["network"][0]), float(rows["factor"][0])
+    known = dict(
+        zip(BLOCKS if network == "vit" else STAGES, DIMENSIONS.get((network, factor, column), ()), strict=False)
+    )
+    places = [place for place, layer in enumerate(rows["layer"].tolist()) if layer in known]
+    if places:
+        # Beside ours, on which most of them lie.
+        beside = [place + 0.22 for place in places]
+        draw_published(axes, beside, [known[rows["layer"][place]] for place in places], look)
 
 
 def _count_dimensions(axes: Axes) -> None:
@@ -253,7 +267,8 @@ FIGURES = (
             "times s, batch normalisation using the statistics of these images. Not centred unless the title says so; "
             "centred ones are of the networks of claim 15c. Nested: fewer dimensions after than before, and shared; "
             "ENSD counts as far as it exceeds that of shuffled neurons. Mean and two standard errors over n seeds; "
-            f"lines that leave a panel go on below {FEWEST_DIMENSIONS:g}."
+            f"lines that leave a panel go on below {FEWEST_DIMENSIONS:g}. Small grey marks, right of ours: the "
+            "authors' means, from their result files (38 and 28 seeds)."
         ),
         experiments=("rescaling",),
         table=_layers_table,

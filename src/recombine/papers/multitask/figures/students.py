@@ -15,9 +15,10 @@ from recombine.papers.multitask.figures.words import (
     draw_legend,
     draw_published,
     method_looks,
+    named_lines,
     shades,
 )
-from recombine.papers.multitask.published import CORRELATED, SAMPLES, UNITS
+from recombine.papers.multitask.published import CORRELATED, MAGNITUDE_LOSSES, MAGNITUDES, SAMPLES, UNITS
 from recombine.papers.paper import Plot
 from recombine.papers.plots import by_samples, counts, grown, logarithms, power, powers_of_ten, ribbon
 from recombine.papers.results import Evidence
@@ -172,14 +173,22 @@ def _draw_magnitude(canvas: Canvas, table: Table) -> None:
         for cosine, look in looks.items():
             line = table.only(samples=n, method="pt+ft", cosine=cosine)
             ribbon(axes, line, "magnitude", "relative loss", f"PT+FT, cosine {cosine:g}", **look)
+            _published_magnitudes(axes, (cosine, "pt+ft", int(n)), look)
         alone = table.only(samples=n, method="stl", cosine=least)
         if len(alone):
             look = {"color": "0.45", "linestyle": ":", "marker": "x"}
             ribbon(axes, alone, "magnitude", "relative loss", f"single task, cosine {least:g}", **look)
+            _published_magnitudes(axes, (least, "stl", int(n)), look)
         axes.set(title=f"{n} samples")
         powers_of_ten(axes, "x", "y")
     _label(panels, "magnitude of the main task", "test loss / power of targets")
-    panels[0, -1].legend(frameon=False, fontsize=11, loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=2.4)
+    place: dict[str, Any] = {"frameon": False, "fontsize": 11, "loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    panels[0, -1].legend(*named_lines(panels[0, -1]), **place, handlelength=2.4)
+
+
+def _published_magnitudes(axes: Axes, condition: tuple[float, str, int], look: dict[str, Any]) -> None:
+    if condition in MAGNITUDE_LOSSES:
+        draw_published(axes, MAGNITUDES, MAGNITUDE_LOSSES[condition], look)
 
 
 def _say_magnitude(table: Table) -> str:
@@ -229,7 +238,8 @@ FIGURES = (
         title="Correlated features and the size of the task",
         caption=(
             "Test loss of ReLU students over the power of the targets, by cosine of the main teacher's units with the "
-            f"auxiliary teacher's and by the factor on the main targets. {BANDS}"
+            f"auxiliary teacher's and by the factor on the main targets. {BANDS} Small grey marks: the authors' "
+            "students, from their result file, which has one seed; they start from weights a thousand times smaller."
         ),
         experiments=("relu-magnitude",),
         table=_magnitude_table,

@@ -56,6 +56,12 @@ def draw_published(
 
 def draw_legend(canvas: Canvas, axes: Axes, corner: tuple[float, float] = (0.07, 1.0), **style: Any) -> None:
     """Name the lines of a panel for the whole canvas, side by side unless ``style`` says otherwise."""
-    handles, labels = axes.get_legend_handles_labels()
+    handles, labels = named_lines(axes)
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": corner, "frameon": False}
     canvas.legend(handles, labels, **place | {"ncols": len(labels), "fontsize": 11.5} | style)
+
+
+def named_lines(axes: Axes) -> tuple[list[Any], list[str]]:
+    """Return the lines of a panel and their names, published marks last."""
+    named = sorted(zip(*axes.get_legend_handles_labels(), strict=True), key=lambda pair: pair[1] == PUBLISHED)
+    return [line for line, _ in named], [word for _, word in named]
