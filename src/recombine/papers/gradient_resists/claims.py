@@ -207,7 +207,7 @@ CLAIMS = claims(
             "larger plus two standard errors": Below(1),
         },
         risk="A bias, not a law: some networks of A are right on the whole quadrant. The text does not say how many "
-        "samples it has; as many as in the code. One output node, as released; the appendix says two.",
+        "samples it has; as many as in the code. One output node, as released; claim 20 has two.",
         theme=PLANE,
         figure=("plane", "film"),
     ),
@@ -319,6 +319,19 @@ CLAIMS = claims(
         },
         exploratory=True,
         theme=PLANE,
+    ),
+    Claim(
+        "20",
+        "With two output nodes part of the held-out quadrant is taken for the wrong class as well.",
+        says="paper",
+        source="ICLR 2021 submission, appendix C (two output nodes; the released code has one)",
+        reads="plane",
+        measure=partial(plane.held_out_shares, model="two nodes"),
+        expect={"larger plus two standard errors": Below(1)},
+        risk="One node per class, both trained as the single one is, and the larger output answers: the appendix does "
+        "not say more.",
+        theme=PLANE,
+        figure="plane",
     ),
     Claim(
         "19a",

@@ -23,14 +23,21 @@ if TYPE_CHECKING:
 
 #: How the numbers of the reference run are shown.
 GREY: dict[str, Any] = {"color": "0.45", "linestyle": "", "markersize": 6, "markerfacecolor": "none", "zorder": 5}
-#: Epochs that a film has room for, and its rows.
+#: Epochs that a film has room for, the lines of the other figure, and the rows of the film.
 SHOWN_EPOCHS = (0, 1, 4, 16, 64, 1024)
+LINES = {
+    ("A", "network"): "A",
+    ("B", "network"): "B",
+    ("A", "two nodes"): "A, two output nodes",
+    ("B", "two nodes"): "B, two output nodes",
+    ("A", "linear"): "A, linear model",
+}
 FILMED = (("code", "A"), ("code", "B"), ("text", "A"), ("text", "B"))
 
 
 def _plane_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["plane"].table
-    finite = rows.where(np.isfinite(rows["tilt"]) | (rows["model"] == "network"))
+    finite = rows.where(np.isfinite(rows["tilt"]) | (rows["model"] != "linear"))
     return over_seeds(finite, ("reading", "setting", "model", "epoch"), ("held-out accuracy", "slope 1", "slope 2"))
 
 
@@ -39,9 +46,8 @@ def _draw_plane(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.17, wspace=0.08)
     for axes, reading in zip(panels, ("code", "text"), strict=True):
         lines = table.only(reading=reading)
-        for setting, model in (("A", "network"), ("B", "network"), ("A", "linear")):
+        for (setting, model), label in LINES.items():
             if len(line := lines.only(setting=setting, model=model)):
-                label = setting if model == "network" else "A, linear model"
                 draw_band(axes, line, "epoch", "held-out accuracy", label)
         for setting, marker in (("A", "o"), ("B", "s")):
             marks = reference.PLANE[reading, setting]
@@ -148,7 +154,8 @@ FIGURES = (
         "plane",
         title="Two dimensions: how much of the held-out quadrant is right",
         caption=(
-            "A: three quadrants are seen; B: X₂ is redrawn at every visit. The code's data keep a margin between "
+            "A: three quadrants are seen; B: X₂ is redrawn at every visit; one output node as released, or two as in "
+            "appendix C. The code's data keep a margin between "
             "classes, the text's do not. Bands are two standard errors over n seeds. The paper gives no such "
             "numbers; grey marks are an independent reference run (circles A, squares B)."
         ),
