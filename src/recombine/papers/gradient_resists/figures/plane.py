@@ -15,6 +15,7 @@ from recombine.papers.plots import draw_band
 from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
+from recombine.worlds import plane as world
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,6 +66,41 @@ def _say_plane(table: Table) -> str:
     last = table.where((table["epoch"] == table["epoch"].max()) & (table["model"] == "network"))
     words = [f"{r['reading']} {r['setting']} {r['held-out accuracy']:.2f}" for r in last.rows()]
     return f"Share of the held-out quadrant labelled right over epochs; at the end {', '.join(words)}."
+
+
+def _samples_table(results: Mapping[str, Evidence]) -> Table:
+    """Draw the training samples of the first network anew, as they are no result, and what is held out."""
+    seed = min(int(seed) for seed in results["plane"].table["seed"])
+    rows = []
+    for reading in ("code", "text"):
+        for part, points in (
+            ("seen", world.draw_training(reading, seed).points),
+            ("held out", world.draw_held_out(reading, 60)),
+        ):
+            rows += [{"reading": reading, "part": part, "X1": float(x), "X2": float(y)} for x, y in points]
+    return Table.from_rows(rows)
+
+
+def _draw_samples(canvas: Canvas, table: Table) -> None:
+    panels = canvas.subplots(1, 2)
+    canvas.subplots_adjust(left=0.06, right=0.82, top=0.9, bottom=0.14, wspace=0.3)
+    for axes, reading in zip(panels, ("code", "text"), strict=True):
+        shown = table.only(reading=reading)
+        seen, held = shown.only(part="seen"), shown.only(part="held out")
+        style: dict[str, Any] = {"linestyle": "", "markersize": 4.5}
+        right = seen["X1"] > 0
+        axes.plot(seen["X1"][right], seen["X2"][right], marker="o", label="seen, label 1", **style)
+        axes.plot(seen["X1"][~right], seen["X2"][~right], marker="s", label="seen, label -1", **style)
+        axes.plot(held["X1"], held["X2"], marker="x", color="0.45", label="held out, label 1", **style)
+        axes.axvline(0, color="0.3", linewidth=0.9, linestyle="-", marker="")
+        axes.axhline(0, color="0.3", linewidth=0.9, linestyle="-", marker="")
+        axes.set(xlabel="X₁", ylabel="X₂", title=f"The {reading}'s data", aspect="equal")
+    panels[1].legend(frameon=False, fontsize=10.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _say_samples(table: Table) -> str:
+    counts = {reading: len(table.only(reading=reading, part="seen")) for reading in ("code", "text")}
+    return f"Training samples on three quadrants: {counts['code']} by the code and {counts['text']} by the text."
 
 
 def _film_table(results: Mapping[str, Evidence]) -> Table:
@@ -149,6 +185,19 @@ FIGURES = (
         draw=_draw_film,
         alternative=_say_film,
         height=560,
+    ),
+    Plot(
+        "samples",
+        title="Two dimensions: what is seen and what is held out",
+        caption=(
+            "Training samples of one network and places of the held-out quadrant, as in the paper's figure 4. The "
+            "code's data keep a margin of 0.3 on each side of the axes, the text's do not."
+        ),
+        experiments=("plane",),
+        table=_samples_table,
+        draw=_draw_samples,
+        alternative=_say_samples,
+        height=400,
     ),
     Plot(
         "plane",
