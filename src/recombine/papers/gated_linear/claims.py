@@ -226,7 +226,7 @@ CLAIMS = claims(
         published={"error from s = 10 on": Above(0.4, "%")},
         theme=GATED,
         figure="bits",
-        risk="The left arm is short: half a point from no hyperplane to one. Random thresholds: digits only.",
+        risk="The left arm is short: half a point from no hyperplane to one. Random thresholds have a few s only.",
     ),
     Claim(
         "13b",
