@@ -221,7 +221,7 @@ CLAIMS = claims(
         risk="A bias, not a law: some networks of A are right on the whole quadrant. The text does not say how many "
         "samples it has; as many as in the code. One output node, as released; claim 20 has two.",
         theme=PLANE,
-        figure=("plane", "film"),
+        figure=("plane", "film", "samples"),
     ),
     Claim(
         "11b",
