@@ -50,10 +50,24 @@ def test_cells_come_in_product_order(task: Task) -> None:
         assert order == list(itertools.product(*map(range, task.sizes)))
 
 
-def test_a_task_cannot_be_changed() -> None:
+def test_a_tensor_is_indexed_without_a_warning() -> None:
+    torch = pytest.importorskip("torch")
     task = tasks.invariance()
-    with pytest.raises(ValueError, match="read-only"):
-        task.target[0] = 5.0
+    assert len(torch.arange(len(task.cells))[task.train]) == task.train.sum()
+    assert torch.from_numpy(task.cells).shape == task.cells.shape
+
+
+def test_a_task_owns_its_arrays() -> None:
+    cells, target = np.array([[0, 0], [0, 1]]), np.array([0.0, 1.0])
+    task = Task("copy", cells, [True, False], target, ("left", "right"))
+    task.target[0] = 5.0
+    task.cells[0] = 7
+    assert target.tolist() == [0.0, 1.0]
+    assert cells.tolist() == [[0, 0], [0, 1]]
+
+
+def test_a_task_keeps_its_name() -> None:
+    task = tasks.invariance()
     with pytest.raises(AttributeError):
         task.name = "other"  # type: ignore[misc]
 

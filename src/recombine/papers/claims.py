@@ -171,12 +171,12 @@ class Claim:
         ):
             return replace(outcome, verdict=Standing.CONTRADICTS, detail=_joined(". ", outcome.detail, self.means))
         if not held:
-            return replace(outcome, verdict=Standing.NOT_RUN, detail=_joined("; ", NOTHING_ASKED, outcome.detail))
+            return replace(outcome, verdict=Standing.UNDECIDED, detail=_joined("; ", NOTHING_ASKED, outcome.detail))
         if False in held.values():
             return replace(outcome, verdict=Standing.FAILS)
         if None in held.values():
             return replace(
-                outcome, verdict=Standing.NOT_RUN, detail=_joined("; ", "too few seeds to tell", outcome.detail)
+                outcome, verdict=Standing.UNDECIDED, detail=_joined("; ", "too few seeds to tell", outcome.detail)
             )
         return outcome
 

@@ -19,12 +19,14 @@ class Standing(StrEnum):
     FAILS = "fails"
     CONTRADICTS = "contradicts"
     NOT_COMPARABLE = "not comparable"
+    UNDECIDED = "undecided"
     NOT_RUN = "not run"
 
     @property
     def symbol(self) -> str:
         """A mark that reads without colour."""
-        return {"holds": "✓", "fails": "✗", "contradicts": "≠", "not comparable": "∥", "not run": "○"}[self.value]
+        marks = {"holds": "✓", "fails": "✗", "contradicts": "≠", "not comparable": "∥", "undecided": "?", "not run": "○"}
+        return marks[self.value]
 
     @property
     def meaning(self) -> str:
@@ -34,7 +36,8 @@ class Standing(StrEnum):
             "fails": "the statement was tested as it was made and did not come out; we cannot say that it is wrong",
             "contradicts": "the same, shown by two routes and enough seeds; the text says how sure that is",
             "not comparable": "what we can run cannot decide it; the text says why",
-            "not run": "nothing that was run decides it",
+            "undecided": "what was run is too little to tell, too few seeds or too short a training",
+            "not run": "nothing that was run speaks of it",
         }[self.value]
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from recombine.tasks.exposure import invariance as invariance
     from recombine.tasks.exposure import partial_exposure as partial_exposure
     from recombine.tasks.ordering import transitive_ordering as transitive_ordering
+    from recombine.tasks.table import from_design as from_design
     from recombine.tasks.task import Task as Task
 
 open_room(__name__)

@@ -28,6 +28,10 @@ class Task:
     factors : tuple of str
         Names of the C factors.
 
+    Notes
+    -----
+    The arrays are copies of the task's own, so that they may be handed to torch or changed without harm to other tasks.
+
     Examples
     --------
     >>> task = Task("copy", [[0, 0], [0, 1]], [True, False], [0, 1], ("left", "right"))
@@ -44,15 +48,15 @@ class Task:
     factors: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        cells = as_cells(self.cells, factors=len(self.factors))
+        cells = np.array(as_cells(self.cells, factors=len(self.factors)))
         train = np.array(self.train, dtype=bool)
         target = np.array(self.target, dtype=np.float64)
         for label, column in (("train", train), ("target", target)):
             if column.shape != (len(cells),):
                 raise InputError(f"{label} has shape {column.shape}; give one entry for each of the {len(cells)} cells")
-        for label, frozen in (("cells", cells), ("train", train), ("target", target)):
-            frozen.setflags(write=False)
-            object.__setattr__(self, label, frozen)
+        # Not read-only: torch warns of such arrays whenever they index a tensor.
+        for label, own in (("cells", cells), ("train", train), ("target", target)):
+            object.__setattr__(self, label, own)
 
     @property
     def test(self) -> BoolArray:

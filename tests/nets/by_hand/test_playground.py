@@ -166,3 +166,38 @@ def test_bad_input_says_what_to_do() -> None:
         train_playground(Playground.initial([0, 1]), samples.points, samples.labels, record=[1])
     with pytest.raises(InputError, match="no seeds"):
         Playground.initial([])
+
+
+class TestTwoNodes:
+    def test_gradients_are_those_of_the_summed_loss(self) -> None:
+        networks = Playground.initial([0, 1], nodes=2)
+        generator = np.random.default_rng(0)
+        points, labels = generator.normal(size=(2, 6, 2)), generator.choice([-1.0, 1.0], size=(2, 6))
+        shares = np.full((2, 6), 1 / 6)
+
+        def loss(some: Playground) -> np.ndarray:
+            z = points
+            for layer, (weight, bias) in enumerate(zip(some.weights, some.biases, strict=True)):
+                z = z @ weight + bias
+                z = np.maximum(z, 0) if layer < len(some.weights) - 1 else np.tanh(z)
+            wanted = np.stack([labels, -labels], axis=-1)
+            return ((z - wanted) ** 2).sum(axis=-1).mean(axis=1) / 2
+
+        by_weight, _ = networks.gradients(points, labels, shares)
+        for layer, place in ((0, (1, 3)), (3, (5, 0)), (3, (5, 1))):
+            moved = [networks.copy(), networks.copy()]
+            for sign, one in zip((1, -1), moved, strict=True):
+                one.weights[layer][:, place[0], place[1]] += sign * 1e-5
+            quotient = (loss(moved[0]) - loss(moved[1])) / 2e-5
+            np.testing.assert_allclose(by_weight[layer][:, place[0], place[1]], quotient, atol=1e-8)
+
+    def test_slopes_are_those_of_the_output(self) -> None:
+        networks = Playground.initial([3], nodes=2)
+        points = np.random.default_rng(1).normal(size=(4, 2))
+        step = np.array([1e-6, 0.0])
+        quotient = (networks.outputs(points + step) - networks.outputs(points - step)) / 2e-6
+        np.testing.assert_allclose(networks.slopes(points)[..., 0], quotient, atol=1e-8)
+
+    def test_more_nodes_are_refused(self) -> None:
+        with pytest.raises(InputError, match="3 output nodes"):
+            Playground.initial([0], nodes=3)

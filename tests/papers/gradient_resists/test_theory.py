@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 from recombine.nets.by_hand.playground import Playground, train_playground
-from recombine.papers.gradient_resists.experiments.theory import (
-    binary_entropy,
-    counterexample,
-    held_out_information,
-    smooth_step,
-    step_slope,
-)
+from recombine.papers.gradient_resists.experiments.theory import counterexample, smooth_step, step_slope
+from recombine.papers.gradient_resists.readings.plane import binary_entropy, held_out_information
 from recombine.runs.experiment import Unit
 from recombine.worlds import plane as world
 

@@ -90,3 +90,22 @@ def test_a_hard_margin_that_does_not_exist_is_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(NotSeparableError):
         GatedLinearSVC(units=1, random_state=0).fit(rng.normal(size=(100, 2)), rng.integers(2, size=100))
+
+
+class TestMoreThanTwoClasses:
+    @pytest.mark.parametrize("norm", ["group", "effective", "one-layer"])
+    def test_each_class_has_the_function_of_that_class_against_all_others(self, norm):
+        generator = np.random.default_rng(0)
+        X = generator.normal(size=(60, 6))
+        y = np.array(["a", "b", "c"])[(X[:, :3]).argmax(axis=1)]
+        shape = {"units": 1, "bits": 3} if norm == "one-layer" else {"units": 6}
+        together = GatedLinearSVC(norm, C=10.0, random_state=0, **shape).fit(X, y)
+        assert together.classes_.tolist() == ["a", "b", "c"]
+        for place, word in enumerate("abc"):
+            single = GatedLinearSVC(norm, C=10.0, random_state=0, **shape).fit(X, y == word)
+            np.testing.assert_allclose(together.decision_function(X)[:, place], single.decision_function(X), atol=1e-6)
+        assert (together.predict(X) == y).mean() > 0.8
+        assert together.effective_weights(X).shape == (60, 3, 7)
+        with_bias = np.column_stack([X, np.ones(60)])
+        outputs = np.einsum("nkd,nd->nk", together.effective_weights(X), with_bias)
+        np.testing.assert_allclose(outputs, together.decision_function(X), atol=1e-9)

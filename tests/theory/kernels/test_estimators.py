@@ -28,6 +28,7 @@ from recombine.theory.kernels.overlap import OverlapKernel
         KernelClassifier(intercept=True),
         KernelClassifier(C=1.0),
         KernelClassifier(loss="squared", C=10.0, intercept=True),
+        KernelClassifier(loss="logistic", C=10.0),
     ]
 )
 def test_scikit_learn_contract(estimator, check):
@@ -320,3 +321,26 @@ class TestClassifier:
         cells = every_cell((50, 50))
         with pytest.raises(InputError, match="hinge loss needs the Gram matrix"):
             KernelClassifier().fit(cells, cells[:, 0] % 2)
+
+
+class TestMoreThanTwoClasses:
+    @pytest.mark.parametrize("options", [{}, {"loss": "squared"}, {"loss": "logistic", "C": 5.0, "intercept": True}])
+    def test_each_class_has_the_machine_of_that_class_against_all_others(self, options):
+        cells, train, target = addition([2], items=5)
+        labels = np.where(target < -4, "low", np.where(target > -4, "high", "middle"))
+        kernel = OverlapKernel.relu(1, 2)
+        together = KernelClassifier(kernel, **options).fit(cells[train], labels[train])
+        assert together.classes_.tolist() == ["high", "low", "middle"]
+        for place, word in enumerate(together.classes_):
+            single = KernelClassifier(kernel, **options).fit(cells[train], labels[train] == word)
+            assert_allclose(together.decision_function(cells)[:, place], single.decision_function(cells), atol=1e-8)
+        assert (together.predict(cells[train]) == labels[train]).mean() > 0.8
+        assert together.conjunction_values(1)[(0,)][1].shape == (5, 3)
+
+    def test_a_tie_goes_to_the_class_that_is_sorted_first(self):
+        kernel = OverlapKernel.from_values([0.0, 0.5, 1.0])
+        model = KernelClassifier(kernel, loss="squared").fit([[0, 0], [1, 1], [2, 2]], ["c", "b", "a"])
+        assert model.predict([[3, 3]]).tolist() == ["a"]
+        two = KernelClassifier(kernel, loss="squared").fit([[0, 0], [1, 1]], ["b", "a"])
+        assert two.decision_function([[0, 1]]).tolist() == [0.0]
+        assert two.predict([[0, 1]]).tolist() == ["a"]

@@ -7,7 +7,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.theory.kernels import OverlapKernel
-from recombine.theory.kernels.layer_maps import dual_of
+from recombine.theory.kernels.layer_maps import dual_of, tangent
 
 
 def erf_map(x: np.ndarray) -> np.ndarray:
@@ -59,3 +59,23 @@ def test_uneven_inputs_match_drawn_units() -> None:
 def test_what_cannot_be_is_refused(wrong: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
         wrong()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.3, 1.0])
+def test_the_tangent_kernel_is_that_of_a_wide_network_with_trained_biases(bias: float) -> None:
+    generator = np.random.default_rng(0)
+    units = 400_000
+    inputs = np.array([[1.0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 1, 1]]) / np.sqrt(2)
+    into = inputs @ generator.normal(size=(4, units)) + np.sqrt(bias) * generator.normal(size=units)
+    readout = generator.normal(size=units)
+    # Gradients by readout, its bias, first weights and first biases, in that order.
+    by_readout = 2 / units * np.maximum(into[0], 0) @ np.maximum(into, 0).T + bias
+    open_both = 2 / units * ((into[0] > 0) * readout**2) @ (into > 0).T
+    drawn = by_readout + open_both * (inputs[0] @ inputs.T + bias)
+    kernel = OverlapKernel.ntk(depth=1, factors=2, bias=bias)
+    assert np.allclose(drawn[::-1] / drawn[0], kernel.values, atol=0.01)
+
+
+def test_a_bias_is_a_variance() -> None:
+    with pytest.raises(InputError, match="is a variance"):
+        tangent(np.array([0.0, 1.0]), 1, -1.0)

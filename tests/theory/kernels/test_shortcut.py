@@ -13,7 +13,9 @@ from scipy.optimize import nnls
 
 from recombine.errors import InputError
 from recombine.tasks import Task, context_dependence
-from recombine.theory.kernels.shortcut import context_dependence_margin
+from recombine.theory.kernels.overlap import OverlapKernel
+from recombine.theory.kernels.shortcut import context_dependence_margin, crossed_out
+from recombine.theory.kernels.solvers import solve_kernels
 
 Floats = npt.NDArray[np.float64]
 
@@ -207,3 +209,24 @@ def test_what_is_no_kernel_has_no_margin() -> None:
 def test_bad_arguments_are_named(call: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("levels", [1, 4])
+def test_a_factor_that_never_matters_is_crossed_out(loss: str, levels: int) -> None:
+    base = context_dependence(3)
+    cells = np.array([[*cell, level] for cell in base.cells.tolist() for level in range(levels)])
+    names = (*base.factors, "colour")
+    task = Task("with colour", cells, np.repeat(base.train, levels), np.repeat(base.target, levels), names)
+    kernels = [OverlapKernel.relu(depth, 4) for depth in (1, 3, 10)]
+    exact = solve_kernels(task, [kernel.values for kernel in kernels], loss)  # type: ignore[arg-type]
+    weights = crossed_out([kernel.salience for kernel in kernels], levels)
+    closed = context_dependence_margin(*weights.T, loss=loss)  # type: ignore[arg-type]
+    np.testing.assert_allclose(closed.value, exact.margin, atol=1e-9)
+
+
+def test_what_cannot_be_crossed_out_is_refused() -> None:
+    with pytest.raises(InputError, match="orders 1 to C"):
+        crossed_out([1.0], 3)
+    with pytest.raises(InputError, match="levels is 0"):
+        crossed_out([0.5, 0.5], 0)

@@ -16,14 +16,13 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset, distinct
+from recombine.cells.contributions import Contributions
 from recombine.errors import InputError
 from recombine.measures.outputs.additivity import as_outputs, fit_conjunctions
 
 #: What a conjunction of context (0), feature 1 (1) and feature 2 (2) can do for the answer. Which of the two
 #: context-feature pairs is right depends on the context: context 0 asks for feature 1, context 1 for feature 2.
 KINDS = ("right", "wrong", "sensory", "context", "memorized")
-
-Contributions = dict[Subset, tuple[IntArray, FloatArray]]
 
 
 def conjunction_values(
@@ -42,9 +41,10 @@ def conjunction_values(
 
     Returns
     -------
-    dict
-        For each subset of the factors, the levels of its seen conjunctions (M, size) and their values (..., M). The
-        empty subset holds the constant. On unseen cells the values of a cell's conjunctions add up to the fit.
+    Contributions
+        A mapping: for each subset of the factors, the levels of its seen conjunctions (M, size) and their values
+        (..., M). The empty subset holds the constant. On unseen cells the values of a cell's conjunctions add up to the
+        fit. ``.table(names)`` lists them, the largest first.
 
     Examples
     --------
@@ -54,16 +54,21 @@ def conjunction_values(
     ([(), (0,), (1,), (0, 1)], [[0, 0], [0, 1], [1, 0]])
     >>> round(float(values[()][1][0] + values[0,][1][1] + values[1,][1][1]), 6)
     2.0
+    >>> values.table(["dose", "drug"]).head(3)
+    order  conjunction  value
+    0      constant     1.14286
+    1      dose 0       -0.428571
+    1      drug 0       -0.428571
     """
     codes, known, values = as_outputs(cells, seen, outputs)
     fit = fit_conjunctions(codes, known, values, order)
-    found: Contributions = {(): (np.zeros((1, 0), dtype=np.int64), fit.constant[..., None])}
+    found: dict[Subset, tuple[IntArray, FloatArray]] = {(): (np.zeros((1, 0), dtype=np.int64), fit.constant[..., None])}
     place = 0
     for subset in fit.family:
         levels, _ = distinct(codes[known][:, list(subset)])
         found[subset] = levels, fit.weights[..., place : place + len(levels)]
         place += len(levels)
-    return found
+    return Contributions(found)
 
 
 @dataclass(frozen=True, eq=False)

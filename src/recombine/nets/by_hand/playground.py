@@ -32,7 +32,10 @@ LOSSES = ("squared", "logistic")
 
 @dataclass(frozen=True, eq=False)
 class Playground:
-    """E networks of the same shape with one output.
+    """E networks of the same shape with one output node, or with two: one for each class.
+
+    Of two nodes the first is to say 1 and the second -1 for a label of 1, and the reverse for a label of -1; what is
+    called the output is half the first less half the second.
 
     Attributes
     ----------
@@ -54,11 +57,15 @@ class Playground:
     __repr__ = brief_repr
 
     @classmethod
-    def initial(cls, seeds: Sequence[int], hidden: Sequence[int] = (8, 8, 8), inputs: int = 2) -> Playground:
+    def initial(
+        cls, seeds: Sequence[int], hidden: Sequence[int] = (8, 8, 8), inputs: int = 2, nodes: int = 1
+    ) -> Playground:
         """Draw weights uniform on [-0.5, 0.5), one network per seed; biases are 0.1."""
         if not len(seeds):
             raise InputError("no seeds were given; give one for each network")
-        sizes = [inputs, *hidden, 1]
+        if nodes not in (1, 2):
+            raise InputError(f"{nodes} output nodes are not trained here; give 1, or 2 for one per class")
+        sizes = [inputs, *hidden, nodes]
         shapes = list(pairwise(sizes))
         generators = [np.random.default_rng([INITIAL, seed]) for seed in seeds]
         drawn = [[generator.random(shape) - 0.5 for shape in shapes] for generator in generators]
@@ -85,13 +92,18 @@ class Playground:
 
     def outputs(self, points: FloatArray) -> FloatArray:
         """Return outputs (E, N), between -1 and 1, on points (N, inputs) or (E, N, inputs)."""
-        outputs: FloatArray = np.tanh(self._activities(points)[-1])[..., 0]
+        outputs: FloatArray = np.tanh(self._activities(points)[-1]) @ self._signs / len(self._signs)
         return outputs
+
+    @property
+    def _signs(self) -> FloatArray:
+        """What each output node is to say for a label of 1, shape (nodes,)."""
+        return np.array([1.0, -1.0][: self.weights[-1].shape[-1]])
 
     def slopes(self, points: FloatArray) -> FloatArray:
         """Return derivatives (E, N, inputs) of the output by each input, on points (N, inputs) or (E, N, inputs)."""
         activities = self._activities(points)
-        delta = 1 - np.tanh(activities[-1]) ** 2
+        delta = (1 - np.tanh(activities[-1]) ** 2) * self._signs / len(self._signs)
         for layer in reversed(range(len(self.weights))):
             delta = delta @ self.weights[layer].swapaxes(1, 2)
             if layer:
@@ -99,7 +111,7 @@ class Playground:
         return delta
 
     def _activities(self, points: FloatArray) -> list[FloatArray]:
-        """Inputs, activities (E, N, units) of each hidden layer, and z of the output (E, N, 1)."""
+        """Inputs, activities (E, N, units) of each hidden layer, and z of the output nodes (E, N, nodes)."""
         activities = [points]
         for weight, bias in zip(self.weights, self.biases, strict=True):
             z = activities[-1] @ weight
@@ -118,12 +130,11 @@ class Playground:
         labels, shares : float arrays of shape (E, B)
             -1 or 1, and how much each sample counts.
         loss : {"squared", "logistic"}
-            (tanh(z) - label)^2 / 2, or log(1 + exp(-label z)).
+            (tanh(z) - label)^2 / 2, or log(1 + exp(-label z)); of two nodes their sum.
         """
         activities = self._activities(points)
-        delta = _slope(activities[-1][..., 0], labels, loss)
-        delta *= shares
-        delta = delta[..., np.newaxis]
+        delta = _slope(activities[-1], labels[..., np.newaxis] * self._signs, loss)
+        delta *= shares[..., np.newaxis]
         by_weight, by_bias = [], []
         for layer in reversed(range(len(self.weights))):
             by_weight.append(activities[layer].swapaxes(1, 2) @ delta)
@@ -286,7 +297,7 @@ class _Batches:
 
 
 def _slope(z: FloatArray, labels: FloatArray, loss: str) -> FloatArray:
-    """Derivative of a sample's loss by the output's z."""
+    """Derivative of a sample's loss by z of each output node."""
     slope: FloatArray
     if loss == "logistic":
         # 1 / (1 + exp(label z)), which would overflow for a large margin.

@@ -70,7 +70,7 @@ EXPERIMENTS = (
     Experiment(
         f"{NAME}/shallow",
         images.gated_networks,
-        quick=_networks(DIGITS, 1, [0.0], units=1, bits=[0, 1, 2, 4, 6, 8, 10], thresholds="median"),
+        quick=_networks(DIGITS, 1, [0.0], units=1, bits=[0, 1, 2, 4, 6, 8, 10], thresholds=BOTH),
         full=_networks(MNIST, 1, [0.0, 0.9], units=1, bits=range(15), thresholds=BOTH),
         needs=require_images,
     ),

@@ -30,6 +30,7 @@ def _plane(seeds: list[int]) -> list[dict[str, Any]]:
     return [
         *grid(reading=("code", "text"), setting=BOTH, model="network", **shared),
         *grid(reading="text", setting="A", model="linear", **shared),
+        *grid(reading=("code", "text"), setting=BOTH, model="two nodes", **shared),
     ]
 
 

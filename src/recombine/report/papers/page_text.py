@@ -23,7 +23,7 @@ from recombine.report.papers.figure import PaperFigure
 from recombine.report.papers.terminal import AFTER, tally_by_whose
 
 #: Verdicts that come before all others, in this order.
-FIRST = (Standing.CONTRADICTS, Standing.FAILS, Standing.NOT_COMPARABLE)
+FIRST = (Standing.CONTRADICTS, Standing.FAILS, Standing.NOT_COMPARABLE, Standing.UNDECIDED)
 HEAD = "| claim | measured (what was asked) | verdict |\n|---|---|---|"
 
 

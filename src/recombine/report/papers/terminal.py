@@ -24,6 +24,7 @@ STYLES = {
     Standing.FAILS: "bold red",
     Standing.CONTRADICTS: "yellow",
     Standing.NOT_COMPARABLE: "dim",
+    Standing.UNDECIDED: "dim",
     Standing.NOT_RUN: "dim",
 }
 #: Over the statements of each kind.
@@ -133,6 +134,7 @@ def tally(claims: Iterable[tuple[Standing, bool]]) -> str:
         Standing.FAILS: ("fails", "fail"),
         Standing.CONTRADICTS: ("contradicted", "contradicted"),
         Standing.NOT_COMPARABLE: ("not comparable", "not comparable"),
+        Standing.UNDECIDED: ("undecided", "undecided"),
         Standing.NOT_RUN: ("not run", "not run"),
     }
     told = {
@@ -146,7 +148,7 @@ def tally(claims: Iterable[tuple[Standing, bool]]) -> str:
 
 def remarks(state: Reproduction) -> list[str]:
     """Return a line for every claim that fails or contradicts the paper, and for every reason why some were not run."""
-    spoken = (Standing.FAILS, Standing.CONTRADICTS, Standing.NOT_COMPARABLE)
+    spoken = (Standing.FAILS, Standing.CONTRADICTS, Standing.NOT_COMPARABLE, Standing.UNDECIDED)
     lines, lacking = [], dict[str, list[str]]()
     for claim in state.claims:
         outcome = state.outcomes[claim.id]
@@ -164,14 +166,15 @@ def legend(state: Reproduction) -> str:
     --------
     >>> from recombine.papers import Reproduction, find
     >>> legend(Reproduction(find("kernel-theory"), find("kernel-theory").chosen(["4"]), {}))
-    '○ nothing that was run decides it'
+    '○ nothing that was run speaks of it'
     """
     outcomes = state.outcomes.values()
     words = {
         Standing.FAILS: "did not come out",
         Standing.CONTRADICTS: "differs from what was published, by two routes and enough seeds",
         Standing.NOT_COMPARABLE: "what we can run cannot decide it",
-        Standing.NOT_RUN: "nothing that was run decides it",
+        Standing.UNDECIDED: "what was run is too little to tell",
+        Standing.NOT_RUN: "nothing that was run speaks of it",
     }
     found = {outcome.verdict for outcome in outcomes}
     lines = [f"{kind.symbol} {text}" for kind, text in words.items() if kind in found]

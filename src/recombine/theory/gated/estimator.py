@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from recombine.cells.arrays import FloatArray, IntArray
@@ -24,7 +24,7 @@ THRESHOLDS = ("median", "random")
 
 
 class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Two-class classification by the gated linear function of largest margin, under the norm of an architecture.
+    """Classification by the gated linear function of largest margin, under the norm of an architecture.
 
     Gradient descent on a two-layer gated linear network with fixed contexts ends, on separable data, in the function
     of largest margin under ``norm="group"``; a one-layer network ends in that of ``norm="one-layer"``. "effective"
@@ -55,11 +55,11 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    classes_ : ndarray (2,)
-        The labels; the second is the positive one.
+    classes_ : ndarray (K,)
+        The labels, sorted; of two, the second is the positive one.
     contexts_ : HalfSpaces, or what was given
         The context functions, thresholds included; they belong to the model and are pickled with it.
-    margin_ : GatedMargin
+    margin_ : GatedMargin, or list of K with more than two classes
         Weights, duals, unit norms, tight units and the duality gap.
     n_iter_ : int
         Support vector machines solved.
@@ -79,7 +79,8 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    There are two classes; for more, wrap it in scikit-learn's `OneVsRestClassifier`, and for probabilities in
+    With more than two classes there is one function per class, that class against all others, with the same contexts;
+    the largest output wins, and ties go to the class that is sorted first. For probabilities wrap it in scikit-learn's
     `CalibratedClassifierCV`.
 
     References
@@ -99,11 +100,13 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> own = [KMeans(2, random_state=0).fit(X), lambda inputs: (inputs[:, 0] > 0).astype(int)]
     >>> GatedLinearSVC(contexts=own).fit(X, [1, 0, 0, 1]).effective_weights(X).shape
     (4, 3)
+    >>> GatedLinearSVC(contexts=own).fit(X, ["a", "b", "c", "a"]).predict(X).tolist()
+    ['a', 'b', 'c', 'a']
     """
 
     classes_: npt.NDArray[Any]
     contexts_: Any
-    margin_: GatedMargin
+    margin_: GatedMargin | list[GatedMargin]
 
     def __init__(
         self,
@@ -126,14 +129,8 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.C = C
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that there are two classes, no more."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
-        """Fit to inputs ``X`` (n, d) with two kinds of label ``y`` (n,)."""
+        """Fit to inputs ``X`` (n, d) with labels ``y`` (n,) of two or more kinds."""
         for name, known in (("norm", ESTIMATOR_NORMS), ("thresholds", THRESHOLDS)):
             if (asked := getattr(self, name)) not in known:
                 raise InputError(f"{name} {asked!r} is not known;{near_miss(asked, known)} Known: {listing(known)}")
@@ -144,22 +141,30 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ids = self._ids(checked, inputs)
         drawn = isinstance(self.contexts_, HalfSpaces)
         count = self.contexts_.contexts if drawn else max(2, int(ids.max(initial=0)) + 1)
-        self.margin_ = largest_margin(inputs, signs, ids, contexts=count, norm=self.norm, C=self.C)
-        self.n_iter_ = self.margin_.steps
+        found = [largest_margin(inputs, one, ids, contexts=count, norm=self.norm, C=self.C) for one in signs]
+        self.margin_ = found[0] if len(found) == 1 else found
+        self.n_iter_ = max(one.steps for one in found)
         return self
 
+    @property
+    def _margins(self) -> list[GatedMargin]:
+        return self.margin_ if isinstance(self.margin_, list) else [self.margin_]
+
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the margin at inputs ``X`` (n, d), shape (n,); positive for the second class."""
+        """Return the margin at inputs ``X`` (n, d): (n,), positive for the second of two classes, or (n, K)."""
         inputs, ids = self._checked(X)
-        return self.margin_.decision(inputs, ids)
+        scores = np.stack([one.decision(inputs, ids) for one in self._margins], axis=1)
+        return scores if scores.shape[1] > 1 else scores[:, 0]
 
     def effective_weights(self, X: npt.ArrayLike) -> FloatArray:
         """Return the weights that act on each of inputs ``X`` (n, d), shape (n, d), with the bias last if there is one.
 
-        They are the same for all inputs in one joint context, and what a linear model would call ``coef_`` there.
+        They are the same for all inputs in one joint context, and what a linear model would call ``coef_`` there. With
+        more than two classes they have shape (n, K, d).
         """
         _, ids = self._checked(X)
-        return self.margin_.gating.features(ids) @ self.margin_.zeta
+        weights = np.stack([one.gating.features(ids) @ one.zeta for one in self._margins], axis=1)
+        return weights if weights.shape[1] > 1 else weights[:, 0]
 
     def _checked(self, X: npt.ArrayLike) -> tuple[FloatArray, IntArray]:
         check_is_fitted(self)
@@ -178,18 +183,19 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return the label of each of inputs ``X`` (n, d), shape (n,)."""
         scores = self.decision_function(X)
-        return cast(npt.NDArray[Any], self.classes_[(scores > 0).astype(int)])
+        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return cast(npt.NDArray[Any], self.classes_[chosen])
 
-    def _signs(self, labels: npt.NDArray[Any]) -> FloatArray:
+    def _signs(self, labels: npt.NDArray[Any]) -> list[FloatArray]:
+        """Return labels -1 and +1 of each function: one for two classes, else one per class."""
         check_classification_targets(labels)
-        if (kind := type_of_target(labels)) != "binary":
-            raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(
                 f"the labels have one class only, {self.classes_.tolist()[0]!r}; give samples of two classes"
             )
-        return np.where(codes > 0, 1.0, -1.0)
+        positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        return [np.where(codes == place, 1.0, -1.0) for place in positive]
 
     def _with_bias(self, X: FloatArray) -> FloatArray:
         return np.column_stack([X, np.ones(len(X))]) if self.bias else X

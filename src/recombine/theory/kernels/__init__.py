@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from recombine.theory.kernels.representability import representability as representability
     from recombine.theory.kernels.shortcut import ContextMargin as ContextMargin
     from recombine.theory.kernels.shortcut import context_dependence_margin as context_dependence_margin
+    from recombine.theory.kernels.shortcut import crossed_out as crossed_out
     from recombine.theory.kernels.slopes import expected_slopes as expected_slopes
     from recombine.theory.kernels.solvers.spectrum import is_positive as is_positive
 

@@ -7,7 +7,7 @@ conjunctions that were not seen (conjunction-wise additivity, Lippl & Stachenfel
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self, cast
@@ -15,11 +15,12 @@ from typing import Any, Self, cast
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Subset, distinct, subsets
+from recombine.cells.contributions import Contributions
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.logistic import logistic_dual
@@ -74,7 +75,7 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
         checked = validate_data(self, X, reset=False)
         return kernel_expansion(self.kernel_, self.seen_, self.dual_coef_, self._code(checked)) + self.intercept_
 
-    def conjunction_values(self, order: int) -> dict[Subset, tuple[npt.NDArray[Any], FloatArray]]:
+    def conjunction_values(self, order: int) -> Contributions:
         """Return what each seen conjunction of one order contributes to every prediction.
 
         f_J(z_J) = w_J times the sum of the dual weights of the seen cells that share z_J. The prediction at any cell is
@@ -87,14 +88,14 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        dict
-            For each subset J of that size: the seen conjunctions' levels (M, order) and their contributions, (M,) or
-            (M, outputs).
+        Contributions
+            A mapping: for each subset J of that size, the seen conjunctions' levels (M, order) and their contributions,
+            (M,) or (M, outputs). ``.table(names)`` lists them, the largest first.
         """
         check_is_fitted(self)
         if not 0 <= order <= self.kernel_.factors:
             raise InputError(f"order {order} does not fit {self.kernel_.factors} factors")
-        return {subset: self._contributions(subset) for subset in subsets(self.kernel_.factors, order)}
+        return Contributions({s: self._contributions(s) for s in subsets(self.kernel_.factors, order)}, axis=0)
 
     def _contributions(self, subset: Subset) -> tuple[npt.NDArray[Any], FloatArray]:
         if subset:
@@ -216,10 +217,14 @@ class KernelRegressor(RegressorMixin, _CellModel):  # type: ignore[misc]
 
 
 class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
-    """Two-class classification of cells with an overlap kernel: hard or soft margin, logistic or squared loss.
+    """Classification of cells with an overlap kernel: hard or soft margin, logistic or squared loss.
 
     The hard margin (``C=inf``) is where a readout trained on logistic loss ends; the squared loss is where one trained
     on squared error ends. The two can disagree on every unseen cell (shortcut bias), so compare both.
+
+    With more than two classes there is one machine per class, that class against all others, and the largest output
+    wins. Ties go to the class that is sorted first; `recombine.theory.kernels.solvers.solve_kernels` counts a tie as
+    half right.
 
     Parameters
     ----------
@@ -238,11 +243,11 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
 
     Attributes
     ----------
-    classes_ : ndarray (2,)
-        The labels; the second is the positive one.
-    dual_coef_ : ndarray (N,)
+    classes_ : ndarray (K,)
+        The labels, sorted; of two, the second is the positive one.
+    dual_coef_ : ndarray (N,), or (N, K) with more than two classes
         Signed weight of each training row.
-    intercept_ : float
+    intercept_ : float or ndarray (K,)
         The free intercept, 0.0 without one.
     kernel_, levels_, route_, residual_
         As in `KernelRegressor`. For the hinge, ``residual_`` is the largest violation of the optimality conditions.
@@ -258,6 +263,9 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
     >>> model = KernelClassifier(kernel).fit([[0, 0], [1, 0], [0, 1]], [-1, 1, -1])
     >>> model.predict([[1, 1]]).tolist()
     [1]
+    >>> taste = KernelClassifier(kernel).fit([[0, 0], [1, 0], [0, 1], [2, 0]], ["sweet", "sour", "sweet", "bitter"])
+    >>> taste.predict([[1, 1], [2, 1]]).tolist()
+    ['sour', 'bitter']
     """
 
     def __init__(
@@ -275,14 +283,8 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         self.intercept = intercept
         self.tolerance = tolerance
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that there are two classes, no more."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
-        """Fit to cells ``X`` (N, C) with two kinds of label ``y`` (N,)."""
+        """Fit to cells ``X`` (N, C) with labels ``y`` (N,) of two or more kinds."""
         if self.loss not in ("hinge", "squared", "logistic"):
             raise InputError(f"loss {self.loss!r} is not known; use 'hinge', 'squared' or 'logistic'")
         if self.loss == "logistic" and math.isinf(self.C):
@@ -293,25 +295,29 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
             checked, labels = validate_data(self, X, y)
         signs = self._learn_classes(labels)
         self._learn_levels(checked)
-        if self.loss == "hinge":
-            self._fit_margin(signs)
-        elif self.loss == "logistic":
-            gram = _small_gram(self.kernel_, self.seen_, "the logistic loss")
-            self._keep(logistic_dual(gram, signs, self.C, self.intercept, self.tolerance))
-        else:
+        if self.loss == "squared":
             self._fit_squares(signs, 1 / self.C)
+        elif signs.ndim == 1:
+            self._keep(self._machine(signs))
+        else:
+            self._keep(_side_by_side([self._machine(one) for one in signs.T]))
         return self
 
     def _learn_classes(self, labels: npt.NDArray[Any]) -> FloatArray:
+        """Return labels as signs, shape (N,) of two classes and (N, K) of more."""
         check_classification_targets(labels)
-        if (kind := type_of_target(labels)) != "binary":
-            raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"the labels have one class only, {self.classes_[0]!r}; give cells of two classes")
-        return _signs(codes)
+        return _signs(codes) if len(self.classes_) == 2 else _signs(np.eye(len(self.classes_), dtype=np.int64)[codes])
 
-    def _fit_margin(self, signs: FloatArray) -> None:
+    def _machine(self, signs: FloatArray) -> Solution:
+        if self.loss == "hinge":
+            return self._margin(signs)
+        gram = _small_gram(self.kernel_, self.seen_, "the logistic loss")
+        return logistic_dual(gram, signs, self.C, self.intercept, self.tolerance)
+
+    def _margin(self, signs: FloatArray) -> Solution:
         """Repeated rows share one dual weight: they are one point whose violations cost their number."""
         tagged = np.column_stack([self.seen_, (signs > 0).astype(np.int64)])
         rows, where = distinct(tagged)
@@ -319,16 +325,17 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         gram = _small_gram(self.kernel_, rows[:, :-1], "the hinge loss")
         upper = self.C * counts.astype(float)
         fit = margin_dual(gram, _signs(rows[:, -1]), upper, self.intercept)
-        self._keep(replace(fit, value=fit.value[where] / counts[where]))
+        return replace(fit, value=fit.value[where] / counts[where])
 
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:
-        """Return the signed margin at cells ``X`` (N, C), shape (N,); positive for the second class."""
+        """Return the signed margin at cells ``X`` (N, C): (N,), positive for the second of two classes, or (N, K)."""
         return self._value(X)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return the label of each of cells ``X`` (N, C), shape (N,)."""
         scores = self.decision_function(X)
-        return cast(npt.NDArray[Any], self.classes_[(scores > 0).astype(int)])
+        chosen = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return cast(npt.NDArray[Any], self.classes_[chosen])
 
 
 @contextmanager
@@ -343,6 +350,17 @@ def _text_levels_explained() -> Iterator[None]:
             "levels are texts; number them first, say by np.unique(column, return_inverse=True)[1] for each column, "
             "or give the table to recombine.Design.from_frame"
         ) from error
+
+
+def _side_by_side(machines: Sequence[Solution]) -> Solution:
+    """One solution whose columns are those of several; the worst residual stands for all."""
+    return Solution(
+        np.stack([machine.value for machine in machines], axis=1),
+        max(machine.residual for machine in machines),
+        machines[0].route,
+        max(machine.steps for machine in machines),
+        np.array([machine.intercept for machine in machines]),
+    )
 
 
 def _signs(codes: IntArray) -> FloatArray:

@@ -76,6 +76,42 @@ def input_cosines(
     return np.asarray((count * table / table[-1] + bias) / (count + bias))
 
 
+def tangent(cosines: FloatArray, depth: int, bias: float = 0.0) -> FloatArray:
+    """Return the neural tangent kernel of ``depth`` trained ReLU layers, scaled to 1 for identical inputs.
+
+    Inputs have length 1, weights the variance that keeps it (2 / units after the first layer), and biases the variance
+    ``bias`` in every layer, the readout too: with Q the kernel of a layer, Q' = 2 E[relu relu] + bias and
+    T' = 2 E[step step] T + Q'.
+
+    Parameters
+    ----------
+    cosines : float array
+        Of inputs; the last one is that of an input with itself.
+    depth : int
+    bias : float
+        Zero for a network without biases.
+
+    Examples
+    --------
+    Biases make all cells more alike:
+
+    >>> tangent(np.array([0.0, 0.5, 1.0]), depth=1).round(4).tolist()
+    [0.1592, 0.4712, 1.0]
+    >>> tangent(np.array([0.0, 0.5, 1.0]), depth=1, bias=1.0).round(4).tolist()
+    [0.5769, 0.7462, 1.0]
+    """
+    if bias < 0:
+        raise InputError(f"bias {bias} is a variance; give zero or more")
+    forward = np.asarray(cosines, dtype=float) + bias
+    found = forward
+    for _ in range(depth):
+        size = forward[-1]
+        cosine = np.clip(forward / size, -1.0, 1.0)
+        forward = size * arc_cosine_1(cosine) + bias
+        found = found * arc_cosine_0(cosine) + forward
+    return np.asarray(found / found[-1])
+
+
 def arc_cosine_0(x: FloatArray) -> FloatArray:
     """Layer map of threshold units, scaled to 1 for identical inputs."""
     return (np.pi - np.arccos(x)) / np.pi

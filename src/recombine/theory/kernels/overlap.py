@@ -28,6 +28,7 @@ from recombine.theory.kernels.layer_maps import (
     arc_cosine_2,
     dual_of,
     input_cosines,
+    tangent,
 )
 
 #: Sums over all subsets of factors are given up beyond this many factors.
@@ -263,8 +264,10 @@ class OverlapKernel:
         return kernel._made_by("gaussian", depth, bias=bias, sharpness=sharpness)
 
     @classmethod
-    def ntk(cls, depth: int, factors: int | None = None, *, inputs: OverlapKernel | None = None) -> OverlapKernel:
-        """Return the neural tangent kernel of ``depth`` ReLU layers, all trained, without biases; ``inputs`` as above.
+    def ntk(
+        cls, depth: int, factors: int | None = None, bias: float = 0.0, *, inputs: OverlapKernel | None = None
+    ) -> OverlapKernel:
+        """Return the neural tangent kernel of ``depth`` ReLU layers, all trained; ``bias`` as in `layer_maps.tangent`.
 
         Examples
         --------
@@ -272,13 +275,9 @@ class OverlapKernel:
         [0.371068, 0.257864]
         """
         own = None if inputs is None else (inputs.factors, inputs.table)
-        forward = tangent = input_cosines(depth, factors, 0.0, own)
-        for _ in range(depth):
-            cosine = np.clip(forward, -1.0, 1.0)
-            tangent = tangent * arc_cosine_0(cosine) + arc_cosine_1(cosine)
-            forward = arc_cosine_1(cosine)
-        kernel = cls(inputs.factors if inputs else len(tangent) - 1, tuple((tangent / tangent[-1]).tolist()))
-        return kernel if inputs else kernel._made_by("ntk", depth)
+        values = tangent(input_cosines(depth, factors, 0.0, own), depth, bias)
+        kernel = cls(inputs.factors if inputs else len(values) - 1, tuple(values.tolist()))
+        return kernel if inputs else kernel._made_by("ntk", depth, bias=bias)
 
     # ------------------------------------------------------------------ what it weighs
 

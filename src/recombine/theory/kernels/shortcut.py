@@ -74,6 +74,11 @@ def context_dependence_margin(
     -------
     ContextMargin
 
+    See Also
+    --------
+    crossed_out : weights of three factors from those of four or more, where the others do not matter to the answer.
+    recombine.theory.kernels.solvers.solve_kernels : the margins of any two-class task with any number of factors.
+
     Examples
     --------
     A ReLU network of depth 3 takes the shortcut under cross-entropy, not under squared loss:
@@ -95,6 +100,42 @@ def context_dependence_margin(
     with np.errstate(divide="ignore", invalid="ignore"):
         margin = np.where(supports, _squared(one, two, three, n), _without_easy(one, two, three, n))
     return ContextMargin(np.where(there, margin, np.nan), np.asarray(solved & there), np.asarray(supports))
+
+
+def crossed_out(salience: npt.ArrayLike, levels: int) -> FloatArray:
+    """Return the weights that are left when the last factor is met at all its levels with every cell and never matters.
+
+    A model then treats its levels alike, and its kernel on the other factors is the mean over them: a conjunction of
+    them gains a share 1 / levels of that conjunction joined with the last factor.
+
+    Parameters
+    ----------
+    salience : array of float, shape (..., C)
+        Weights of conjunctions of order 1 to C.
+    levels : int
+        Of the last factor.
+
+    Returns
+    -------
+    array of float, shape (..., C - 1)
+
+    Examples
+    --------
+    Context, two features, and a colour with five levels that says nothing. A network of depth 10, which is right about
+    three factors, takes the shortcut as soon as there is a colour:
+
+    >>> from recombine.theory.kernels import OverlapKernel
+    >>> three = OverlapKernel.relu(depth=10, factors=3).salience
+    >>> four = crossed_out(OverlapKernel.relu(depth=10, factors=4).salience, levels=5)
+    >>> [context_dependence_margin(*weights).value.round(4).tolist() for weights in (three, four)]
+    [0.0478, -0.0998]
+    """
+    weights = np.asarray(salience, dtype=np.float64)
+    if weights.ndim < 1 or weights.shape[-1] < 2:
+        raise InputError(f"salience has shape {weights.shape}; give weights of orders 1 to C, for C of at least 2")
+    if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or levels < 1:
+        raise InputError(f"levels is {levels!r}; give a whole number of at least 1")
+    return np.asarray(weights[..., :-1] + weights[..., 1:] / levels)
 
 
 def _squared(s1: FloatArray, s2: FloatArray, s3: FloatArray, n: int) -> FloatArray:

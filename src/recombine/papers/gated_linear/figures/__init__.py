@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from recombine.papers.gated_linear.figures import authors, one_layer, relu, small_problems, two_layers
+from recombine.papers.gated_linear.figures import authors, one_layer, relu, scatter, small_problems, two_layers
 
-FIGURES = (*authors.FIGURES, *small_problems.FIGURES, *two_layers.FIGURES, *one_layer.FIGURES, *relu.FIGURES)
+FIGURES = (
+    *authors.FIGURES,
+    *small_problems.FIGURES,
+    *scatter.FIGURES,
+    *two_layers.FIGURES,
+    *one_layer.FIGURES,
+    *relu.FIGURES,
+)

@@ -26,14 +26,15 @@ from recombine.tables.table import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
+RANDOM = "network, random"
 KEYS = ("images", "samples", "bits", "classifier")
 
 
 def _table(results: Mapping[str, Evidence]) -> Table:
-    rows = results["shallow"].table.only(layers=1, momentum=0.0, thresholds="median")
+    rows = _with_random(results["shallow"].table.only(layers=1, momentum=0.0))
     images = str(rows["images"][0])
-    theirs = published("one layer", momentum=0.0, thresholds="median")
-    theirs = theirs.where(theirs["bits"] <= rows["bits"].max())
+    theirs = _with_random(published("one layer", momentum=0.0))
+    theirs = theirs.where((theirs["bits"] <= rows["bits"].max()) & np.isin(theirs["classifier"], rows["classifier"]))
     extra: dict[str, Any] = {"images": [images] * len(theirs), "reloaded": theirs["inconsistency"]}
     extra |= {"chance": np.full(len(theirs), np.nan), "inconsistency": np.full(len(theirs), np.nan)}
     named = published_beside(Table({n: theirs[n] for n in theirs.columns} | extra), images)
@@ -43,17 +44,26 @@ def _table(results: Mapping[str, Evidence]) -> Table:
     )
 
 
+def _with_random(rows: Table) -> Table:
+    """Return rows of median thresholds, and those of networks with random ones under a name of their own."""
+    random = rows.only(thresholds="random", classifier="network")
+    named = Table({name: random[name] for name in random.columns} | {"classifier": [RANDOM] * len(random)})
+    # A single number of hyperplanes makes no line.
+    return stacked(rows.only(thresholds="median"), *([named] if len(random.by("bits")) > 1 else []))
+
+
 def _draw(canvas: Canvas, table: Table) -> None:
     sizes = sorted(table.only(source="ours").by("samples"))
     axes = canvas.subplots(2, len(sizes), sharex=True, sharey="row", squeeze=False)
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.85, bottom=0.09, wspace=0.07, hspace=0.13)
     for (above, below), size in zip(axes.T, sizes, strict=True):
         chosen = table.only(samples=size)
-        draw_series(above, chosen, "bits", "error", {n: NAMES[n] for n in ("network", "one-layer")}, shift=0.2)
+        names = {n: NAMES[n] for n in ("network", "one-layer")} | {RANDOM: "network, random thresholds"}
+        draw_series(above, chosen, "bits", "error", names, shift=0.2)
         limits = chosen.only(classifier="one-layer")
-        draw_series(below, limits, "bits", "reloaded", {"one-layer": "SVM differs, thresholds lost"}, first=2)
+        draw_series(below, limits, "bits", "reloaded", {"one-layer": "SVM differs, thresholds lost"}, first=3)
         own = limits.only(source="ours")
-        draw_series(below, own, "bits", "inconsistency", {"one-layer": "SVM differs, thresholds kept"}, first=3)
+        draw_series(below, own, "bits", "inconsistency", {"one-layer": "SVM differs, thresholds kept"}, first=4)
         line = own.where(np.argsort(own["bits"]))
         below.plot(line["bits"], line["chance"], "--", color="0.3", marker="", label="if unrelated")
         above.set_title(f"{size} images", fontsize=10.5, loc="left")
@@ -74,7 +84,8 @@ FIGURES = (
         "bits",
         title="One-layer networks and their limits, by number of hyperplanes",
         caption=(
-            f"Median thresholds, momentum 0. {SEEDS} {PUBLISHED} Published limits count images in contexts without "
+            f"Momentum 0, thresholds at the median unless said otherwise. {SEEDS} {PUBLISHED} "
+            "Published limits count images in contexts without "
             "training images as wrong and as differing, hence their rise from eight hyperplanes on; published "
             "disagreements are of networks that lost their thresholds."
         ),

@@ -158,7 +158,7 @@ FIGURES = (
         title="The best shape of each kind of network and limit (Fig. 2c and 3c)",
         caption=(
             "Each seed's least error over all shapes with up to 100 units, thresholds and momenta. Mean and two "
-            f"standard errors over three seeds. {PUBLISHED} Ours of one layer have median thresholds only."
+            f"standard errors over three seeds. {PUBLISHED} Ours of one layer have random thresholds for some s only."
         ),
         experiments=("two-layer", "shallow", "relu"),
         table=_best_table,

@@ -74,6 +74,12 @@ def errors_by_bits(rows: Table) -> Measured:
         if size > few["samples"][0]
     ]
     later = f"; from 10 on {', '.join(more)} samples" if more else ""
+    other = rows.only(layers=1, thresholds="random", momentum=0.0, classifier="network", samples=int(few["samples"][0]))
+    if len(other.by("bits")) >= 5:
+        errors = {bit: mean_over_seeds(other, "error", bits=bit).mean for bit in sorted(other.by("bits"))}
+        best = min(errors, key=errors.__getitem__)
+        numbers["random thresholds: s of the least error"] = best
+        numbers["random thresholds: least error and with most"] = f"{errors[best]:.1%} and {errors[max(errors)]:.1%}"
     return Measured(numbers, f"{setting_of(few)}, s up to {bits[-1]}{later}", stands_in=stands_in(rows))
 
 

@@ -22,7 +22,7 @@ Rows = list[dict[str, Any]]
 
 #: Epochs after which networks are looked at.
 EPOCHS = (0, 1, 4, 16, 64, 256, 1024)
-MODELS = ("network", "linear")
+MODELS = ("network", "two nodes", "linear")
 SETTINGS = ("A", "B")
 
 
@@ -84,9 +84,9 @@ def boundaries(unit: Unit, side: int = 41) -> Rows:
 def train_models(unit: Unit) -> tuple[world.PlaneSamples, dict[int, Playground]]:
     """Train one model per seed as the setting says: its samples, and the models after each of ``EPOCHS``.
 
-    The setting has "reading", "setting" ("A" or "B"), "model" ("network" or "linear"), "epochs" and "seeds"; a seed
-    decides samples and first weights. The linear model is logistic regression from zero weights, trained on the same
-    batches.
+    The setting has "reading", "setting" ("A" or "B"), "model" ("network", "two nodes" or "linear"), "epochs" and
+    "seeds"; a seed decides samples and first weights. Networks have one output node, as released, or two, one per
+    class, as the appendix says. The linear model is logistic regression from zero weights, trained on the same batches.
     """
     setting = unit.setting
     for name, known in (("setting", SETTINGS), ("model", MODELS)):
@@ -95,8 +95,9 @@ def train_models(unit: Unit) -> tuple[world.PlaneSamples, dict[int, Playground]]
     reading, linear = setting["reading"], setting["model"] == "linear"
     samples = world.stack_samples([world.draw_training(reading, seed) for seed in unit.seeds])
     points = world.Redraw(reading, samples, unit.seeds) if setting["setting"] == "B" else samples.points
+    nodes = 2 if setting["model"] == "two nodes" else 1
     kept = train_playground(
-        Playground.zero(len(unit.seeds)) if linear else Playground.initial(unit.seeds),
+        Playground.zero(len(unit.seeds)) if linear else Playground.initial(unit.seeds, nodes=nodes),
         points,
         samples.labels,
         record=recorded_epochs(setting["epochs"]),

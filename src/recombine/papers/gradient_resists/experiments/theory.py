@@ -101,33 +101,3 @@ def _sine(x: FloatArray) -> FloatArray:
 
 def _sine_slope(x: FloatArray) -> FloatArray:
     return np.pi * np.cos(np.pi * x)
-
-
-def binary_entropy(chance: Any) -> FloatArray:
-    """Return the entropy of a coin, in bits.
-
-    Examples
-    --------
-    >>> binary_entropy([0.0, 0.5, 1.0]).tolist()
-    [0.0, 1.0, 0.0]
-    """
-    from scipy.special import entr
-
-    chance = np.asarray(chance, dtype=np.float64)
-    entropy: FloatArray = (entr(chance) + entr(1 - chance)) / np.log(2)
-    return entropy
-
-
-def held_out_information(accuracy: Any) -> FloatArray:
-    """Return I(prediction; Y_2 | Y_1) of a model that is right on the three seen quadrants, in bits.
-
-    Its accuracy is the share of the held-out quadrant that it labels 1.
-
-    Examples
-    --------
-    >>> held_out_information([0.786, 0.924, 0.432]).round(4).tolist()
-    [0.0581, 0.0195, 0.1838]
-    """
-    share = np.asarray(accuracy, dtype=np.float64)
-    found: FloatArray = (binary_entropy((1 + share) / 2) - binary_entropy(share) / 2) / 2
-    return found

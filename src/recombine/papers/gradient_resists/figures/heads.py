@@ -34,7 +34,7 @@ def _draw(canvas: Canvas, table: Table) -> None:
             line = two.only(setting=setting, output=output)
             draw_band(panels[1], line, "step", f"slope by {side}", f"{setting}, M{'₁₂' if output == 1 else '₂₁'}")
             draw_band(panels[2], line, "step", "excess information", f"{setting}, output {output}")
-    titles = ("One output: its slopes", "Two outputs: crossed slopes", "Two outputs: crossed information")
+    titles = ("One output: its slopes", "Two outputs: crossed slopes", "Two outputs: crossed bits")
     for axes, title in zip(panels, titles, strict=True):
         _finish(axes, title, "bits beyond chance" if axes is panels[2] else "mean size of the derivative")
 

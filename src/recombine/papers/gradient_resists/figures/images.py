@@ -105,7 +105,8 @@ FIGURES = (
         title="What networks make of the right image",
         caption=(
             "On pairs of independent test images: information beyond the mean of its permutation null, information by "
-            "itself, and the share of the right image in the gradient of the true class. Bands are two "
+            "itself, and the share of the right image in the gradient of the true class (both slopes by themselves "
+            "are in the figure of slopes). Bands are two "
             "standard errors over n seeds; grey marks are an independent reference run. The paper measures none of "
             "these."
         ),

@@ -15,6 +15,7 @@ from recombine.papers.plots import draw_band
 from recombine.papers.results import Evidence
 from recombine.papers.seeds import over_seeds
 from recombine.tables.table import Table
+from recombine.worlds import plane as world
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,14 +24,21 @@ if TYPE_CHECKING:
 
 #: How the numbers of the reference run are shown.
 GREY: dict[str, Any] = {"color": "0.45", "linestyle": "", "markersize": 6, "markerfacecolor": "none", "zorder": 5}
-#: Epochs that a film has room for, and its rows.
+#: Epochs that a film has room for, the lines of the other figure, and the rows of the film.
 SHOWN_EPOCHS = (0, 1, 4, 16, 64, 1024)
+LINES = {
+    ("A", "network"): "A",
+    ("B", "network"): "B",
+    ("A", "two nodes"): "A, two output nodes",
+    ("B", "two nodes"): "B, two output nodes",
+    ("A", "linear"): "A, linear model",
+}
 FILMED = (("code", "A"), ("code", "B"), ("text", "A"), ("text", "B"))
 
 
 def _plane_table(results: Mapping[str, Evidence]) -> Table:
     rows = results["plane"].table
-    finite = rows.where(np.isfinite(rows["tilt"]) | (rows["model"] == "network"))
+    finite = rows.where(np.isfinite(rows["tilt"]) | (rows["model"] != "linear"))
     return over_seeds(finite, ("reading", "setting", "model", "epoch"), ("held-out accuracy", "slope 1", "slope 2"))
 
 
@@ -39,9 +47,8 @@ def _draw_plane(canvas: Canvas, table: Table) -> None:
     canvas.subplots_adjust(left=0.075, right=0.985, top=0.89, bottom=0.17, wspace=0.08)
     for axes, reading in zip(panels, ("code", "text"), strict=True):
         lines = table.only(reading=reading)
-        for setting, model in (("A", "network"), ("B", "network"), ("A", "linear")):
+        for (setting, model), label in LINES.items():
             if len(line := lines.only(setting=setting, model=model)):
-                label = setting if model == "network" else "A, linear model"
                 draw_band(axes, line, "epoch", "held-out accuracy", label)
         for setting, marker in (("A", "o"), ("B", "s")):
             marks = reference.PLANE[reading, setting]
@@ -59,6 +66,41 @@ def _say_plane(table: Table) -> str:
     last = table.where((table["epoch"] == table["epoch"].max()) & (table["model"] == "network"))
     words = [f"{r['reading']} {r['setting']} {r['held-out accuracy']:.2f}" for r in last.rows()]
     return f"Share of the held-out quadrant labelled right over epochs; at the end {', '.join(words)}."
+
+
+def _samples_table(results: Mapping[str, Evidence]) -> Table:
+    """Draw the training samples of the first network anew, as they are no result, and what is held out."""
+    seed = min(int(seed) for seed in results["plane"].table["seed"])
+    rows = []
+    for reading in ("code", "text"):
+        for part, points in (
+            ("seen", world.draw_training(reading, seed).points),
+            ("held out", world.draw_held_out(reading, 60)),
+        ):
+            rows += [{"reading": reading, "part": part, "X1": float(x), "X2": float(y)} for x, y in points]
+    return Table.from_rows(rows)
+
+
+def _draw_samples(canvas: Canvas, table: Table) -> None:
+    panels = canvas.subplots(1, 2)
+    canvas.subplots_adjust(left=0.06, right=0.82, top=0.9, bottom=0.14, wspace=0.3)
+    for axes, reading in zip(panels, ("code", "text"), strict=True):
+        shown = table.only(reading=reading)
+        seen, held = shown.only(part="seen"), shown.only(part="held out")
+        style: dict[str, Any] = {"linestyle": "", "markersize": 4.5}
+        right = seen["X1"] > 0
+        axes.plot(seen["X1"][right], seen["X2"][right], marker="o", label="seen, label 1", **style)
+        axes.plot(seen["X1"][~right], seen["X2"][~right], marker="s", label="seen, label -1", **style)
+        axes.plot(held["X1"], held["X2"], marker="x", color="0.45", label="held out, label 1", **style)
+        axes.axvline(0, color="0.3", linewidth=0.9, linestyle="-", marker="")
+        axes.axhline(0, color="0.3", linewidth=0.9, linestyle="-", marker="")
+        axes.set(xlabel="X₁", ylabel="X₂", title=f"The {reading}'s data", aspect="equal")
+    panels[1].legend(frameon=False, fontsize=10.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _say_samples(table: Table) -> str:
+    counts = {reading: len(table.only(reading=reading, part="seen")) for reading in ("code", "text")}
+    return f"Training samples on three quadrants: {counts['code']} by the code and {counts['text']} by the text."
 
 
 def _film_table(results: Mapping[str, Evidence]) -> Table:
@@ -145,10 +187,24 @@ FIGURES = (
         height=560,
     ),
     Plot(
+        "samples",
+        title="Two dimensions: what is seen and what is held out",
+        caption=(
+            "Training samples of one network and places of the held-out quadrant, as in the paper's figure 4. The "
+            "code's data keep a margin of 0.3 on each side of the axes, the text's do not."
+        ),
+        experiments=("plane",),
+        table=_samples_table,
+        draw=_draw_samples,
+        alternative=_say_samples,
+        height=400,
+    ),
+    Plot(
         "plane",
         title="Two dimensions: how much of the held-out quadrant is right",
         caption=(
-            "A: three quadrants are seen; B: X₂ is redrawn at every visit. The code's data keep a margin between "
+            "A: three quadrants are seen; B: X₂ is redrawn at every visit; one output node as released, or two as in "
+            "appendix C. The code's data keep a margin between "
             "classes, the text's do not. Bands are two standard errors over n seeds. The paper gives no such "
             "numbers; grey marks are an independent reference run (circles A, squares B)."
         ),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, IntArray
-from recombine.papers.gradient_resists.experiments.theory import held_out_information
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.seeds import Estimate, estimate, mean_over_seeds, networks_behind
 from recombine.tables.table import Table
@@ -14,13 +15,13 @@ LAST_EPOCH = 1024
 READINGS = ("code", "text")
 
 
-def held_out_shares(rows: Table, setting: str = "A", epoch: int = LAST_EPOCH) -> Measured:
+def held_out_shares(rows: Table, setting: str = "A", epoch: int = LAST_EPOCH, model: str = "network") -> Measured:
     """Return how much of the held-out quadrant networks label right, on the code's and on the text's data."""
-    networks = rows.only(setting=setting, model="network", epoch=epoch)
+    networks = rows.only(setting=setting, model=model, epoch=epoch)
     shares = {f"{name}'s data": mean_over_seeds(networks, "held-out accuracy", reading=name) for name in READINGS}
     most = max(one.mean + one.error for one in shares.values())
     detail = f"share labelled right; {networks_behind(shares.values())}"
-    if (setting, epoch) == ("A", LAST_EPOCH):
+    if (setting, epoch, model) == ("A", LAST_EPOCH, "network"):
         bits = held_out_information([one.mean for one in shares.values()])
         detail += f"; a network with these shares has I(prediction; Y_2 | Y_1) = {bits[0]:.3f} and {bits[1]:.3f} bits"
     return Measured({**shares, "larger plus two standard errors": most}, detail)
@@ -107,3 +108,33 @@ def _region(rows: Table, seed: int, epoch: int) -> BoolArray:
     for row in network.where(network["X2"] > 0).rows():
         region[lines.index(row["X2"])] |= (across > row["from"]) & (across < row["to"])
     return region
+
+
+def binary_entropy(chance: Any) -> FloatArray:
+    """Return the entropy of a coin, in bits.
+
+    Examples
+    --------
+    >>> binary_entropy([0.0, 0.5, 1.0]).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    from scipy.special import entr
+
+    chance = np.asarray(chance, dtype=np.float64)
+    entropy: FloatArray = (entr(chance) + entr(1 - chance)) / np.log(2)
+    return entropy
+
+
+def held_out_information(accuracy: Any) -> FloatArray:
+    """Return I(prediction; Y_2 | Y_1) of a model that is right on the three seen quadrants, in bits.
+
+    Its accuracy is the share of the held-out quadrant that it labels 1.
+
+    Examples
+    --------
+    >>> held_out_information([0.786, 0.924, 0.432]).round(4).tolist()
+    [0.0581, 0.0195, 0.1838]
+    """
+    share = np.asarray(accuracy, dtype=np.float64)
+    found: FloatArray = (binary_entropy((1 + share) / 2) - binary_entropy(share) / 2) / 2
+    return found

@@ -72,3 +72,16 @@ def cause_of_the_lead(rows: Table) -> Measured:
         f"{networks_behind((a, once, b))}"
     )
     return Measured(numbers, detail)
+
+
+def small_encoder(rows: Table) -> Measured:
+    """Return how many commands networks with the text's encoder of 16 units get right, as far as they were trained."""
+    small = require(rows, encoder=16)
+    last = int(small["step"].max())
+    ends = {
+        f"{name}, {words}": mean_over_seeds(small, f"{part} accuracy", reading=name, step=last)
+        for name in ("A", "B3")
+        for part, words in (("train", "training"), ("test", "test"))
+    }
+    numbers = {**ends, "B3 ahead on the test by": ends["B3, test"].mean - ends["A, test"].mean}
+    return Measured(numbers, f"after {last:,} steps; {networks_behind(ends.values())}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from recombine import tasks
 from recombine.cells.arrays import FloatArray
-from recombine.measures.outputs.contributions import KINDS, by_kind
+from recombine.cells.conjunctions import Subset
+from recombine.measures.outputs.contributions import KINDS, by_kind, conjunction_values
 from recombine.papers.kernel_theory.experiments.kernels import Rows, network_kernel
 from recombine.runs.experiment import Unit
 from recombine.theory.kernels.solvers.orbits import Quotient, solve_kernels
@@ -90,7 +92,11 @@ def by_depth(unit: Unit) -> Rows:
 
 
 def conjunctions(unit: Unit) -> Rows:
-    """Mean size of what each kind of conjunction contributes to a seen cell's output, for one kernel and CD-k."""
+    """Mean size of what each kind of conjunction contributes to a seen cell's output, for one kernel and CD-k.
+
+    Rows of "hinge" and "squared" have the model's own values under either loss. Rows of "labels" have those of the
+    smallest weights that give the labels, -1 and +1, which the hard margin predicts on all cells.
+    """
     from recombine.theory.kernels.estimators import KernelClassifier
 
     setting = unit.setting
@@ -100,14 +106,17 @@ def conjunctions(unit: Unit) -> Rows:
     rows = []
     for loss in LOSSES:
         model = KernelClassifier(kernel, loss=loss).fit(seen, target)
-        place = {"activation": setting["activation"], "depth": setting["depth"], "task": task.name, "loss": loss}
-        sizes = _sizes(model)
-        rows += [{**place, "kind": kind, "size": sizes[kind], "share": sizes[kind] / sizes["total"]} for kind in KINDS]
+        fitted = {s: found for order in (1, 2, 3) for s, found in model.conjunction_values(order).items()}
+        rows += _sizes(setting, task.name, loss, fitted)
+        if loss == "hinge":
+            labels = np.sign(model.decision_function(task.cells))
+            rows += _sizes(setting, task.name, "labels", conjunction_values(task.cells, task.train, labels))
     return rows
 
 
-def _sizes(model: Any) -> dict[str, float]:
-    """Mean |f_J| over the seen conjunctions of each kind, and their sum."""
-    values = {subset: found for order in (1, 2, 3) for subset, found in model.conjunction_values(order).items()}
+def _sizes(setting: Mapping[str, Any], task: str, loss: str, values: Mapping[Subset, Any]) -> Rows:
+    """Mean |f_J| over the seen conjunctions of each kind, and its share of the sum over kinds: a row each."""
     sizes = {kind: float(size) for kind, size in by_kind(values).items()}
-    return {**sizes, "total": sum(sizes.values())}
+    place = {"activation": setting["activation"], "depth": setting["depth"], "task": task, "loss": loss}
+    total = sum(sizes.values())
+    return [{**place, "kind": kind, "size": sizes[kind], "share": sizes[kind] / total} for kind in KINDS]

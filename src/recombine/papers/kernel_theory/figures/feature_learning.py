@@ -38,7 +38,9 @@ def _draw_units(canvas: Canvas, table: Table) -> None:
     votes = [f"{name}\nvotes {'same' if vote > 0 else 'different'}" for name, (_, vote) in UNIT_TYPES.items()]
     left.set_yticks(range(4), votes, fontsize=10)
     left.set_xticks(range(8), ["A", "A'", "B", "B'"] * 2)
-    left.set(title="Input weights, rich networks", xlabel="first item            second item")
+    left.set_title("Input weights, rich networks")
+    for middle, words in ((1.5, "first item"), (5.5, "second item")):
+        left.text(middle, -0.16, words, transform=left.get_xaxis_transform(), ha="center", va="center")
     left.grid(visible=False)
     names = (*UNIT_TYPES, OTHER)
     for step, (regime, part) in enumerate((("rich", rich), ("lazy", table.only(sigma=LAZY)))):

@@ -194,7 +194,7 @@ def _ratios(axes: Axes, table: Table) -> None:
             grey: dict[str, Any] = {"color": "0.45", "linestyle": ":", "marker": MARKERS[place], "zorder": 1}
             label = "published, same mark" if not place else None
             axes.plot((0, 20), RATIOS[task], markerfacecolor="white", label=label, **grey)
-    axes.set(title="Context / right pair", xlabel="distance (pixels)", ylim=(0, None))
+    axes.set(title="Context / right pair", xlabel="distance (pixels)", ylim=(0, 1.35 * axes.get_ylim()[1]))
     axes.legend(frameon=False, fontsize=10.5, loc="upper left")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.measures.outputs.contributions import KINDS
+from recombine.papers.kernel_theory.readings.context import BARS
 from recombine.papers.paper import Plot
 from recombine.papers.results import Evidence
 from recombine.tables.table import Table
@@ -256,26 +257,43 @@ def _kinds_table(results: Mapping[str, Evidence]) -> Table:
 
 
 def _draw_kinds(canvas: Canvas, table: Table) -> None:
-    axes = canvas.subplots(1, 3, sharey=True)
-    canvas.subplots_adjust(left=0.075, right=0.985, top=0.88, bottom=0.28, wspace=0.06)
-    bars = [(name, loss) for name in ("relu", "quadratic") for loss in ("hinge", "squared")]
-    hatches = ("", "////", "", "////")
-    for place, task in zip(axes, ("CD-3", "CD-2", "CD-1"), strict=True):
-        for step, (name, loss) in enumerate(bars):
-            shown = table.only(task=task, activation=name, loss=loss)
-            heights = [float(shown.only(kind=kind)["share"][0]) for kind in KINDS]
-            style: dict[str, Any] = {
-                "color": "#1b6ca8" if name == "relu" else "#d9e6ec",
-                "hatch": hatches[step],
-                "edgecolor": "0.2",
-            }
-            words = f"{'ReLU' if name == 'relu' else name}, {'hard margin' if loss == 'hinge' else loss}"
-            place.bar(np.arange(len(KINDS)) + 0.2 * step - 0.3, heights, width=0.2, label=words, linewidth=0.6, **style)
-        place.set_xticks(range(len(KINDS)), KINDS, rotation=35, ha="right")
+    panels = canvas.subplots(2, 3, sharex=True, sharey="row")
+    canvas.subplots_adjust(left=0.075, right=0.985, top=0.93, bottom=0.2, wspace=0.06, hspace=0.2)
+    for column, task in enumerate(("CD-3", "CD-2", "CD-1")):
+        place, below = panels[0, column], panels[1, column]
+        bars = [(name, loss) for name in ("relu", "quadratic") for loss in ("hinge", "squared")]
+        _draw_bars(place, table.only(task=task), bars, "share")
+        _draw_bars(below, table.only(task=task), [("relu", "labels"), ("quadratic", "labels")], "size")
+        for step, name in enumerate(("relu", "quadratic")):
+            known = BARS.get((name, task), {})
+            places = [KINDS.index(kind) + 0.4 * step - 0.2 for kind in known]
+            style: dict[str, Any] = {"linestyle": "", "marker": "x", "color": "#b23a0e", "markersize": 8}
+            below.plot(places, list(known.values()), **style, markeredgewidth=1.8, zorder=5)
         place.set_title(task)
-        place.grid(axis="x", visible=False)
-    axes[0].set_ylabel("share of the mean |contribution|")
-    axes[2].legend(frameon=False, fontsize=10.5)
+        below.set_xticks(range(len(KINDS)), KINDS, rotation=35, ha="right")
+        for axes in (place, below):
+            axes.grid(axis="x", visible=False)
+    panels[0, 0].set_ylabel("outputs: share")
+    panels[1, 0].set_ylabel("labels: mean size")
+    panels[0, 2].legend(frameon=False, fontsize=10.5)
+    panels[1, 2].plot([], [], label="published (figure 3e)", **style, markeredgewidth=1.8)
+    panels[1, 2].legend(frameon=False, fontsize=10.5)
+
+
+def _draw_bars(axes: Axes, table: Table, bars: list[tuple[str, str]], column: str) -> None:
+    """One group of bars for each kind of conjunction, and in it one bar for each activation and loss."""
+    width = 0.8 / len(bars)
+    words = {"hinge": ", hard margin", "squared": ", squared", "labels": ""}
+    for step, (name, loss) in enumerate(bars):
+        shown = table.only(activation=name, loss=loss)
+        heights = [float(shown.only(kind=kind)[column][0]) for kind in KINDS]
+        style: dict[str, Any] = {
+            "color": "#1b6ca8" if name == "relu" else "#d9e6ec",
+            "hatch": "////" if loss == "squared" else "",
+            "edgecolor": "0.2",
+        }
+        places = np.arange(len(KINDS)) + width * (step - (len(bars) - 1) / 2)
+        axes.bar(places, heights, width=width, label=f"{NAMES[name]}{words[loss]}", linewidth=0.6, **style)
 
 
 def _say_kinds(table: Table) -> str:
@@ -339,13 +357,14 @@ FIGURES = (
         "kinds",
         title="What the models lean on",
         caption=(
-            "Mean absolute contribution of the seen conjunctions of each kind, as a share of the sum over kinds. "
-            "Exact values of two kernels of depth 3."
+            "Mean absolute contribution of the seen conjunctions of each kind, exact values of two kernels of depth 3. "
+            "Above: of the models' own outputs, as a share of the sum over kinds. Below: of the smallest weights that "
+            "give the labels predicted under the hard margin. Crosses: the heights of figure 3e that are known."
         ),
         experiments=("conjunctions",),
         table=_kinds_table,
         draw=_draw_kinds,
         alternative=_say_kinds,
-        height=360,
+        height=520,
     ),
 )

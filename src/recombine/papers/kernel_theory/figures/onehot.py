@@ -37,17 +37,20 @@ PUBLISHED = {
 }
 
 
+#: Sets are drawn side by side, each by this factor to the right of the one before.
+APART = 1.5
+
+
 def _draw_slopes(canvas: Canvas, table: Table) -> None:
     axes = canvas.subplots()
     canvas.subplots_adjust(left=0.09, right=0.7, top=0.95, bottom=0.17)
-    # Sets are drawn side by side, so that no mark hides another.
     for place, (name, p) in enumerate(SYMMETRIC.items()):
         line = table.only(set=name)
         order = np.argsort(line["sigma"])
-        beside = line["sigma"][order] * 1.15 ** (place - 1)
+        beside = line["sigma"][order] * APART ** (place - 1)
         band = np.nan_to_num(line["slope 2se"][order])
         axes.errorbar(beside, line["slope"][order], band, capsize=3, label=f"{name}, p = {p}")
-        known = [(sigma * 1.15 ** (place - 1), PUBLISHED[sigma][name]) for sigma in PUBLISHED]
+        known = [(sigma * APART ** (place - 1), PUBLISHED[sigma][name]) for sigma in PUBLISHED]
         label = "published (figure 8)" if not place else None
         style: dict[str, Any] = {"linestyle": "", "marker": "x", "color": "0.4", "markersize": 10, "zorder": 5}
         axes.plot(*zip(*known, strict=True), label=label, markeredgewidth=1.8, **style)
@@ -57,7 +60,7 @@ def _draw_slopes(canvas: Canvas, table: Table) -> None:
     ):
         for p in (1, 2):
             height = float(slope(kernel.salience[0], p))
-            axes.plot([0.3, 3.0], [height, height], color=colour, linestyle=dash, linewidth=1.6, marker="")
+            axes.plot([0.4, 3.0], [height, height], color=colour, linestyle=dash, linewidth=1.6, marker="")
             # Two of the lines lie almost on each other: one label goes above, one below.
             side = {("NNGP", 1): "bottom", ("NTK", 2): "top"}.get((word, p), "center")
             axes.annotate(f"{word}, p = {p}", (3.2, height), fontsize=10.5, va=side, annotation_clip=False)

@@ -108,6 +108,7 @@ KERNEL_EXPERIMENTS = (
             for depth in range(1, 11)
             for left_out in (3, 2, 1)
         ],
+        schema=2,
     ),
 )
 

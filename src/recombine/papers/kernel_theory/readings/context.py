@@ -74,3 +74,27 @@ def leaned_on(rows: Table) -> Measured:
     }
     listed = ", ".join(f"{name} {value:.2f}" for name, value in ratio.items())
     return Measured({"failing and working": kinds}, f"context / right at depth 3: {listed}; exact values")
+
+
+#: Heights of figure 3e's bars: of a kernel that fails CD-3, and of those that solve CD-3 and CD-2.
+BARS = {
+    ("relu", "CD-3"): {"memorized": 0.67, "context": 0.51, "wrong": 0.31, "sensory": 0.13, "right": 0.08},
+    ("quadratic", "CD-3"): {"right": 0.62, "wrong": 0.33, "context": 0.04},
+    ("quadratic", "CD-2"): {"right": 0.60, "wrong": 0.31, "context": 0.02},
+}
+
+
+def published_bars(rows: Table) -> Measured:
+    """Return how far the sizes of conjunctions are from figure 3e's, fitted to labels and to the models' outputs."""
+    three = rows.only(depth=3)
+
+    def off(loss: str) -> float:
+        found = [
+            three.only(activation=name, task=task, loss=loss, kind=kind)["size"][0] - height
+            for (name, task), bars in BARS.items()
+            for kind, height in bars.items()
+        ]
+        return float(np.abs(found).max())
+
+    numbers = {"labels, off by at most": off("labels"), "outputs, off by at most": off("hinge")}
+    return Measured(numbers, f"{sum(map(len, BARS.values()))} bars with known heights, exact values")

@@ -271,6 +271,23 @@ def slopes_by_images(rows: Table) -> Measured:
     return Measured(numbers, detail, stands_in=stands_in(rows))
 
 
+def pooled_slopes(rows: Table) -> Measured:
+    """Return how far slopes are from the published ones, fitted as these were: to training and new images at once."""
+    if stands_in(rows):
+        raise MissingRowsError("published slopes are of MNIST; digits stood in for it")
+    sets = {"extrapolation": "one anchor", "interpolation": "two anchors"}
+    distances = _distances(rows, [{"set": name} for name in sets])
+    found = {name: [mean_over_seeds(rows, "slope, pooled", set=name, distance=d) for d in distances] for name in sets}
+    off = [
+        one.mean - SLOPES[name][DISTANCES.index(distance)]
+        for name, series in found.items()
+        for distance, one in zip(distances, series, strict=True)
+    ]
+    numbers: dict[str, Any] = {sets[name]: _at(distances, series) for name, series in found.items()}
+    numbers["off by at most"] = max(map(abs, off))
+    return Measured(numbers, networks_behind([one for series in found.values() for one in series]))
+
+
 def additivity_of_context(rows: Table) -> Measured:
     """Return additivity of context dependence as published and on unseen cells alone."""
     names = tuple(ADDITIVITY)

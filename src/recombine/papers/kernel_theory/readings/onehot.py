@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from recombine.papers.kernel_theory.experiments.onehot import FITTED
-from recombine.papers.measured import Measured
+from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.seeds import Estimate, mean_over_seeds
 from recombine.tables.table import Table
 from recombine.theory.kernels.leak import slope
@@ -74,6 +74,22 @@ def lazy_accuracies(rows: Table) -> Measured:
     losses = [float(part["train loss"].max(initial=0.0)) for part in (logistic, squared)]
     means = f"means {logistic['accuracy'].mean():.0%} and {squared['accuracy'].mean():.0%}"
     return Measured(numbers, f"{means}; training losses up to {losses[0]:.1e} and {losses[1]:.1e}")
+
+
+def accuracies_by_scale(rows: Table) -> Measured:
+    """Return what networks of every initial scale get right on CD-k, under both losses."""
+    sigmas = sorted(rows.by("sigma"))
+    if len(sigmas) < 2:
+        raise MissingRowsError(f"needs networks of several initial scales; there are {sigmas}")
+    logistic, squared = (rows.only(loss=loss) for loss in ("logistic", "mse"))
+    easy = logistic.but(task="CD-3")
+    numbers = {
+        "CD-3, best logistic": float(logistic.only(task="CD-3")["accuracy"].max()),
+        "CD-1 and CD-2, worst logistic": float(easy["accuracy"].min()),
+        "CD-3, squared, lazy": _mean(squared, "accuracy", task="CD-3", sigma=sigmas[-1]),
+        "CD-3, squared, richest": mean_over_seeds(squared, "accuracy", task="CD-3", sigma=sigmas[0]),
+    }
+    return Measured(numbers, f"{len(rows)} networks, initial scales {sigmas[0]:g} to {sigmas[-1]:g}")
 
 
 def unseen_additivity(rows: Table) -> Measured:
