@@ -25,7 +25,14 @@ class Standing(StrEnum):
     @property
     def symbol(self) -> str:
         """A mark that reads without colour."""
-        marks = {"holds": "✓", "fails": "✗", "contradicts": "≠", "not comparable": "∥", "undecided": "?", "not run": "○"}
+        marks = {
+            "holds": "✓",
+            "fails": "✗",
+            "contradicts": "≠",
+            "not comparable": "∥",
+            "undecided": "?",
+            "not run": "○",
+        }
         return marks[self.value]
 
     @property

@@ -14,7 +14,7 @@ from recombine.tables.table import Table
 
 PAPER = find("gradient-resists")
 RESULTS = Path(__file__).parents[3] / "results"
-CONTRADICTED = ("9b", "15")
+CONTRADICTED, FAILED = ("15",), ("9b",)
 #: Slopes were measured on the bundled digits.
 ON_DIGITS = ("6a", "19a", "19b")
 
@@ -83,7 +83,7 @@ RIGHT: dict[str, dict[str, tuple[Any, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("number", CONTRADICTED)
+@pytest.mark.parametrize("number", CONTRADICTED + FAILED)
 def test_a_contradicted_claim_holds_on_rows_that_agree_with_the_paper(
     results: dict[str, Evidence], number: str
 ) -> None:

@@ -30,7 +30,7 @@ def two_layers(rows: Table) -> Measured:
 
 
 def _apart(rows: Table, classifier: str, detail: str) -> Measured:
-    ours, theirs = beside_published(rows, "published error", classifier=classifier)
+    ours, theirs = beside_published(rows, "error, zero wrong", classifier=classifier)
     if not len(ours):
         raise MissingRowsError("no problem that was published")
     apart = np.abs(ours - theirs)

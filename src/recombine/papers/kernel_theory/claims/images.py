@@ -6,6 +6,12 @@ from recombine.papers.bounds import Above, AtLeast, AtMost, Below, Falls, Is, Ne
 from recombine.papers.claims import Claim
 from recombine.papers.kernel_theory.claims.themes import FEATURES, LEAK, SALIENCE, SHORTCUT, SUMS
 from recombine.papers.kernel_theory.readings import images
+from recombine.papers.measured import Size
+
+#: Networks of the paper: its conditions, ten seeds of each on MNIST and five on CIFAR-10; a row is a network.
+ADDITION, CONTEXT = Size(350, "ConvNets of addition", len), Size(300, "ConvNets of context dependence", len)
+EQUIVALENCE = Size(200, "ConvNets of transitive equivalence", len)
+CIFAR_ADDITION, CIFAR_CONTEXT = Size(80, "CIFAR networks of addition", len), Size(60, "CIFAR networks of context", len)
 
 CLAIMS = (
     Claim(
@@ -14,6 +20,7 @@ CLAIMS = (
         says="ours",
         source="the authors' settings have both losses; their figures show logistic loss",
         reads="mnist-context",
+        size=CONTEXT,
         measure=images.gain_of_squared_loss,
         expect={"squared less logistic": Above(0)},
         published={"squared less logistic": Above(0.2)},
@@ -27,6 +34,7 @@ CLAIMS = (
         says="paper",
         source="figure 12; figure 6b of the ICLR version",
         reads="mnist-context",
+        size=CONTEXT,
         measure=images.context_accuracies,
         expect={"CD-3": Falls(), "CD-2": Rises(), "CD-1": Rises()},
         published={
@@ -44,6 +52,7 @@ CLAIMS = (
         says="paper",
         source="figures 4 and 9",
         reads="mnist-addition",
+        size=ADDITION,
         measure=images.slopes_by_distance,
         expect={"one anchor": Rises(), "two anchors": Rises()},
         theme=LEAK,
@@ -56,6 +65,7 @@ CLAIMS = (
         says="paper",
         source="figure 9",
         reads="mnist-addition",
+        size=ADDITION,
         measure=images.gain_of_an_anchor,
         expect={"two anchors less one": Above(0)},
         theme=LEAK,
@@ -68,6 +78,7 @@ CLAIMS = (
         says="paper",
         source="figure 9",
         reads="mnist-addition",
+        size=ADDITION,
         measure=images.published_slopes,
         incomparable="The published slopes are fitted to unseen pairs of training images and of new images at once; "
         "ours are of new images alone, where they are lower (claim 40)",
@@ -80,10 +91,11 @@ CLAIMS = (
     ),
     Claim(
         "15d",
-        "ConvNets on MNIST: squared error on unseen sums of new images, by anchor set and distance.",
+        "ConvNets on MNIST have the published squared errors on unseen sums of new images, by anchor set and distance.",
         says="paper",
         source="figure 9 (compositional loss), distances 0 and 20",
         reads="mnist-addition",
+        size=ADDITION,
         measure=images.published_errors,
         expect={"outside two standard errors": Is(0), "conditions": AtLeast(8)},
         theme=LEAK,
@@ -96,6 +108,7 @@ CLAIMS = (
         says="paper",
         source="figure 10",
         reads="cifar-addition",
+        size=CIFAR_ADDITION,
         measure=images.photo_addition,
         expect={"largest slope": Below(0.55), "steps that do not rise": Is(0)},
         theme=LEAK,
@@ -107,6 +120,7 @@ CLAIMS = (
         says="paper",
         source="figure 13",
         reads="cifar-context",
+        size=CIFAR_CONTEXT,
         measure=images.photo_context,
         expect={"CD-3": AtMost(0.5), "CD-1 less CD-3": AtLeast(0.08)},
         theme=SHORTCUT,
@@ -117,6 +131,7 @@ CLAIMS = (
         says="paper",
         source="figure 5 (four anchors per class, logistic loss)",
         reads="mnist-equivalence",
+        size=EQUIVALENCE,
         measure=images.equivalence_accuracies,
         expect={"unseen pairs": Rises()},
         published={"from the published": AtMost(0.08)},
@@ -131,6 +146,7 @@ CLAIMS = (
         says="paper",
         source="figure 4, drawn without numbers",
         reads="mnist-addition",
+        size=ADDITION,
         measure=images.untrained_salience,
         expect={"salience": Rises(every_step=True), "rise, seed by seed, above its error": Above(0)},
         theme=SALIENCE,
@@ -143,6 +159,7 @@ CLAIMS = (
         says="ours",
         source="equation 3, applied to the salience that figure 4 draws",
         reads="mnist-addition",
+        size=ADDITION,
         measure=images.law_and_slopes,
         expect={"law less slope, a sample with itself": Below(-0.03), "law less slope, distinct samples": Above(0.03)},
         theme=LEAK,
@@ -155,6 +172,7 @@ CLAIMS = (
         says="paper",
         source="figure 12 (coefficients by kind)",
         reads="mnist-context",
+        size=CONTEXT,
         measure=images.leaning,
         expect={"context / right": Rises()},
         published={"at distance 0": Near(0.77, 0.15), "at distance 20": Near(1.46, 0.15)},
@@ -168,6 +186,7 @@ CLAIMS = (
         says="paper",
         source="figures 9 and 12 (additivity, the mean over seen and unseen cells)",
         reads="mnist-context",
+        size=CONTEXT,
         measure=images.additivity_of_context,
         expect={"CD-3 rises": Is(True)},
         published={"from the published": AtMost(0.02)},
@@ -182,6 +201,7 @@ CLAIMS = (
         says="paper",
         source="figure 9 (additivity 0.982 to 0.991)",
         reads="mnist-addition",
+        size=ADDITION,
         measure=images.additivity_of_sums,
         published={"from 0.982 to 0.991": AtMost(0.01)},
         theme=SUMS,

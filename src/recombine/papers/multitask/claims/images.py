@@ -17,7 +17,7 @@ OVER_CHANCE = 1.5
 #: Claims on the same rows: where they are said, read and shown, unless they say otherwise.
 _rescaling = partial(
     Claim,
-    says="authors' files",
+    says="paper",
     source="NeurIPS 2024, figure “dnns”, panel b",
     reads="rescaling",
     figure="rescaling",
@@ -72,7 +72,7 @@ CLAIMS = (
     _layers(
         "16b",
         "ResNet-18: from rescaled weights the last stage keeps few dimensions, with an ENSD as high as their number.",
-        says="authors' files",
+        says="paper",
         source="NeurIPS 2024, figure “dnns”, panel c (not centred, 1000 samples)",
         measure=images.dimensions_kept,
         expect={

@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.multitask.readings.rows import FEWEST_SEEDS, of_enough_seeds, paired_by_seed
-from recombine.papers.seeds import require, several
+from recombine.papers.seeds import Interval, require, several
 from recombine.tables.table import Table
 
 #: Training loss at which published students stop.
@@ -99,13 +99,22 @@ def leads(rows: Table, correlation: str, better: str, others: tuple[str, ...]) -
 
 
 def crossover(rows: Table) -> Measured:
-    """Return the loss of MTL over that of PT+FT by samples, where known, correlated and new features come together."""
-    numbers, ahead = {}, []
+    """Return the loss of MTL over that of PT+FT by samples, where known, correlated and new features come together.
+
+    Who is ahead is the mean over seeds, and over the small numbers of samples, of 100 times the logarithm of the ratio.
+    """
+    numbers: dict[str, Any] = {}
+    ahead, logs = [], {}
     for n in PUBLISHED_CROSSOVER:
         joint, tuned = (_students(rows, correlation=MIXED, n=n, method=name) for name in ("mtl", "pt+ft"))
         one, two = paired_by_seed(joint, tuned, "loss")
-        numbers[f"{n} samples"] = np.exp(np.log(one / two).mean())
+        logs[n] = 100 * np.log(one / two)
+        numbers[f"{n} samples"] = np.exp(logs[n].mean() / 100)
         ahead.append(f"{(one < two).sum()} of {len(one)} with {n}")
+    seeds = min(map(len, logs.values()))
+    few = np.mean([-logs[n][:seeds] for n in logs if n <= 128], axis=0)
+    numbers["MTL ahead with 16 to 128, %"] = Interval.of(few)
+    numbers["PT+FT ahead with 512, %"] = Interval.of(logs[512])
     published = ", ".join(f"{ratio:g} with {n}" for n, ratio in PUBLISHED_CROSSOVER.items())
     detail = f"MTL's loss over PT+FT's, geometric mean over seeds; published {published}"
     return Measured(numbers, f"{detail}; seeds in which MTL is ahead: {', '.join(ahead)}")
