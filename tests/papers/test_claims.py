@@ -116,10 +116,10 @@ def test_tallies_keep_the_papers_statements_apart_from_ours() -> None:
     ]
     assert tally_by_whose(reversed(stand)) == ". ".join(
         [
-            "5 statements of the paper: 1 holds, 1 fails, 1 contradicted, 1 not comparable, 1 not run",
-            "5 of its authors' files: 1 holds, 1 fails, 1 contradicted, 1 not comparable, 1 not run",
-            "5 that follow from it: 1 holds, 1 fails, 1 contradicted, 1 not comparable, 1 not run",
-            "4 of ours: 1 holds, 1 fails, 1 not comparable, 1 not run",
+            "6 statements of the paper: 1 holds, 1 fails, 1 contradicted, 1 not comparable, 1 undecided, 1 not run",
+            "6 of its authors' files: 1 holds, 1 fails, 1 contradicted, 1 not comparable, 1 undecided, 1 not run",
+            "6 that follow from it: 1 holds, 1 fails, 1 contradicted, 1 not comparable, 1 undecided, 1 not run",
+            "5 of ours: 1 holds, 1 fails, 1 not comparable, 1 undecided, 1 not run",
         ]
     )
     assert tally_by_whose([("ours", Standing.HOLDS, False)] * 2) == "2 of ours: 2 hold"
@@ -154,7 +154,7 @@ def test_published_numbers_are_not_asked_of_what_stood_in() -> None:
 def test_bounds_are_those_of_the_scale() -> None:
     claim = replace(CLAIM, expect={"smallest margin": by_scale(full=Above(1), quick=Above(0))})
     verdicts = [claim.weigh(Measured({"smallest margin": 0.5}, scale=scale)).verdict for scale in ("full", "quick", "")]
-    assert verdicts == [Standing.FAILS, Standing.HOLDS, Standing.NOT_RUN]
+    assert verdicts == [Standing.FAILS, Standing.HOLDS, Standing.UNDECIDED]
 
 
 def test_nothing_asked_is_nothing_shown() -> None:
@@ -164,14 +164,14 @@ def test_nothing_asked_is_nothing_shown() -> None:
     assert claim.weigh(Measured({"smallest margin": -2.0}, scale="full")).verdict is Standing.CONTRADICTS
     assert claim.weigh(Measured({"smallest margin": -2.0}, scale="quick")).verdict is Standing.FAILS
     bare = replace(CLAIM, expect={}, published={"smallest margin": Near(0.5, 0.1)})
-    assert bare.weigh(Measured({"smallest margin": 0.5}, stands_in="digits stand in")).verdict is Standing.NOT_RUN
+    assert bare.weigh(Measured({"smallest margin": 0.5}, stands_in="digits stand in")).verdict is Standing.UNDECIDED
 
 
 def test_too_few_seeds_decide_nothing() -> None:
     claim = replace(CLAIM, expect={"gain": ClearlyAbove(1.0)})
     ranges = [Interval(5.0, 3.0, 7.0), Interval(1.5, -1.0, 4.0), Interval(-3.0, -5.0, -1.0)]
     verdicts = [claim.weigh(Measured({"gain": one})).verdict for one in ranges]
-    assert verdicts == [Standing.HOLDS, Standing.NOT_RUN, Standing.FAILS]
+    assert verdicts == [Standing.HOLDS, Standing.UNDECIDED, Standing.FAILS]
 
 
 def test_missing_rows_are_not_run() -> None:
@@ -279,6 +279,9 @@ class TestEveryPaper:
             measured = claim.measure(results[claim.reads].table)
             asked: dict[str, Any] = {**claim.expect, **({} if measured.stands_in else claim.published)}
             inside = {name: kept.inside() for name, bound in asked.items() if (kept := bound.at(measured.scale))}
+            if not inside:
+                assert claim.judge(results).verdict is Standing.UNDECIDED
+                continue
             good = replace(measured, numbers={**measured.numbers, **inside})
             plain = replace(claim, contradicted={})
             assert plain.weigh(good).verdict is Standing.HOLDS, claim.id

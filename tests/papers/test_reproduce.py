@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from recombine.cli import app
 from recombine.errors import InputError, RecombineError
 from recombine.papers import Claim, Paper, Standing, available, find
-from recombine.papers.bounds import Above
+from recombine.papers.bounds import Above, by_scale
 from recombine.papers.measured import Measured
 from recombine.papers.record import Recorded, load_record, record_of, save_record
 from recombine.papers.reproduce import Reproduction, from_results, needed_experiments, reproduce
@@ -133,16 +133,17 @@ def test_the_legend_explains_the_words_that_stand_in_the_table(folder: Path, tmp
     whole = from_results(PAPER, folder).results["by-depth"]
     half = Evidence(whole.table, msgspec.structs.replace(whole.provenance, planned=99))
     one = Claim("1", "", "paper", "", "half", lambda rows: Measured({"one": 1.0}), {"one": Above(0)})
-    fails, contradicts, aside, absent = (
+    fails, contradicts, aside, open_, absent = (
         replace(one, number="2", expect={"one": Above(2)}),
         replace(one, number="3", contradicted=one.expect),
         replace(one, number="4", incomparable="Ours are smaller"),
-        replace(one, number="5", reads="nothing"),
+        replace(one, number="5", expect={"one": by_scale(full=Above(0))}),
+        replace(one, number="6", reads="nothing"),
     )
-    claims = [one, fails, contradicts, aside, absent]
+    claims = [one, fails, contradicts, aside, open_, absent]
     assert [claim.judge({"half": half}).verdict for claim in claims] == list(Standing)
     every = legend(Reproduction(PAPER, claims, {"half": half}))
-    assert [part.split()[0] for part in every.split("; ")] == ["✗", "≠", "∥", "○", "unit:"]
+    assert [part.split()[0] for part in every.split("; ")] == ["✗", "≠", "∥", "?", "○", "unit:"]
 
 
 class TestCommands:

@@ -21,7 +21,7 @@ from recombine.tables.table import Table
 PAPER = find("kernel-theory")
 KERNEL = [
     *("1", "1b", "2b", "3", "4", "5", "6", "9a", "10", "11", "12"),
-    *("17", "18", "22", "24", "24b", "33", "37", "38"),
+    *("17", "18", "22", "24", "42", "33", "37", "38"),
 ]
 
 
@@ -56,7 +56,7 @@ BENT: dict[str, tuple[str, Any]] = {
     "18": ("best sign margin", lambda values: values + 0.1),
     "22": ("margin", lambda values: np.abs(values) + 1),
     "24": ("size", lambda values: values[::-1].copy()),
-    "24b": ("size", lambda values: values + 0.02),
+    "42": ("size", lambda values: values + 0.02),
     "33": ("class", lambda values: values[::-1].copy()),
     "37": ("margin", lambda values: values + 1e-6),
     "38": ("slope", lambda values: values + 1e-6),

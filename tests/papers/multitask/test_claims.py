@@ -230,14 +230,14 @@ def gained(points: float, spread: float, network: str) -> Table:
     ("number", "points", "spread", "expected"),
     [
         ("15a", 5.0, 1.0, Standing.HOLDS),
-        ("15a", 5.0, 6.0, Standing.NOT_RUN),
+        ("15a", 5.0, 6.0, Standing.UNDECIDED),
         ("15a", 0.5, 0.1, Standing.FAILS),
-        ("15a", 0.9, 1.0, Standing.NOT_RUN),
+        ("15a", 0.9, 1.0, Standing.UNDECIDED),
         ("15a", -5.0, 1.0, Standing.FAILS),
         ("15c", 5.0, 1.0, Standing.HOLDS),
         ("15c", 0.5, 0.1, Standing.FAILS),
         ("15b", -5.0, 1.0, Standing.HOLDS),
-        ("15b", -5.0, 6.0, Standing.NOT_RUN),
+        ("15b", -5.0, 6.0, Standing.UNDECIDED),
         ("15b", 5.0, 1.0, Standing.FAILS),
     ],
 )

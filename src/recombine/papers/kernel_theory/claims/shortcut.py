@@ -56,10 +56,10 @@ CLAIMS = (
         theme=SHORTCUT,
         figure="kinds",
         exploratory=True,
-        risk="The order of the bars is judged, for the models' own values; claim 24b has their heights.",
+        risk="The order of the bars is judged, for the models' own values; claim 42 has their heights.",
     ),
     Claim(
-        "24b",
+        "42",
         "The heights of these bars are those of conjunctions that give the predicted labels.",
         says="paper",
         source="figure 3e (the bars); that labels were fitted, not outputs, is our reading",
