@@ -28,7 +28,7 @@ MARKS, POINTS = 120, 150
 
 SUPPORTS = (
     "Points of six supports, by one of the five latents of both sprites. Above each: whether every value of every slot "
-    "occurs, and the share of the back slot's pixels with full rank under hard occlusion."
+    "occurs, and the share of all pixels of the image with full rank for the back slot under hard occlusion."
 )
 
 
@@ -101,8 +101,8 @@ def _say_maps(table: Table) -> str:
 # ---------------------------------------------------------------------------- visibility
 
 HIDDEN = (
-    "Share of the pixels of random back sprites, counted together, that every front sprite we drew covers: upper "
-    "bounds of what every admissible one covers."
+    "Share of the pixels of random back sprites, counted together and without those of the empty image around them, "
+    "that every front sprite we drew covers: upper bounds of what every admissible one covers."
 )
 
 
