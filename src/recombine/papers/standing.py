@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+#: Entries from which a series is a list.
+LONG = 4
+
 
 class Standing(StrEnum):
     """Where a claim stands after its check.
@@ -66,8 +69,26 @@ class Part:
     held: bool | None = None
 
     def __str__(self) -> str:
-        mark = {True: "✓ ", False: "✗ ", None: ""}[self.held]
-        return f"{mark}{self.measured}{f' ({self.bound})' if self.bound else ''}"
+        return f"{self.mark}{self.measured}{f' ({self.bound})' if self.bound else ''}"
+
+    @property
+    def mark(self) -> str:
+        """A tick or a cross, where it was judged."""
+        return {True: "✓ ", False: "✗ ", None: ""}[self.held]
+
+    @property
+    def lines(self) -> list[str]:
+        """The same in lines: a series of four or more numbers has one for each.
+
+        Examples
+        --------
+        >>> Part("slope", "at 0: 0.5, at 5: 0.6, at 10: 0.7, at 20: 0.8", "rises", True).lines[:2]
+        ['✓ slope (rises):', '· at 0: 0.5']
+        """
+        entries = self.value.split(", ")
+        if len(entries) < LONG:
+            return [str(self)]
+        return [f"{self.mark}{self.name}{f' ({self.bound})' if self.bound else ''}:", *(f"· {one}" for one in entries)]
 
     @property
     def measured(self) -> str:

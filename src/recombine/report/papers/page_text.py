@@ -173,7 +173,7 @@ class _Page:
     def _row(self, claim: Claim) -> str:
         outcome = self.state.outcomes[claim.id]
         asked = f"asked: {claim.expected}" if claim.expected else ""
-        lines = [_cell(line) for line in [str(part) for part in outcome.parts] or [asked] if line]
+        lines = [_cell(line) for line in [line for part in outcome.parts for line in part.lines] or [asked] if line]
         measured = "<br>".join([*lines, *([f"*{_cell(outcome.run)}*"] if outcome.run else [])])
         word = f"{outcome.verdict.symbol} {outcome.verdict.value}"
         whose = ", ".join([claim.says, *([AFTER] if claim.exploratory else [])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -66,10 +67,15 @@ def claim_grid(state: Reproduction, running: str | None = None, *, brief: bool =
             grid.add_row("", f"[bold]{HEADINGS[claim.says]}[/bold]")
         outcome = outcomes[claim.id]
         word = "running ..." if claim.reads == running else verdict_text(outcome.verdict)
-        cells = (outcome.value,) if brief else (claim.statement, "\n".join(beside_bounds(claim, outcome)))
+        cells = (outcome.value,) if brief else (_plain(claim.statement), "\n".join(beside_bounds(claim, outcome)))
         run = "; ".join(text for text in (outcome.run, AFTER if claim.exploratory else "") if text)
         grid.add_row(claim.number, *(escape(cell) for cell in cells), word, run)
     return grid
+
+
+def _plain(text: str) -> str:
+    """Formulas between dollars as one would type them."""
+    return re.sub(r"\$([^$]+)\$", lambda found: re.sub(r"[{}]", "", found[1]), text)
 
 
 def beside_bounds(claim: Claim, outcome: Outcome) -> list[str]:

@@ -143,10 +143,10 @@ CLAIMS = (
     ),
     Claim(
         "37",
-        "A rule carries over to levels it was not seen with: margins k / (1 - k), or 2 k² / (1 - 2 k²) if partly "
-        "exposed.",
+        "A rule carries over to levels it was not seen with: margins $k / (1 - k)$, or $2 k^2 / (1 - 2 k^2)$ if "
+        "partly exposed.",
         says="authors' files",
-        source="figure file fig-partial: invariance and partial exposure against the similarity k of overlapping cells",
+        source="the authors' released figure of invariance and partial exposure by the similarity of overlapping cells",
         reads="exposure",
         measure=structures.exposure_margins,
         expect={"largest difference": Below(1e-8), "smallest margin": Above(0)},
@@ -156,9 +156,10 @@ CLAIMS = (
     ),
     Claim(
         "38",
-        "Where one factor is more salient, its items shrink less: p s1 / (p s1 + s12) for items of salience s1.",
+        "Where one factor is more salient, its items shrink less: $p s_1 / (p s_1 + s_{12})$ with their own salience "
+        "$s_1$.",
         says="follows from the paper",
-        source="equation 3, with the salience by component that figure file fig-sim draws",
+        source="equation 3, with the salience by component that the authors' released figure of similarities draws",
         reads="uneven-salience",
         measure=structures.uneven_slopes,
         expect={
