@@ -49,7 +49,7 @@ class FiniteIdentifiability:
     >>> found = finite_identifiability([[0, 0], [0, 1], [1, 1], [2, 2]], add(), [np.ones((3, 1))] * 2)
     >>> found.verdicts_on_grid().tolist(), found.deficit
     ([[0, 0, 2], [1, 0, 2], [2, 2, 0]], 1)
-    >>> found.table().only(verdict="determined").rows()
+    >>> list(found.table().only(verdict="determined").rows())
     [{'slot 0': 1, 'slot 1': 0, 'verdict': 'determined'}]
     """
 
