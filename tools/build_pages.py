@@ -72,7 +72,7 @@ def extent(paper: Paper, known: Mapping[str, Recorded]) -> str:
     runs = {claim.reads: known[claim.id] for claim in paper.claims if claim.id in known}
     large = [one.units for one in runs.values() if one.scale == "full"]
     parts = [units for units in large if units[0] < units[1]]
-    words = [*dict.fromkeys(one.of_paper for one in runs.values() if one.of_paper)]
+    words = [*dict.fromkeys(one.of_paper for one in known.values() if one.of_paper)]
     words.append(f"{len(large) - len(parts)} of {len(runs)} experiments as planned")
     if parts:
         ran, planned = (sum(place) for place in zip(*parts, strict=True))

@@ -12,11 +12,14 @@ from recombine.papers.bounds import Above, AtLeast, AtMost, Below, Between, Is, 
 from recombine.papers.claims import Claim, claims
 from recombine.papers.gradient_resists.readings import heads, images, plane, scan, theory
 from recombine.papers.gradient_resists.readings.images import CHANCE
+from recombine.papers.measured import Size
 
 PAIRS, SCAN, PLANE = "Pairs of digits", "Commands (SCAN)", "Two dimensions"
 PROPOSITIONS = "The propositions"
 FIGURE_3A = "ICLR 2021 submission, section 5.1, figure 3a (direction); numbers: reference run"
 FIGURE_3B = "ICLR 2021 submission, section 5.2, figure 3b (direction); numbers: reference run"
+
+FIGURE = Size(10, "networks of figure 3a", images.networks_of_the_figure)
 
 CLAIMS = claims(
     "gradient-resists",
@@ -27,6 +30,7 @@ CLAIMS = claims(
         says="paper",
         source=FIGURE_3A,
         reads="pairs",
+        size=FIGURE,
         measure=images.generalisation_gaps,
         expect={"gap of A": Above(0.1), "gap of B": Near(0, 0.04)},
         published={"gap of A": Near(0.26, 0.05), "gap of B": Near(0, 0.02)},
@@ -41,6 +45,7 @@ CLAIMS = claims(
         says="paper",
         source=FIGURE_3A,
         reads="pairs",
+        size=FIGURE,
         measure=images.training_leads,
         expect={"least lead less two standard errors": Above(0)},
         moved="asked for was a lead of 0.10 at each of three steps, a bar of ours that ten seeds missed (0.094 ± "
@@ -54,6 +59,7 @@ CLAIMS = claims(
         says="paper",
         source=FIGURE_3A,
         reads="pairs",
+        size=FIGURE,
         measure=images.unseen_accuracies,
         expect={f"B ahead at step {step}": Above(0) for step in (30, 50, 100, 200)},
         published={"test accuracy of A": Near(0.72, 0.04), "test accuracy of B": Near(0.95, 0.02)},
@@ -67,6 +73,7 @@ CLAIMS = claims(
         says="ours",
         source="the paper stops after 200 steps",
         reads="pairs",
+        size=FIGURE,
         measure=images.late_accuracy,
         expect={"below B after 200 steps by": Above(0.05)},
         published={"test accuracy of A": Below(0.8), "steps": Is(2000)},
@@ -80,6 +87,7 @@ CLAIMS = claims(
         source="ICLR 2021 submission, section 3 (compositionality is conditional independence) and Proposition 4, as "
         "I(prediction; Y_2 | Y_1)",
         reads="pairs",
+        size=FIGURE,
         measure=images.conditional_bits,
         expect={"A / B at the end": Above(5)},
         published={"A at step 30": Above(0.22), "A at step 200": Above(0.22), "B at step 200": Below(0.02)},
@@ -95,6 +103,7 @@ CLAIMS = claims(
         says="ours",
         source="I(prediction; Y_2) over training",
         reads="pairs",
+        size=FIGURE,
         measure=images.marginal_bits,
         expect={
             "rise of A to its peak": Above(0, "bits"),
@@ -125,6 +134,7 @@ CLAIMS = claims(
         says="ours",
         source="E|dY/dX_2| / (E|dY/dX_1| + E|dY/dX_2|)",
         reads="pairs",
+        size=FIGURE,
         measure=images.gradient_shares,
         expect={"A less untrained": Below(0), "A less B": Above(0)},
         published={"A": Near(0.37, 0.03), "B": Near(0.22, 0.03)},
@@ -138,6 +148,7 @@ CLAIMS = claims(
         says="ours",
         source="another image set",
         reads="pairs",
+        size=FIGURE,
         measure=images.digit_accuracies,
         expect={"test accuracy of A": Near(0.81, 0.04), "test accuracy of B": Near(0.96, 0.03)},
         theme=PAIRS,
@@ -290,6 +301,7 @@ CLAIMS = claims(
         says="ours",
         source="errors that are labels with which the right image goes in training",
         reads="pairs",
+        size=FIGURE,
         measure=images.errors_by_the_right_image,
         expect={"errors of A": Above(2 * CHANCE), "errors of B": Between(CHANCE - 0.1, CHANCE + 0.1)},
         published={"errors of A": Near(0.78, 0.06)},
@@ -302,6 +314,7 @@ CLAIMS = claims(
         says="ours",
         source="cross-entropy in place of the hinge",
         reads="pairs",
+        size=FIGURE,
         measure=partial(images.generalisation_gaps, loss="cross-entropy"),
         expect={"gap of A": Above(0.1)},
         published={"test accuracy of A": Near(0.674, 0.04), "gap of B": Near(0, 0.02)},

@@ -29,6 +29,11 @@ def two_layers(rows: Table) -> Measured:
     return _apart(two, "published group", detail)
 
 
+def published_limits(rows: Table, classifier: str) -> int:
+    """Return how many of the published problems of a classifier were solved."""
+    return len(beside_published(rows, "error", classifier=classifier)[0])
+
+
 def _apart(rows: Table, classifier: str, detail: str) -> Measured:
     ours, theirs = beside_published(rows, "error, zero wrong", classifier=classifier)
     if not len(ours):

@@ -34,6 +34,11 @@ def image_runs(rows: Table, loss: str = HINGE, long: bool = False) -> Table:
     return found.where(found["steps"] > LAST) if long else found.where(found["steps"] == LAST)
 
 
+def networks_of_the_figure(rows: Table) -> int:
+    """Return how many networks of five seeds and two settings there are."""
+    return sum(min(5, len(image_runs(rows).only(setting=setting).by("seed"))) for setting in "AB")
+
+
 def _at(rows: Table, setting: str, column: str, step: int = LAST) -> Estimate:
     return mean_over_seeds(rows, column, setting=setting, step=step)
 

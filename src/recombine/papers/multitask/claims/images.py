@@ -6,6 +6,7 @@ from functools import partial
 
 from recombine.papers.bounds import Above, Below, Between, ClearlyAbove
 from recombine.papers.claims import Claim
+from recombine.papers.measured import Size
 from recombine.papers.multitask.readings import images
 
 THEME = "ResNet-18 and ViT on CIFAR-100"
@@ -14,12 +15,16 @@ UNLEARNED = Above(3)
 #: ENSD this many times that of the same layer with its neurons shuffled speaks for known features.
 OVER_CHANCE = 1.5
 
+#: Pretraining apart; weights from which batch norm was measured anew are ours.
+NETWORKS = Size(4900, "networks on CIFAR-100", images.networks_as_released)
+
 #: Claims on the same rows: where they are said, read and shown, unless they say otherwise.
 _rescaling = partial(
     Claim,
     says="paper",
     source="NeurIPS 2024, figure “dnns”, panel b",
     reads="rescaling",
+    size=NETWORKS,
     figure="rescaling",
     theme=THEME,
 )
@@ -28,6 +33,7 @@ _layers = partial(
     says="ours",
     source="a control of 16b",
     reads="rescaling",
+    size=NETWORKS,
     figure="layers",
     theme=THEME,
     risk="three seeds, one layer (the last stage), 1000 images",

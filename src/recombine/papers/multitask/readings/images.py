@@ -30,6 +30,11 @@ WEAK, FEW_IMAGES = 0.25, 200
 GUESS, LEARNED = float(np.log(98)), 0.02
 
 
+def networks_as_released(rows: Table) -> int:
+    """Return how many networks were trained in ways that the authors used."""
+    return sum(len(rows.only(method=method)) for method in ("pt+ft", "stl", "mtl"))
+
+
 def network_rows(rows: Table) -> Table:
     """Return one row per network of images: those whose layers were looked at have several.
 
