@@ -15,6 +15,7 @@ NEED_TORCH = [
     "docs/networks.md",
     "docs/papers/first-principles.md",
     "docs/papers/forced-rendering.md",
+    "docs/papers/multitask.md",
     "src/recombine/measures/outputs/sensitivity.py",
     "src/recombine/worlds/images/label_pairs.py",
     "src/recombine/worlds/images/noise.py",
