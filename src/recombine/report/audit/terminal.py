@@ -200,6 +200,8 @@ def _plan(plan: Plan, console: Console) -> None:
         table.add_row("", cell, f"→ {plan.gain_text(pick)}", *([f"cost {pick.cost:g}"] if costs else []))
     if plan.picks:
         console.print(table)
+    if len(plan.picks) > 1:
+        _paragraphs(console, "Each gain is on top of the cells before it.")
 
 
 def _example(audit: Audit, console: Console) -> None:
