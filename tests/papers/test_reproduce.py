@@ -259,6 +259,11 @@ class TestCommands:
         assert code == 1
         told = "kernel-theory/12: holds on record by results of scale quick, which are not there now"
         assert re.findall(r"^recombine: (.*)$", text, re.MULTILINE) == [told]
+        save_record(tmp_path, record_of(PAPER, tmp_path))
+        assert run(*words)[0] == 0, "what was not there on record is not missed"
+        shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+        code, text = run(*words)
+        assert (code, "kernel-theory/12: not run on record, holds now" in text) == (1, True)
 
     def test_a_changed_verdict_is_named_though_it_is_saved(self, folder: Path, tmp_path: Path) -> None:
         save_record(tmp_path, {**record_of(PAPER, folder), "kernel-theory/12": UNLIKE})

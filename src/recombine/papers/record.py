@@ -102,12 +102,12 @@ def changed_verdicts(state: Reproduction, record: Mapping[str, Recorded], *, sto
         outcome, known = state.outcomes[claim.id], record.get(claim.id)
         if known is None:
             continue
-        if stored and known.scale != outcome.scale:
+        if stored and known.scale and outcome.scale not in (known.scale, "full"):
             found[claim.id] = f"{known.verdict} on record by results of scale {known.scale}, which are not there now"
             continue
         if outcome.verdict is Standing.NOT_RUN and not stored:
             continue
-        before = known.quick if state.results[claim.reads].scale == "quick" != known.scale else known.verdict
+        before = known.quick if outcome.scale == "quick" != known.scale else known.verdict
         if before != outcome.verdict.value:
             found[claim.id] = f"{before} on record, {outcome.verdict.value} now"
     return found

@@ -19,7 +19,7 @@ LEARNING = (
     "loss is "
     "below a tenth of the targets' power, with the same bounds"
 )
-BY_THEORY = "about networks, and read from theory, which is off by a tenth in the median of those that learn (18, 21)"
+BY_THEORY = "about networks, and read from theory, which is off by up to 11% in the median of those that learn (18, 21)"
 
 #: Claims on the same rows: where they are said, read and shown, unless they say otherwise.
 _flow = partial(Claim, says="ours", source=DERIVED, reads="flow", theme=PENALTIES)
