@@ -28,6 +28,7 @@ from recombine.theory.structures.shrinkage import (
     fit_design,
     inverted,
     next_ridge,
+    one_thread,
     solved,
 )
 from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows
@@ -143,10 +144,8 @@ def fit_link(
         )
     if not columns.columns or np.ptp(values) == 0:
         raise InputError("a link needs cells that differ and outcomes that differ; there are none")
-    from threadpoolctl import threadpool_limits
-
     few = max(FEWEST, PER_TERM * columns.columns)
-    with threadpool_limits(1):
+    with one_thread():
         part = None
         if len(codes) > 3 * few:  # most of the way is gone on a part of the cells
             rows = np.sort(np.random.default_rng(0).choice(len(codes), few, replace=False))
