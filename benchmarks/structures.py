@@ -189,6 +189,8 @@ def main() -> None:
     parser.add_argument("--naiad", type=Path, help="folder with norman_gamma.csv and others")
     parser.add_argument("--draws", type=int, default=3, help="random splits to average over")
     given = parser.parse_args()
+    if not given.mavenn and not given.naiad:
+        print("no table was given: --mavenn and --naiad name folders; see the top of this file for where to get them")
     plain = {name: of_structure(name) for name in ("add", "link")}
     if given.mavenn:
         table = gb1(given.mavenn)

@@ -46,6 +46,8 @@ KNOTS, CELLS_PER_KNOT = 40, 8
 MOVING = 6
 #: Cells, and cells for each term, of the part that a large table's fit starts from.
 FEWEST, PER_TERM = 20_000, 40
+#: Relative change of shrinkage and smoothing below which they are kept.
+STEADY = 0.01
 #: What an effect counts when noise is estimated: above one, so that few cells do not pass for noiseless ones.
 CAUTION = 1.4
 #: Shares of a step that are tried until one lowers the misfit.
@@ -195,8 +197,8 @@ class _Rounds:
         state, moving, done = self.state, not self.begun, 0
         while done < ROUNDS:
             done += 1
-            # All cells change little of what a part of them chose, and inverting takes most of a round.
-            self.choosing = not self.begun or done == 1
+            # Inverting takes most of a round, and all cells change little of what a part of them chose.
+            self.choosing = done == 1 if self.begun else self.choosing
             before, tried = state.misfit, self._round(state, moving)
             stands = tried is None or abs(before - tried.misfit) < SETTLED * before
             state = tried or state
@@ -292,6 +294,8 @@ class _Rounds:
         self.freedom = float(kept.sum()) + 1.0 + bends
         spare = len(self.y) - CAUTION * self.freedom
         self.noise = state.misfit / max(spare, 0.1 * len(self.y))
+        before = np.append(self.ridge, self.smoothing)
         self.ridge = next_ridge(state.effects, kept, self.noise, orders, scale)
         power = max(float(state.bent @ rough @ state.bent), 1e-300)
         self.smoothing = float(np.clip(self.noise * bends / power, 1e-12 * len(self.y), 1e6 * len(self.y)))
+        self.choosing = bool(np.abs(np.log(np.append(self.ridge, self.smoothing) / before)).max() > STEADY)

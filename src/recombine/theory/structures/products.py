@@ -15,8 +15,10 @@ from recombine.errors import InputError
 from recombine.theory.structures.shrinkage import TermsFit, fit_terms
 from recombine.theory.structures.terms import as_outcomes
 
-#: Most sweeps over the factors, the relative change of the misfit at which they stop, and starts at random signs.
-SWEEPS, SETTLED, STARTS = 300, 1e-8, 4
+#: Most sweeps over the factors, and the change of the misfit, as a share of the outcomes' power, at which they stop.
+SWEEPS, SETTLED = 300, 1e-7
+#: Further starts at random signs, and sweeps after which only the best goes on.
+STARTS, FIRST_SWEEPS = 4, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,21 +121,28 @@ def fit_products(
     starts = [[np.ones(count) for count in sizes]]
     if values.min() < 0 < values.max():
         starts += [[rng.choice([-1.0, 1.0], count) for count in sizes] for _ in range(STARTS)]
-    fits = [_alternated(codes, values / size, counted, start) for start in starts]
-    best = min(fits, key=lambda fit: fit[0])[1]
+    columns = np.ascontiguousarray(codes.T)
+    fits = [_alternated(columns, values / size, counted, start, FIRST_SWEEPS) for start in starts]
+    best = _alternated(columns, values / size, counted, min(fits, key=lambda fit: fit[0])[1], SWEEPS)[1]
     return ProductFit(size, tuple(best))
 
 
 def _alternated(
-    codes: IntArray, y: FloatArray, weights: FloatArray, factors: list[FloatArray]
+    columns: IntArray, y: FloatArray, weights: FloatArray, factors: list[FloatArray], sweeps: int
 ) -> tuple[float, list[FloatArray]]:
+    """Fit one factor after another; ``columns`` (C, N) are the cells, one row per factor."""
+    factors = list(factors)
     misfit, total = np.inf, float(weights @ y**2)
-    for _ in range(SWEEPS):
-        for place in range(len(factors)):
-            others = _product(factors[:place] + factors[place + 1 :], np.delete(codes, place, axis=1))
-            factors[place] = _levels(codes[:, place], y, weights, others, factors[place], misfit)
-        before, misfit = misfit, float(weights @ (y - _product(factors, codes)) ** 2)
-        if before - misfit < SETTLED * total:
+    for _ in range(sweeps):
+        after = [np.ones(len(y))]  # products of the factors that are still to come
+        for levels, codes in zip(factors[:0:-1], columns[:0:-1], strict=True):
+            after.append(after[-1] * levels[codes])
+        before = np.ones(len(y))
+        for place, codes in enumerate(columns):
+            factors[place] = _levels(codes, y, weights, before * after[-1 - place], factors[place], misfit)
+            before = before * factors[place][codes]
+        last, misfit = misfit, float(weights @ (y - before) ** 2)
+        if last - misfit < SETTLED * total:
             break
     return misfit, factors
 
