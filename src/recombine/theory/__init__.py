@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from recombine.theory import gated as gated
     from recombine.theory import identification as identification
     from recombine.theory import kernels as kernels
+    from recombine.theory import structures as structures
     from recombine.theory import sufficiency as sufficiency
     from recombine.theory import supports as supports
 

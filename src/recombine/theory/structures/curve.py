@@ -1,0 +1,218 @@
+"""Increasing curves: straight beyond their knots, with a slope that is linear between them.
+
+A curve is its value at the first knot and its slope at every knot. It is increasing exactly if no slope is negative,
+and its roughness, the integral of the squared second derivative, is a sum of squared differences of neighbouring
+slopes. Smoothed without limit it is a straight line, so that a link shrinks to plain addition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Slopes stay above this share of their mean, so that the curve can be read backwards.
+FLATTEST = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """An increasing curve.
+
+    Attributes
+    ----------
+    knots : float array of shape (K,)
+        Increasing.
+    start : float
+        Value at the first knot.
+    slopes : float array of shape (K,)
+        Derivative at each knot; none is negative.
+
+    Examples
+    --------
+    >>> bend = Curve(np.array([0.0, 1.0]), 0.0, np.array([0.0, 2.0]))
+    >>> bend(np.array([-1.0, 0.5, 1.0, 2.0])), bend.derivative(np.array([0.5, 3.0]))
+    (array([0.  , 0.25, 1.  , 3.  ]), array([1., 2.]))
+    """
+
+    knots: FloatArray
+    start: float
+    slopes: FloatArray
+
+    def __call__(self, x: npt.ArrayLike) -> FloatArray:
+        """Return the curve's height at ``x``."""
+        points = np.asarray(x, dtype=float)
+        return pieces_of(self.knots, points.ravel()).heights(self._bent).reshape(points.shape)
+
+    def derivative(self, x: npt.ArrayLike) -> FloatArray:
+        """Return the curve's slope at ``x``."""
+        points = np.asarray(x, dtype=float)
+        return pieces_of(self.knots, points.ravel()).steepness(self._bent).reshape(points.shape)
+
+    @property
+    def _bent(self) -> FloatArray:
+        return np.concatenate([[self.start], self.slopes])
+
+    @property
+    def bend(self) -> float:
+        """Largest slope between the knots over the mean slope: 1 for a straight line."""
+        mean = float((rises(self.knots) @ self.slopes)[-1] / (self.knots[-1] - self.knots[0]))
+        return float(self.slopes.max()) / mean if mean > 0 else 1.0
+
+
+def located(knots: FloatArray, x: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the interval of each point, its width, and how far into it the point lies, from 0 to 1."""
+    inside = np.clip(x, knots[0], knots[-1])
+    place = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
+    step = np.diff(knots)[place]
+    return place, step, (inside - knots[place]) / step
+
+
+def rises(knots: FloatArray) -> FloatArray:
+    """Return the matrix (K, K) that takes slopes to heights above the first knot."""
+    steps = np.diff(knots)
+    each = np.zeros((len(knots), len(knots)))
+    rows = np.arange(1, len(knots))
+    each[rows, rows - 1] = steps / 2
+    each[rows, rows] = steps / 2
+    return np.cumsum(each, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Points (N,) on a curve's pieces: height there is that of the left knot, and a share of the two slopes.
+
+    Attributes
+    ----------
+    knots : float array of shape (K,)
+    place : int array of shape (N,)
+        Piece of each point.
+    left, right : float arrays of shape (N,)
+        How much of the slopes at the piece's ends the height holds.
+    share : float array of shape (N,)
+        How far into its piece the point lies.
+    """
+
+    knots: FloatArray
+    place: IntArray
+    left: FloatArray
+    right: FloatArray
+    share: FloatArray
+
+    def heights(self, bent: FloatArray) -> FloatArray:
+        """Return the heights (N,) of the curve with first height and slopes ``bent`` (K + 1,)."""
+        slopes = bent[1:]
+        knots = bent[0] + rises(self.knots) @ slopes
+        return np.asarray(knots[self.place] + self.left * slopes[self.place] + self.right * slopes[self.place + 1])
+
+    def steepness(self, bent: FloatArray) -> FloatArray:
+        """Return the slopes (N,) of the same curve."""
+        slopes = bent[1:]
+        return np.asarray(slopes[self.place] + self.share * (slopes[self.place + 1] - slopes[self.place]))
+
+    def gram(self, weights: FloatArray) -> FloatArray:
+        """Return the weighted normal matrix (K + 1, K + 1) of first height and slopes."""
+        count, pieces = len(self.knots), len(self.knots) - 1
+        local = np.zeros((2 * count, 2 * count))
+        columns = (np.arange(pieces), count + np.arange(pieces), count + np.arange(pieces) + 1)
+        parts = (np.ones(len(self.left)), self.left, self.right)
+        for one, first in enumerate(parts):
+            for two, second in enumerate(parts[: one + 1]):
+                sums = np.bincount(self.place, weights * first * second, minlength=pieces)
+                local[columns[one], columns[two]] += sums
+                if one != two:
+                    local[columns[two], columns[one]] += sums
+        turn = from_slopes(self.knots)
+        return np.asarray(turn.T @ local @ turn)
+
+    def dot(self, values: FloatArray) -> FloatArray:
+        """Return the products (K + 1,) of first height and slopes with ``values`` (N,)."""
+        count, pieces = len(self.knots), len(self.knots) - 1
+        local = np.zeros(2 * count)
+        local[:pieces] = np.bincount(self.place, values, minlength=pieces)
+        local[count:-1] = np.bincount(self.place, values * self.left, minlength=pieces)
+        local[count + 1 :] += np.bincount(self.place, values * self.right, minlength=pieces)
+        return np.asarray(from_slopes(self.knots).T @ local)
+
+    def rows(self, weights: FloatArray) -> csr_array:
+        """Return the weighted sparse matrix (N, 2 K) that takes heights and slopes at the knots to the points."""
+        from scipy.sparse import csr_array
+
+        count, cells = len(self.knots), len(self.place)
+        entries = np.stack([weights, weights * self.left, weights * self.right], axis=1).ravel()
+        columns = np.stack([self.place, count + self.place, count + self.place + 1], axis=1).ravel()
+        return csr_array((entries, columns, np.arange(0, 3 * cells + 1, 3)), shape=(cells, 2 * count))
+
+
+def pieces_of(knots: FloatArray, x: FloatArray) -> Pieces:
+    """Return where the points ``x`` (N,) lie on a curve with the given knots.
+
+    Examples
+    --------
+    >>> bend = Curve(np.array([0.0, 1.0]), 0.0, np.array([0.0, 2.0]))
+    >>> pieces_of(bend.knots, np.array([-1.0, 0.5, 2.0])).heights(np.array([0.0, 0.0, 2.0]))
+    array([0.  , 0.25, 3.  ])
+    """
+    place, step, share = located(knots, x)
+    beyond = x - np.clip(x, knots[0], knots[-1])  # there the curve is straight
+    half = share**2 / 2
+    left, right = step * (share - half) + np.minimum(beyond, 0.0), step * half + np.maximum(beyond, 0.0)
+    return Pieces(knots, place, left, right, share)
+
+
+def from_slopes(knots: FloatArray) -> FloatArray:
+    """Return the matrix (2 K, K + 1) from the first height and the slopes to heights and slopes at the knots."""
+    count = len(knots)
+    whole = np.zeros((2 * count, count + 1))
+    whole[:count, 0] = 1.0
+    whole[:count, 1:] = rises(knots)
+    whole[count:, 1:] = np.eye(count)
+    return whole
+
+
+def roughness(knots: FloatArray) -> FloatArray:
+    """Return the matrix (K + 1, K + 1) of the integral of the squared second derivative, in height and slopes.
+
+    Examples
+    --------
+    >>> straight = np.array([5.0, 2.0, 2.0, 2.0])
+    >>> bool(straight @ roughness(np.array([0.0, 1.0, 3.0])) @ straight < 1e-12)
+    True
+    """
+    count = len(knots)
+    apart = np.diff(np.eye(count), axis=0) / np.sqrt(np.diff(knots))[:, None]
+    whole = np.zeros((count + 1, count + 1))
+    whole[1:, 1:] = apart.T @ apart
+    return whole
+
+
+def increasing(gram: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the height and slopes (K + 1,), no slope negative, that minimize c' gram c - 2 right' c.
+
+    Examples
+    --------
+    >>> increasing(np.eye(3), np.array([4.0, -1.0, 2.0])).round(3)
+    array([4., 0., 2.])
+    """
+    from scipy.linalg import cholesky, solve_triangular
+    from scipy.optimize import nnls
+
+    # The first height is free: eliminated, it leaves slopes alone.
+    head, cross = gram[0, 0], gram[0, 1:]
+    inner = gram[1:, 1:] - np.outer(cross, cross) / head
+    aim = right[1:] - cross * right[0] / head
+    size = max(float(inner.diagonal().max()), 1e-300)
+    upper = cholesky(inner + 1e-11 * size * np.eye(len(inner)))
+    free = solve_triangular(upper, solve_triangular(upper, aim, trans="T"))
+    slopes = free
+    if free.min() < 0:
+        slopes, _ = nnls(upper, solve_triangular(upper, aim, trans="T"), maxiter=50 * len(inner))
+    slopes = np.maximum(slopes, FLATTEST * max(float(slopes.mean()), 0.0))
+    return np.concatenate([[(right[0] - cross @ slopes) / head], slopes])

@@ -1,0 +1,287 @@
+"""The ladder of structures: those that the data can carry, scored on held-out seen cells, and the simplest good one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
+from recombine.cells.brief import brief_repr
+from recombine.cells.conjunctions import Subset, canonical
+from recombine.checks import check_bounds, known_or_refuse, reals, whole
+from recombine.errors import InputError
+from recombine.theory.structures.link import fit_link
+from recombine.theory.structures.products import fit_log, fit_products
+from recombine.theory.structures.shrinkage import DENSE_COLUMNS, fit_terms
+from recombine.theory.structures.terms import as_outcomes, terms_of
+
+#: What effects may do, simplest first, in words.
+WORDS = {
+    "add": "effects add",
+    "log": "effects add on the logarithm of the outcome",
+    "multiplicative": "effects multiply",
+    "link": "effects add on a curved scale; the curve explains",
+    "pairs": "effects of pairs of factors add",
+    "link-pairs": "effects add on a curved scale; the curve and pairs of factors explain",
+    "triples": "effects of triples of factors add",
+}
+STRUCTURES = tuple(WORDS)
+#: Conjunctions of how many factors each structure has.
+ORDERS = {"pairs": 2, "link-pairs": 2, "triples": 3}
+#: Held-out cells after which no further fold is fitted.
+ENOUGH = 20_000
+#: Most factors of a product fitted level by level.
+MOST_FACTORS = 12
+
+
+class Fitted(Protocol):
+    """What every structure's fit can do."""
+
+    def predict(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the outcome at ``cells`` (N, C)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One rung.
+
+    Attributes
+    ----------
+    name : str
+    r2 : float
+        Share of the variance of held-out seen cells that is explained.
+    error : float
+        Its standard error over cells.
+    cells : int
+        Held-out cells that were scored.
+    chosen : bool
+    """
+
+    name: str
+    r2: float
+    error: float
+    cells: int
+    chosen: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """All rungs, and the fit of the chosen structure to all seen cells.
+
+    Attributes
+    ----------
+    structures : tuple of Structure
+        Simplest first.
+    skipped : dict of str to str
+        Structures that the data cannot carry, and why.
+    ceiling : float or None
+        Share of the variance that is not noise, where noise is known.
+    fit : TermsFit, LinkFit, LogFit or ProductFit
+    """
+
+    structures: tuple[Structure, ...]
+    skipped: dict[str, str]
+    ceiling: float | None
+    fit: Fitted
+
+    __repr__ = brief_repr
+
+    @property
+    def chosen(self) -> Structure:
+        """The chosen rung."""
+        return next(rung for rung in self.structures if rung.chosen)
+
+    def __str__(self) -> str:
+        words, share = WORDS[self.chosen.name], f"{self.chosen.r2:.2f}"
+        of = "" if self.ceiling is None else f" of a possible {self.ceiling:.2f}"
+        return f"{words} {share}{of}" if "explain" in words else f"{words}; they explain {share}{of}"
+
+
+def fit_structure(
+    name: str,
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    weights: npt.ArrayLike | None = None,
+    symmetric: Sequence[Subset] = (),
+) -> Fitted:
+    """Fit one structure, by name, to the seen cells (N, C) and outcomes (N,).
+
+    Examples
+    --------
+    >>> cells = np.indices((3, 3)).reshape(2, -1).T
+    >>> fit_structure("log", cells[:-1], 2.0 ** cells[:-1].sum(axis=1)).predict(cells[-1:]).round(3)
+    array([16.])
+    """
+    known_or_refuse(name, "structure", STRUCTURES)
+    if name == "log":
+        return fit_log(cells, y, weights=weights, symmetric=symmetric)
+    if name == "multiplicative":
+        return fit_products(cells, y, weights=weights)
+    fit = fit_link if name.startswith("link") else fit_terms
+    return fit(cells, y, ORDERS.get(name, 1), weights=weights, symmetric=symmetric)
+
+
+def ladder(
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    variance: npt.ArrayLike | None = None,
+    symmetric: Sequence[Subset] = (),
+    structures: Sequence[str] = STRUCTURES,
+    folds: int = 5,
+    seed: int = 0,
+) -> Ladder:
+    """Score structures on held-out seen cells and choose the simplest within one standard error of the best.
+
+    Parameters
+    ----------
+    cells : int array of shape (N, C)
+        Seen cells; one that occurs several times is held out as a whole.
+    y : float array of shape (N,)
+    variance : float array of shape (N,), optional
+        Variance of the noise of each outcome; from repeated cells, unless given.
+    symmetric : sequence of tuples of int
+    structures : sequence of str
+        Names to try.
+    folds : int
+        Parts that are held out in turn, until enough cells were scored.
+    seed : int
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> cells = np.indices((6, 6, 6)).reshape(3, -1).T
+    >>> y = 1 / (1 + np.exp(5 - cells.sum(axis=1))) + 0.05 * rng.normal(size=216)
+    >>> found = ladder(cells, y, variance=np.full(216, 0.0025))
+    >>> found.chosen.name, str(found)[:34]
+    ('link', 'effects add on a curved scale; the')
+    """
+    for name in structures:
+        known_or_refuse(name, "structure", STRUCTURES)
+    codes = canonical(as_cells(cells), symmetric)
+    values, _ = as_outcomes(y, None, len(codes))
+    noise = None if variance is None else check_bounds(reals(variance, "variance"), "variance", least=0)
+    if noise is not None and noise.shape != values.shape:
+        raise InputError(f"variance has shape {noise.shape} but there are {len(codes)} cells; give one per cell")
+    if np.ptp(values) == 0:
+        raise InputError("all outcomes are equal, so that there is nothing to explain; check the outcome column")
+    which = _numbered(codes, seed)
+    weights = _weights(codes, values, noise, symmetric)
+    skipped = {name: _obstacle(name, codes, values, symmetric) for name in structures}
+    tried = [name for name in STRUCTURES if name in structures and not skipped[name]]
+    if not tried:
+        raise InputError(f"the data carry none of the structures: {'; '.join(skipped.values())}")
+    held, errors = _held_out(tried, codes, values, weights, symmetric, which, whole(folds, "folds", 2), seed)
+    rungs = [_score(name, values[held], one) for name, one in zip(tried, errors, strict=True)]
+    best = max(rungs, key=lambda rung: rung.r2)
+    chosen = next(rung for rung in rungs if rung.r2 >= best.r2 - best.error)
+    fit = fit_structure(chosen.name, codes, values, weights=weights, symmetric=symmetric)
+    marked = tuple(replace(rung, chosen=rung is chosen) for rung in rungs)
+    return Ladder(marked, {name: why for name, why in skipped.items() if why}, _ceiling(values, noise, which), fit)
+
+
+def _numbered(codes: IntArray, seed: int) -> IntArray:
+    """Give each distinct cell a number, by a random hash of 64 bits: wide tables are not sorted."""
+    signs = np.random.default_rng(seed).integers(1, 2**62, codes.shape[1]) * 2 + 1
+    with np.errstate(over="ignore"):
+        return np.asarray(np.unique(codes @ signs, return_inverse=True)[1].reshape(-1))
+
+
+def _weights(
+    codes: IntArray, y: FloatArray, noise: FloatArray | None, symmetric: Sequence[Subset]
+) -> FloatArray | None:
+    """One over the variance about the fit: noise, and what addition leaves beyond it."""
+    if noise is None or np.ptp(noise) == 0:
+        return None
+    left = fit_terms(codes, y, symmetric=symmetric).noise
+    return np.asarray(1 / (noise + max(left - float(noise.mean()), 0.01 * left)))
+
+
+def _obstacle(name: str, codes: IntArray, y: FloatArray, symmetric: Sequence[Subset]) -> str:
+    """Say why the data cannot carry a structure; empty if they can."""
+    order, factors = ORDERS.get(name, 1), codes.shape[1]
+    if order > factors:
+        return f"{name} need {order} factors and there are {factors}"
+    if name == "log" and y.min() <= 0:
+        return f"log needs positive outcomes and the smallest is {y.min():g}"
+    if name == "multiplicative" and (symmetric or factors > MOST_FACTORS):
+        return "products of symmetric factors, or of more than 12, are not fitted; see log"
+    if name != "link" and order == 1:
+        return ""
+    try:
+        columns = terms_of(codes, order, symmetric=symmetric).columns
+    except InputError as error:
+        return str(error)
+    if name.startswith("link") and columns > DENSE_COLUMNS:
+        return f"{name} has {columns:,} terms and at most {DENSE_COLUMNS:,} are fitted under a curve"
+    if order > 1 and columns > len(codes) / 2:
+        return f"{name} have {columns:,} terms, more than half of the {len(codes):,} cells"
+    return ""
+
+
+def _held_out(
+    names: Sequence[str],
+    codes: IntArray,
+    y: FloatArray,
+    weights: FloatArray | None,
+    symmetric: Sequence[Subset],
+    which: IntArray,
+    folds: int,
+    seed: int,
+) -> tuple[BoolArray, list[FloatArray]]:
+    """Return which cells were held out and whose levels the others have, and each structure's errors there."""
+    part = np.random.default_rng(seed).permutation(int(which.max()) + 1)[which] % folds
+    predicted = np.full((len(names), len(y)), np.nan)
+    for fold in range(folds):
+        kept, out = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
+        if not len(kept) or not len(out) or np.ptp(y[kept]) == 0:
+            continue
+        out = out[_levels_seen(codes[kept], codes[out], symmetric)]
+        counted = None if weights is None else weights[kept]
+        for place, name in enumerate(names):
+            fit = fit_structure(name, codes[kept], y[kept], weights=counted, symmetric=symmetric)
+            predicted[place, out] = fit.predict(codes[out])
+        if np.isfinite(predicted[0]).sum() >= ENOUGH:
+            break
+    held = np.isfinite(predicted).all(axis=0)
+    if held.sum() < 3:
+        raise InputError("fewer than three seen cells can be held out; collect more, so that levels occur twice")
+    return held, list(y[held] - predicted[:, held])
+
+
+def _levels_seen(kept: IntArray, out: IntArray, symmetric: Sequence[Subset]) -> BoolArray:
+    """Say for each of ``out`` (M, C) whether all its levels occur in ``kept``."""
+    known = np.ones(len(out), dtype=bool)
+    groups = [*symmetric, *((one,) for one in range(kept.shape[1]) if not any(one in group for group in symmetric))]
+    for group in groups:
+        columns = list(group)
+        there = np.zeros(int(max(kept[:, columns].max(), out[:, columns].max(initial=0))) + 1, dtype=bool)
+        there[kept[:, columns].ravel()] = True
+        known &= there[out[:, columns]].all(axis=1)
+    return known
+
+
+def _score(name: str, y: FloatArray, errors: FloatArray) -> Structure:
+    """Return R2 and its standard error over cells, by the influence of each cell on the ratio."""
+    away = (y - y.mean()) ** 2
+    lost = float(np.sum(errors**2) / away.sum())
+    influence = (errors**2 - lost * away) / away.mean()
+    return Structure(name, 1 - lost, float(influence.std(ddof=1) / np.sqrt(len(y))), len(y))
+
+
+def _ceiling(y: FloatArray, noise: FloatArray | None, which: IntArray) -> float | None:
+    """Return the share of the outcomes' variance that is not noise; None where noise is unknown."""
+    if noise is not None:
+        return float(max(0.0, 1 - noise.mean() / y.var()))
+    count = np.bincount(which)
+    spare = len(y) - len(count)
+    if not spare:
+        return None
+    means = np.bincount(which, y) / count
+    return float(max(0.0, 1 - np.sum((y - means[which]) ** 2) / spare / y.var()))

@@ -1,0 +1,301 @@
+"""Effects that add on a hidden scale and are bent by one increasing curve on the way out.
+
+y = g(sum of effects) + noise, with effects of conjunctions up to an order and g increasing. Every round takes one
+Gauss-Newton step on effects and curve together (to alternate between them creeps: one nearly undoes what the other
+did), then refits the curve exactly, under its constraint, to the new sums. Shrinkage of the effects and
+smoothness of the curve are chosen in the same rounds by the evidence of the linearized problem, so that a curve the
+data do not show is a straight line. The hidden sums have standard deviation one over the seen cells, and are zero
+where every factor is at the level that the others depart from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, as_cells
+from recombine.cells.brief import brief_repr
+from recombine.cells.conjunctions import Subset
+from recombine.errors import InputError
+from recombine.theory.structures.curve import FLATTEST, Curve, Pieces, from_slopes, increasing, pieces_of, roughness
+from recombine.theory.structures.shrinkage import (
+    DENSE_COLUMNS,
+    LEAST,
+    factored,
+    fit_design,
+    inverted,
+    next_ridge,
+    one_thread,
+    solved,
+)
+from recombine.theory.structures.terms import Terms, as_outcomes, design_of, scaled_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scipy.sparse import csr_array
+
+#: Most rounds, and the relative change of the misfit at which they stop.
+ROUNDS, SETTLED = 40, 1e-4
+#: Knots of the curve, and cells for each.
+KNOTS, CELLS_PER_KNOT = 40, 8
+#: Rounds in which the knots follow the hidden sums.
+MOVING = 6
+#: Cells, and cells for each term, of the part that a large table's fit starts from.
+FEWEST, PER_TERM = 20_000, 40
+#: Relative change of shrinkage and smoothing below which they are kept.
+STEADY = 0.01
+#: What an effect counts when noise is estimated: above one, so that few cells do not pass for noiseless ones.
+CAUTION = 1.4
+#: Shares of a step that are tried until one lowers the misfit.
+TRIED = (1.0, 0.5, 0.2, 0.05)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkFit:
+    """Effects that add up to a hidden sum, and the curve from there to the outcome.
+
+    Attributes
+    ----------
+    terms : Terms
+    effects : float array of shape (P,)
+        On the hidden scale, on which the sums of the seen cells have standard deviation one.
+    curve : Curve
+    seen_range : tuple of two floats
+        Smallest and largest hidden sum of a seen cell; the curve is known in between.
+    ridge : float array of shape (order,)
+        Shrinkage of the effects of each order.
+    smoothing : float
+        Weight of the curve's roughness.
+    noise : float
+        Variance of the outcomes about the fit, at mean weight.
+    freedom : float
+        Effective number of effects and of slopes of the curve.
+    rounds : int
+    """
+
+    terms: Terms
+    effects: FloatArray
+    curve: Curve
+    seen_range: tuple[float, float]
+    ridge: FloatArray
+    smoothing: float
+    noise: float
+    freedom: float
+    rounds: int
+
+    __repr__ = brief_repr
+
+    def latent(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the hidden sum of ``cells`` (N, C), shape (N,)."""
+        return np.asarray(self.terms.matrix(cells) @ self.effects)
+
+    def predict(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the outcome at ``cells`` (N, C); beyond the seen range the curve is continued straight."""
+        return self.curve(self.latent(cells))
+
+    def beyond(self, cells: npt.ArrayLike) -> BoolArray:
+        """Say for each of ``cells`` (N, C) whether its hidden sum lies beyond the seen range."""
+        sums = self.latent(cells)
+        slack = 1e-9 * (self.seen_range[1] - self.seen_range[0])
+        return np.asarray((sums < self.seen_range[0] - slack) | (sums > self.seen_range[1] + slack))
+
+
+def fit_link(
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    order: int = 1,
+    *,
+    weights: npt.ArrayLike | None = None,
+    symmetric: Sequence[Subset] = (),
+    terms: Terms | None = None,
+) -> LinkFit:
+    """Fit effects that add up to ``order`` on a hidden scale, and the increasing curve from it to the outcome.
+
+    Parameters
+    ----------
+    cells : int array of shape (N, C)
+    y : float array of shape (N,)
+    order : int
+    weights : float array of shape (N,), optional
+        One over the variance of each outcome, up to a common factor.
+    symmetric : sequence of tuples of int
+    terms : Terms, optional
+        Of the same cells, if they are there already.
+
+    Examples
+    --------
+    >>> cells = np.indices((6, 6, 6)).reshape(3, -1).T
+    >>> y = np.exp(cells.sum(axis=1) / 3)
+    >>> seen = np.random.default_rng(0).random(len(cells)) < 0.7
+    >>> fit = fit_link(cells[seen], y[seen])
+    >>> unseen = cells[~seen]
+    >>> error = np.abs(fit.predict(unseen) - y[~seen])[~fit.beyond(unseen)]
+    >>> bool(error.max() < 0.05 * y.std()), fit.curve.bend > 1.5
+    (True, True)
+    """
+    codes = as_cells(cells)
+    values, counted = as_outcomes(y, weights, len(codes))
+    columns, design = design_of(codes, order, symmetric, terms)
+    if columns.columns > DENSE_COLUMNS:
+        raise InputError(
+            f"a link with {columns.columns:,} terms is too large; at most {DENSE_COLUMNS:,} are fitted: lower the order"
+        )
+    if not columns.columns or np.ptp(values) == 0:
+        raise InputError("a link needs cells that differ and outcomes that differ; there are none")
+    few = max(FEWEST, PER_TERM * columns.columns)
+    with one_thread():
+        part = None
+        if len(codes) > 3 * few:  # most of the way is gone on a part of the cells
+            rows = np.sort(np.random.default_rng(0).choice(len(codes), few, replace=False))
+            part = _Rounds(columns, design[rows], values[rows], counted[rows]).run()
+        return _Rounds(columns, design, values, counted, part).run()
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """Where the fit stands: effects, their sums, the curve with its height and slopes (K + 1,), and the misfit."""
+
+    effects: FloatArray
+    sums: FloatArray
+    pieces: Pieces
+    bent: FloatArray
+    misfit: float
+    objective: float
+
+    @property
+    def knots(self) -> FloatArray:
+        return self.pieces.knots
+
+    @property
+    def curve(self) -> Curve:
+        return Curve(self.knots, float(self.bent[0]), self.bent[1:])
+
+
+class _Rounds:
+    """Gauss-Newton rounds on effects and curve, from those of addition or from those of a part of the cells."""
+
+    def __init__(
+        self, terms: Terms, design: csr_array, y: FloatArray, weights: FloatArray, part: LinkFit | None = None
+    ) -> None:
+        self.terms, self.design, self.y, self.weights = terms, design, y, weights
+        self.back = design.T.tocsr()
+        self.begun, self.choosing = part is not None, True
+        self.count = int(np.clip(len(y) // CELLS_PER_KNOT, 4, KNOTS))
+        start = fit_design(terms, design, y, weights) if part is None else part
+        self.noise, self.freedom, self.ridge, self.smoothing = start.noise, start.freedom, start.ridge, 1e-2 * len(y)
+        if part is not None:
+            self.smoothing = part.smoothing
+        else:
+            self.ridge = start.ridge * (float((design @ start.effects).std()) or 1.0) ** 2
+        self.state = self._bent(start.effects, None)
+
+    def run(self) -> LinkFit:
+        state, moving, done = self.state, not self.begun, 0
+        while done < ROUNDS:
+            done += 1
+            # Inverting takes most of a round, and all cells change little of what a part of them chose.
+            self.choosing = done == 1 if self.begun else self.choosing
+            before, tried = state.misfit, self._round(state, moving)
+            stands = tried is None or abs(before - tried.misfit) < SETTLED * before
+            state = tried or state
+            if stands and not moving:
+                break
+            # Quantiles of the sums move with every step; knots that stand still let the last steps be small.
+            moving = moving and not stands and done < MOVING
+        seen = (float(state.sums.min()), float(state.sums.max()))
+        return LinkFit(
+            self.terms, state.effects, state.curve, seen, self.ridge, self.smoothing, self.noise, self.freedom, done
+        )
+
+    def _round(self, state: _State, moving: bool) -> _State | None:
+        """Return the state after a step that lowers the penalized misfit, None if there is none."""
+        move = self._step(state)
+        knots = None if moving else state.knots
+        bar = self._objective(state)
+        for share in TRIED:
+            tried = self._bent(state.effects + share * move, knots)
+            if tried.objective < bar:
+                return tried
+        return None
+
+    def _bent(self, effects: FloatArray, knots: FloatArray | None) -> _State:
+        """Bring the sums to unit spread and fit the curve to them; knots at their quantiles, unless given."""
+        sums = self.design @ effects
+        spread = float(sums.std()) or 1.0
+        effects, sums = effects / spread, sums / spread
+        pieces = pieces_of(self._knots(sums) if knots is None else knots, sums)
+        gram = pieces.gram(self.weights) + self.smoothing * roughness(pieces.knots)
+        bent = increasing(gram, pieces.dot(self.weights * self.y))
+        misfit = float(self.weights @ (self.y - pieces.heights(bent)) ** 2)
+        state = _State(effects, sums, pieces, bent, misfit, 0.0)
+        return replace(state, objective=self._objective(state))
+
+    def _objective(self, state: _State) -> float:
+        shrunk = float(self.ridge[self.terms.size - 1] @ state.effects**2)
+        rough = float(state.bent @ roughness(state.knots) @ state.bent)
+        return state.misfit + shrunk + self.smoothing * rough
+
+    def _knots(self, sums: FloatArray) -> FloatArray:
+        """Half of the knots where the sums are dense, half evenly, so that the ends have some."""
+        dense = np.quantile(sums, np.linspace(0, 1, self.count // 2 + 1))
+        even = np.linspace(sums.min(), sums.max(), self.count - self.count // 2)
+        knots = np.unique(np.concatenate([dense, even]))
+        near = np.diff(knots) < 1e-3 * (knots[-1] - knots[0])
+        kept = np.concatenate([[True], ~near])
+        kept[-1] = True
+        return np.asarray(knots[kept])
+
+    def _step(self, state: _State) -> FloatArray:
+        """Return the Gauss-Newton step of the effects, the curve moving along; sets both smoothings on the way."""
+        pieces, turn = state.pieces, from_slopes(state.knots)
+        slope = pieces.steepness(state.bent)
+        steep = self.weights * slope
+        size, more = self.terms.columns, turn.shape[1]
+        whole = np.zeros((size + more, size + more), order="F")
+        whole[:size, :size] = (self.back @ scaled_rows(self.design, steep * slope)).toarray()
+        whole[size:, :size] = turn.T @ (self.back @ pieces.rows(steep)).toarray().T
+        whole[size:, size:] = pieces.gram(self.weights)
+        scale = float(whole.diagonal()[:size].mean()) or 1.0
+        left = self.weights * (self.y - pieces.heights(state.bent))
+        shrink = self.ridge[self.terms.size - 1]
+        rough = self.smoothing * roughness(state.knots)
+        whole[size:, size:] += rough + 1e-9 * np.diag(whole.diagonal()[size:] + scale)
+        whole[np.arange(size), np.arange(size)] += shrink + LEAST * scale
+        down = self.back @ (slope * left) - shrink * state.effects
+        flat = size + 1 + np.flatnonzero(state.bent[1:] <= 2 * FLATTEST * state.bent[1:].mean())
+        whole[flat, flat] += 1e9 * whole.diagonal().max()  # slopes at their bound stay there
+        lower = factored(whole)
+        move = solved(lower, np.concatenate([down, pieces.dot(left) - rough @ state.bent]))
+        # Sums of another spread are the same sums: the step keeps it.
+        along = np.concatenate([self.back @ (state.sums - state.sums.mean()), np.zeros(more)])
+        turned = solved(lower, along)
+        move = move - turned * float(along @ move) / float(along @ turned)
+        if self.choosing:
+            self._choose(state, inverted(lower), scale)
+        return np.asarray(move[:size])
+
+    def _choose(self, state: _State, inverse: FloatArray, scale: float) -> None:
+        """Set shrinkage and smoothing to the next round of their fixed point."""
+        size, orders, spread = self.terms.columns, self.terms.size, inverse.diagonal()
+        kept = np.array(
+            [
+                max(float((orders == one + 1).sum() - self.ridge[one] * spread[:size][orders == one + 1].sum()), 1e-9)
+                for one in range(self.terms.order)
+            ]
+        )
+        block = np.tril(inverse[size:, size:])
+        block = block + np.tril(block, -1).T
+        rough = roughness(state.knots)
+        bends = max(len(state.knots) - 1 - self.smoothing * float((block * rough).sum()), 1e-9)
+        self.freedom = float(kept.sum()) + 1.0 + bends
+        spare = len(self.y) - CAUTION * self.freedom
+        self.noise = state.misfit / max(spare, 0.1 * len(self.y))
+        before = np.append(self.ridge, self.smoothing)
+        self.ridge = next_ridge(state.effects, kept, self.noise, orders, scale)
+        power = max(float(state.bent @ rough @ state.bent), 1e-300)
+        self.smoothing = float(np.clip(self.noise * bends / power, 1e-12 * len(self.y), 1e6 * len(self.y)))
+        self.choosing = bool(np.abs(np.log(np.append(self.ridge, self.smoothing) / before)).max() > STEADY)

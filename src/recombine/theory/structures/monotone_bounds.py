@@ -1,0 +1,261 @@
+"""Bounds of an unseen cell when effects add up to an increasing curve that nobody knows.
+
+An unknown increasing curve, which may be flat in places, leaves only the order of the seen outcomes. Where y(a) < y(b),
+the hidden sum of a is below that of b; equal outcomes say nothing. An unseen cell u lies at or below the seen cell b,
+whatever the curve and whatever the effects, exactly if the difference of their rows is a sum of such differences with
+weights that are not negative: x(b) - x(u) = sum of w_k (x(b_k) - x(a_k)). Such weights are found by linear programming
+and checked in fractions. The same program with zero on the left side shows that no effects and no curve give the seen
+order: the cancellation conditions of conjoint measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray, as_cells
+from recombine.cells.brief import brief_repr
+from recombine.cells.conjunctions import Conjunctions
+from recombine.checks import real, reals
+from recombine.errors import InputError, SolverError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+
+#: Seen cells, and ordered pairs of them, up to which linear programs are solved.
+MOST_CELLS, MOST_PAIRS = 2_000, 50_000
+#: Largest denominator of a weight.
+DENOMINATOR = 10_000
+
+
+@dataclass(frozen=True)
+class OrderCertificate:
+    """Ordered pairs of seen cells that prove one cell to lie at or below another.
+
+    Attributes
+    ----------
+    lower, upper : tuple of int
+        The cell that lies at or below, and the one above it. Equal in the proof that no curve exists.
+    pairs : tuple of (tuple of int, tuple of int)
+        Seen cells, of which the first has the smaller outcome.
+    weights : tuple of Fraction
+        The rows of conjunctions satisfy x(upper) - x(lower) = sum of weight * (x(second) - x(first)).
+    verified : bool
+        Whether this was checked in exact arithmetic.
+    """
+
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    pairs: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    weights: tuple[Fraction, ...]
+    verified: bool
+
+    def __str__(self) -> str:
+        steps = [f"{weight} x [{_name(one)} < {_name(two)}]" for (one, two), weight in self._terms()]
+        return f"{_name(self.lower)} <= {_name(self.upper)}" + (f" since {', '.join(steps)}" if steps else "")
+
+    def _terms(self) -> list[tuple[tuple[tuple[int, ...], tuple[int, ...]], Fraction]]:
+        return list(zip(self.pairs, self.weights, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class MonotoneBounds:
+    """Between which seen cells an unseen one lies, whatever the curve.
+
+    Attributes
+    ----------
+    cell : tuple of int
+    low, high : float
+        Outcomes of the seen cells that bound it; minus and plus infinity where none does.
+    below, above : OrderCertificate or None
+        The proofs.
+    contradiction : OrderCertificate or None
+        Proof that no effects and no increasing curve give the order of the seen cells; then nothing is bounded.
+    """
+
+    cell: tuple[int, ...]
+    low: float
+    high: float
+    below: OrderCertificate | None
+    above: OrderCertificate | None
+    contradiction: OrderCertificate | None = None
+
+    __repr__ = brief_repr
+
+    def __str__(self) -> str:
+        if self.contradiction is not None:
+            return f"no increasing curve gives the order of the seen cells: {self.contradiction}"
+        if self.below is None and self.above is None:
+            return f"{_name(self.cell)} is not bounded by seen cells without knowing the curve"
+        parts = [
+            f"at least {_name(self.below.lower)} = {self.low:g}" if self.below else "",
+            f"at most {_name(self.above.upper)} = {self.high:g}" if self.above else "",
+        ]
+        return f"{_name(self.cell)} is {' and '.join(part for part in parts if part)}, whatever the curve"
+
+
+def monotone_bounds(
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    targets: npt.ArrayLike,
+    *,
+    order: int = 1,
+    sizes: Sequence[int] | None = None,
+    margin: float = 0.0,
+) -> list[MonotoneBounds]:
+    """Bound unseen cells by seen ones if effects add up to ``order`` under an unknown increasing curve.
+
+    Parameters
+    ----------
+    cells : int array of shape (N, C)
+        The seen cells, each once.
+    y : float array of shape (N,)
+        Their outcomes.
+    targets : int array of shape (M, C)
+        Cells to bound.
+    order : int
+    sizes : sequence of int, optional
+        Levels of each factor; from cells and targets, unless given.
+    margin : float
+        Only outcomes further apart than this count as ordered: what noise can do.
+
+    Returns
+    -------
+    list of MonotoneBounds, (M,)
+        With noiseless outcomes and no margin, the outcome of each target lies between ``low`` and ``high``.
+
+    Examples
+    --------
+    >>> [found] = monotone_bounds([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 5.0], [[1, 1]])
+    >>> print(found)
+    y(1,1) is at least y(1,0) = 5, whatever the curve
+    >>> print(found.below)
+    y(1,0) <= y(1,1) since 1 x [y(0,0) < y(0,1)]
+    """
+    seen, values = as_cells(cells), reals(y, "y")
+    asked = as_cells(targets, "targets", factors=seen.shape[1])
+    if values.shape != (len(seen),) or not len(seen):
+        raise InputError(f"y has shape {values.shape} but there are {len(seen)} cells; give one value per cell")
+    if len(seen) > MOST_CELLS:
+        raise InputError(f"{len(seen):,} seen cells are too many for bounds; give at most {MOST_CELLS:,}")
+    tops = np.vstack([seen, asked]).max(axis=0) + 1
+    features = Conjunctions(tuple(tops.tolist()) if sizes is None else tuple(sizes), order=order)
+    search = _Search(features, seen, values, real(margin, "margin", least=0))
+    return [search.bound(cell) for cell in asked]
+
+
+class _Search:
+    """The ordered pairs of seen cells, and linear programs on the differences of their rows."""
+
+    def __init__(self, features: Conjunctions, seen: IntArray, values: FloatArray, margin: float) -> None:
+        self.features = features
+        place = np.argsort(values, kind="stable")
+        self.seen, self.values = seen[place], values[place]
+        self.pairs = _ordered(self.values, margin)
+        if len(self.pairs) > MOST_PAIRS:
+            raise InputError(f"{len(self.pairs):,} ordered pairs are too many; give fewer cells or another margin")
+        self.rows = features.incidence(self.seen)
+        first, second = self.pairs.T
+        self.steps = (self.rows[second] - self.rows[first]).T.tocsc()
+        self.contradiction = self._contradiction()
+
+    def bound(self, cell: IntArray) -> MonotoneBounds:
+        name = tuple(cell.tolist())
+        if self.contradiction is not None:
+            return MonotoneBounds(name, -np.inf, np.inf, None, None, self.contradiction)
+        above = self._nearest(cell, up=True)
+        below = self._nearest(cell, up=False)
+        low = self._value(below.lower) if below else -np.inf
+        high = self._value(above.upper) if above else np.inf
+        return MonotoneBounds(name, low, high, below, above)
+
+    def _value(self, cell: tuple[int, ...]) -> float:
+        return float(self.values[np.flatnonzero((self.seen == cell).all(axis=1))[0]])
+
+    def _nearest(self, cell: IntArray, up: bool) -> OrderCertificate | None:
+        """Look by halving for the lowest seen cell above, or the highest below: what holds of one holds of all past it.
+
+        Neighbours that are equal, or within the margin, are not ordered, so that halving may then stop at a wider
+        bound than the narrowest, which still holds.
+        """
+        known, low, high = None, 0, len(self.seen) - 1
+        while low <= high:
+            middle = (low + high) // 2
+            found = self._proof(cell, self.seen[middle], up)
+            known = found or known
+            if (found is not None) == up:
+                high = middle - 1
+            else:
+                low = middle + 1
+        return known
+
+    def _proof(self, cell: IntArray, other: IntArray, up: bool) -> OrderCertificate | None:
+        lower, upper = (cell, other) if up else (other, cell)
+        aim = self.features.incidence(np.stack([lower, upper])).toarray()
+        weights = _cheapest(self.steps, aim[1] - aim[0])
+        return None if weights is None else self._checked(lower, upper, weights)
+
+    def _contradiction(self) -> OrderCertificate | None:
+        """Look for weights of sum one on ordered pairs that cancel."""
+        from scipy.sparse import csr_array, vstack
+
+        if not len(self.pairs):
+            return None
+        total = csr_array(np.ones((1, len(self.pairs))))
+        aim = np.concatenate([np.zeros(self.steps.shape[0]), [1.0]])
+        weights = _cheapest(vstack([self.steps, total]).tocsc(), aim)
+        return None if weights is None else self._checked(self.seen[0], self.seen[0], weights)
+
+    def _checked(self, lower: IntArray, upper: IntArray, weights: FloatArray) -> OrderCertificate:
+        used = np.flatnonzero(np.abs(weights) > 1e-9)
+        exact = tuple(Fraction(float(weights[one])).limit_denominator(DENOMINATOR) for one in used)
+        pairs = [self.pairs[one] for one in used]
+        names = tuple((tuple(self.seen[a].tolist()), tuple(self.seen[b].tolist())) for a, b in pairs)
+        balance: dict[int, Fraction] = {}
+        signed = [(upper, Fraction(-1)), (lower, Fraction(1))]
+        for (first, second), weight in zip(pairs, exact, strict=True):
+            signed += [(self.seen[second], weight), (self.seen[first], -weight)]
+        for cell, weight in signed:
+            for column in self.features.ids(cell[None, :])[0].tolist():
+                balance[column] = balance.get(column, Fraction(0)) + weight
+        right = all(weight >= 0 for weight in exact) and not any(balance.values())
+        if not right:
+            raise SolverError("weights of a bound do not add up exactly; leave out nearly equal outcomes by a margin")
+        return OrderCertificate(tuple(lower.tolist()), tuple(upper.tolist()), names, exact, right)
+
+
+def _cheapest(steps: csc_array, aim: FloatArray) -> FloatArray | None:
+    """Return the weights of least sum, none negative, with steps @ weights = aim; None if there are none."""
+    from scipy.optimize import linprog
+
+    if not steps.shape[1]:
+        return None if aim.any() else np.zeros(0)
+    found = linprog(np.ones(steps.shape[1]), A_eq=steps, b_eq=aim, bounds=(0, None))  # type: ignore[call-overload]
+    if found.status == 2:
+        return None
+    if found.status != 0:
+        raise SolverError(f"the linear program of a bound stopped: {found.message}")
+    return np.asarray(found.x)
+
+
+def _ordered(values: FloatArray, margin: float) -> IntArray:
+    """Return pairs (E, 2) of places in increasing ``values`` from which all other ordered pairs follow."""
+    count = len(values)
+    reach = np.searchsorted(values, values + margin, side="right")  # first that is above by more than the margin
+    pairs = [
+        (one, two)
+        for one in range(count)
+        if reach[one] < count
+        # past the first that is above the lowest of these, the pair follows from two others
+        for two in range(reach[one], reach[reach[one]] if reach[reach[one]] < count else count)
+    ]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _name(cell: Sequence[int]) -> str:
+    return f"y({','.join(map(str, cell))})"

@@ -1,0 +1,168 @@
+"""Effects that multiply, one number of any sign per level; and effects that add on the logarithm of the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray, as_cells
+from recombine.cells.brief import brief_repr
+from recombine.cells.conjunctions import Subset
+from recombine.errors import InputError
+from recombine.theory.structures.shrinkage import TermsFit, fit_terms
+from recombine.theory.structures.terms import as_outcomes
+
+#: Most sweeps over the factors, and the change of the misfit, as a share of the outcomes' power, at which they stop.
+SWEEPS, SETTLED = 300, 1e-7
+#: Further starts at random signs, and sweeps after which only the best goes on.
+STARTS, FIRST_SWEEPS = 4, 20
+
+
+@dataclass(frozen=True, eq=False)
+class LogFit:
+    """Effects that add on the logarithm of the outcome.
+
+    Attributes
+    ----------
+    logarithms : TermsFit
+    smear : float
+        Mean of the exponential of the residuals, so that predictions are means, not medians.
+    """
+
+    logarithms: TermsFit
+    smear: float
+
+    __repr__ = brief_repr
+
+    def predict(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the outcome at ``cells`` (N, C)."""
+        return np.asarray(self.smear * np.exp(self.logarithms.predict(cells)))
+
+
+def fit_log(
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    weights: npt.ArrayLike | None = None,
+    symmetric: Sequence[Subset] = (),
+) -> LogFit:
+    """Fit effects that add on the logarithms of positive outcomes.
+
+    Examples
+    --------
+    >>> cells = np.indices((3, 3)).reshape(2, -1).T
+    >>> fit = fit_log(cells[:-1], 2.0 ** cells[:-1].sum(axis=1))
+    >>> fit.predict(cells[-1:]).round(3)
+    array([16.])
+    """
+    codes = as_cells(cells)
+    values, counted = as_outcomes(y, weights, len(codes))
+    if not np.all(values > 0):
+        place = int(np.flatnonzero(values <= 0)[0])
+        raise InputError(f"y[{place}] is {values[place]:g}, which has no logarithm; give positive outcomes")
+    # The logarithm of an outcome has its variance over its square.
+    fit = fit_terms(
+        codes, np.log(values), weights=None if weights is None else counted * values**2, symmetric=symmetric
+    )
+    residuals = np.log(values) - fit.predict(codes)
+    return LogFit(fit, float(np.exp(residuals).mean()))
+
+
+@dataclass(frozen=True, eq=False)
+class ProductFit:
+    """Effects that multiply.
+
+    Attributes
+    ----------
+    scale : float
+    factors : tuple of float arrays of shape (levels,)
+        One number per level; a level never seen has that of the mean level.
+    """
+
+    scale: float
+    factors: tuple[FloatArray, ...]
+
+    __repr__ = brief_repr
+
+    def predict(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the outcome at ``cells`` (N, C)."""
+        codes = as_cells(cells, factors=len(self.factors))
+        return self.scale * _product(self.factors, codes)
+
+
+def fit_products(
+    cells: npt.ArrayLike, y: npt.ArrayLike, *, weights: npt.ArrayLike | None = None, seed: int = 0
+) -> ProductFit:
+    """Fit y = product of one number per factor by alternating least squares, shrunk to each factor's mean.
+
+    Parameters
+    ----------
+    cells : int array of shape (N, C)
+    y : float array of shape (N,)
+    weights : float array of shape (N,), optional
+    seed : int
+        Of the signs that further starts begin with.
+
+    Examples
+    --------
+    >>> cells = np.indices((3, 3)).reshape(2, -1).T
+    >>> y = np.array([1.0, -2.0, 3.0])[cells[:, 0]] * np.array([2.0, 1.0, -1.0])[cells[:, 1]]
+    >>> fit_products(cells[:-1], y[:-1]).predict(cells[-1:]).round(3)
+    array([-3.])
+    """
+    codes = as_cells(cells)
+    values, counted = as_outcomes(y, weights, len(codes))
+    rng = np.random.default_rng(seed)
+    sizes = [int(top) + 1 for top in codes.max(axis=0)]
+    size = float(np.sqrt(np.mean(values**2))) or 1.0
+    starts = [[np.ones(count) for count in sizes]]
+    if values.min() < 0 < values.max():
+        starts += [[rng.choice([-1.0, 1.0], count) for count in sizes] for _ in range(STARTS)]
+    columns = np.ascontiguousarray(codes.T)
+    fits = [_alternated(columns, values / size, counted, start, FIRST_SWEEPS) for start in starts]
+    best = _alternated(columns, values / size, counted, min(fits, key=lambda fit: fit[0])[1], SWEEPS)[1]
+    return ProductFit(size, tuple(best))
+
+
+def _alternated(
+    columns: IntArray, y: FloatArray, weights: FloatArray, factors: list[FloatArray], sweeps: int
+) -> tuple[float, list[FloatArray]]:
+    """Fit one factor after another; ``columns`` (C, N) are the cells, one row per factor."""
+    factors = list(factors)
+    misfit, total = np.inf, float(weights @ y**2)
+    for _ in range(sweeps):
+        after = [np.ones(len(y))]  # products of the factors that are still to come
+        for levels, codes in zip(factors[:0:-1], columns[:0:-1], strict=True):
+            after.append(after[-1] * levels[codes])
+        before = np.ones(len(y))
+        for place, codes in enumerate(columns):
+            factors[place] = _levels(codes, y, weights, before * after[-1 - place], factors[place], misfit)
+            before = before * factors[place][codes]
+        last, misfit = misfit, float(weights @ (y - before) ** 2)
+        if last - misfit < SETTLED * total:
+            break
+    return misfit, factors
+
+
+def _levels(
+    codes: IntArray, y: FloatArray, weights: FloatArray, others: FloatArray, old: FloatArray, misfit: float
+) -> FloatArray:
+    """Return one number per level: least squares, shrunk to their mean by noise over their variance."""
+    power = np.bincount(codes, weights * others**2, minlength=len(old))
+    cross = np.bincount(codes, weights * others * y, minlength=len(old))
+    mean, spread = float(old.mean()), float(old.var())
+    noise = misfit / len(y) if np.isfinite(misfit) else 0.0
+    shrink = noise / spread if spread > 0 else 0.0
+    least = 1e-12 * max(float(power.max()), 1e-300)
+    return np.asarray((cross + (shrink + least) * mean) / (power + shrink + least))
+
+
+def _product(factors: Sequence[FloatArray], codes: IntArray) -> FloatArray:
+    total = np.ones(len(codes))
+    for place, factor in enumerate(factors):
+        known = codes[:, place] < len(factor)
+        total *= np.where(known, factor[np.minimum(codes[:, place], len(factor) - 1)], factor.mean())
+    return total

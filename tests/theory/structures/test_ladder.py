@@ -1,0 +1,136 @@
+"""The ladder on planted structures, its scores against cross-validation by hand, products against rank one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.metrics import r2_score
+
+from recombine.errors import InputError
+from recombine.theory.structures import fit_link, fit_log, fit_products, fit_structure, ladder, terms_of
+
+GRID = np.indices((5, 5, 5, 5)).reshape(4, -1).T
+
+
+def planted(name: str, seed: int, noise: float = 0.1) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    parts = [rng.normal(size=5)[GRID[:, factor]] for factor in range(4)]
+    terms = terms_of(GRID, 2)
+    deep = terms.matrix(GRID) @ (rng.normal(size=terms.columns) * np.where(terms.size == 2, 0.7, 1.0))
+    truth = {
+        "add": sum(parts),
+        "log": np.exp(sum(parts) / 2),
+        "multiplicative": np.prod(parts, axis=0),
+        "link": np.tanh(sum(parts)),
+        "pairs": deep,
+        "link-pairs": np.tanh(1.5 * (deep - deep.mean()) / deep.std()),
+    }[name]
+    shaken = rng.normal(size=len(GRID))
+    return np.asarray(truth * np.exp(noise / 2 * shaken) if name == "log" else truth + noise * truth.std() * shaken)
+
+
+@pytest.mark.parametrize("name", ["add", "log", "multiplicative", "link", "pairs", "link-pairs"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_planted_structure_is_chosen(name: str, seed: int) -> None:
+    found = ladder(GRID, planted(name, seed))
+    assert found.chosen.name == name
+    assert found.chosen.r2 > 0.95
+    assert [rung.chosen for rung in found.structures].count(True) == 1
+
+
+def test_with_few_cells_and_much_noise_no_curve_is_chosen() -> None:
+    rng = np.random.default_rng(3)
+    for seed in range(5):
+        some = rng.choice(len(GRID), 60, replace=False)
+        found = ladder(GRID[some], planted("add", seed, noise=1.0)[some])
+        assert found.chosen.name == "add"
+
+
+def test_the_score_is_that_of_cross_validation_by_hand() -> None:
+    y = planted("pairs", 2)
+    found = ladder(GRID, y, structures=["add"], folds=5, seed=4).structures[0]
+    scores = []
+    for seed in range(5):  # other folds, and least squares of another package
+        part, left = np.random.default_rng(seed).permutation(len(y)) % 5, np.zeros(len(y))
+        dense = np.concatenate([GRID[:, [factor]] == np.arange(5) for factor in range(4)], axis=1).astype(float)
+        for fold in range(5):
+            kept = part != fold
+            left[~kept] = Ridge(alpha=1e-3).fit(dense[kept], y[kept]).predict(dense[~kept])
+        scores.append(r2_score(y, left))
+    assert found.r2 == pytest.approx(np.mean(scores), abs=0.01)
+    assert found.cells == len(y)
+
+
+def test_the_standard_error_is_the_spread_over_samples() -> None:
+    rng, found = np.random.default_rng(5), []
+    effects = rng.normal(size=(2, 10))
+    for seed in range(60):
+        cells = rng.integers(0, 10, (400, 2))
+        y = effects[0][cells[:, 0]] + effects[1][cells[:, 1]] + rng.normal(size=400)
+        found.append(ladder(cells, y, structures=["add"], seed=seed).structures[0])
+    spread = np.std([rung.r2 for rung in found])
+    assert np.mean([rung.error for rung in found]) == pytest.approx(spread, rel=0.3)
+
+
+def test_the_ceiling_is_what_noise_leaves() -> None:
+    rng = np.random.default_rng(6)
+    truth = planted("add", 6, noise=0.0)
+    y = truth + 0.5 * truth.std() * rng.normal(size=len(truth))
+    told = ladder(GRID, y, variance=np.full(len(y), 0.25 * truth.var()), structures=["add"])
+    assert told.ceiling == pytest.approx(0.8, abs=0.03)
+    assert told.chosen.r2 == pytest.approx(0.8, abs=0.04)
+    twice = np.concatenate([y, truth + 0.5 * truth.std() * rng.normal(size=len(truth))])
+    again = ladder(np.vstack([GRID, GRID]), twice, structures=["add"])
+    assert again.ceiling == pytest.approx(0.8, abs=0.03)
+    assert ladder(GRID, y, structures=["add"]).ceiling is None
+    assert str(told).startswith("effects add; they explain 0.")
+
+
+def test_a_repeated_cell_is_held_out_as_a_whole() -> None:
+    """Pure noise per cell, each cell eight times: a fold that splits cells would explain it by pairs."""
+    rng = np.random.default_rng(7)
+    cells = np.repeat(np.indices((6, 6)).reshape(2, -1).T, 8, axis=0)
+    y = np.repeat(rng.normal(size=36), 8)
+    found = ladder(cells, y, structures=["add", "pairs"])
+    assert all(rung.r2 < 0.2 for rung in found.structures)
+
+
+def test_what_the_data_cannot_carry_is_said() -> None:
+    rng = np.random.default_rng(8)
+    cells = np.zeros((400, 30), dtype=int)
+    for row in cells:
+        row[rng.choice(30, 2, replace=False)] = rng.integers(1, 6, 2)
+    found = ladder(cells, rng.normal(size=400))
+    assert set(found.skipped) == {"log", "multiplicative", "pairs", "link-pairs", "triples"}
+    assert "more than half" in found.skipped["pairs"]
+    with pytest.raises(InputError, match="did you mean 'pairs'"):
+        ladder(cells, rng.normal(size=400), structures=["pair"])
+    with pytest.raises(InputError, match="all outcomes are equal"):
+        ladder(cells, np.ones(400))
+
+
+def test_the_fit_is_of_all_cells() -> None:
+    y = planted("link", 9)
+    found = ladder(GRID, y, structures=["add", "link"])
+    assert np.allclose(found.fit.predict(GRID), fit_link(GRID, y).predict(GRID))
+
+
+def test_products_of_two_factors_are_the_best_of_rank_one() -> None:
+    rng = np.random.default_rng(10)
+    table = np.outer(rng.normal(size=7), rng.normal(size=6)) + 0.01 * rng.normal(size=(7, 6))
+    left, size, right = np.linalg.svd(table)
+    best = size[0] * np.outer(left[:, 0], right[0])
+    cells = np.indices(table.shape).reshape(2, -1).T
+    fit = fit_products(cells, table.ravel())
+    assert np.allclose(fit.predict(cells), best.ravel(), atol=0.01)
+
+
+def test_logarithms_give_means() -> None:
+    rng = np.random.default_rng(11)
+    truth = np.exp(GRID.sum(axis=1) / 4)
+    y = truth * np.exp(0.5 * rng.normal(size=len(truth)))
+    fit = fit_log(GRID, y)
+    assert np.mean(fit.predict(GRID) / truth) == pytest.approx(np.exp(0.125), rel=0.05)
+    with pytest.raises(InputError, match="no logarithm"):
+        fit_structure("log", GRID, y - y.mean())
