@@ -1,7 +1,7 @@
 """Theories of what fitting the seen cells says about the unseen ones: one room per theory.
 
-Three arrows join them, `sufficiency` to `compositions`, to `supports` and to `identification`; no other theory imports
-another.
+Four arrows join them, `sufficiency` to `compositions`, to `supports` and to `identification`, and `structures` to
+`identification`; no other theory imports another.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from recombine.theory import gated as gated
     from recombine.theory import identification as identification
     from recombine.theory import kernels as kernels
+    from recombine.theory import structures as structures
     from recombine.theory import sufficiency as sufficiency
     from recombine.theory import supports as supports
 
