@@ -20,8 +20,11 @@ from recombine.theory.structures.outcomes import Family
 
 #: Values of the model up to which matrices are dense; beyond, Newton's equations are solved by conjugate gradients.
 DENSE_VALUES = 1500
-#: Newton's method ends when a step can raise the log-likelihood by less than this share of it, and after so many steps.
-GAIN, STEPS = 1e-13, 200
+#: Newton's method ends when a step moves every effect by less than this share of its standard error (squared), or when
+#: steps below the second no longer shrink; after so many steps it gives up.
+DONE, FLAT, STEPS = 1e-20, 1e-9, 200
+#: Heights closer than this share of them are equal: the log-likelihood is a sum of rounded terms.
+ROUNDING = 1e-13
 #: Eigenvalues of an integer Gram matrix below this share of the largest are zero.
 RANK_SHARE = 1e-10
 #: Sums beyond this overflow as exponents.
@@ -264,17 +267,17 @@ def _newton(problem: _Problem) -> FloatArray:
     values = problem.start()
     if not problem.X.shape[0]:
         return values
-    height = problem.value(values)
+    height, last = problem.value(values), np.inf
     for _ in range(STEPS):
         slope = problem.gradient(values)
         step = problem.solver(values)(slope)
         gain = float(slope @ step)
-        if gain <= GAIN * (1 + abs(height)):
+        if gain <= DONE or (gain <= FLAT and gain > last / 4):
             return values + step
-        size = 1.0
-        while problem.value(values + size * step) < height + 1e-4 * size * gain and size > 1e-12:
+        size, slack = 1.0, ROUNDING * (1 + abs(height))
+        while problem.value(values + size * step) < height + 1e-4 * size * gain - slack and size > 1e-12:
             size /= 2
-        values = values + size * step
+        values, last = values + size * step, gain
         height = problem.value(values)
     raise SolverError(
         f"maximum likelihood did not settle in {STEPS} Newton steps; merge rare levels or leave out pairs of factors"
