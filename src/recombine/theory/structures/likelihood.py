@@ -209,17 +209,17 @@ class _Problem:
     @cached_property
     def basis(self) -> FloatArray:
         """Orthonormal basis (W, r) of what the face determines."""
-        X = self.X.toarray()
         gram = np.zeros((self.width, self.width))
         if self.family != "softmax":
-            gram = X.T @ X
+            gram = (self.X.T @ self.X).toarray()
         else:
             number = self.support.sum(axis=1)
             for one in range(self.classes):
                 for other in range(self.classes):
                     both = (self.support[:, one] & self.support[:, other]).astype(float)
                     entry = both * ((one == other) - 1 / number)
-                    gram[one :: self.classes, other :: self.classes] = X.T @ (entry[:, None] * X)
+                    block = (self.X.T @ self.X.multiply(entry[:, None]).tocsr()).toarray()
+                    gram[one :: self.classes, other :: self.classes] = block
         sizes, vectors = eigh(gram)
         return np.asarray(vectors[:, sizes > RANK_SHARE * max(sizes.max(initial=0.0), 1.0)])
 
@@ -232,13 +232,15 @@ class _Problem:
         return lambda right: np.asarray(self.basis @ cho_solve(factor, self.basis.T @ right))
 
     def _dense_information(self, means: FloatArray) -> FloatArray:
-        parts = [np.asarray(self.X @ self.basis[one :: self.classes]) for one in range(self.classes)]
-        total = sum(part.T @ (means[:, [one]] * part) for one, part in enumerate(parts))
-        chances = means / self.exposure[:, None]
-        if self.family != "log":
-            mixed = sum(chances[:, [one]] * part for one, part in enumerate(parts))
-            total = total - mixed.T @ (self.exposure[:, None] * mixed)
-        return np.asarray(total)
+        total = np.zeros((self.width, self.width))
+        for one in range(self.classes):
+            for other in range(self.classes):
+                spread = means[:, one] * float(one == other)
+                if self.family != "log":
+                    spread = spread - means[:, one] * means[:, other] / self.exposure
+                block = (self.X.T @ self.X.multiply(spread[:, None]).tocsr()).toarray()
+                total[one :: self.classes, other :: self.classes] = block
+        return np.asarray(self.basis.T @ total @ self.basis)
 
     def _by_gradients(self, means: FloatArray, right: FloatArray) -> FloatArray:
         squares = np.asarray(self.X.multiply(self.X).T @ self._diagonal(means)).reshape(-1)

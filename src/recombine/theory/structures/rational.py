@@ -17,9 +17,11 @@ Row = dict[int, int]
 
 #: Products below this fit int64 with room for sums.
 SAFE = 2**62
-#: A number this close to a fraction of small denominator is taken for that fraction; exact checks follow.
+#: Numbers this close to fractions with one of these denominators are taken for them, others for multiples of 1 / FINE;
+#: exact checks follow.
 CLOSE = 1e-6
 DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
+FINE = 2**30
 
 
 class Echelon:
@@ -67,22 +69,28 @@ class Echelon:
         """Return the columns whose values can be chosen."""
         return [column for column in range(self.columns) if column not in self._rows]
 
-    def complete(self, values: dict[int, Fraction]) -> list[Fraction]:
-        """Return the vector (W,) orthogonal to all rows that has given values on the free columns, else zero."""
-        found = dict(values)
+    def complete(self, values: dict[int, int]) -> list[int]:
+        """Return a whole vector (W,) orthogonal to all rows: a multiple of the one with given values on free columns.
+
+        Free columns that are not given are zero.
+        """
+        found: dict[int, int | Fraction] = dict(values)
         for pivot in reversed(self._rows):
             row = self._rows[pivot]
-            total = sum((entry * found[column] for column, entry in row.items() if found.get(column)), Fraction(0))
-            found[pivot] = -total / row[pivot]
-        return [found.get(column, Fraction(0)) for column in range(self.columns)]
+            total = sum(entry * found[column] for column, entry in row.items() if found.get(column))
+            value = -Fraction(total) / row[pivot]
+            found[pivot] = value.numerator if value.denominator == 1 else value
+        return whole_multiple([Fraction(found.get(column, 0)) for column in range(self.columns)])
 
-    def near(self, guess: FloatArray) -> list[Fraction]:
-        """Return a vector orthogonal to all rows whose free entries are those of ``guess`` (W,), as fractions."""
-        return self.complete({column: near_fraction(guess[column]) for column in self.free()})
+    def near(self, guess: FloatArray) -> list[int]:
+        """Return a whole vector orthogonal to all rows: near a multiple of ``guess`` (W,), if that nearly is one."""
+        free = self.free()
+        chosen = rounded(guess[free]) or [round(float(number) * FINE) for number in guess[free]]
+        return self.complete(dict(zip(free, chosen, strict=True)))
 
     def null_basis(self) -> npt.NDArray[np.object_]:
         """Return a basis of the vectors orthogonal to all rows, in whole numbers, shape (W, W - rank)."""
-        vectors = [whole_multiple(self.complete({column: Fraction(1)})) for column in self.free()]
+        vectors = [self.complete({column: 1}) for column in self.free()]
         basis = np.zeros((self.columns, len(vectors)), dtype=object)
         for place, vector in enumerate(vectors):
             basis[:, place] = vector
@@ -99,18 +107,6 @@ def _without(row: Row, other: Row, column: int) -> Row:
     result = {key: entry for key, entry in result.items() if entry}
     divisor = math.gcd(*result.values())
     return {key: entry // divisor for key, entry in result.items()} if divisor > 1 else result
-
-
-def near_fraction(number: float) -> Fraction:
-    """Return a fraction of small denominator close to a number, or one with a denominator of up to 2**30.
-
-    Examples
-    --------
-    >>> near_fraction(0.33333333), near_fraction(-2.0)
-    (Fraction(1, 3), Fraction(-2, 1))
-    """
-    simple = Fraction(float(number)).limit_denominator(64)
-    return simple if abs(float(simple) - number) < CLOSE else Fraction(float(number)).limit_denominator(2**30)
 
 
 def whole_multiple(fractions: Sequence[Fraction]) -> list[int]:

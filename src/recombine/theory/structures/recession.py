@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, hstack, identity, vstack
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.errors import SolverError
-from recombine.theory.structures.rational import Echelon, Row, exact_product, rounded, rows_of, signs, whole_multiple
+from recombine.theory.structures.rational import Echelon, Row, exact_product, rounded, rows_of, signs
 
 Whole = npt.NDArray[np.object_]
 
@@ -77,30 +77,50 @@ def recession(loose: csr_array, tied: csr_array) -> Recession:
     [1, 1]
     """
     loose, tied = csr_array(loose), csr_array(tied)
-    guess, strict = _propose(loose, tied)
-    face = csr_array(vstack([tied, loose[np.flatnonzero(~strict)]]))
-    for candidate in _candidates(guess, face):
-        if (signs(exact_product(loose, candidate)) == strict).all() and not exact_product(tied, candidate).any():
-            return Recession(strict, np.array(candidate, dtype=object), _weights(loose, tied, strict))
+    for propose in (_by_weights, _by_direction):
+        proposed = propose(loose, tied)
+        proven = None if proposed is None else _proven(loose, tied, *proposed)
+        if proven is not None:
+            return proven
     raise SolverError(
-        "a direction in which the likelihood grows without end was found in floating point but not proven in whole "
-        "numbers; merge rare levels or leave out pairs, so that fewer effects are asked for"
+        f"which of {loose.shape[0]} rows are separated was found in floating point but not proven in whole numbers; "
+        "merge rare levels or leave out pairs, so that fewer effects are asked for"
     )
 
 
-def _candidates(guess: FloatArray, equations: csr_array) -> list[list[int]]:
-    """Return whole vectors near ``guess`` that may solve equations (b, W): rounded ones first, they are simple."""
-    simple = rounded(guess)
-    if simple is not None and not exact_product(equations, simple).any():
-        return [simple]
-    return [whole_multiple(Echelon(rows_of(equations), len(guess)).near(guess))]
+#: Which rows are strict (m,), a direction (W,) and weights (m + b,), in floating point.
+Proposal = tuple[BoolArray, FloatArray, FloatArray]
 
 
-def _propose(loose: csr_array, tied: csr_array) -> tuple[FloatArray, BoolArray]:
-    """Maximise the sum of capped products: at the maximum a row that can be positive is at its cap of 1."""
+def _by_weights(loose: csr_array, tied: csr_array) -> Proposal | None:
+    """Look for weights that sum to zero with as many loose rows as can be at 1 or more; the dual is the direction.
+
+    One constraint per column, so that many rows do little harm.
+    """
     rows, columns = loose.shape
-    if not rows:
-        return np.zeros(columns), np.zeros(0, dtype=bool)
+    turned = loose.T.astype(float)
+    found = _programme(
+        np.concatenate([-np.ones(rows), np.zeros(rows + tied.shape[0])]),
+        A_eq=csr_array(hstack([turned, turned, tied.T.astype(float)])),
+        b_eq=np.zeros(columns),
+        bounds=[(0, 1)] * rows + [(0, None)] * rows + [(None, None)] * tied.shape[0],
+    )
+    if found.x is None:
+        return None
+    strict = np.asarray(found.x[:rows] < 0.5)
+    return (
+        strict,
+        -np.asarray(found.eqlin.marginals),
+        np.append(found.x[:rows] + found.x[rows : 2 * rows], found.x[2 * rows :]),
+    )
+
+
+def _by_direction(loose: csr_array, tied: csr_array) -> Proposal | None:
+    """Maximise the sum of capped products: at the maximum a row that can be positive is at its cap of 1.
+
+    Slower than by weights, but sure of directions with entries of very different sizes.
+    """
+    rows, columns = loose.shape
     solved = _optimum(
         np.concatenate([np.zeros(columns), -np.ones(rows)]),
         A_ub=csr_array(hstack([-loose.astype(float), identity(rows)])),
@@ -110,37 +130,57 @@ def _propose(loose: csr_array, tied: csr_array) -> tuple[FloatArray, BoolArray]:
         bounds=[(None, None)] * columns + [(0, 1)] * rows,
     )
     if solved is None:
-        raise SolverError("the linear programme for separation stopped early; merge rare levels or leave out pairs")
-    return solved[:columns], np.asarray(solved[columns:] > 0.5)
+        return None
+    strict = np.asarray(solved[columns:] > 0.5)
+    kept = np.flatnonzero(~strict)
+    weights = np.zeros(rows + tied.shape[0])
+    if len(kept):
+        found = _optimum(
+            np.concatenate([np.ones(len(kept)), np.zeros(tied.shape[0])]),
+            A_eq=csr_array(vstack([loose[kept], tied]).T).astype(float),
+            b_eq=np.zeros(columns),
+            bounds=[(1, None)] * len(kept) + [(None, None)] * tied.shape[0],
+        )
+        if found is None:
+            return None
+        weights[np.concatenate([kept, np.arange(rows, len(weights))])] = found
+    return strict, solved[:columns], weights
+
+
+def _programme(*arguments: Any, **options: Any) -> Any:
+    return linprog(*arguments, method="highs-ds", **options)
 
 
 def _optimum(*arguments: Any, **options: Any) -> FloatArray | None:
     """Return a vertex that solves a linear programme, None if there is none."""
-    found = linprog(*arguments, method="highs-ds", **options)
+    found = _programme(*arguments, **options)
     return None if found.x is None else np.asarray(found.x, dtype=float)
 
 
-def _weights(loose: csr_array, tied: csr_array, strict: BoolArray) -> Whole:
-    """Prove that no direction is positive on a loose row that is not strict."""
+def _proven(
+    loose: csr_array, tied: csr_array, strict: BoolArray, direction: FloatArray, weights: FloatArray
+) -> Recession | None:
+    """Return whole numbers near a proposal that prove it, None if they do not."""
     kept = np.flatnonzero(~strict)
-    weights = np.zeros(loose.shape[0] + tied.shape[0], dtype=object)
-    if not len(kept):
-        return weights
-    equations = csr_array(vstack([loose[kept], tied]).T)
-    solved = _optimum(
-        np.concatenate([np.ones(len(kept)), np.zeros(tied.shape[0])]),
-        A_eq=equations.astype(float),
-        b_eq=np.zeros(equations.shape[0]),
-        bounds=[(1, None)] * len(kept) + [(None, None)] * tied.shape[0],
-    )
-    for candidate in _candidates(solved, equations) if solved is not None else []:
-        if all(weight > 0 for weight in candidate[: len(kept)]) and not exact_product(equations, candidate).any():
-            weights[np.concatenate([kept, np.arange(loose.shape[0], len(weights))])] = candidate
-            return weights
-    raise SolverError(
-        f"that no direction separates {len(kept)} of the rows was found in floating point but not proven in whole "
-        "numbers; merge rare levels or leave out pairs, so that fewer effects are asked for"
-    )
+    face = csr_array(vstack([loose[kept], tied]))
+    found = _solution(np.zeros_like(direction) if not strict.any() else direction, face)
+    if not (signs(exact_product(loose, found)) == strict).all() or exact_product(tied, found).any():
+        return None
+    used = np.concatenate([kept, np.arange(len(strict), len(weights))])
+    balanced = _solution(weights[used] if len(kept) else np.zeros(len(used)), csr_array(face.T))
+    if not all(weight > 0 for weight in balanced[: len(kept)]) or exact_product(csr_array(face.T), balanced).any():
+        return None
+    whole = np.zeros(len(weights), dtype=object)
+    whole[used] = balanced
+    return Recession(strict, np.array(found, dtype=object), whole)
+
+
+def _solution(guess: FloatArray, equations: csr_array) -> list[int]:
+    """Return a whole solution of equations (b, W) near a multiple of ``guess``: a rounded one if that does."""
+    simple = rounded(guess)
+    if simple is not None and not exact_product(equations, simple).any():
+        return simple
+    return Echelon(rows_of(equations), len(guess)).near(guess)
 
 
 def forced(strict: Whole, rising: Whole) -> bool | None:
@@ -188,8 +228,7 @@ def forced(strict: Whole, rising: Whole) -> bool | None:
 def _escapes(strict: Whole, rising: Whole, guess: FloatArray) -> bool:
     """Say whether a direction near ``guess`` is positive on strict rows and not on rising ones, exactly."""
     touching = np.flatnonzero(rising.astype(float) @ guess > -SMALL)
-    found = whole_multiple(Echelon(_dense_rows(rising[touching]), len(guess)).near(guess))
-    vector = np.array(found, dtype=object)
+    vector = np.array(Echelon(_dense_rows(rising[touching]), len(guess)).near(guess), dtype=object)
     return bool((strict @ vector > 0).all() and (rising @ vector <= 0).all())
 
 
@@ -197,7 +236,7 @@ def _balances(strict: Whole, rising: Whole, guess: FloatArray) -> bool:
     """Say whether weights near ``guess`` prove that a rising value is forced, exactly."""
     used = np.flatnonzero(guess > SMALL)
     system = np.vstack([strict, -rising])[used].T
-    found = np.array(whole_multiple(Echelon(_dense_rows(system), len(used)).near(guess[used])), dtype=object)
+    found = np.array(Echelon(_dense_rows(system), len(used)).near(guess[used]), dtype=object)
     on_strict = found[used < len(strict)]
     return bool((found >= 0).all() and on_strict.any() and not (system @ found).any())
 
