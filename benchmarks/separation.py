@@ -18,6 +18,7 @@ import argparse
 import csv
 import itertools
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -129,6 +130,17 @@ def rows_for_r(number: int, table: Sample) -> Iterator[list[Any]]:
             )
 
 
+def environment(library: str | None) -> dict[str, str]:
+    return dict(os.environ) | ({"R_LIBS": library} if library else {})
+
+
+def r_is_ready(library: str | None) -> bool:
+    if shutil.which("Rscript") is None:
+        return False
+    asked = ["Rscript", "-e", "quit(status = !requireNamespace('detectseparation', quietly = TRUE))"]
+    return subprocess.run(asked, env=environment(library), check=False).returncode == 0
+
+
 def ask_r(tables: list[Sample], library: str | None) -> dict[int, dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         asked, script, told = (Path(folder) / name for name in ("rows.csv", "ask.R", "told.csv"))
@@ -137,8 +149,7 @@ def ask_r(tables: list[Sample], library: str | None) -> dict[int, dict[str, Any]
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             writer.writerows(itertools.chain.from_iterable(rows_for_r(*pair) for pair in enumerate(tables)))
-        environment = os.environ | ({"R_LIBS": library} if library else {})
-        subprocess.run(["Rscript", str(script), str(asked), str(told)], check=True, env=environment)
+        subprocess.run(["Rscript", str(script), str(asked), str(told)], check=True, env=environment(library))
         answers: dict[int, dict[str, Any]] = {number: {} for number in range(len(tables))}
         for line in csv.reader(told.open()):
             answer = answers[int(line[0])]
@@ -207,6 +218,9 @@ def main() -> int:
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--r-library", help="folder of R packages besides R's own")
     arguments = parser.parse_args()
+    if not r_is_ready(arguments.r_library):
+        print("Rscript with the package detectseparation was not found, so nothing was compared; see --help")
+        return 0
     tables = [random_table(number) for number in range(arguments.tables)]
     start = time.perf_counter()
     answers = ask_r(tables, arguments.r_library)
