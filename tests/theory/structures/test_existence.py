@@ -11,7 +11,8 @@ from scipy.optimize import linprog
 from recombine.cells import every_cell
 from recombine.errors import InputError
 from recombine.theory.identification import identify
-from recombine.theory.structures import Limit, Margins, existence, recession
+from recombine.theory.structures import Limit, existence
+from recombine.theory.structures.separation import Margins, constraints, recession
 from recombine.verdicts import Verdict
 
 
@@ -124,8 +125,6 @@ def test_classes_agree_with_programmes_over_all_directions(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_both_proofs_hold(family: str, seed: int) -> None:
     """Whole numbers: the direction rises on the strict rows alone; positive weights rule the others out."""
-    from recombine.theory.structures.constraints import constraints
-
     cells, y, options = random_table(seed, family)
     found = existence(cells, y, **options)
     loose, tied, _, _ = constraints(found.outcomes, found.margins, found.columns)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.theory.structures import separation as separation
     from recombine.theory.structures.existence import Effect as Effect
     from recombine.theory.structures.existence import Existence as Existence
     from recombine.theory.structures.existence import Limit as Limit
@@ -14,8 +15,5 @@ if TYPE_CHECKING:
     from recombine.theory.structures.likelihood import FittedEffect as FittedEffect
     from recombine.theory.structures.likelihood import LikelihoodFit as LikelihoodFit
     from recombine.theory.structures.likelihood import fit_likelihood as fit_likelihood
-    from recombine.theory.structures.margins import Margins as Margins
-    from recombine.theory.structures.recession import Recession as Recession
-    from recombine.theory.structures.recession import recession as recession
 
 open_room(__name__)

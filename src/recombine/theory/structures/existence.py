@@ -22,11 +22,11 @@ from recombine.cells.arrays import BoolArray, IntArray, as_cells, sizes_of
 from recombine.cells.conjunctions import Subset, every_cell
 from recombine.errors import InputError
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.structures.constraints import against_first, constraints, differences, keep_columns
-from recombine.theory.structures.margins import Margins
-from recombine.theory.structures.outcomes import Family, Outcomes, gather_outcomes
-from recombine.theory.structures.rational import Echelon, exact_product, rows_of, signs
-from recombine.theory.structures.recession import Recession, Whole, distinct_rays, forced, recession
+from recombine.theory.structures.separation.constraints import against_first, constraints, differences, keep_columns
+from recombine.theory.structures.separation.margins import Margins
+from recombine.theory.structures.separation.outcomes import Family, Outcomes, gather_outcomes
+from recombine.theory.structures.separation.rational import Echelon, exact_product, rows_of, signs
+from recombine.theory.structures.separation.recession import Recession, Whole, distinct_rays, forced, recession
 from recombine.verdicts import Verdict
 
 

@@ -16,7 +16,7 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.errors import SolverError
 from recombine.theory.structures.existence import Effect, Existence, Limit, existence
-from recombine.theory.structures.outcomes import Family
+from recombine.theory.structures.separation.outcomes import Family
 
 #: Values of the model up to which matrices are dense; beyond, Newton's equations are solved by conjugate gradients.
 DENSE_VALUES = 1500

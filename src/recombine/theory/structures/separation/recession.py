@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, hstack, identity, vstack
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.errors import SolverError
-from recombine.theory.structures.rational import Echelon, Row, exact_product, rounded, rows_of, signs
+from recombine.theory.structures.separation.rational import Echelon, Row, exact_product, rounded, rows_of, signs
 
 Whole = npt.NDArray[np.object_]
 

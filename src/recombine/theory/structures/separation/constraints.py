@@ -6,8 +6,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from recombine.cells.arrays import BoolArray, IntArray
-from recombine.theory.structures.margins import Margins
-from recombine.theory.structures.outcomes import Outcomes
+from recombine.theory.structures.separation.margins import Margins
+from recombine.theory.structures.separation.outcomes import Outcomes
 
 
 def keep_columns(matrix: csr_array, columns: IntArray) -> csr_array:
@@ -67,7 +67,7 @@ def constraints(
 
     Examples
     --------
-    >>> from recombine.theory.structures.outcomes import gather_outcomes
+    >>> from recombine.theory.structures.separation.outcomes import gather_outcomes
     >>> outcomes = gather_outcomes([[0], [0], [1]], [0, 1, 1])
     >>> loose, tied, cell, ruled = constraints(outcomes, Margins.of_order((2,)), np.arange(2))
     >>> loose.toarray().tolist(), tied.toarray().tolist(), cell.tolist(), ruled.tolist()
