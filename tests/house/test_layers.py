@@ -37,8 +37,8 @@ NAME = {room: layer for layer, rooms in LAYERS.items() for room in rooms}
 DOOR = "__init__"
 HEIGHT[DOOR], NAME[DOOR] = HEIGHT["cli"], "faces"
 
-#: The only theory that builds on others, and those it may build on.
-BUILDS_ON = {"sufficiency": {"compositions", "supports", "identification"}}
+#: The only theories that build on others, and those they may build on.
+BUILDS_ON = {"sufficiency": {"compositions", "supports", "identification"}, "structures": {"identification"}}
 
 MODULES = sorted(SOURCE.rglob("*.py"))
 

@@ -1,7 +1,7 @@
 """Theories of what fitting the seen cells says about the unseen ones: one room per theory.
 
-Three arrows join them, `sufficiency` to `compositions`, to `supports` and to `identification`; no other theory imports
-another.
+Four arrows join them, `sufficiency` to `compositions`, to `supports` and to `identification`, and `structures` to
+`identification`; no other theory imports another.
 """
 
 from __future__ import annotations

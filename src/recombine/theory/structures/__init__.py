@@ -1,4 +1,4 @@
-"""Structures: what effects do beyond adding: conjunctions, one curve on the way out, products; and which one holds."""
+"""Structures: what effects do beyond adding (conjunctions, a curve on the way out, products, chances); which holds."""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.theory.structures import separation as separation
     from recombine.theory.structures.curve import Curve as Curve
+    from recombine.theory.structures.existence import Effect as Effect
+    from recombine.theory.structures.existence import Existence as Existence
+    from recombine.theory.structures.existence import Limit as Limit
+    from recombine.theory.structures.existence import existence as existence
     from recombine.theory.structures.ladder import Ladder as Ladder
     from recombine.theory.structures.ladder import Structure as Structure
     from recombine.theory.structures.ladder import fit_structure as fit_structure
     from recombine.theory.structures.ladder import ladder as ladder
+    from recombine.theory.structures.likelihood import FittedEffect as FittedEffect
+    from recombine.theory.structures.likelihood import LikelihoodFit as LikelihoodFit
+    from recombine.theory.structures.likelihood import fit_likelihood as fit_likelihood
     from recombine.theory.structures.link import LinkFit as LinkFit
     from recombine.theory.structures.link import fit_link as fit_link
     from recombine.theory.structures.monotone_bounds import MonotoneBounds as MonotoneBounds

@@ -1,0 +1,350 @@
+"""Does the maximum-likelihood fit of 0/1 outcomes, classes or counts exist, and what do its limits say about cells?
+
+Where outcomes are separated (a level that only ever failed, an empty cell in a table of counts) the likelihood has no
+maximum: it grows without end in some direction. The fit then lives on a face: some chances are exactly 0 or 1 and some
+means exactly 0 in the limit, the rest is an ordinary fit to the other rows (for log-linear models, the facial sets of
+Fienberg & Rinaldo 2012; for logit models, the separation of Albert & Anderson 1984).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, vstack
+
+from recombine.cells.arrays import BoolArray, IntArray, as_cells, sizes_of
+from recombine.cells.conjunctions import Subset, every_cell
+from recombine.errors import InputError
+from recombine.theory.identification.identify import Identification, identify
+from recombine.theory.structures.separation.constraints import against_first, constraints, differences, keep_columns
+from recombine.theory.structures.separation.margins import Margins
+from recombine.theory.structures.separation.outcomes import Family, Outcomes, gather_outcomes
+from recombine.theory.structures.separation.rational import Echelon, exact_product, rows_of, signs
+from recombine.theory.structures.separation.recession import Recession, Whole, distinct_rays, forced, recession
+from recombine.verdicts import Verdict
+
+
+class Limit(IntEnum):
+    """Where a chance, a mean or an effect is along every sequence of effects whose likelihood tends to its supremum.
+
+    Examples
+    --------
+    >>> Limit.ZERO.word
+    'determined at zero'
+    """
+
+    FINITE = 0
+    ZERO = 1
+    ONE = 2
+    INFINITE = 3
+    MINUS_INFINITE = 4
+    OPEN = 5
+    UNDECIDED = 6
+
+    @property
+    def word(self) -> str:
+        """The limit in words."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Limit.FINITE: "determined",
+    Limit.ZERO: "determined at zero",
+    Limit.ONE: "determined at one",
+    Limit.INFINITE: "determined at infinity",
+    Limit.MINUS_INFINITE: "determined at minus infinity",
+    Limit.OPEN: "not determined",
+    Limit.UNDECIDED: "undecided",
+}
+
+#: What a sum of effects at minus infinity, finite, at plus infinity means for a chance of 1 and for a mean count.
+_MEANING: dict[str, tuple[Limit, Limit]] = {
+    "logit": (Limit.ZERO, Limit.ONE),
+    "log": (Limit.ZERO, Limit.INFINITE),
+}
+
+LimitCodes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """An effect of levels against the reference levels, as in treatment coding.
+
+    ``factors`` and ``levels`` say whose effect (two of each for an interaction, none for the intercept); ``outcome`` is
+    the class that is compared with class 0, None outside of softmax.
+    """
+
+    factors: Subset
+    levels: Subset
+    outcome: int | None
+    limit: Limit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Existence:
+    """Whether the fit exists, with proofs, and the limits of cells and effects; see `existence`.
+
+    Attributes
+    ----------
+    outcomes : Outcomes
+        The seen cells (N, C) and what was observed in them.
+    margins : Margins
+        The model.
+    recession : Recession
+        Both proofs: the direction in which the likelihood grows without end, and the weights which show that it grows
+        in no other rows. Columns are those of ``columns``, for softmax each of them once per class.
+    columns : IntArray, (F,)
+        The values of the model that some seen cell has.
+    support : BoolArray, (N, K)
+        The face: which classes have a positive chance in the limit in each seen cell (two classes for logit); for
+        counts, K = 1, whether the mean is positive.
+    """
+
+    outcomes: Outcomes
+    margins: Margins
+    recession: Recession
+    columns: IntArray
+    support: BoolArray
+
+    def __repr__(self) -> str:
+        return f"Existence({self.outcomes.family}; {len(self.outcomes.cells)} seen cells; {self.separation})"
+
+    @property
+    def exists(self) -> bool:
+        """Whether the likelihood has a maximum."""
+        return not self.recession.strict.any()
+
+    @property
+    def separation(self) -> str:
+        """``overlap`` (the fit exists), ``quasi-complete``, or ``complete`` (everything seen is fitted perfectly)."""
+        if self.exists:
+            return "overlap"
+        left = self.support.sum(axis=1).max() > (0 if self.outcomes.family == "log" else 1)
+        return "quasi-complete" if left else "complete"
+
+    @cached_property
+    def linear(self) -> Identification:
+        """The linear identification of the same sums, with the margins as factors."""
+        coded = self.margins.coded(self.outcomes.cells)
+        return identify(coded, order=1, sizes=self.margins.block_sizes)
+
+    def rows(self, cells: IntArray) -> csr_array:
+        """Return the rows (N, F) of cells in the values that seen cells have."""
+        return keep_columns(self.margins.incidence(cells), self.columns)
+
+    @cached_property
+    def _constraint_rows(self) -> tuple[csr_array, csr_array]:
+        return constraints(self.outcomes, self.margins, self.columns)[:2]
+
+    @cached_property
+    def _null(self) -> Whole:
+        """Directions (W, n) that leave every value on the face as it is."""
+        loose, tied = self._constraint_rows
+        rows = itertools.chain(rows_of(tied), rows_of(csr_array(loose[np.flatnonzero(~self.recession.strict)])))
+        return Echelon(rows, loose.shape[1]).null_basis()
+
+    @cached_property
+    def _rising(self) -> Whole:
+        """What these directions do to the rows that go to infinity, (m, n), each direction once."""
+        strict = csr_array(self._constraint_rows[0][np.flatnonzero(self.recession.strict)])
+        return distinct_rays(exact_product(strict, self._null))[0]
+
+    def _sides(self, functionals: csr_array) -> LimitCodes:
+        """Return the limits of linear functions (T, W) of the effects."""
+        moved = exact_product(functionals, self._null)
+        codes = np.where((moved != 0).any(axis=1), Limit.OPEN, Limit.FINITE).astype(np.uint8)
+        side = signs(exact_product(functionals, self.recession.direction))
+        for sign, limit in ((1, Limit.INFINITE), (-1, Limit.MINUS_INFINITE)):
+            places = np.flatnonzero(side == sign)
+            rays, where = distinct_rays(sign * moved[places])
+            answer = {True: limit, False: Limit.OPEN, None: Limit.UNDECIDED}
+            found = np.array([answer[forced(self._rising, ray[None, :])] for ray in rays], dtype=np.uint8)
+            if len(places):
+                codes[places] = found[where]
+        return codes
+
+    def limits_of(self, cells: npt.ArrayLike) -> LimitCodes:
+        """Return where the chance or the mean of any cells is in the limit, as `Limit` codes.
+
+        (N, C) -> (N,) for logit (the chance of 1) and log (the mean), (N, K) for softmax (the chance of each class).
+        """
+        codes = as_cells(cells, factors=len(self.margins.sizes))
+        beyond = np.argwhere(codes >= np.array(self.margins.sizes))
+        if len(beyond):
+            row, factor = beyond[0]
+            raise InputError(
+                f"cells[{row}, {factor}] is level {codes[row, factor]} but factor {factor} has "
+                f"{self.margins.sizes[factor]} levels; pass larger sizes"
+            )
+        verdicts = self.linear.verdicts_of(self.margins.coded(codes))
+        shape = (len(codes), self.outcomes.classes) if self.outcomes.family == "softmax" else (len(codes),)
+        limits = np.full(shape, Limit.OPEN, dtype=np.uint8)
+        limits[verdicts == Verdict.UNDECIDED] = Limit.UNDECIDED
+        spanned = np.flatnonzero(verdicts <= Verdict.DETERMINED)
+        limits[spanned] = Limit.FINITE if self.exists else self._spanned_limits(codes[spanned])
+        return limits
+
+    def limits_on_grid(self) -> LimitCodes:
+        """Return `limits_of` the whole product, shape ``sizes`` (with the classes as last axis for softmax)."""
+        limits = self.limits_of(every_cell(self.margins.sizes))
+        return limits.reshape(*self.margins.sizes, *limits.shape[1:])
+
+    def _spanned_limits(self, cells: IntArray) -> LimitCodes:
+        """Limits of cells that are linearly determined by the seen ones, where the fit does not exist."""
+        rows = self.rows(cells)
+        if self.outcomes.family == "softmax":
+            return self._class_limits(rows)
+        low, high = _MEANING[self.outcomes.family]
+        codes = self._sides(rows)
+        named = codes.copy()
+        named[codes == Limit.MINUS_INFINITE], named[codes == Limit.INFINITE] = low, high
+        return named
+
+    def _class_limits(self, rows: csr_array) -> LimitCodes:
+        """Limits of each class's chance in cells (N, F): which are forced to zero, and whether the rest is settled."""
+        classes = self.outcomes.classes
+        ids = rows.indices.reshape(rows.shape[0], -1).astype(np.int64)
+        width = rows.shape[1] * classes
+        moved = [
+            exact_product(differences(ids, np.full(len(ids), one), np.zeros(len(ids), int), classes, width), self._null)
+            for one in range(classes)
+        ]
+        whole = np.stack(moved, axis=1)
+        known: dict[tuple[int, ...], LimitCodes] = {}
+        limits = np.empty((len(ids), classes), dtype=np.uint8)
+        for place, values in enumerate(whole):
+            key = tuple(values.reshape(-1).tolist())
+            if key not in known:
+                known[key] = self._classes_of(values)
+            limits[place] = known[key]
+        return limits
+
+    def _classes_of(self, values: Whole) -> LimitCodes:
+        """Limits of the classes of one cell from ``values`` (K, n): what null directions do to each class's sum."""
+        others = [np.delete(values, one, axis=0) - values[one] for one in range(len(values))]
+        zero = [forced(self._rising, other) for other in others]
+        if None in zero:
+            return np.full(len(values), Limit.UNDECIDED, dtype=np.uint8)
+        left = np.flatnonzero([not one for one in zero])
+        settled = not (values[left] - values[left[0]]).any()
+        rest = (Limit.ONE if len(left) == 1 else Limit.FINITE) if settled else Limit.OPEN
+        codes = np.full(len(values), Limit.ZERO, dtype=np.uint8)
+        codes[left] = rest
+        return codes
+
+    def effects(self, reference: Sequence[int] | None = None) -> list[Effect]:
+        """Return the limits of all effects against ``reference`` (C,) levels, by default the lowest seen ones.
+
+        The intercept comes first, then main effects, then interactions; for softmax, those of class 1 come first.
+        """
+        names, matrix, unseen = self.effect_rows(reference)
+        codes = self._sides(matrix)
+        codes[unseen] = Limit.OPEN
+        return [Effect(*name, Limit(int(code))) for name, code in zip(names, codes, strict=True)]
+
+    def effect_rows(
+        self, reference: Sequence[int] | None = None
+    ) -> tuple[list[tuple[Subset, Subset, int | None]], csr_array, BoolArray]:
+        """Return the effects as linear functions of the model's values: whose they are, (T, W), and a mark (T,).
+
+        Marked are those that need a combination of levels that no seen cell has.
+        """
+        seen = [np.unique(self.outcomes.cells[:, factor]) for factor in range(len(self.margins.sizes))]
+        base = np.array([levels[0] for levels in seen] if reference is None else reference, dtype=np.int64)
+        named = list(self._named(seen, base))
+        matrix = csr_array(np.vstack([self._alternating(base, factors, levels) for factors, levels in named]))
+        unknown = np.setdiff1d(np.arange(self.margins.columns), self.columns)
+        unseen = np.asarray(abs(matrix)[:, unknown].sum(axis=1) > 0).reshape(-1)
+        rows = keep_columns(matrix, self.columns)
+        if self.outcomes.family != "softmax":
+            return [(*name, None) for name in named], rows, unseen
+        others = range(1, self.outcomes.classes)
+        wide = csr_array(vstack([against_first(rows, outcome, self.outcomes.classes) for outcome in others]))
+        return [(*name, outcome) for outcome in others for name in named], wide, np.tile(unseen, len(others))
+
+    def _named(self, seen: list[IntArray], base: IntArray) -> Iterator[tuple[Subset, Subset]]:
+        yield (), ()
+        for term in self.margins.terms():
+            levels = [[int(level) for level in seen[factor] if level != base[factor]] for factor in term]
+            yield from ((term, chosen) for chosen in itertools.product(*levels))
+
+    def _alternating(self, base: IntArray, factors: Subset, levels: Subset) -> IntArray:
+        """Return the effect as a signed sum of cells' rows, (F,): the usual sum over corners."""
+        total = np.zeros(self.margins.columns, dtype=np.int64)
+        for corner in itertools.product((0, 1), repeat=len(factors)):
+            cell = base.copy()
+            cell[[factor for factor, up in zip(factors, corner, strict=True) if up]] = [
+                level for level, up in zip(levels, corner, strict=True) if up
+            ]
+            total[self.margins.ids(cell[None, :])[0]] += (-1) ** (len(factors) - sum(corner))
+        return total
+
+
+def existence(
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    family: Family = "logit",
+    *,
+    order: int = 1,
+    pairs: Sequence[Sequence[int]] | None = None,
+    sizes: Sequence[int] | None = None,
+    classes: int | None = None,
+    weights: npt.ArrayLike | None = None,
+    offsets: npt.ArrayLike | None = None,
+) -> Existence:
+    """Decide exactly whether the maximum-likelihood fit exists, and what is determined, at which limit.
+
+    Parameters
+    ----------
+    cells : array_like of int, (N, C)
+        One row per observation, or per group of them (``weights``); levels coded from 0.
+    y : array_like, (N,)
+        0 or 1 for logit, classes coded from 0 for softmax, counts (any numbers from 0 up) for log. In a table of counts
+        a cell with count 0 is seen; a structural zero is a cell that is left out.
+    family : {"logit", "softmax", "log"}
+    order : int
+        Largest number of factors that interact.
+    pairs : sequence of pairs of int, optional
+        Instead of ``order``: all main effects, and the interactions of these pairs of factors.
+    sizes : sequence of int, optional
+        Number of levels of each factor; by default what ``cells`` use.
+    classes : int, optional
+        Number of classes K for softmax; by default what ``y`` uses.
+    weights : array_like, (N,), optional
+        How many observations a row stands for; a row of weight 0 was not seen.
+    offsets : array_like, (N,), optional
+        Known parts of the sums; they change the fit, not whether it exists.
+
+    Returns
+    -------
+    Existence
+
+    Examples
+    --------
+    Level 1 of the second factor only ever succeeded:
+
+    >>> found = existence([[0, 0], [0, 0], [0, 1], [1, 0], [1, 0]], [0, 1, 1, 0, 1])
+    >>> found.exists, found.separation
+    (False, 'quasi-complete')
+    >>> [[Limit(code).word for code in row] for row in found.limits_on_grid()]
+    [['determined', 'determined at one'], ['determined', 'determined at one']]
+    >>> [(effect.factors, effect.limit.name) for effect in found.effects()]
+    [((), 'FINITE'), ((0,), 'FINITE'), ((1,), 'INFINITE')]
+    """
+    outcomes = gather_outcomes(cells, y, family, classes=classes, weights=weights, offsets=offsets)
+    used = tuple(int(size) for size in sizes) if sizes is not None else sizes_of(as_cells(cells))
+    if len(used) != outcomes.cells.shape[1] or (outcomes.cells >= np.array(used)).any():
+        raise InputError(f"sizes {list(used)} do not hold all cells; give one size per factor, above its largest level")
+    margins = Margins.of_order(used, order) if pairs is None else Margins.of_pairs(used, pairs)
+    columns = np.unique(margins.ids(outcomes.cells))
+    loose, tied, cell, ruled = constraints(outcomes, margins, columns)
+    found = recession(loose, tied)
+    support = np.ones(outcomes.totals.shape, dtype=bool)
+    support[cell[found.strict], ruled[found.strict]] = False
+    return Existence(outcomes, margins, found, columns, support)

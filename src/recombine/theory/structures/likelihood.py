@@ -1,0 +1,350 @@
+"""Maximum likelihood for 0/1 outcomes, classes and counts on cells; where no maximum exists, the fit on the face."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, cg
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
+from recombine.cells.brief import brief_repr
+from recombine.errors import SolverError
+from recombine.theory.structures.existence import Effect, Existence, Limit, existence
+from recombine.theory.structures.separation.outcomes import Family
+
+#: Values of the model up to which matrices are dense; beyond, Newton's equations are solved by conjugate gradients.
+DENSE_VALUES = 1500
+#: Newton's method ends when a step moves every effect by less than this share of its standard error (squared), or when
+#: steps below the second no longer shrink; after so many steps it gives up.
+DONE, FLAT, STEPS = 1e-20, 1e-9, 200
+#: Heights closer than this share of them are equal: the log-likelihood is a sum of rounded terms.
+ROUNDING = 1e-13
+#: Eigenvalues of an integer Gram matrix below this share of the largest are zero.
+RANK_SHARE = 1e-10
+#: Sums beyond this overflow as exponents.
+LARGEST_SUM = 700.0
+
+
+@dataclass(frozen=True)
+class FittedEffect:
+    """An effect with its estimate (infinite or NaN as its limit says) and standard error (NaN unless finite)."""
+
+    effect: Effect
+    estimate: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodFit:
+    """A fit; see `fit_likelihood`.
+
+    Attributes
+    ----------
+    existence : Existence
+        Whether the maximum exists, and which limits cells and effects have.
+    table : FloatArray, (F, K)
+        Finite part of the values, one column per class for softmax, else one. One of many equivalent choices: read
+        `predict` and `effects`.
+    fitted : FloatArray, (N, K)
+        Chance of each class in each seen cell, limits included; for log, one column of means.
+    log_likelihood : float
+        Its supremum, without terms that no fit changes.
+    """
+
+    existence: Existence
+    table: FloatArray
+    fitted: FloatArray
+    log_likelihood: float
+
+    __repr__ = brief_repr
+
+    def predict(self, cells: npt.ArrayLike, offsets: npt.ArrayLike | None = None) -> FloatArray:
+        """Return the chance of 1 (N,), of each class (N, K), or the mean count (N,) of any cells.
+
+        Limits are exact: 0, 1 or inf. What the data do not determine is NaN.
+        """
+        codes = as_cells(cells, factors=len(self.existence.margins.sizes))
+        limits = self.existence.limits_of(codes)
+        values = np.full(limits.shape, np.nan)
+        values[limits == Limit.ZERO], values[limits == Limit.ONE] = 0.0, 1.0
+        values[limits == Limit.INFINITE] = np.inf
+        whole = np.flatnonzero((limits == Limit.FINITE).reshape(len(codes), -1).any(axis=1))
+        sums = self.existence.rows(codes[whole]) @ self.table
+        shifts = np.zeros(len(codes)) if offsets is None else np.asarray(offsets, dtype=float)
+        if self._family == "softmax":
+            values[whole] = _chances(sums, limits[whole] == Limit.FINITE)
+        else:
+            values[whole] = _mean(sums[:, 0] + shifts[whole], self._family)
+        return values
+
+    @property
+    def _family(self) -> Family:
+        return self.existence.outcomes.family
+
+    @cached_property
+    def _problem(self) -> _Problem:
+        return _Problem(self.existence)
+
+    @cached_property
+    def _solve(self) -> Callable[[FloatArray], FloatArray]:
+        """Solve the information matrix at the fit for a vector (W,) on the face."""
+        return self._problem.solver(self.table.reshape(-1))
+
+    def standard_errors(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the standard errors of `predict` (delta method); NaN unless the limit is finite."""
+        codes = as_cells(cells, factors=len(self.existence.margins.sizes))
+        finite = self.existence.limits_of(codes) == Limit.FINITE
+        errors = np.full(finite.shape, np.nan)
+        values = self.predict(codes)
+        for place in np.flatnonzero(finite.reshape(len(codes), -1).any(axis=1)):
+            row = self.existence.rows(codes[place : place + 1]).toarray()[0].astype(float)
+            for slope, target in _slopes(values[place], finite[place], self._family):
+                function = np.outer(row, slope).reshape(-1)
+                error = np.sqrt(max(float(function @ self._solve(function)), 0.0))
+                errors[(place, target) if finite.ndim == 2 else place] = error
+        return errors
+
+    def effects(self, reference: Sequence[int] | None = None) -> list[FittedEffect]:
+        """Return estimates and standard errors of all effects against ``reference`` levels; see `Existence.effects`."""
+        _, matrix, _ = self.existence.effect_rows(reference)
+        flat = self.table.reshape(-1)
+        at = {Limit.INFINITE: np.inf, Limit.MINUS_INFINITE: -np.inf}
+        found = []
+        for place, effect in enumerate(self.existence.effects(reference)):
+            estimate, error = at.get(effect.limit, np.nan), np.nan
+            if effect.limit == Limit.FINITE:
+                function = matrix[[place]].toarray()[0].astype(float)
+                estimate = float(function @ flat)
+                error = float(np.sqrt(max(function @ self._solve(function), 0.0)))
+            found.append(FittedEffect(effect, estimate, error))
+        return found
+
+
+def _mean(sums: FloatArray, family: Family) -> FloatArray:
+    """Return chances or means of sums (n,)."""
+    if family == "log":
+        return np.asarray(np.exp(np.minimum(sums, LARGEST_SUM)))
+    from scipy.special import expit
+
+    return np.asarray(expit(sums))
+
+
+def _chances(sums: FloatArray, allowed: BoolArray) -> FloatArray:
+    """Return softmax of sums (n, K) over the allowed classes; a row with none is all zero."""
+    masked = np.where(allowed, sums, -np.inf)
+    top = masked.max(axis=1, keepdims=True, initial=-LARGEST_SUM)
+    parts = np.exp(masked - top)
+    return np.asarray(parts / np.maximum(parts.sum(axis=1, keepdims=True), 1e-300))
+
+
+def _slopes(values: FloatArray, finite: BoolArray, family: Family) -> list[tuple[FloatArray, int]]:
+    """Return how each finite value of a cell changes with its sums, one vector per value, and the value's place."""
+    if family == "log":
+        return [(np.array([float(values)]), 0)]
+    if family == "logit":
+        return [(np.array([float(values * (1 - values))]), 0)]
+    chances = np.where(finite, values, 0.0)
+    return [(chances[one] * ((np.arange(len(values)) == one) - chances), int(one)) for one in np.flatnonzero(finite)]
+
+
+class _Problem:
+    """The likelihood on the face as a function of the values (W,), W = F times the classes of softmax."""
+
+    def __init__(self, found: Existence) -> None:
+        outcomes = found.outcomes
+        self.family = outcomes.family
+        several = self.family in ("logit", "softmax")
+        kept = np.flatnonzero(found.support.sum(axis=1) > (1 if several else 0))
+        self.X: csr_array = found.rows(outcomes.cells[kept]).astype(float)
+        self.totals, self.exposure = outcomes.totals[kept], outcomes.exposure[kept]
+        self.offsets, self.support = outcomes.offsets[kept], found.support[kept]
+        self.classes = outcomes.classes if self.family == "softmax" else 1
+        self.width = self.X.shape[1] * self.classes
+
+    def _sums(self, values: FloatArray) -> FloatArray:
+        return np.asarray(self.X @ values.reshape(-1, self.classes)) + self.offsets[:, None]
+
+    def means(self, values: FloatArray) -> FloatArray:
+        """Return what is expected of each class, (n, classes); for logit of class 1, for log of the count."""
+        sums = self._sums(values)
+        if self.family == "softmax":
+            return self.exposure[:, None] * _chances(sums, self.support)
+        return self.exposure[:, None] * _mean(sums, self.family)
+
+    def value(self, values: FloatArray) -> float:
+        """Return the log-likelihood."""
+        sums = self._sums(values)
+        if self.family == "log":
+            return float((self.totals[:, 0] * sums[:, 0]).sum() - self.means(values).sum())
+        if self.family == "logit":
+            return float((self.totals[:, 1] * sums[:, 0] - self.exposure * np.logaddexp(0, sums[:, 0])).sum())
+        masked = np.where(self.support, sums, -np.inf)
+        top = np.logaddexp.reduce(masked, axis=1) if len(masked) else np.zeros(0)
+        return float((self.totals * np.where(self.support, sums, 0.0)).sum() - (self.exposure * top).sum())
+
+    def gradient(self, values: FloatArray) -> FloatArray:
+        observed = self.totals[:, 1:] if self.family == "logit" else self.totals
+        return np.asarray(self.X.T @ (observed - self.means(values))).reshape(-1)
+
+    def _spread(self, means: FloatArray, moved: FloatArray) -> FloatArray:
+        """Multiply changes of the sums (n, classes) by the variances and covariances of the outcomes."""
+        if self.family == "log":
+            return means * moved
+        chances = means / self.exposure[:, None]
+        if self.family == "logit":
+            return np.asarray(means * (1 - chances) * moved)
+        return np.asarray(means * (moved - (chances * moved).sum(axis=1, keepdims=True)))
+
+    def information(self, means: FloatArray, vector: FloatArray) -> FloatArray:
+        """Return the information matrix at these means times a vector (W,)."""
+        moved = np.asarray(self.X @ vector.reshape(-1, self.classes))
+        return np.asarray(self.X.T @ self._spread(means, moved)).reshape(-1)
+
+    @cached_property
+    def basis(self) -> FloatArray:
+        """Orthonormal basis (W, r) of what the face determines."""
+        gram = np.zeros((self.width, self.width))
+        if self.family != "softmax":
+            gram = (self.X.T @ self.X).toarray()
+        else:
+            number = self.support.sum(axis=1)
+            for one in range(self.classes):
+                for other in range(self.classes):
+                    both = (self.support[:, one] & self.support[:, other]).astype(float)
+                    entry = both * ((one == other) - 1 / number)
+                    block = (self.X.T @ self.X.multiply(entry[:, None]).tocsr()).toarray()
+                    gram[one :: self.classes, other :: self.classes] = block
+        sizes, vectors = eigh(gram)
+        return np.asarray(vectors[:, sizes > RANK_SHARE * max(sizes.max(initial=0.0), 1.0)])
+
+    def solver(self, values: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Return a function that solves the information matrix at ``values`` (W,) for a vector on the face."""
+        means = self.means(values)
+        if self.width > DENSE_VALUES:
+            return lambda right: self._by_gradients(means, right)
+        factor = cho_factor(self._dense_information(means))
+        return lambda right: np.asarray(self.basis @ cho_solve(factor, self.basis.T @ right))
+
+    def _dense_information(self, means: FloatArray) -> FloatArray:
+        total = np.zeros((self.width, self.width))
+        for one in range(self.classes):
+            for other in range(self.classes):
+                spread = means[:, one] * float(one == other)
+                if self.family != "log":
+                    spread = spread - means[:, one] * means[:, other] / self.exposure
+                block = (self.X.T @ self.X.multiply(spread[:, None]).tocsr()).toarray()
+                total[one :: self.classes, other :: self.classes] = block
+        return np.asarray(self.basis.T @ total @ self.basis)
+
+    def _by_gradients(self, means: FloatArray, right: FloatArray) -> FloatArray:
+        squares = np.asarray(self.X.multiply(self.X).T @ self._diagonal(means)).reshape(-1)
+        scale = 1 / np.maximum(squares, 1e-12 * squares.max(initial=1e-300))
+        shape = (self.width, self.width)
+        operator = LinearOperator(shape, matvec=lambda vector: self.information(means, vector), dtype=float)
+        jacobi = LinearOperator(shape, matvec=lambda vector: scale * vector, dtype=float)
+        return np.asarray(cg(operator, right, rtol=1e-10, maxiter=10 * self.width, M=jacobi)[0])
+
+    def _diagonal(self, means: FloatArray) -> FloatArray:
+        return means if self.family == "log" else np.asarray(means * (1 - means / self.exposure[:, None]))
+
+    def start(self) -> FloatArray:
+        """Return values near the maximum: least squares on the log scale for counts, zero otherwise."""
+        if self.family != "log" or not len(self.X.data):
+            return np.zeros(self.width)
+        from scipy.sparse.linalg import lsmr
+
+        weights = np.sqrt(self.totals[:, 0] + 0.5)
+        target = np.log((self.totals[:, 0] + 0.5) / self.exposure)
+        return np.asarray(lsmr(self.X.multiply(weights[:, None]).tocsr(), weights * target, atol=1e-8, btol=1e-8)[0])
+
+
+def _newton(problem: _Problem) -> FloatArray:
+    """Climb to the maximum on the face, halving steps that do not climb."""
+    values = problem.start()
+    if not problem.X.shape[0]:
+        return values
+    height, last = problem.value(values), np.inf
+    for _ in range(STEPS):
+        slope = problem.gradient(values)
+        step = problem.solver(values)(slope)
+        gain = float(slope @ step)
+        if gain <= DONE or (gain <= FLAT and gain > last / 4):
+            return values + step
+        size, slack = 1.0, ROUNDING * (1 + abs(height))
+        while problem.value(values + size * step) < height + 1e-4 * size * gain - slack and size > 1e-12:
+            size /= 2
+        values, last = values + size * step, gain
+        height = problem.value(values)
+    raise SolverError(
+        f"maximum likelihood did not settle in {STEPS} Newton steps; merge rare levels or leave out pairs of factors"
+    )
+
+
+def fit_likelihood(
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    family: Family = "logit",
+    *,
+    order: int = 1,
+    pairs: Sequence[Sequence[int]] | None = None,
+    sizes: Sequence[int] | None = None,
+    classes: int | None = None,
+    weights: npt.ArrayLike | None = None,
+    offsets: npt.ArrayLike | None = None,
+) -> LikelihoodFit:
+    """Fit chances of 0/1 outcomes (logit), of classes (softmax) or means of counts (log) by maximum likelihood.
+
+    Whether the maximum exists is decided first and exactly. Where it does not, the fit is the limit: exact zeros and
+    ones (or counts of zero) on separated cells, and a finite fit to the rest.
+
+    Parameters
+    ----------
+    cells, y, family, order, pairs, sizes, classes, weights
+        As in `existence`.
+    offsets : array_like, (N,), optional
+        Known parts of the sums, such as log exposures (logit and log).
+
+    Returns
+    -------
+    LikelihoodFit
+
+    Examples
+    --------
+    A table of counts in which rows and columns are independent, with one cell that was never looked at:
+
+    >>> fit = fit_likelihood([[0, 0], [0, 1], [1, 0]], [10, 20, 30], "log")
+    >>> fit.predict([[1, 1]]).round(6)
+    array([60.])
+
+    A level that only ever succeeded has a chance of one, and its effect no standard error:
+
+    >>> fit = fit_likelihood([[0], [0], [1]], [0, 1, 1], "logit")
+    >>> fit.predict([[0], [1]]).round(6).tolist()
+    [0.5, 1.0]
+    >>> [(one.estimate, one.error) for one in fit.effects()][1]
+    (inf, nan)
+    """
+    found = existence(
+        cells, y, family, order=order, pairs=pairs, sizes=sizes, classes=classes, weights=weights, offsets=offsets
+    )
+    problem = _Problem(found)
+    values = _newton(problem)
+    table = values.reshape(-1, problem.classes)
+    return LikelihoodFit(found, table, _fitted(found, table), problem.value(values))
+
+
+def _fitted(found: Existence, table: FloatArray) -> FloatArray:
+    """Return chances (N, K) or means (N, 1) in the seen cells, limits included."""
+    outcomes: IntArray = found.outcomes.cells
+    sums = np.asarray(found.rows(outcomes) @ table) + found.outcomes.offsets[:, None]
+    if found.outcomes.family == "log":
+        return np.where(found.support, _mean(sums, "log"), 0.0)
+    if found.outcomes.family == "logit":
+        sums = np.hstack([np.zeros_like(sums), sums])
+    return _chances(sums, found.support)

@@ -1,0 +1,18 @@
+"""Separation: directions in which a likelihood never falls, by linear programming and proven in whole numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.theory.structures.separation.constraints import constraints as constraints
+    from recombine.theory.structures.separation.margins import Margins as Margins
+    from recombine.theory.structures.separation.outcomes import Outcomes as Outcomes
+    from recombine.theory.structures.separation.outcomes import gather_outcomes as gather_outcomes
+    from recombine.theory.structures.separation.recession import Recession as Recession
+    from recombine.theory.structures.separation.recession import forced as forced
+    from recombine.theory.structures.separation.recession import recession as recession
+
+open_room(__name__)

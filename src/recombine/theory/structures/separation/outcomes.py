@@ -1,0 +1,118 @@
+"""0/1 outcomes, classes and counts on cells, checked and gathered: one row per cell that was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray, as_cells
+from recombine.cells.brief import brief_repr
+from recombine.cells.conjunctions import distinct
+from recombine.checks import check_bounds, known_or_refuse, reals, whole
+from recombine.errors import InputError
+
+#: logit: chances of 0/1 outcomes; softmax: of classes; log: means of counts.
+Family = Literal["logit", "softmax", "log"]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What was observed in each seen cell.
+
+    Attributes
+    ----------
+    family : {"logit", "softmax", "log"}
+    cells : IntArray, (N, C)
+        The seen cells. With offsets a cell has one row per distinct offset.
+    totals : FloatArray, (N, K)
+        Observations of each class (two for logit: 0 and 1); for log one column, the sum of the counts.
+    exposure : FloatArray, (N,)
+        How many observations were made; for log, the sum of their exposures, exp(offset).
+    offsets : FloatArray, (N,)
+        For logit what is added to the sum of effects; zero otherwise.
+    """
+
+    family: Family
+    cells: IntArray
+    totals: FloatArray
+    exposure: FloatArray
+    offsets: FloatArray
+
+    __repr__ = brief_repr
+
+    @property
+    def classes(self) -> int:
+        """Number of classes K; 1 for counts."""
+        return int(self.totals.shape[1])
+
+
+def gather_outcomes(
+    cells: npt.ArrayLike,
+    y: npt.ArrayLike,
+    family: Family = "logit",
+    *,
+    classes: int | None = None,
+    weights: npt.ArrayLike | None = None,
+    offsets: npt.ArrayLike | None = None,
+) -> Outcomes:
+    """Check rows of cells (N, C) with outcomes (N,) and add up those of one cell; see `existence` for the arguments.
+
+    Examples
+    --------
+    >>> found = gather_outcomes([[0, 0], [0, 0], [1, 0]], [1, 0, 1], weights=[3, 1, 2])
+    >>> found.cells.tolist(), found.totals.tolist()
+    ([[0, 0], [1, 0]], [[1.0, 3.0], [0.0, 2.0]])
+    """
+    known_or_refuse(family, "family", get_args(Family))
+    codes = as_cells(cells)
+    values, counted, shifts = _numbers(codes, y, weights, offsets)
+    width = _width(values, family, classes)
+    if family == "softmax" and shifts.any():
+        raise InputError("offsets are for the families logit and log; leave them out with softmax")
+    used = counted > 0
+    codes, values, counted, shifts = codes[used], values[used], counted[used], shifts[used]
+    if not len(codes):
+        raise InputError("no row has a positive weight; give at least one observation")
+    rows, where = distinct(_apart(codes, shifts) if family == "logit" else codes)
+    first = np.zeros(len(rows), dtype=np.int64)
+    first[where[::-1]] = np.arange(len(where))[::-1]
+    if family == "log":
+        totals: FloatArray = np.bincount(where, counted * values, len(rows)).astype(float)[:, None]
+        exposure: FloatArray = np.bincount(where, counted * np.exp(shifts), len(rows)).astype(float)
+        return Outcomes(family, codes[first], totals, exposure, np.zeros(len(rows)))
+    place = where * width + values.astype(np.int64)
+    totals = np.bincount(place, counted, len(rows) * width).astype(float).reshape(len(rows), width)
+    return Outcomes(family, codes[first], totals, totals.sum(axis=1), shifts[first])
+
+
+def _apart(codes: IntArray, shifts: FloatArray) -> IntArray:
+    """Return the cells with a column that numbers their offsets."""
+    return np.column_stack([codes, np.unique(shifts, return_inverse=True)[1].reshape(-1)])
+
+
+def _numbers(
+    codes: IntArray, y: npt.ArrayLike, weights: npt.ArrayLike | None, offsets: npt.ArrayLike | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    values = reals(y, "y")
+    counted = np.ones(len(codes)) if weights is None else check_bounds(reals(weights, "weights"), "weights", least=0)
+    shifts = np.zeros(len(codes)) if offsets is None else reals(offsets, "offsets")
+    for name, array in (("y", values), ("weights", counted), ("offsets", shifts)):
+        if array.shape != (len(codes),):
+            raise InputError(f"{name} has shape {array.shape} but there are {len(codes)} cells; give one per row")
+    return values, counted, shifts
+
+
+def _width(values: FloatArray, family: Family, classes: int | None) -> int:
+    """Return the number of classes that outcomes have, or say which outcome does not fit."""
+    if family == "log":
+        check_bounds(values, "y", least=0)
+        return 1
+    number = 2 if family == "logit" else whole(classes or max(int(values.max(initial=0)) + 1, 2), "classes", least=2)
+    wrong = np.flatnonzero((values != np.rint(values)) | (values < 0) | (values >= number))
+    if len(wrong):
+        meant = "0 or 1" if family == "logit" else f"classes coded from 0 to {number - 1}"
+        raise InputError(f"y[{wrong[0]}] is {values[wrong[0]]:g}; for {family} give {meant}")
+    return number

@@ -1,0 +1,168 @@
+"""Homogeneous linear equations with whole coefficients, solved in whole numbers of any size: nothing is rounded."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from recombine.cells.arrays import FloatArray, IntArray
+
+Row = dict[int, int]
+
+#: Products below this fit int64 with room for sums.
+SAFE = 2**62
+#: Numbers this close to fractions with one of these denominators are taken for them, others for multiples of 1 / FINE;
+#: exact checks follow.
+CLOSE = 1e-6
+DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
+FINE = 2**30
+
+
+class Echelon:
+    """Rows of whole numbers in echelon form: their rank, the vectors orthogonal to all, and such a vector near a guess.
+
+    Parameters
+    ----------
+    rows : iterable of dict of int to int
+        Column number -> entry.
+    columns : int
+        Number of columns W.
+
+    Examples
+    --------
+    >>> form = Echelon([{0: 1, 1: 1}, {0: 1, 2: 2}], 3)
+    >>> form.rank, form.null_basis().tolist()
+    (2, [[-2], [2], [1]])
+    """
+
+    def __init__(self, rows: Iterable[Row], columns: int, enough: int | None = None) -> None:
+        self.columns = columns
+        self._rows: dict[int, Row] = {}
+        self._order: dict[int, int] = {}
+        for row in rows:
+            if enough is not None and len(self._rows) >= enough:
+                break
+            self._add(dict(row))
+
+    @property
+    def rank(self) -> int:
+        """Number of independent rows."""
+        return len(self._rows)
+
+    def _add(self, row: Row) -> None:
+        # A kept row holds no pivot of an earlier one, so eliminating in order of age brings in younger pivots only.
+        while held := [column for column in row if column in self._rows]:
+            column = min(held, key=self._order.__getitem__)
+            row = _without(row, self._rows[column], column)
+        if row:
+            pivot = min(row, key=lambda column: (abs(row[column]), column))
+            self._order[pivot] = len(self._rows)
+            self._rows[pivot] = row
+
+    def free(self) -> list[int]:
+        """Return the columns whose values can be chosen."""
+        return [column for column in range(self.columns) if column not in self._rows]
+
+    def complete(self, values: dict[int, int]) -> list[int]:
+        """Return a whole vector (W,) orthogonal to all rows: a multiple of the one with given values on free columns.
+
+        Free columns that are not given are zero.
+        """
+        found: dict[int, int | Fraction] = dict(values)
+        for pivot in reversed(self._rows):
+            row = self._rows[pivot]
+            total = sum(entry * found[column] for column, entry in row.items() if found.get(column))
+            value = -Fraction(total) / row[pivot]
+            found[pivot] = value.numerator if value.denominator == 1 else value
+        return whole_multiple([Fraction(found.get(column, 0)) for column in range(self.columns)])
+
+    def near(self, guess: FloatArray) -> list[int]:
+        """Return a whole vector orthogonal to all rows: near a multiple of ``guess`` (W,), if that nearly is one."""
+        free = self.free()
+        chosen = rounded(guess[free]) or [round(float(number) * FINE) for number in guess[free]]
+        return self.complete(dict(zip(free, chosen, strict=True)))
+
+    def null_basis(self) -> npt.NDArray[np.object_]:
+        """Return a basis of the vectors orthogonal to all rows, in whole numbers, shape (W, W - rank)."""
+        vectors = [self.complete({column: 1}) for column in self.free()]
+        basis = np.zeros((self.columns, len(vectors)), dtype=object)
+        for place, vector in enumerate(vectors):
+            basis[:, place] = vector
+        return basis
+
+
+def _without(row: Row, other: Row, column: int) -> Row:
+    """Take a multiple of ``other`` off ``row`` such that ``column`` vanishes, in lowest terms."""
+    common = math.gcd(row[column], other[column])
+    mine, theirs = other[column] // common, row[column] // common
+    result = {key: mine * entry for key, entry in row.items()}
+    for key, entry in other.items():
+        result[key] = result.get(key, 0) - theirs * entry
+    result = {key: entry for key, entry in result.items() if entry}
+    divisor = math.gcd(*result.values())
+    return {key: entry // divisor for key, entry in result.items()} if divisor > 1 else result
+
+
+def whole_multiple(fractions: Sequence[Fraction]) -> list[int]:
+    """Return the smallest positive multiple of a vector of fractions that is whole.
+
+    Examples
+    --------
+    >>> whole_multiple([Fraction(1, 2), Fraction(-1, 3)])
+    [3, -2]
+    """
+    shared = math.lcm(*(number.denominator for number in fractions)) if fractions else 1
+    whole = [int(number * shared) for number in fractions]
+    common = math.gcd(*whole) if whole else 0
+    return [number // common for number in whole] if common > 1 else whole
+
+
+def rounded(guess: FloatArray) -> list[int] | None:
+    """Return a whole multiple of ``guess`` if a small multiplier makes all of it nearly whole, else None.
+
+    Examples
+    --------
+    >>> rounded(np.array([0.5, -1.0])), rounded(np.array([0.123456789]))
+    ([1, -2], None)
+    """
+    for multiplier in DENOMINATORS:
+        whole = np.rint(guess * multiplier)
+        if np.abs(whole - guess * multiplier).max(initial=0.0) < CLOSE and np.abs(whole).max(initial=0.0) < 2**40:
+            return [int(number) for number in whole]
+    return None
+
+
+def rows_of(matrix: csr_array) -> list[Row]:
+    """Return the distinct rows of a sparse whole matrix as dicts, in the order of their first occurrence."""
+    found: dict[tuple[tuple[int, int], ...], None] = {}
+    pointers, columns, data = matrix.indptr, matrix.indices, matrix.data
+    for start, stop in itertools.pairwise(pointers.tolist()):
+        found[tuple(sorted(zip(columns[start:stop].tolist(), data[start:stop].tolist(), strict=True)))] = None
+    return [{column: entry for column, entry in row if entry} for row in found]
+
+
+def exact_product(matrix: csr_array, vector: Sequence[int] | npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
+    """Return a sparse whole matrix (N, W) times whole numbers (W,) or (W, n), exactly.
+
+    Examples
+    --------
+    >>> exact_product(csr_array(np.array([[1, -1]])), [2**70, 1]).tolist() == [2**70 - 1]
+    True
+    """
+    array = np.array(vector, dtype=object)
+    largest = max((abs(number) for number in array.reshape(-1)), default=0)
+    width = int(abs(matrix).sum(axis=1).max()) if matrix.shape[0] else 0
+    if largest * width < SAFE:
+        return np.asarray(matrix @ array.astype(np.int64)).astype(object)
+    return np.asarray(matrix.toarray().astype(object) @ array)
+
+
+def signs(numbers: npt.NDArray[np.object_]) -> IntArray:
+    """Return -1, 0 or 1 for each of an array of whole numbers of any size."""
+    return np.asarray((numbers > 0).astype(np.int64) - (numbers < 0).astype(np.int64))
