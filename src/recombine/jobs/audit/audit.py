@@ -345,7 +345,7 @@ class Audit:
 
     def __repr__(self) -> str:
         seen = f"{len(self.design.seen):,} of {self.design.product:,} cells seen"
-        return f"Audit({' × '.join(self.design.names)}, order {self.order}; {seen})"
+        return f"Audit({' × '.join(self.design.columns)}, order {self.order}; {seen})"
 
 
 def _made(checks: Mapping[str, Callable[[], Finding | None]]) -> Iterator[Finding | None]:
