@@ -237,7 +237,7 @@ def _connect(
     ranked, rank = _ranking(design, pool, opened)
     groups = Directions(
         known.features,
-        known.seen.cells,
+        known.seen.cells if known.null.spanning is None else known.seen.cells[known.null.spanning],
         pool.cells[opened],
         pool.counted[opened].astype(np.int64),
         rank,

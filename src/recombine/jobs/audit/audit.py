@@ -185,7 +185,7 @@ class Audit:
     @cached_property
     def left_out(self) -> tuple[str, ...]:
         """What was left out because it would have taken too long, one sentence each; the forecast says its own."""
-        found = [] if self.additivity is None else [self.additivity.left_out]
+        found = [self.coverage.left_out, "" if self.additivity is None else self.additivity.left_out]
         known = self.codes <= Verdict.DETERMINED
         if self._leverage.solved_singly and known.any():
             looked_at = int(np.isfinite(self.leverage[known]).sum())
