@@ -79,3 +79,11 @@ def test_spanning_cells_say_as_much_as_all(seed: int) -> None:
     part = null_vectors(features, cells[whole.spanning])
     assert part.rank == whole.rank
     assert not part.values(cells).any()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_distinct_rows_in_order_come_back_as_they_are(seed: int) -> None:
+    rows = distinct(sparse_cells(seed, 70, 40, 0.05)[1])[0]
+    again, where = distinct(rows)
+    np.testing.assert_array_equal(again, rows)
+    assert where.tolist() == list(range(len(rows)))

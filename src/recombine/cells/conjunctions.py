@@ -86,10 +86,18 @@ def distinct(cells: IntArray) -> tuple[IntArray, IntArray]:
     if product_size(sizes) <= LARGEST_ID:
         _, first, where = np.unique(mixed_radix(cells, sizes), return_index=True, return_inverse=True)
         return cells[first], where.reshape(-1)
-    order, number = _ranked(_words(cells, sizes))
+    words = _words(cells, sizes)
+    if _ascending(words):
+        return cells, np.arange(len(cells))
+    order, number = _ranked(words)
     where = np.empty(len(cells), dtype=np.int64)
     where[order] = number
-    return cells[order[np.flatnonzero(np.diff(number, prepend=-1))]], where
+    first = order[np.flatnonzero(np.diff(number, prepend=-1))]
+    # Wide cells are gone through factor by factor, which is several times faster if those lie together.
+    rows = np.empty((len(first), cells.shape[1]), dtype=cells.dtype, order="F")
+    for place in range(cells.shape[1]):
+        rows[:, place] = cells[first, place]
+    return rows, where
 
 
 def _words(cells: IntArray, sizes: Sequence[int]) -> list[IntArray]:
@@ -102,6 +110,15 @@ def _words(cells: IntArray, sizes: Sequence[int]) -> list[IntArray]:
         words.append(mixed_radix(cells[:, start:stop], sizes[start:stop]))
         start = stop
     return words
+
+
+def _ascending(words: Sequence[IntArray]) -> bool:
+    """Say whether rows are distinct and in order already, by their ``words`` (N,) each."""
+    rises = np.zeros(len(words[0]) - 1, dtype=bool)
+    for word in reversed(words):
+        step = np.diff(word)
+        rises = (step > 0) | ((step == 0) & rises)
+    return bool(rises.all())
 
 
 def _ranked(words: Sequence[IntArray]) -> tuple[IntArray, IntArray]:

@@ -94,13 +94,10 @@ class Departures:
         both = csr_array(found.T @ csr_array(diags_array(amounts) @ found)).toarray()
         single = self.gathered(amounts)
         inside = self._blocks  # (K, S)
-        for block, place in enumerate(self.home.tolist()):
-            both[:, place] = single - both @ inside[:, block]
+        both[:, self.home] = single[:, None] - both @ inside
         both[self.home] = 0.0
-        for block, place in enumerate(self.home.tolist()):
-            both[place] = single - inside[:, block] @ both
-        same = inside @ inside.T > 0
-        both[same] = 0.0
+        both[self.home] = single - inside.T @ both
+        both[self.home_of[:, None] == self.home_of] = 0.0  # no row holds two columns of a block
         np.fill_diagonal(both, single)
         return np.asarray(both)
 

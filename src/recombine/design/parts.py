@@ -186,15 +186,17 @@ def read_sequence(column: TextColumn, first: int) -> TakenApart:
             f"sequences have {usual:,}; align the sequences, or leave the others out"
         )
     affordable(f"the levels of {column.where}", len(texts), usual)
-    points = np.array(texts, dtype=f"U{usual}").view(np.uint32).reshape(len(texts), usual)
-    factors, codes, positions = [], [], []
+    points = np.asfortranarray(np.array(texts, dtype=f"U{usual}").view(np.uint32).reshape(len(texts), usual))
+    factors: list[Factor] = []
+    positions: list[int] = []
+    codes = np.empty((len(texts), usual), dtype=np.int64, order="F")
     for position in range(usual):
         present = np.bincount(points[:, position]) > 0
         if present.sum() == 1:
             continue
         levels = tuple(chr(point) for point in np.flatnonzero(present))
         factors.append(Factor(f"{column.column}{position + 1}", levels))
-        codes.append((np.cumsum(present) - 1)[points[:, position]])
+        codes[:, len(positions)] = (np.cumsum(present) - 1)[points[:, position]]
         positions.append(position)
     if not factors:
         raise InputError(f"{column.where} holds the same sequence in every row; nothing can be recombined along it")
@@ -213,7 +215,7 @@ def read_sequence(column: TextColumn, first: int) -> TakenApart:
         tuple(positions),
         remarks=tuple(remarks),
     )
-    return TakenApart(parts, tuple(factors), np.stack(codes, axis=1).astype(np.int64))
+    return TakenApart(parts, tuple(factors), codes[:, : len(positions)])
 
 
 def read_set(column: TextColumn, first: int, separator: str | None, control: Sequence[str] | None) -> TakenApart:

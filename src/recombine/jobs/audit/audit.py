@@ -28,6 +28,7 @@ from recombine.jobs.audit.ranges import CellRanges, Ranges, measure_ranges
 from recombine.jobs.audit.rivals import compare_models
 from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
+from recombine.jobs.near import departures_statement
 from recombine.jobs.output_files import check_file
 from recombine.progress import tell
 from recombine.tables.table import Table
@@ -176,11 +177,10 @@ class Audit:
     @property
     def ranges_statement(self) -> str:
         """One sentence on the ranges, or on why there are none; empty without an outcome."""
-        if self.ranges is not None:
-            return self.ranges.statement
-        return (
+        none = (
             "" if self.fit is None else "No standard error or range: there are too many levels to work out leverages."
         )
+        return none if self.ranges is None else self.ranges.statement
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
@@ -194,6 +194,11 @@ class Audit:
                 f"with {len(self._leverage.columns):,} conjunctions each cell takes a solve of its own."
             )
         return tuple(sentence for sentence in found if sentence)
+
+    @cached_property
+    def departures_statement(self) -> str:
+        """What follows by number of departures from the commonest cell, where seen cells are near it; else empty."""
+        return departures_statement(self.design, self.identification)
 
     @cached_property
     def verdicts(self) -> Table:
@@ -259,7 +264,7 @@ class Audit:
         listed, codes, counts, order = self.listing, self.codes, self.counts, self.order
         checks: dict[str, Callable[[], Finding | None]] = {
             "verdicts": lambda: findings.cells_not_determined(
-                listed, codes, counts, order, self.identification.deficit
+                listed, codes, counts, order, self.identification.deficit, self.departures_statement
             ),
             "levels": lambda: findings.level_never_seen(self.design),
             "nesting": lambda: findings.factor_inside(self.design),

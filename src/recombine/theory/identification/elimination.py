@@ -95,7 +95,7 @@ def strip_singletons(ids: IntArray, columns: int) -> Singletons:
     >>> left.rank, int(left.rows.sum())
     (3, 0)
     """
-    degree = np.bincount(ids.reshape(-1), minlength=columns)
+    degree = np.bincount(ids.ravel(order="K"), minlength=columns)
     alive = np.ones(len(ids), dtype=bool)
     rounds: list[tuple[IntArray, IntArray]] = []
     frontier = np.flatnonzero(degree == 1)

@@ -282,7 +282,8 @@ def _rows(features: Conjunctions, seen: IntArray) -> tuple[IntArray, IntArray]:
     columns = features.occurring(seen)
     place = np.zeros(features.columns, dtype=np.int64)
     place[columns] = np.arange(len(columns))
-    return columns, np.stack([place[block] for block in features.ids_by_block(seen)], axis=1)
+    # Rows are summed block by block, so that blocks lie together.
+    return columns, np.stack([place[block] for block in features.ids_by_block(seen)]).T
 
 
 def null_vectors(
