@@ -177,9 +177,7 @@ class Audit:
     @property
     def ranges_statement(self) -> str:
         """One sentence on the ranges, or on why there are none; empty without an outcome."""
-        none = (
-            "" if self.fit is None else "No standard error or range: there are too many levels to work out leverages."
-        )
+        none = "No standard error or range: there are too many levels to work out leverages." if self.fit else ""
         return none if self.ranges is None else self.ranges.statement
 
     @cached_property

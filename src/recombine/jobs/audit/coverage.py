@@ -162,6 +162,8 @@ def _levels(design: Design) -> Table:
 
 def _per_level(design: Design, group: Subset, amounts: npt.NDArray[Any]) -> IntArray:
     """Sum ``amounts`` (N,) over the seen cells that hold each level, a cell once even if it holds the level twice."""
+    if len(group) == 1:
+        return np.bincount(design.seen[:, group[0]], amounts, design.sizes[group[0]]).astype(np.int64)
     total = np.zeros(design.sizes[group[0]])
     for place in group:
         first = holds_first(design.seen, group, place)
