@@ -202,6 +202,13 @@ _KINDS = [
         "is not what was meant. In 23 of 24 columns of real tables where levels looked alike, they were one.",
     ),
     FindingKind(
+        "RC109",
+        "a column taken apart",
+        Severity.NOTE,
+        "A sequence stands for one factor per position, a set for one factor per member. Positions and members that "
+        "are the same in every row are left out, for nothing can be said about changing them.",
+    ),
+    FindingKind(
         "RC201",
         "memorization-leak risk",
         Severity.WARNING,

@@ -403,3 +403,18 @@ def test_the_readme_shows_what_the_demo_prints(run, tmp_path):
     told = " ".join(run("demo", "--html", tmp_path / "demo.html")[1].split())
     for piece in re.split(r"\n\s*(?:\.\.\.)?\n", shown):
         assert " ".join(piece.split()) in told
+
+
+def test_sequences_and_sets_are_read_as_in_python(run, tmp_path):
+    path = tmp_path / "variants.csv"
+    path.write_text("x,genes,y\nACA,A|B,1\nACT,B|nt,2\nGCA,A|nt,3\nGCT,nt|nt,4\nTCA,A|C,5\n", encoding="utf-8")
+    code, out, _ = run("audit", path, "--sequence", "x", "--outcome", "y", "--json")
+    design = rc.Design.from_frame(path, outcome="y", sequence="x")
+    assert code == 0
+    assert [row["x"] for row in json.loads(out)["verdicts"]] == rc.audit(design).verdicts["x"].tolist() == ["TCT"]
+    explained = run("audit", path, "--set", "genes", "--separator", "|", "--control", "nt", "--explain", "B|C")[1]
+    sets = rc.Design.from_frame(path, sets="genes", separator="|", control=["nt"])
+    assert explained == rc.audit(sets).explain("B|C") + "\n"
+    refused(run("audit", path, "--sequence", "z"), "sequence 'z' is not a column of variants.csv")
+    path.write_text("x,y\nACA,1\nACTA,2\n", encoding="utf-8")
+    refused(run("audit", path, "--sequence", "x"), "has length", "row")

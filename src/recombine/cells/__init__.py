@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from recombine.cells.conjunctions import every_cell as every_cell
     from recombine.cells.conjunctions import subsets as subsets
     from recombine.cells.contributions import Contributions as Contributions
+    from recombine.cells.departures import Departures as Departures
+    from recombine.cells.departures import departures as departures
     from recombine.cells.possible import Combinations as Combinations
     from recombine.cells.possible import Possible as Possible
     from recombine.cells.seen import SeenCells as SeenCells

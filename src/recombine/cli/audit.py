@@ -42,6 +42,16 @@ def audit_command(
     as_levels: Annotated[
         str | None, typer.Option(help="Numeric columns with very many values that are labels.")
     ] = None,
+    sequence: Annotated[
+        str | None, typer.Option(help="Column of texts of one length: each position is a factor.")
+    ] = None,
+    sets: Annotated[
+        str | None, typer.Option("--set", help="Column of sets such as A+B+ctrl: each member is a factor.")
+    ] = None,
+    separator: Annotated[str | None, typer.Option(help="What separates members; + ; , | are recognised.")] = None,
+    control: Annotated[
+        str | None, typer.Option(help="Words for no member of a set, by commas: ctrl,control by default.")
+    ] = None,
     nested: Annotated[
         list[str] | None, typer.Option(help="A factor inside another: plant/treatment. May be repeated.")
     ] = None,
@@ -87,6 +97,10 @@ def audit_command(
             nested=[name for text in nested or () for name in named(text, "--nested")],
             crossed=crossed,
             possible=possible,
+            sequence=sequence,
+            sets=sets,
+            separator=separator,
+            control=None if control is None else named(control, "--control"),
         )
     with _working("deciding the unseen cells"):
         found = audit(design, order, targets=targets, new_levels=new_levels, seed=seed)

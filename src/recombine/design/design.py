@@ -13,20 +13,21 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, refuse_masked, sizes_of
 from recombine.cells.conjunctions import Conjunctions, canonical
 from recombine.cells.possible import Possible
+from recombine.design import naming
 from recombine.design.factors import Factor, code_levels, place_of
 from recombine.design.merged import merged
-from recombine.design.naming import check_insisted, factor_names, guessed_names, split_parts, taken_columns
 from recombine.design.nesting import Nested
+from recombine.design.notes import level_doubts, reading_notes
+from recombine.design.parts import Parts, TakenApart, joined_texts, one_cell, read_columns, take_apart
 from recombine.design.restriction import possible_cells, restrict
 from recombine.design.targets import encode_targets
-from recombine.errors import InputError, listing, plural
+from recombine.errors import InputError, listing
 from recombine.progress import tell
 from recombine.tables.columns import check_factor, factor_profile
-from recombine.tables.frames import Source, open_table
+from recombine.tables.frames import open_table
 from recombine.tables.grouping import Columns, Groups, RowsAre, group, training_rows, two_values
-from recombine.tables.guesses import MOST_GUESSED_FACTORS, Proposal, propose_factors
-from recombine.tables.spellings import doubts
-from recombine.verdicts import FINDINGS, Finding
+from recombine.tables.guesses import Proposal, propose_factors
+from recombine.verdicts import Finding
 
 
 class Shape(TypedDict):
@@ -65,6 +66,8 @@ class Design:
         What a row was read as: one measurement, n equal ones, or the mean of n.
     nesting : tuple of Nested
         Which factors lie inside others, so that most of the product cannot exist.
+    parts : tuple of Parts
+        Columns that were taken apart into several factors: sequences and sets.
     """
 
     factors: tuple[Factor, ...]
@@ -87,6 +90,7 @@ class Design:
     listed: IntArray | None = None
     listed_in: str = ""
     asked: IntArray | None = None
+    parts: tuple[Parts, ...] = ()
 
     @classmethod
     def from_frame(
@@ -104,6 +108,10 @@ class Design:
         nested: Sequence[str] = (),
         crossed: bool = False,
         possible: object = None,
+        sequence: str | None = None,
+        sets: str | None = None,
+        separator: str | None = None,
+        control: Sequence[str] | None = None,
     ) -> Design:
         """Build a design from a CSV/Parquet path or any dataframe narwhals knows.
 
@@ -134,6 +142,14 @@ class Design:
             Infer no nesting: every combination can exist but for what ``nested`` and ``possible`` say.
         possible : path or dataframe, optional
             The cells that can exist; a blank, or a factor that has no column, stands for every level.
+        sequence : str, optional
+            Column of texts of one length: each position that varies is a factor, named ``x1``, ``x2``, ...
+        sets : str, optional
+            Column such as ``"A+B+ctrl"``, any number of members in any order: each member is a factor.
+        separator : str, optional
+            What stands between members; ``+ ; , |`` are recognised.
+        control : sequence of str, optional
+            Words that stand for no member; by default ``ctrl``, ``control``, ``none``, ``wt``, ...
 
         Examples
         --------
@@ -144,29 +160,32 @@ class Design:
         ((2, 2), [[0, 1], [1, 0], [1, 1]])
         """
         source = open_table(data)
-        split_column, split_value = split_parts(split, source)
+        split_column, split_value = naming.split_parts(split, source)
         roles = {"outcome": outcome, "weight": weight, "sd": sd, "split": split_column}
         if counts is not None and weight is None:
             raise InputError("counts or means of how many measurements? Name the column of counts with --weight")
-        taken = taken_columns(source, roles)
+        taken = naming.taken_columns(source, roles)
         proposals: list[Proposal] = []
+        apart = naming.apart_columns(source, {"sequence": sequence, "set": sets}, taken, separator, control)
+        factors = () if factors is None and apart else factors
         if factors is None:
             tell("which columns are factors", 0.0)
             proposals = propose_factors(source, taken)
-            factors = guessed_names(proposals, source.name)
-        names = factor_names(source, factors, taken)
-        check_insisted(source, as_levels, names)
-        columns = Columns(names, outcome, weight, sd, split_column)
+            factors = naming.guessed_names(proposals, source.name)
+        names = naming.factor_names(source, factors, taken | apart)
+        naming.check_insisted(source, as_levels, names)
+        columns = Columns((*names, *apart), outcome, weight, sd, split_column)
         tell("rows to cells", 0.3)
         groups = group(source, columns, counts)
         train = np.ones(len(groups.rows), dtype=bool)
         if groups.split is not None:
             train = training_rows(groups.split, str(split_column), split_value)
         tell("levels of the factors", 0.7)
-        design = _coded(groups, columns, train, symmetric, source.name, proposals)
-        for factor in design.factors:
+        found = take_apart(source, apart, groups.levels[len(names) :], len(names), separator, control)
+        design = _coded(groups, replace(columns, factors=names), train, symmetric, source.name, proposals, found)
+        for factor in design.factors[: len(names)]:
             check_factor(factor_profile(source, factor.name, factor.levels), source.name, factor.name in as_levels)
-        design = replace(design, notes=(*design.notes, *_doubts(source, design)))
+        design = replace(design, notes=(*design.notes, *level_doubts(source, design)))
         return restrict(design, nested, crossed, possible)
 
     @classmethod
@@ -222,7 +241,13 @@ class Design:
     @property
     def title(self) -> str:
         """Factor names with their numbers of levels: ``"carrier (16) × origin (3)"``."""
-        return " × ".join(f"{factor.name} ({len(factor.levels):,})" for factor in self.factors)
+        texts = {factor.name: f"{factor.name} ({len(factor.levels):,})" for factor in self.factors}
+        return " × ".join((texts | {part.column: part.title for part in self.parts})[name] for name in self.columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that hold the factors: the factors' names, but for sequences and sets."""
+        return read_columns(self.parts, self.names)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -301,25 +326,24 @@ class Design:
         return self.cells[~self.train]
 
     def decode(self, cells: IntArray) -> dict[str, npt.NDArray[Any]]:
-        """Return the level labels of ``cells`` (N, C), one column per factor."""
-        return {
+        """Return the level labels of ``cells`` (N, C), one column for each of `columns`."""
+        labels = {
             factor.name: np.array(factor.labels, dtype=object)[cells[:, place]]
             for place, factor in enumerate(self.factors)
         }
+        for part in self.parts:
+            levels = zip(*(labels.pop(name) for name in part.names), strict=True)
+            labels[part.column] = np.array([part.text(row) for row in levels], dtype=object)
+        return labels
 
     def label(self, cell: Sequence[int] | IntArray) -> str:
         """Return one cell as text: ``"AA · JFK · LAX"``."""
-        return " · ".join(factor.labels[int(code)] for factor, code in zip(self.factors, cell, strict=True))
+        texts = [factor.labels[int(code)] for factor, code in zip(self.factors, cell, strict=True)]
+        return " · ".join(texts if not self.parts else joined_texts(self.parts, texts))
 
     def cell(self, levels: Mapping[str, object] | Sequence[object]) -> IntArray:
         """Return the codes, shape (C,), of one cell given by its levels (in factor order, or by factor name)."""
-        if isinstance(levels, Mapping):
-            missing = [name for name in self.names if name not in levels]
-            if missing:
-                raise InputError(f"cell {dict(levels)!r} lacks a level of {listing(missing)}; name one of each factor")
-            levels = [levels[name] for name in self.names]
-        if isinstance(levels, str) or len(levels) != len(self.factors):
-            raise InputError(f"cell {levels!r} must give one level of each factor: {listing(self.names)}")
+        levels = one_cell(levels, self.parts, self.names)
         codes = np.array([[factor.code(level) for factor, level in zip(self.factors, levels, strict=True)]])
         ordered: IntArray = canonical(codes, self.symmetric)[0]
         return ordered
@@ -339,11 +363,17 @@ def _coded(
     symmetric: Sequence[str],
     source: str,
     proposals: list[Proposal],
+    apart: Sequence[TakenApart],
 ) -> Design:
     members = tuple(place_of(columns.factors, name) for name in symmetric)
     if members and len(set(members)) < max(2, len(members)):
         raise InputError(f"symmetric factors {listing(symmetric)}: name two or more, each once")
-    factors, codes = code_levels(columns.factors, groups.levels, members, source)
+    plain = groups.levels[: len(columns.factors)]
+    found = [code_levels(columns.factors, plain, members, source)] if plain else []
+    found += [(one.factors, one.codes) for one in apart]
+    factors = tuple(factor for some, _ in found for factor in some)
+    codes = np.hstack([some for _, some in found]) if len(found) > 1 else found[0][1]
+    naming.refuse_alike([factor.name for factor in factors], source)
     design = Design(
         factors,
         canonical(codes, (members,) if members else ()),
@@ -357,40 +387,12 @@ def _coded(
         columns.outcome,
         groups.labels,
         source,
-        tuple(_notes(groups.left_out, proposals)),
+        tuple(reading_notes(groups.left_out, proposals, [one.parts for one in apart])),
         tuple(proposals),
         groups.two_values,
         groups.rows_are,
+        parts=tuple(one.parts for one in apart),
     )
     if not train.any():
         raise InputError(f"no row of {source} is training; check the split column")
     return merged(design)
-
-
-def _notes(left_out: Mapping[str, int], proposals: Sequence[Proposal]) -> list[Finding]:
-    notes = []
-    if any(left_out.values()):
-        reasons = "; ".join(f"{plural(count, 'row')} with {reason}" for reason, count in left_out.items() if count)
-        notes.append(Finding(FINDINGS["RC103"], reasons))
-    if proposals:
-        taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)
-        likely = "".join(
-            f"; {item.column!r} looks like the {item.role} (--{item.role} {item.column})"
-            for item in proposals
-            if item.reason.startswith("looks like the")
-        )
-        passed = [item.column for item in proposals if "but it comes after" in item.reason]
-        more = (
-            f"; passed over, because at most {MOST_GUESSED_FACTORS} are guessed: {listing(passed, 6)}" if passed else ""
-        )
-        notes.append(
-            Finding(FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure{more}{likely}")
-        )
-    return notes
-
-
-def _doubts(source: Source, design: Design) -> list[Finding]:
-    """RC107: levels that look alike, measurements taken as labels, and an encoding that had to be assumed."""
-    once = {design.factors[group[0]].name: design.factors[group[0]].labels for group in design.groups}
-    found = [*([source.reader.note] if source.reader.note else []), *doubts(once)]
-    return [Finding(FINDINGS["RC107"], "; ".join(found))] if found else []

@@ -44,7 +44,7 @@ def factor_names(source: Source, factors: Sequence[str], taken: Mapping[str, str
     if isinstance(factors, str):
         raise InputError(f"factors is the text {factors!r}; give a list of column names")
     names = [source.require(name, "factor") for name in factors]
-    if len(names) < 2:
+    if len(names) < 2 and not {"sequence", "set"} & set(taken.values()):
         raise InputError(f"{listing(names) or 'no factor'} is too little to recombine; name at least two factors")
     for name in names:
         if names.count(name) > 1:
@@ -64,3 +64,34 @@ def check_insisted(source: Source, as_levels: Sequence[str], names: Sequence[str
                 f"--as-levels {name!r} is a column of {source.name} but not one of the factors {listing(names)}; "
                 "name it in --factors too"
             )
+
+
+def apart_columns(
+    source: Source,
+    kinds: Mapping[str, str | None],
+    taken: Mapping[str, str],
+    separator: str | None,
+    control: Sequence[str] | None,
+) -> dict[str, str]:
+    """Return the columns that are taken apart and into what (sequence or set), or raise if one has another role."""
+    found: dict[str, str] = {}
+    for kind, column in kinds.items():
+        if column is None:
+            continue
+        role = (dict(taken) | found).get(source.require(column, kind))
+        if role is not None:
+            raise InputError(f"column {column!r} is both the {kind} and the {role}; give it one part")
+        found[column] = kind
+    if isinstance(control, str):
+        raise InputError(f"control is the text {control!r}; give a list of words")
+    for option, given in (("--separator", separator), ("--control", control)):
+        if given is not None and "set" not in found.values():
+            raise InputError(f"{option} says how sets are written; name their column with --set (sets in Python)")
+    return found
+
+
+def refuse_alike(names: Sequence[str], source: str) -> None:
+    """Raise if a position or member has the name of another factor."""
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two factors of {source} would be called {name!r}; rename a column")

@@ -28,7 +28,8 @@ def restrict(design: Design, nested: Sequence[str], crossed: bool, possible: obj
     found = declare_nesting(nested, design.factors, design.cells, skip)
     if possible is None and not crossed:
         said = {(item.child, item.parent) for item in found}
-        inferred = infer_nesting(design.factors, design.cells, design.rows, skip)
+        inside = [place for part in design.parts for place in part.places]  # positions and members are crossed
+        inferred = infer_nesting(design.factors, design.cells, design.rows, [*skip, *inside])
         found += [item for item in inferred if (item.child, item.parent) not in said]
     design = replace(design, nesting=tuple(found))
     if found:

@@ -10,6 +10,7 @@ import numpy as np
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical
 from recombine.design.factors import Factor
+from recombine.design.parts import with_levels
 from recombine.design.restriction import allow
 from recombine.errors import InputError, near_miss
 from recombine.tables.frames import open_table
@@ -21,14 +22,15 @@ if TYPE_CHECKING:
 def encode_targets(design: Design, data: object, new_levels: bool) -> tuple[Design, IntArray]:
     """Return the cells of a target table as codes, shape (T, C), and the design they refer to; see `Design.encode`."""
     source = open_table(data)
-    for name in design.names:
+    for name in design.columns:
         source.require(name, "factor")
-    columns = source.read(design.names)
+    columns = source.read(design.columns)
     for name, values in columns.items():
         blank = sum(value is None or value != value for value in values.tolist())
         if blank or not len(values):
             lack = f"{blank:,} of {len(values):,} rows lack a level of {name!r}" if blank else "no row"
             raise InputError(f"{source.name}: {lack}; give one level of each factor in every target row")
+    columns = with_levels(design.parts, columns, source.name)
     factors = list(design.factors)
     for place, name in enumerate(design.names):
         fresh = factors[place].unknown(columns[name])

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, IntArray, product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct
 from recombine.design.design import Design
+from recombine.jobs.near import near_cells, unseen_near
 
 #: Products up to this many cells are listed whole.
 MOST_LISTED = 1_000_000
@@ -21,11 +22,12 @@ SAMPLE = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """Listed cells, shape (T, C), and how they were chosen."""
+    """Listed cells, shape (T, C), and how they were chosen; ``departures`` is the most they have, where that counts."""
 
     cells: IntArray
     kind: Literal["all unseen", "targets", "sample"]
     product: int
+    departures: int | None = None
 
     @property
     def note(self) -> str:
@@ -35,6 +37,9 @@ class Listing:
             return f"{count} target cells are listed."
         if self.kind == "all unseen":
             return f"All {count} unseen cells are listed."
+        if self.departures is not None:
+            count = f"{count} unseen cells with at most {self.departures} departures from the commonest levels"
+            return f"{count}, drawn at random for each number of them, are listed; the product is too large to list."
         return (
             f"{count} unseen cells, drawn at random, are listed; the product of {self.product:,} is too large to list."
         )
@@ -54,6 +59,9 @@ def choose_cells(design: Design, targets: IntArray | None, seed: int) -> Listing
         cells = keep_unseen(design, design.possible.cells())
         return Listing(cells, "all unseen", design.product)
     generator = np.random.default_rng(seed)
+    near = near_cells(design)
+    if near is not None and not len(design.held_out):
+        return Listing(unseen_near(design, near, SAMPLE, generator), "sample", design.product, near.most)
     drawn = design.possible.draw(2 * SAMPLE, generator)
     held_out = keep_unseen(design, design.held_out)[:SAMPLE]
     random = keep_unseen(design, distinct(canonical(drawn, design.symmetric))[0])

@@ -275,7 +275,7 @@ def breakers_sentence(audit: Audit, count: int = 3) -> str:
     """Name the cells that depart most from additivity; empty where that cannot be checked."""
     if audit.additivity is None or audit.additivity.word == "cannot be checked" or not audit.additivity.orders[0].error:
         return ""
-    factors = len(audit.design.names)
+    factors = len(audit.design.columns)
     cells = []
     for row in audit.additivity.breakers(count).rows():
         label = " · ".join(str(level) for level in list(row.values())[:factors])

@@ -15,11 +15,12 @@ from recombine.cells.possible import Combinations
 from recombine.design.design import Design
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.listing import keep_unseen
+from recombine.jobs.near import Near, near_cells
 from recombine.tables.table import Table
 
 #: Products up to this size are searched whole; larger ones through a random sample of cells and a star of linking ones.
 WHOLE_PRODUCT = 300_000
-SAMPLE = 50_000
+SAMPLE, NEAR_SAMPLE = 50_000, 20_000
 MOST_LINKS = 50_000
 
 Cell = Mapping[str, object] | Sequence[object]
@@ -39,6 +40,8 @@ class Pool:
         Cells that gains are counted on: all, or the random sample.
     scale : float
         How many unseen cells of the product each counted cell stands for.
+    departures : int or None
+        If cells are near the commonest one: how many departures they have at most.
     """
 
     cells: IntArray
@@ -46,6 +49,7 @@ class Pool:
     allowed: BoolArray
     counted: BoolArray
     scale: float
+    departures: int | None = None
 
     @property
     def sampled(self) -> bool:
@@ -73,13 +77,15 @@ def gather(
     # Symmetric cells are listed in every order before one of each is kept, so it is the span that counts.
     if design.possible.span <= WHOLE_PRODUCT:
         cells = keep_unseen(design, design.possible.cells())
-        counted, scale = np.ones(len(cells), dtype=bool), 1.0
+        counted, scale, near = np.ones(len(cells), dtype=bool), 1.0, None
     else:
-        cells, counted, scale = _sample(design, order, seed)
+        near = near_cells(design)
+        cells, counted, scale = _sample(design, order, seed, near)
     allowed = ~_forbidden(design, forbidden, cells)
     if not self_pairs:
         allowed &= ~pairs_itself(design, cells)
-    return Pool(cells, _costs(design, cost, cells), allowed, counted, scale)
+    costs = _costs(design, cost, cells)
+    return Pool(cells, costs, allowed, counted, scale, None if near is None else near.most)
 
 
 def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
@@ -97,14 +103,18 @@ def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
     return twice
 
 
-def _sample(design: Design, order: int, seed: int) -> tuple[IntArray, BoolArray, float]:
-    drawn = design.possible.draw(SAMPLE, np.random.default_rng(seed))
+def _sample(design: Design, order: int, seed: int, near: Near | None) -> tuple[IntArray, BoolArray, float]:
+    generator = np.random.default_rng(seed)
+    if near is None:
+        drawn, there_are = design.possible.draw(SAMPLE, generator), design.product
+    else:
+        drawn, there_are = near.uniform(NEAR_SAMPLE, generator), sum(near.counts)
     drawn = distinct(canonical(drawn, design.symmetric))[0]
     drawn = drawn[~contains(design.seen, drawn)]
     links = _links(design, order)
-    links = links[~contains(np.vstack([design.seen, drawn]), links)]
+    links = links[~(contains(design.seen, links) | contains(drawn, links))]
     counted = np.arange(len(drawn) + len(links)) < len(drawn)
-    scale = (design.product - len(design.seen)) / max(len(drawn), 1)
+    scale = (there_are - len(design.seen)) / max(len(drawn), 1)
     return np.vstack([drawn, links]), counted, scale
 
 

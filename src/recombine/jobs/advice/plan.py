@@ -68,6 +68,8 @@ class Plan:
         cells; None where that was not worked out.
     enough : bool
         Whether nothing is open and that share is under 1 %: then nothing is proposed.
+    departures : int or None
+        If gains are those of cells near the commonest one: how many departures from it these have at most.
     """
 
     design: Design
@@ -79,6 +81,7 @@ class Plan:
     unit: float = 1.0
     gain: float | None = None
     enough: bool = False
+    departures: int | None = None
 
     def __repr__(self) -> str:
         if self.enough:
@@ -102,14 +105,18 @@ class Plan:
         if pick.reason == "sharpen":
             times = self.design.typical_precision
             often = "" if times == 1 else f" (measured {times:g} times)"
-            return f"mean variance of unseen cells -{pick.gain:.1%}{often}"
+            return f"mean variance of unseen cells{self._near} -{pick.gain:.1%}{often}"
         if self.sampled and pick.gain < self.unit:
             return "too few other unseen cells become determined to show in a sample"
         if not pick.gain:
             return "determines itself only"
-        verb = "cell becomes" if pick.gain == 1 else "cells become"
+        noun, verb = ("cell", "becomes") if pick.gain == 1 else ("cells", "become")
         number = f"about {round_estimate(pick.gain):,}" if self.sampled else f"{pick.gain:,.0f}"
-        return f"{number} other unseen {verb} determined"
+        return f"{number} other unseen {noun}{self._near} {verb} determined"
+
+    @property
+    def _near(self) -> str:
+        return "" if self.departures is None else f" with at most {self.departures} departures"
 
     @property
     def statement(self) -> str:
@@ -206,7 +213,7 @@ def plan(
         enough |= gain is not None and gain < ENOUGH
     blocked = int((~pool.allowed).sum())
     chosen = () if enough else tuple(picks)
-    return Plan(design, chosen, needed, pool.sampled, blocked, beyond, pool.scale, gain, enough)
+    return Plan(design, chosen, needed, pool.sampled, blocked, beyond, pool.scale, gain, enough, pool.departures)
 
 
 def _limits(design: Design, known: Identification, pool: Pool, opened: IntArray, seed: int) -> tuple[int | None, int]:
@@ -237,7 +244,7 @@ def _connect(
     ranked, rank = _ranking(design, pool, opened)
     groups = Directions(
         known.features,
-        known.seen.cells,
+        known.seen.cells if known.null.spanning is None else known.seen.cells[known.null.spanning],
         pool.cells[opened],
         pool.counted[opened].astype(np.int64),
         rank,

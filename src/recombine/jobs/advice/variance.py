@@ -6,7 +6,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
-from recombine.theory.identification.leverage import normal_matrix
+from recombine.cells.departures import departures, normal_matrix
 
 #: Seen conjunctions up to which the information matrix is inverted (a few seconds).
 MOST_COLUMNS = 2_000
@@ -54,12 +54,21 @@ class VariancePlan:
         self.affordable = len(self._used) <= MOST_COLUMNS and len(targets) > 0
         if self.affordable:
             counted = np.ones(len(seen)) if weights is None else weights
-            aims = self._place[features.ids(targets)]
-            self._moment = normal_matrix(aims, np.full(len(targets), 1 / len(targets)), len(self._used))
+            self._moment = self._normal(targets, np.full(len(targets), 1 / len(targets)))
             with threadpool_limits(1):
-                gram = normal_matrix(self._place[features.ids(seen)], counted, len(self._used))
+                gram = self._normal(seen, counted)
                 self._inverse = _generalized_inverse(gram)
                 self._loss = self._inverse @ self._moment @ self._inverse
+
+    def _normal(self, cells: IntArray, weights: FloatArray) -> FloatArray:
+        """Return the normal matrix of weighted ``cells`` (N, C), by their departures where those are few."""
+        if self._features.symmetric:
+            return normal_matrix(self._place[self._features.ids(cells)], weights, len(self._used))
+        blocks = (self._place[block] for block in self._features.ids_by_block(cells))
+        found = departures(blocks, len(self._used))
+        if found.sparse:
+            return found.pair_counts(weights)
+        return normal_matrix(self._place[self._features.ids(cells)], weights, len(self._used))
 
     @property
     def mean_variance(self) -> float:
@@ -71,11 +80,19 @@ class VariancePlan:
         if not self.affordable:
             return []
         ids = self._place[self._features.ids(cells)]
+        rows = departures(ids.T, len(self._used)) if not self._features.symmetric else None
+        if rows is not None and rows.sparse:
+            quadratic = rows.quadratic
+        else:
+
+            def quadratic(matrix: FloatArray) -> FloatArray:
+                return _quadratic(matrix, ids)
+
         free = np.ones(len(cells), dtype=bool)
         chosen: list[tuple[int, float]] = []
         for _ in range(min(k, len(cells))):
-            variance = _quadratic(self._inverse, ids)
-            drop = _quadratic(self._loss, ids) / (self._noise + variance)
+            variance = quadratic(self._inverse)
+            drop = quadratic(self._loss) / (self._noise + variance)
             score = (drop if criterion == "V" else np.log1p(variance / self._noise)) / costs
             best = int(np.argmax(np.where(free, score, -np.inf)))
             chosen.append((best, float(drop[best]) / self.mean_variance))

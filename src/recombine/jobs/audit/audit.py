@@ -28,6 +28,7 @@ from recombine.jobs.audit.ranges import CellRanges, Ranges, measure_ranges
 from recombine.jobs.audit.rivals import compare_models
 from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
+from recombine.jobs.near import departures_statement
 from recombine.jobs.output_files import check_file
 from recombine.progress import tell
 from recombine.tables.table import Table
@@ -176,16 +177,13 @@ class Audit:
     @property
     def ranges_statement(self) -> str:
         """One sentence on the ranges, or on why there are none; empty without an outcome."""
-        if self.ranges is not None:
-            return self.ranges.statement
-        return (
-            "" if self.fit is None else "No standard error or range: there are too many levels to work out leverages."
-        )
+        none = "No standard error or range: there are too many levels to work out leverages." if self.fit else ""
+        return none if self.ranges is None else self.ranges.statement
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
         """What was left out because it would have taken too long, one sentence each; the forecast says its own."""
-        found = [] if self.additivity is None else [self.additivity.left_out]
+        found = [self.coverage.left_out, "" if self.additivity is None else self.additivity.left_out]
         known = self.codes <= Verdict.DETERMINED
         if self._leverage.solved_singly and known.any():
             looked_at = int(np.isfinite(self.leverage[known]).sum())
@@ -194,6 +192,11 @@ class Audit:
                 f"with {len(self._leverage.columns):,} conjunctions each cell takes a solve of its own."
             )
         return tuple(sentence for sentence in found if sentence)
+
+    @cached_property
+    def departures_statement(self) -> str:
+        """What follows by number of departures from the commonest cell, where seen cells are near it; else empty."""
+        return departures_statement(self.design, self.identification)
 
     @cached_property
     def verdicts(self) -> Table:
@@ -259,7 +262,7 @@ class Audit:
         listed, codes, counts, order = self.listing, self.codes, self.counts, self.order
         checks: dict[str, Callable[[], Finding | None]] = {
             "verdicts": lambda: findings.cells_not_determined(
-                listed, codes, counts, order, self.identification.deficit
+                listed, codes, counts, order, self.identification.deficit, self.departures_statement
             ),
             "levels": lambda: findings.level_never_seen(self.design),
             "nesting": lambda: findings.factor_inside(self.design),
@@ -345,7 +348,7 @@ class Audit:
 
     def __repr__(self) -> str:
         seen = f"{len(self.design.seen):,} of {self.design.product:,} cells seen"
-        return f"Audit({' × '.join(self.design.names)}, order {self.order}; {seen})"
+        return f"Audit({' × '.join(self.design.columns)}, order {self.order}; {seen})"
 
 
 def _made(checks: Mapping[str, Callable[[], Finding | None]]) -> Iterator[Finding | None]:

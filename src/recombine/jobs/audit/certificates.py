@@ -291,7 +291,8 @@ def _certificate_lines(audit: Audit, cell: IntArray) -> list[str]:
         terms = [f"{weights[term]:+.3g} y({audit.design.label(found.cells[term])})" for term in largest]
         text = f"certificate: a weighted sum of {len(found):,} seen cells, led by {'  '.join(terms)}"
         return [text, f"the sum{total}, {aside}"]
-    lines = [f"certificate: {found.text([factor.labels for factor in audit.design.factors])}"]
+    names = audit.design.label if audit.design.parts else [factor.labels for factor in audit.design.factors]
+    lines = [f"certificate: {found.text(names)}"]
     if observed is None:
         return [*lines, f"the sum, {aside}"]
     added = " ".join(map(_summand, found.weights, observed.tolist())).removeprefix("+ ")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
-from recombine.cells.conjunctions import Conjunctions, Subset
+from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions, Subset
+from recombine.cells.departures import departures
 from recombine.design.design import Design
 from recombine.errors import plural
 from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
+
+#: Levels looked up at most, one for each seen cell and subset of factors: a second or two.
+MOST_LOOKED_UP = 100_000_000
+#: Levels of all factors up to which pairs of them are counted in one table.
+MOST_PAIRED = 4_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +40,8 @@ class Coverage:
         t-way coverage: columns ``t``, ``factors``, ``seen``, ``possible``, ``share``; one row per subset, one for all.
     levels : Table
         One row per level: ``factor``, ``level``, ``rows``, ``cells``; sparsest first.
+    left_out : str
+        Which t-way coverage was not measured because it would have taken too long; empty if all was.
     """
 
     product: int
@@ -41,6 +51,7 @@ class Coverage:
     per_cell: tuple[float, float, float]
     ways: Table
     levels: Table
+    left_out: str = ""
 
     def __repr__(self) -> str:
         return f"Coverage({self.seen:,} of {self.product:,} cells seen; {plural(self.rows, 'row')})"
@@ -65,25 +76,71 @@ def cover(design: Design, strongest: int = 3) -> Coverage:
     rows, weight = design.rows[design.train], design.weight[design.train]
     spread = (float(weight.min()), float(np.median(weight)), float(weight.max()))
     strengths = range(1, min(strongest, len(design.factors)) + 1)
-    ways = [row for t in strengths for row in _ways(design, t)]
+    counted = [t for t in strengths if t <= 1 or _affordable(design, t)]
+    ways = [row for t in counted for row in _ways(design, t)]
     names = ("t", "factors", "seen", "possible", "share")
     table = Table({name: [row[place] for row in ways] for place, name in enumerate(names)})
     return Coverage(
-        design.product, len(design.seen), int(rows.sum()), float(weight.sum()), spread, table, _levels(design)
+        design.product,
+        len(design.seen),
+        int(rows.sum()),
+        float(weight.sum()),
+        spread,
+        table,
+        _levels(design),
+        _left_out(design, [t for t in strengths if t not in counted]),
     )
+
+
+def _left_out(design: Design, strengths: list[int]) -> str:
+    """Say which strengths were left out to save time."""
+    if not strengths:
+        return ""
+    ways = " and ".join(f"{t}-way" for t in strengths)
+    return f"The {ways} coverage was left out to save time: {len(design.factors)} factors have too many subsets."
+
+
+def _affordable(design: Design, t: int) -> bool:
+    if t == 2 and _by_pairs(design):
+        return True
+    tabled = Conjunctions(design.sizes, t, design.symmetric).columns <= TABLED_COLUMNS  # others must be sorted
+    most = MOST_LOOKED_UP if tabled else MOST_LOOKED_UP // 20
+    return math.comb(len(design.sizes), t) * len(design.seen) <= most
+
+
+def _by_pairs(design: Design) -> bool:
+    """Whether pairs of levels are counted in one table, which looks at departures from the commonest levels alone."""
+    many = math.comb(len(design.sizes), 2) * len(design.seen) > MOST_LOOKED_UP // 10
+    return many and not design.symmetric and sum(design.sizes) <= MOST_PAIRED
+
+
+def _seen_pairs(design: Design) -> dict[Subset, int]:
+    """Return how many pairs of levels of every two factors were seen."""
+    features = Conjunctions(design.sizes)
+    held = (departures(features.ids_by_block(design.seen), features.columns).pair_counts() > 0).astype(np.int64)
+    starts = [block.start for block in features.blocks.values()]
+    seen = np.add.reduceat(np.add.reduceat(held, starts, axis=0), starts, axis=1)
+    return {(left, right): int(seen[left, right]) for left, right in itertools.combinations(range(len(seen)), 2)}
 
 
 def _ways(design: Design, t: int) -> list[tuple[int, str, int, int, float]]:
     """One row per subset of ``t`` factors (symmetric twins once) and one over all of them."""
-    features = Conjunctions(design.sizes, t, design.symmetric)
-    present = features.occurring(design.seen)
     rows = []
-    for subset, block in features.blocks.items():
-        seen = int(np.searchsorted(present, block.stop) - np.searchsorted(present, block.start))
+    for subset, seen in (_seen_pairs(design) if t == 2 and _by_pairs(design) else _seen_ways(design, t)).items():
         possible = design.possible.ways(subset)
         rows.append((t, " × ".join(design.names[factor] for factor in subset), seen, possible, seen / possible))
     seen, possible = sum(row[2] for row in rows), sum(row[3] for row in rows)
     return [*rows, (t, "all", seen, possible, seen / possible)]
+
+
+def _seen_ways(design: Design, t: int) -> dict[Subset, int]:
+    """Return how many combinations of levels of every ``t`` factors (symmetric twins once) were seen."""
+    features = Conjunctions(design.sizes, t, design.symmetric)
+    present = features.occurring(design.seen)
+    return {
+        subset: int(np.searchsorted(present, block.stop) - np.searchsorted(present, block.start))
+        for subset, block in features.blocks.items()
+    }
 
 
 def _levels(design: Design) -> Table:
@@ -105,6 +162,8 @@ def _levels(design: Design) -> Table:
 
 def _per_level(design: Design, group: Subset, amounts: npt.NDArray[Any]) -> IntArray:
     """Sum ``amounts`` (N,) over the seen cells that hold each level, a cell once even if it holds the level twice."""
+    if len(group) == 1:
+        return np.bincount(design.seen[:, group[0]], amounts, design.sizes[group[0]]).astype(np.int64)
     total = np.zeros(design.sizes[group[0]])
     for place in group:
         first = holds_first(design.seen, group, place)

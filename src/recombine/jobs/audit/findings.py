@@ -30,7 +30,7 @@ def worst_first(findings: Iterable[Finding | None]) -> tuple[Finding, ...]:
 
 
 def cells_not_determined(
-    listed: Listing, codes: IntArray, counts: Counts, order: int, deficit: int | None
+    listed: Listing, codes: IntArray, counts: Counts, order: int, deficit: int | None, departures: str = ""
 ) -> Finding | None:
     """RC101: unseen cells of known levels that no sum of seen cells reaches."""
     asked = listed.kind == "targets"
@@ -40,7 +40,7 @@ def cells_not_determined(
     return Finding(
         FINDINGS["RC101"],
         f"{_number(listed, counts, count)} {'target' if asked else 'unseen'} cell{'s' if count != 1 else ''} cannot be "
-        f"told from the data at order {order}{_needed(deficit, asked)}",
+        f"told from the data at order {order}{_needed(deficit, asked)}{f'. {departures}' if departures else ''}",
     )
 
 
@@ -60,7 +60,8 @@ def level_never_seen(design: Design) -> Finding | None:
     missing = []
     for group in design.groups:
         factor = design.factors[group[0]]
-        absent = np.setdiff1d(np.arange(len(factor.levels)), design.seen[:, list(group)])
+        counts = sum(np.bincount(design.seen[:, place], minlength=len(factor.levels)) for place in group)
+        absent = np.flatnonzero(counts == 0)
         missing += [f"{factor.name} {factor.labels[code]!r}" for code in absent]
     if not missing:
         return None

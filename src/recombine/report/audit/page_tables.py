@@ -146,7 +146,8 @@ def _counts(found: Counts, suffix: str) -> dict[str, Value]:
 def ways_table(coverage: Coverage) -> PageTable | None:
     """How many of the t-way combinations of levels were seen."""
     rows = [row for row in coverage.ways.rows() if row["factors"] != "all" or _several(coverage.ways, row["t"])]
-    shown = [row for row in rows if row["factors"] == "all" or row in _least_covered(rows, row["t"])]
+    least = {t: _least_covered(rows, t) for t in {row["t"] for row in rows}}
+    shown = [row for row in rows if row["factors"] == "all" or row in least[row["t"]]]
     whole = {1: "all levels", 2: "all pairs", 3: "all triples"}
     columns: dict[str, Value] = {
         "levels of": lambda row: whole[row["t"]] if row["factors"] == "all" else row["factors"],

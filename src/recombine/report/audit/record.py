@@ -119,7 +119,7 @@ def _forecast(audit: Audit) -> dict[str, Any]:
 def _suggestions(plan: Plan) -> dict[str, Any]:
     cells = [
         {
-            "cell": dict(zip(plan.design.names, _labels(plan, pick), strict=True)),
+            "cell": _labels(plan, pick),
             "reason": pick.reason,
             "gain": pick.gain,
             "text": plan.gain_text(pick),
@@ -142,8 +142,8 @@ def _full(design: Design) -> int:
     return Possible.product(design.sizes, design.symmetric).count
 
 
-def _labels(plan: Plan, pick: Pick) -> list[str]:
-    return [factor.labels[code] for factor, code in zip(plan.design.factors, pick.cell, strict=True)]
+def _labels(plan: Plan, pick: Pick) -> dict[str, str]:
+    return {name: str(labels[0]) for name, labels in plan.design.decode(np.array([pick.cell])).items()}
 
 
 def _counts(counts: Counts) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,6 +21,9 @@ from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
 from recombine.theory.identification.level_graph import is_graph, level_graph, shortest_path
 from recombine.theory.identification.signed_sums import Terms, balances, signed_sum
+
+#: Labels of each factor's levels, or what writes a cell.
+Names = Sequence[Sequence[object]] | Callable[[Sequence[int]], str]
 
 #: Seen cells looked at, over all ways to let several factors change together, in search of a cube.
 SEARCHED_CELLS = 5_000_000
@@ -68,15 +71,17 @@ class Certificate:
         """Return the cell's value from the ``outcomes`` (m,) of its seen cells."""
         return float(np.dot([float(weight) for weight in self.weights], outcomes))
 
-    def text(self, levels: Sequence[Sequence[object]] | None = None) -> str:
-        """Write the certificate as an equation, with level names where ``levels`` gives them (one list per factor)."""
+    def text(self, levels: Names | None = None) -> str:
+        """Write the certificate as an equation; ``levels`` names them, one list per factor, or names a whole cell."""
         terms = [
             _signed(weight) + _named(row, levels) for row, weight in zip(self.cells.tolist(), self.weights, strict=True)
         ]
         return f"{_named(self.cell, levels)} = {' '.join(terms).removeprefix('+ ')}"
 
 
-def _named(cell: Iterable[int], levels: Sequence[Sequence[object]] | None) -> str:
+def _named(cell: Sequence[int], levels: Names | None) -> str:
+    if callable(levels):
+        return f"y({levels(cell)})"
     names = [str(levels[factor][level]) if levels else str(level) for factor, level in enumerate(cell)]
     return f"y({','.join(names)})"
 

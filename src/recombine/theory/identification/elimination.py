@@ -95,7 +95,7 @@ def strip_singletons(ids: IntArray, columns: int) -> Singletons:
     >>> left.rank, int(left.rows.sum())
     (3, 0)
     """
-    degree = np.bincount(ids.reshape(-1), minlength=columns)
+    degree = np.bincount(ids.ravel(order="K"), minlength=columns)
     alive = np.ones(len(ids), dtype=bool)
     rounds: list[tuple[IntArray, IntArray]] = []
     frontier = np.flatnonzero(degree == 1)
@@ -176,6 +176,8 @@ class Elimination:
 
     def __init__(self, ids: IntArray, columns: int, minus: IntArray | None = None) -> None:
         self.columns = columns
+        #: Which of the rows these are, where they were chosen from more with the same null space.
+        self.chosen: IntArray = np.arange(len(ids))
         self._rows = _sparse_rows(ids, minus)
         self._members: dict[int, set[int]] = defaultdict(set)
         for number, row in self._rows.items():
@@ -359,5 +361,6 @@ def eliminate_all(
         expected = 0 if minus is None else modular_sum(drawn, minus)[:, 0]
         failing = np.flatnonzero(modular_sum(drawn, ids)[:, 0] != expected)
         if not len(failing):
+            done.chosen = np.flatnonzero(chosen)
             return done
         chosen[generator.permutation(failing)[: columns // 4 + 16]] = True

@@ -18,6 +18,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions
+from recombine.cells.departures import FEWEST_BLOCKS, Departures, departures, normal_matrix
 from recombine.errors import InputError, SolverError
 
 if TYPE_CHECKING:
@@ -71,10 +72,23 @@ class Leverage:
         self.features = features
         self.rank = rank
         self.columns = features.occurring(seen)
-        self._ids = self._places(features.ids(seen))
+        self._seen = seen
         self._weights = np.ones(len(seen)) if weights is None else np.asarray(weights, dtype=float)
         if self._weights.shape != (len(seen),) or not np.all(self._weights > 0):
             raise InputError(f"weights must be {len(seen)} positive numbers, one for each seen cell")
+
+    @cached_property
+    def _ids(self) -> IntArray:
+        """Columns of the seen cells as places among those seen, (N, S)."""
+        return self._places(self.features.ids(self._seen))
+
+    @cached_property
+    def _sparse(self) -> Departures | None:
+        """The seen cells as departures from their commonest levels, where those are few; None elsewhere."""
+        if self.features.symmetric or len(self.features.subsets) < FEWEST_BLOCKS or len(self.columns) > DENSE_COLUMNS:
+            return None
+        found = departures(map(self._places, self.features.ids_by_block(self._seen)), len(self.columns))
+        return found if found.sparse else None
 
     def of(self, cells: IntArray) -> FloatArray:
         """Return the leverage of determined ``cells`` (N, C), shape (N,); meaningless for any other cell."""
@@ -96,9 +110,11 @@ class Leverage:
         """Leverage of the seen cells themselves, shape (N,); only where they need no solve each."""
         if self.solved_singly:
             raise SolverError("there are too many conjunctions to work out the leverage of every seen cell")
-        return self._of_places(self._ids)
+        return self._of_places(self._ids) if self._sparse is None else self._sparse.quadratic(self._inverse)
 
     def _of_places(self, places: IntArray) -> FloatArray:
+        if self._sparse is not None:
+            return departures(places.T, len(self.columns), self._sparse.home).quadratic(self._inverse)
         return self._eliminated(places) if self._block >= 0 else self._quadratic(self._inverse, places)
 
     @cached_property
@@ -120,6 +136,8 @@ class Leverage:
     def cost(self) -> float:
         """Roughly how many operations leverages of all seen cells take: what to compare with a budget."""
         size = len(self.columns)
+        if self._sparse is not None:
+            return float(size) ** 3 + 10.0 * len(self._sparse.columns)
         if self._block >= 0:
             size -= self._bounds[1] - self._bounds[0]
         # Gathers from a large matrix wait for memory: each counts for ten operations in cache.
@@ -134,8 +152,8 @@ class Leverage:
     @cached_property
     def _block(self) -> int:
         """Position of the subset with the most columns, where eliminating it makes the rest small enough; else -1."""
-        if self.features.symmetric or len(self.columns) <= FEW_COLUMNS:
-            return -1  # interchangeable factors: one cell may hold two conjunctions of a subset
+        if self._sparse is not None or self.features.symmetric or len(self.columns) <= FEW_COLUMNS:
+            return -1  # the whole is small, or interchangeable factors: one cell may hold two conjunctions of a subset
         sizes = [len(np.unique(self._ids[:, place])) for place in range(self._ids.shape[1])]
         largest = int(np.argmax(sizes))
         return largest if len(self.columns) - sizes[largest] <= DENSE_COLUMNS else -1
@@ -225,9 +243,9 @@ class Leverage:
             raise SolverError("there are too many conjunctions to invert their normal matrix")
         found = np.zeros(len(self.columns))
         for _ in range(2):  # the second round takes off the rounding of the first
-            found += self._applied(self._gathered(values - found[self._ids].sum(axis=1)))
-        lengths = np.sqrt(np.bincount(self._ids.reshape(-1), np.repeat(self._weights, self._ids.shape[1])))
-        left = self._gathered(values - found[self._ids].sum(axis=1)) / lengths
+            found += self._applied(self._gathered(values - self._sums(found)))
+        lengths = np.sqrt(self._gathered(np.ones(len(values))))
+        left = self._gathered(values - self._sums(found)) / lengths
         if np.linalg.norm(left) > ACCURACY * np.sqrt(np.sum(self._weights * values**2)):
             raise SolverError("the normal matrix is too near to singular for floating point")
         with threadpool_limits(1):
@@ -248,8 +266,14 @@ class Leverage:
 
     def _gathered(self, values: FloatArray) -> FloatArray:
         """Sum weight times ``values`` (N,) over the cells of each column, (K,)."""
+        if self._sparse is not None:
+            return self._sparse.gathered(self._weights * values)
         shares = np.repeat(self._weights * values, self._ids.shape[1])
         return np.asarray(np.bincount(self._ids.reshape(-1), shares, len(self.columns)), dtype=np.float64)
+
+    def _sums(self, table: FloatArray) -> FloatArray:
+        """Sum column values ``table`` (K,) over each seen cell, (N,)."""
+        return table[self._ids].sum(axis=1) if self._sparse is None else self._sparse.sums(table)
 
     def _applied(self, right: FloatArray) -> FloatArray:
         """Apply a generalised inverse of the normal matrix, (K,) or (K, M) -> the same shape."""
@@ -264,7 +288,7 @@ class Leverage:
     @cached_property
     def _null(self) -> FloatArray:
         """Basis of the column values that vanish on every seen cell, (K, K - rank); a part of it is the identity."""
-        from scipy.sparse import diags_array
+        from scipy.sparse import csr_array, diags_array
 
         eliminated = self._block >= 0
         inverse = self._schur_inverse if eliminated else self._inverse
@@ -274,8 +298,11 @@ class Leverage:
         kept = np.arange(len(self.columns))
         if eliminated:
             kept = np.delete(kept, np.s_[slice(*self._bounds)])
-        columns = self._design[:, kept]
-        normal = columns.T @ columns[:, dropped]
+        if self._sparse is not None:
+            normal = csr_array(self._normal[:, dropped])
+        else:
+            columns = self._design[:, kept]
+            normal = columns.T @ columns[:, dropped]
         if eliminated:
             normal = normal - self._shares.T @ diags_array(self._diagonal) @ self._shares[:, dropped]
         basis = -(inverse @ normal.toarray())
@@ -295,6 +322,9 @@ class Leverage:
         mean = float(np.average(noise, weights=own))
         if np.allclose(noise, mean, rtol=1e-12, atol=0) or len(self.columns) > NOISE_COLUMNS:
             return np.asarray(own * mean)
+        if self._sparse is not None:
+            matrix = self._sparse.pair_counts(noise * self._weights)
+            return self._weights * self._sparse.quadratic(self._inverse @ matrix @ self._inverse)
         from scipy.sparse import diags_array
 
         spread = self._design.T @ diags_array(noise) @ self._design
@@ -312,8 +342,14 @@ class Leverage:
     @cached_property
     def _inverse(self) -> FloatArray:
         """Inverse of the whole normal matrix, (K, K)."""
-        normal = normal_matrix(self._ids, self._weights, len(self.columns))
-        return _inverse(normal, np.diag(normal).copy(), self.rank)
+        return _inverse(self._normal, np.diag(self._normal).copy(), self.rank)
+
+    @cached_property
+    def _normal(self) -> FloatArray:
+        """The whole normal matrix, (K, K)."""
+        if self._sparse is not None:
+            return self._sparse.pair_counts(self._weights)
+        return normal_matrix(self._ids, self._weights, len(self.columns))
 
     def _one(self, places: IntArray) -> float:
         """Squared length of the shortest weights that give one cell."""
@@ -326,28 +362,6 @@ class Leverage:
         if np.abs(self._design.T @ solved[0] - wanted).max() > 1e-6:
             raise SolverError("the leverage of a cell did not converge; the cell may not be determined")
         return float(solved[0] @ solved[0])
-
-
-def normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArray:
-    """Return Phi' W Phi for rows ``ids`` (N, S) of unit entries, (K, K).
-
-    Examples
-    --------
-    >>> normal_matrix(np.array([[0, 1], [0, 2]]), np.array([1.0, 3.0]), 3).tolist()
-    [[4.0, 1.0, 3.0], [1.0, 1.0, 0.0], [3.0, 0.0, 3.0]]
-    """
-    if columns**2 > len(ids):
-        from scipy.sparse import csr_array
-
-        pointers = np.arange(0, ids.size + 1, ids.shape[1])
-        rows = csr_array((np.ones(ids.size), ids.reshape(-1), pointers), shape=(len(ids), columns))
-        weighted = csr_array((np.repeat(weights, ids.shape[1]), rows.indices, rows.indptr), shape=rows.shape)
-        return np.asarray((rows.T @ weighted).toarray())
-    total = np.zeros(columns**2)
-    for left in range(ids.shape[1]):
-        for right in range(ids.shape[1]):
-            total += np.bincount(ids[:, left] * columns + ids[:, right], weights, columns**2)
-    return total.reshape(columns, columns)
 
 
 def _inverse(normal: FloatArray, size: FloatArray, rank: int | None) -> FloatArray:

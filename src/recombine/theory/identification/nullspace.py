@@ -163,6 +163,8 @@ class NullVectors:
         Floats only: estimated error of an entry.
     seed : int
         Fixes the values of columns never seen, which are free.
+    spanning : IntArray or None
+        Numbers of seen cells that say as much as all of them, where such were found on the way.
 
     Examples
     --------
@@ -180,6 +182,7 @@ class NullVectors:
     scale: FloatArray | None = None
     error: float = 0.0
     seed: int = 0
+    spanning: IntArray | None = None
 
     @property
     def count(self) -> int:
@@ -272,14 +275,15 @@ class NullVectors:
 
 def _rows(features: Conjunctions, seen: IntArray) -> tuple[IntArray, IntArray]:
     """Return the seen columns (K,) and the rows (N, S) as positions among them."""
-    ids = features.ids(seen)
     if features.columns > TABLED_COLUMNS:
+        ids = features.ids(seen)
         columns, where = np.unique(ids, return_inverse=True)
         return columns, where.reshape(ids.shape)
-    used = np.zeros(features.columns, dtype=bool)
-    used[ids] = True
-    place = np.cumsum(used) - 1
-    return np.flatnonzero(used), place[ids]
+    columns = features.occurring(seen)
+    place = np.zeros(features.columns, dtype=np.int64)
+    place[columns] = np.arange(len(columns))
+    # Rows are summed block by block, so that blocks lie together.
+    return columns, np.stack([place[block] for block in features.ids_by_block(seen)]).T
 
 
 def null_vectors(
@@ -326,18 +330,25 @@ def null_vectors(
     generator = np.random.default_rng(seed)
     stripped = None if route == "projection" else strip_singletons(ids, len(columns))
     affordable = EXACT_COLUMNS if has_flint() else PYTHON_COLUMNS
-    rows, minus = (ids if stripped is None else ids[stripped.rows]), None
+    rows, minus = (ids if stripped is None or stripped.rows.all() else ids[stripped.rows]), None
     if stripped is not None and len(stripped.columns) > affordable and (solved := solve_block(stripped, ids)):
         stripped, rows, minus = solved
     if stripped is not None and (route == "exact" or len(stripped.columns) <= affordable):
         place = np.zeros(len(columns), dtype=np.int64)
         place[stripped.columns] = np.arange(len(stripped.columns))
         less = None if minus is None else place[minus]
-        core = eliminate_all(place[rows], len(stripped.columns), generator, less)
+        whole = len(stripped.columns) == len(columns) and minus is None
+        core = eliminate_all(rows if whole else place[rows], len(stripped.columns), generator, less)
         rank = stripped.rank + core.rank
         table = random_residues(generator, (len(columns), _number(count, features, seen, rank)))
         table[stripped.columns] = core.draw(generator, table.shape[1])
-        return NullVectors(features, columns, stripped.complete(table, ids), "exact", rank, seed=seed)
+        spanning = None
+        if minus is None:
+            left = np.flatnonzero(stripped.rows)[core.chosen]
+            spanning = np.sort(np.concatenate([*(some for some, _ in stripped.rounds), left]).astype(np.int64))
+        return NullVectors(
+            features, columns, stripped.complete(table, ids), "exact", rank, seed=seed, spanning=spanning
+        )
     return _by_projection(features, columns, ids, count, seed)
 
 

@@ -1,0 +1,190 @@
+"""Rows of a model as departures from the commonest column of each block: sparse where most factors sit at one level.
+
+A protein with two mutations is at the wild type in all but two of its positions. What takes a step for each factor of
+every cell (sums of effects, counts of pairs of levels, quadratic forms) takes one for each departure instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Rows are sparse if there are at least so many blocks, and if they depart in at most this share of them on average.
+FEWEST_BLOCKS, SPARSE_SHARE = 12, 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Departures:
+    """Rows with one unit entry per block, as departures from a home column of each; make them with `departures`.
+
+    Attributes
+    ----------
+    home : int array of shape (S,)
+        The commonest column of each block.
+    home_of : int array of shape (K,)
+        For each column, the home of its block.
+    pointers : int array of shape (N + 1,)
+        Departures of row i are numbers ``pointers[i]`` up to ``pointers[i + 1]``.
+    columns : int array of shape (D,)
+        The columns departed to.
+    """
+
+    home: IntArray
+    home_of: IntArray
+    pointers: IntArray
+    columns: IntArray
+
+    def __len__(self) -> int:
+        return len(self.pointers) - 1
+
+    @property
+    def sparse(self) -> bool:
+        """Whether rows depart so rarely that it pays to go by departures."""
+        share = len(self.columns) / max(len(self) * len(self.home), 1)
+        return len(self.home) >= FEWEST_BLOCKS and share <= SPARSE_SHARE
+
+    @cached_property
+    def incidence(self) -> csr_array:
+        """The departures as a 0/1 matrix of shape (N, K)."""
+        from scipy.sparse import csr_array
+
+        shape = (len(self), len(self.home_of))
+        return csr_array((np.ones(len(self.columns)), self.columns, self.pointers), shape=shape)
+
+    def sums(self, table: FloatArray) -> FloatArray:
+        """Return the sum of ``table`` (K,) over each row's columns, shape (N,).
+
+        Examples
+        --------
+        >>> rows = np.array([[0, 2], [0, 3], [1, 2]])
+        >>> departures(rows.T, 4).sums(np.array([1.0, 2.0, 10.0, 20.0])).tolist()
+        [11.0, 21.0, 12.0]
+        """
+        return np.asarray(table[self.home].sum() + self.incidence @ (table - table[self.home_of]))
+
+    def gathered(self, values: FloatArray) -> FloatArray:
+        """Return the sum of ``values`` (N,) over the rows that hold each column, shape (K,)."""
+        found = np.asarray(self.incidence.T @ values)
+        found[self.home] = values.sum() - np.bincount(self.home_of, found, len(found))[self.home]
+        return found
+
+    def pair_counts(self, weights: FloatArray | None = None) -> FloatArray:
+        """Return how many rows (or what weight of them) hold each pair of columns, shape (K, K).
+
+        Pairs of departures are counted; what they leave falls to the home columns, so whole weights give exact counts.
+
+        Examples
+        --------
+        >>> departures(np.array([[0, 2], [0, 3], [1, 3]]).T, 4).pair_counts().tolist()
+        [[2.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0], [1.0, 1.0, 0.0, 2.0]]
+        """
+        from scipy.sparse import csr_array, diags_array
+
+        found = self.incidence
+        amounts = np.ones(len(self)) if weights is None else weights
+        both = csr_array(found.T @ csr_array(diags_array(amounts) @ found)).toarray()
+        single = self.gathered(amounts)
+        inside = self._blocks  # (K, S)
+        both[:, self.home] = single[:, None] - both @ inside
+        both[self.home] = 0.0
+        both[self.home] = single - inside.T @ both
+        both[self.home_of[:, None] == self.home_of] = 0.0  # no row holds two columns of a block
+        np.fill_diagonal(both, single)
+        return np.asarray(both)
+
+    @cached_property
+    def _blocks(self) -> FloatArray:
+        """Which columns belong to which block, shape (K, S)."""
+        block = np.zeros(len(self.home_of), dtype=np.int64)
+        block[self.home] = np.arange(len(self.home))
+        inside = np.zeros((len(self.home_of), len(self.home)))
+        inside[np.arange(len(self.home_of)), block[self.home_of]] = 1.0
+        return inside
+
+    def quadratic(self, matrix: FloatArray) -> FloatArray:
+        """Return x M x' for each row x and a symmetric ``matrix`` (K, K), shape (N,).
+
+        Examples
+        --------
+        >>> departures(np.array([[0, 2], [1, 3]]).T, 4).quadratic(np.diag([1.0, 2.0, 3.0, 4.0])).tolist()
+        [4.0, 6.0]
+        """
+        beside = matrix[:, self.home].sum(axis=1)
+        moved = matrix - matrix[:, self.home_of]
+        moved = moved - moved[self.home_of]
+        total = np.full(len(self), float(beside[self.home].sum()))
+        step = 2 * (beside - beside[self.home_of])
+        count = np.diff(self.pointers)
+        for number in np.unique(count).tolist():
+            rows = np.flatnonzero(count == number)
+            mine = self.columns[self.pointers[rows][:, None] + np.arange(number)]
+            total[rows] += step[mine].sum(axis=1)
+            for left in range(number):
+                total[rows] += moved[mine[:, left], mine[:, left]]
+                for right in range(left):
+                    total[rows] += 2 * moved[mine[:, left], mine[:, right]]
+        return total
+
+
+def departures(blocks: Iterable[IntArray], columns: int, home: IntArray | None = None) -> Departures:
+    """Return rows given block by block, the columns (N,) that they hold of each, as departures from the commonest ones.
+
+    Parameters
+    ----------
+    blocks : iterable of S int arrays of shape (N,)
+    columns : int
+        Number of columns K.
+    home : int array of shape (S,), optional
+        Columns to depart from instead.
+
+    Examples
+    --------
+    >>> found = departures(np.array([[0, 4], [0, 3], [1, 4]]).T, 5)
+    >>> found.home.tolist(), found.columns.tolist(), found.pointers.tolist(), found.home_of.tolist()
+    ([0, 4], [3, 1], [0, 0, 1, 2], [0, 0, 2, 4, 4])
+    """
+    homes, rows, held, length = [], [], [], 0
+    home_of = np.arange(columns)
+    for place, block in enumerate(blocks):
+        counts = np.bincount(block, minlength=1)
+        homes.append(int(counts.argmax()) if home is None else int(home[place]))
+        home_of[np.flatnonzero(counts)] = homes[-1]
+        away = np.flatnonzero(block != homes[-1])
+        rows.append(away)
+        held.append(block[away])
+        length = len(block)
+    where = np.concatenate(rows)
+    order = np.argsort(where, kind="stable")
+    pointers = np.concatenate([[0], np.cumsum(np.bincount(where, minlength=length))])
+    return Departures(np.array(homes), home_of, pointers.astype(np.int64), np.concatenate(held)[order].astype(np.int64))
+
+
+def normal_matrix(ids: IntArray, weights: FloatArray, columns: int) -> FloatArray:
+    """Return Phi' W Phi for rows ``ids`` (N, S) of unit entries, (K, K).
+
+    Examples
+    --------
+    >>> normal_matrix(np.array([[0, 1], [0, 2]]), np.array([1.0, 3.0]), 3).tolist()
+    [[4.0, 1.0, 3.0], [1.0, 1.0, 0.0], [3.0, 0.0, 3.0]]
+    """
+    if columns**2 > len(ids):
+        from scipy.sparse import csr_array
+
+        pointers = np.arange(0, ids.size + 1, ids.shape[1])
+        rows = csr_array((np.ones(ids.size), ids.reshape(-1), pointers), shape=(len(ids), columns))
+        weighted = csr_array((np.repeat(weights, ids.shape[1]), rows.indices, rows.indptr), shape=rows.shape)
+        return np.asarray((rows.T @ weighted).toarray())
+    total = np.zeros(columns**2)
+    for left in range(ids.shape[1]):
+        for right in range(ids.shape[1]):
+            total += np.bincount(ids[:, left] * columns + ids[:, right], weights, columns**2)
+    return total.reshape(columns, columns)

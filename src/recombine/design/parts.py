@@ -1,0 +1,373 @@
+"""Columns that stand for several factors: a sequence has one per position, a set one per member.
+
+Both are read as the texts they hold, grouped like any other column, and taken apart afterwards, each text once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import IntArray, affordable
+from recombine.design.factors import Factor
+from recombine.errors import InputError, listing, near_miss, plural
+from recombine.tables.frames import Source
+
+#: What may stand between the members of a set, if nothing else is said.
+SEPARATORS = ("+", ";", ",", "|")
+#: Words for no member, in lower case: a control that fills the place of a member.
+CONTROLS = ("ctrl", "control", "none", "wt", "nt", "non-targeting", "nontargeting", "neg", "dmso", "vehicle")
+#: Levels of a member of a set.
+ABSENT, PRESENT = "absent", "present"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A column and the factors it was taken apart into.
+
+    Attributes
+    ----------
+    column : str
+    kind : {"sequence", "set"}
+    places : tuple of int
+        Where its factors stand among those of the design.
+    names : tuple of str
+        Names of these factors.
+    whole : tuple of str
+        Of a sequence, one character per position, as in the first row. Of a set, the members that every row has.
+    positions : tuple of int
+        Of a sequence, the positions (from 0) that vary.
+    separator, control : str
+        Of a set: what stands between members, and the word for none.
+    remarks : tuple of str
+        What was noticed while reading.
+
+    Examples
+    --------
+    >>> sequence = Parts("x", "sequence", (0, 1), ("x1", "x3"), ("A", "C", "G"), (0, 2))
+    >>> sequence.text(["T", "G"])
+    'TCG'
+    >>> Parts("genes", "set", (0, 1), ("IRF1", "KLF1")).text([PRESENT, PRESENT])
+    'IRF1+KLF1'
+    """
+
+    column: str
+    kind: Literal["sequence", "set"]
+    places: tuple[int, ...]
+    names: tuple[str, ...]
+    whole: tuple[str, ...] = ()
+    positions: tuple[int, ...] = ()
+    separator: str = "+"
+    control: str = "none"
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The column with its number of factors: ``"x (55 positions)"``."""
+        return f"{self.column} ({plural(len(self.places), 'position' if self.kind == 'sequence' else 'member')})"
+
+    def text(self, labels: Sequence[str]) -> str:
+        """Return what the column holds where its factors have these levels, one for each of its factors."""
+        if self.kind == "sequence":
+            characters = list(self.whole)
+            for position, label in zip(self.positions, labels, strict=True):
+                characters[position] = label
+            return "".join(characters)
+        members = [name for name, label in zip(self.names, labels, strict=True) if label == PRESENT]
+        return self.separator.join(sorted([*self.whole, *members])) or self.control
+
+    def levels(self, texts: Sequence[object], where: str) -> dict[str, npt.NDArray[Any]]:
+        """Return the levels of each of its factors in ``texts`` (N,), by name; ``where`` says whose texts they are."""
+        values = [_one_text(text, number, self.column, where) for number, text in enumerate(texts, 1)]
+        if self.kind == "sequence":
+            return dict(zip(self.names, self._characters(values, where), strict=True))
+        members = [_members(text, self.separator, self._controls) for text in values]
+        known = {*self.names, *self.whole}
+        for text, found in zip(values, members, strict=True):
+            for name in sorted(found - known):
+                raise InputError(
+                    f"{where}: {name!r} in {text!r} is not a member of any {self.column!r};{near_miss(name, known)} "
+                    f"Members: {listing(sorted(known))}"
+                )
+        lacks = [text for text, found in zip(values, members, strict=True) if not found.issuperset(self.whole)]
+        if lacks:
+            raise InputError(f"{where}: {lacks[0]!r} lacks {listing(self.whole)}, which every row of the table has")
+        return {
+            name: np.array([PRESENT if name in found else ABSENT for found in members], dtype=object)
+            for name in self.names
+        }
+
+    @property
+    def _controls(self) -> frozenset[str]:
+        return frozenset({*CONTROLS, self.control.casefold()} - {name.casefold() for name in self.names})
+
+    def _characters(self, texts: list[str], where: str) -> list[npt.NDArray[Any]]:
+        fixed = [place for place in range(len(self.whole)) if place not in self.positions]
+        for number, text in enumerate(texts, 1):
+            if len(text) != len(self.whole):
+                raise InputError(
+                    f"{where}: row {number:,} of {self.column!r} has length {len(text):,}, and the sequences of the "
+                    f"table have {len(self.whole):,}; give sequences of that length"
+                )
+            for place in fixed:
+                if text[place] != self.whole[place]:
+                    raise InputError(
+                        f"{where}: row {number:,} has {text[place]!r} at position {place + 1} of {self.column!r}, "
+                        f"where every row of the table has {self.whole[place]!r}; nothing is known of another one"
+                    )
+        return [np.array([text[place] for text in texts], dtype=object) for place in self.positions]
+
+
+def _one_text(text: object, row: int, column: str, where: str) -> str:
+    if isinstance(text, str) and text.strip():
+        return text
+    raise InputError(f"{where}: row {row:,} of {column!r} is {text!r}; give a text in every row")
+
+
+@dataclass(frozen=True, eq=False)
+class TakenApart:
+    """Factors and codes (M, C) of one column, and how they came about."""
+
+    parts: Parts
+    factors: tuple[Factor, ...]
+    codes: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class TextColumn:
+    """The distinct texts of one column of a table, shape (M,), and the table to look up rows for messages."""
+
+    source: Source
+    column: str
+    texts: npt.NDArray[Any]
+
+    @property
+    def where(self) -> str:
+        """The column as messages name it."""
+        return f"{self.column!r} of {self.source.name}"
+
+    def row_of(self, wrong: Iterable[str]) -> int:
+        """Return the number of the first row (from 1, without the header) that holds one of these texts."""
+        asked = set(wrong)
+        values = self.source.read([self.column])[self.column].tolist()
+        return next(number for number, value in enumerate(values, 1) if value in asked)
+
+    @cached_property
+    def checked(self) -> list[str]:
+        """The texts, none of them empty."""
+        values: list[Any] = self.texts.tolist()
+        kind = self.source.kind(self.column)
+        if self.source.reader.typed and kind != "text":
+            raise InputError(f"{self.where} is of kind {kind}, not text; store sequences and sets as text")
+        empty = {text for text in set(values) if not text.strip()}
+        if empty:
+            raise InputError(
+                f"row {self.row_of(empty):,} of {self.where} is empty; leave the row out, or write what it holds "
+                f"(of a set without members: {CONTROLS[0]!r})"
+            )
+        return values
+
+
+def read_sequence(column: TextColumn, first: int) -> TakenApart:
+    """Take sequences of equal length apart: one factor per position that varies, the first at place ``first``."""
+    texts = column.checked
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    usual = int(np.bincount(lengths).argmax())
+    if (lengths != usual).any():
+        row = column.row_of(text for text in texts if len(text) != usual)
+        length = len(column.source.read([column.column])[column.column][row - 1])
+        raise InputError(
+            f"row {row:,} of {column.where} has length {length:,}, and {np.mean(lengths == usual):.0%} of its "
+            f"sequences have {usual:,}; align the sequences, or leave the others out"
+        )
+    affordable(f"the levels of {column.where}", len(texts), usual)
+    points = np.asfortranarray(np.array(texts, dtype=f"U{usual}").view(np.uint32).reshape(len(texts), usual))
+    factors: list[Factor] = []
+    positions: list[int] = []
+    codes = np.empty((len(texts), usual), dtype=np.int64, order="F")
+    for position in range(usual):
+        present = np.bincount(points[:, position]) > 0
+        if present.sum() == 1:
+            continue
+        levels = tuple(chr(point) for point in np.flatnonzero(present))
+        factors.append(Factor(f"{column.column}{position + 1}", levels))
+        codes[:, len(positions)] = (np.cumsum(present) - 1)[points[:, position]]
+        positions.append(position)
+    if not factors:
+        raise InputError(f"{column.where} holds the same sequence in every row; nothing can be recombined along it")
+    fixed = usual - len(positions)
+    remarks = [f"{column.column} is a sequence of {usual:,} positions, each a factor"]
+    if fixed:
+        same = [str(place + 1) for place in range(usual) if place not in set(positions)]
+        noun = "position" if fixed == 1 else "positions"
+        remarks.append(f"left out as the same in every row: {noun} {listing(same)}")
+    parts = Parts(
+        column.column,
+        "sequence",
+        tuple(range(first, first + len(factors))),
+        tuple(factor.name for factor in factors),
+        tuple(texts[0]),
+        tuple(positions),
+        remarks=tuple(remarks),
+    )
+    return TakenApart(parts, tuple(factors), codes[:, : len(positions)])
+
+
+def read_set(column: TextColumn, first: int, separator: str | None, control: Sequence[str] | None) -> TakenApart:
+    """Take sets such as ``"A+B+ctrl"`` apart: one factor per member, absent or present, from place ``first`` on."""
+    texts = column.checked
+    between = _separator(column, texts) if separator is None else separator
+    if not between or between.isalnum():
+        raise InputError(f"separator {separator!r} is a letter, a digit or nothing; give a sign such as + or |")
+    controls = frozenset(word.casefold() for word in (CONTROLS if control is None else control))
+    pieces = [[piece.strip() for piece in text.split(between)] for text in texts]
+    blank = [text for text, found in zip(texts, pieces, strict=True) if not all(found)]
+    if blank:
+        raise InputError(
+            f"row {column.row_of(blank[:1]):,} of {column.where}, {blank[0]!r}, has an empty part; "
+            f"name what stands beside each {between!r}"
+        )
+    members = [frozenset(piece for piece in found if piece.casefold() not in controls) for found in pieces]
+    if not any(len(found) > 1 for found in pieces):
+        raise InputError(
+            f"no row of {column.where} has two parts with {between!r} between them; name what separates them with "
+            f"--separator, or take the column as one factor with --factors {column.column}"
+        )
+    names = sorted(frozenset().union(*members))
+    affordable(f"the members of {column.where}", len(texts), len(names))
+    place = {name: number for number, name in enumerate(names)}
+    codes = np.zeros((len(texts), len(names)), dtype=np.int64)
+    rows = np.repeat(np.arange(len(texts)), [len(found) for found in members])
+    codes[rows, [place[name] for found in members for name in found]] = 1
+    everywhere = np.asarray(codes.all(axis=0))
+    if everywhere.all():
+        raise InputError(f"{column.where} holds the same members in every row; nothing can be recombined along it")
+    used = sorted({piece for found in pieces for piece in found if piece.casefold() in controls})
+    kept = [name for name, always in zip(names, everywhere.tolist(), strict=True) if not always]
+    whole = [name for name in names if name not in set(kept)]
+    twice = [text for text, found in zip(texts, pieces, strict=True) if _repeats(found, controls)]
+    parts = Parts(
+        column.column,
+        "set",
+        tuple(range(first, first + len(kept))),
+        tuple(kept),
+        tuple(whole),
+        separator=between,
+        control=used[0] if used else "none",
+        remarks=tuple(_set_remarks(column.column, between, names, used, whole, twice)),
+    )
+    factors = tuple(Factor(name, (ABSENT, PRESENT)) for name in kept)
+    return TakenApart(parts, factors, codes[:, ~everywhere])
+
+
+def _repeats(pieces: list[str], controls: frozenset[str]) -> bool:
+    named = [piece for piece in pieces if piece.casefold() not in controls]
+    return len(set(named)) < len(named)
+
+
+def _set_remarks(
+    column: str, separator: str, names: list[str], used: list[str], whole: list[str], twice: list[str]
+) -> Iterable[str]:
+    yield f"{column} is a set of {plural(len(names), 'member')} separated by {separator!r}, each a factor"
+    if used:
+        yield f"read as no member: {listing(used)}"
+    if whole:
+        yield f"left out as present in every row: {listing(whole)}"
+    if twice:
+        yield f"a member that is named twice counts once ({plural(len(twice), 'cell')}, such as {twice[0]!r})"
+
+
+def _separator(column: TextColumn, texts: list[str]) -> str:
+    found = [sign for sign in SEPARATORS if any(sign in text for text in texts)]
+    if len(found) > 1:
+        raise InputError(
+            f"{column.where} holds {' and '.join(map(repr, found))}, as in "
+            f"{next(text for text in texts if found[1] in text)!r}; say which one separates members: --separator "
+            f"'{found[0]}'"
+        )
+    return found[0] if found else SEPARATORS[0]
+
+
+def _members(text: str, separator: str, controls: frozenset[str]) -> frozenset[str]:
+    pieces = (piece.strip() for piece in text.split(separator))
+    return frozenset(piece for piece in pieces if piece and piece.casefold() not in controls)
+
+
+def take_apart(
+    source: Source,
+    kinds: Mapping[str, str],
+    texts: Sequence[npt.NDArray[Any]],
+    first: int,
+    separator: str | None,
+    control: Sequence[str] | None,
+) -> list[TakenApart]:
+    """Take columns apart, of which ``kinds`` says what they are and ``texts`` (M,) hold the values in each group.
+
+    ``first`` is the place of the first factor; ``separator`` and ``control`` are those of sets, None to recognise them.
+    """
+    found: list[TakenApart] = []
+    for (name, kind), values in zip(kinds.items(), texts, strict=True):
+        column = TextColumn(source, name, values)
+        if kind == "sequence":
+            found.append(read_sequence(column, first))
+        else:
+            found.append(read_set(column, first, separator, control))
+        first += len(found[-1].factors)
+    return found
+
+
+def read_columns(parts: Sequence[Parts], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of a table whose factors are ``names``: those taken apart stand for theirs, at the end.
+
+    Examples
+    --------
+    >>> read_columns([Parts("genes", "set", (1, 2), ("IRF1", "KLF1"))], ["line", "IRF1", "KLF1"])
+    ('line', 'genes')
+    """
+    inside = {name for part in parts for name in part.names}
+    return (*(name for name in names if name not in inside), *(part.column for part in parts))
+
+
+def with_levels(
+    parts: Sequence[Parts], columns: Mapping[str, npt.NDArray[Any]], where: str
+) -> dict[str, npt.NDArray[Any]]:
+    """Return ``columns`` of N values each with those that ``parts`` take apart replaced by one for each factor."""
+    found = {name: values for name, values in columns.items() if name not in {part.column for part in parts}}
+    for part in parts:
+        found |= part.levels(columns[part.column].tolist(), where)
+    return found
+
+
+def joined_texts(parts: Sequence[Parts], labels: Sequence[str]) -> list[str]:
+    """Return the labels (C,) of one cell with those of each of ``parts`` joined, at the end."""
+    inside = {place for part in parts for place in part.places}
+    plain = [label for place, label in enumerate(labels) if place not in inside]
+    return [*plain, *(part.text([labels[place] for place in part.places]) for part in parts)]
+
+
+def one_cell(
+    levels: Mapping[str, object] | Sequence[object], parts: Sequence[Parts], names: Sequence[str]
+) -> list[Any]:
+    """Return one level of each factor ``names`` (C,), given by factor or column, by name or in order."""
+    columns = read_columns(parts, names)
+    if isinstance(levels, Mapping):
+        wanted = columns if parts and set(columns) <= set(levels) else names
+        missing = [name for name in wanted if name not in levels]
+        if missing:
+            lacks = listing([name for name in columns if name not in levels] if parts else missing)
+            raise InputError(f"cell {dict(levels)!r} lacks a level of {lacks}; name one of each factor")
+        levels = [levels[name] for name in wanted]
+    if parts and isinstance(levels, str):
+        levels = [levels]
+    if isinstance(levels, str) or len(levels) not in (len(columns), len(names)):
+        raise InputError(f"cell {levels!r} must give one level of each factor: {listing(columns)}")
+    if not parts or len(levels) != len(columns):
+        return list(levels)
+    given = {name: np.array([level], dtype=object) for name, level in zip(columns, levels, strict=True)}
+    found = with_levels(parts, given, "the cell")
+    return [found[name][0] for name in names]
