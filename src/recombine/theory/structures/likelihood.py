@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -74,7 +75,7 @@ class LikelihoodFit:
         values = np.full(limits.shape, np.nan)
         values[limits == Limit.ZERO], values[limits == Limit.ONE] = 0.0, 1.0
         values[limits == Limit.INFINITE] = np.inf
-        whole = np.flatnonzero((limits == Limit.FINITE).reshape(len(codes), -1).any(axis=1))
+        whole = np.flatnonzero((limits == Limit.FINITE).reshape(len(codes), math.prod(limits.shape[1:])).any(axis=1))
         sums = self.existence.rows(codes[whole]) @ self.table
         shifts = np.zeros(len(codes)) if offsets is None else np.asarray(offsets, dtype=float)
         if self._family == "softmax":
