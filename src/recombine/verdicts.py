@@ -31,6 +31,7 @@ class Verdict(IntEnum):
     DISCONNECTED = 2
     UNSEEN_LEVEL = 3
     UNDECIDED = 4
+    BEYOND = 5
 
     @property
     def text(self) -> VerdictText:
@@ -88,6 +89,14 @@ _TEXTS = {
         "#cc79a7",
         "Floating-point arithmetic could not separate determined from not determined here.",
         "Install the exact arithmetic (pip install 'recombine[exact]') or lower the order; the cell is never guessed.",
+    ),
+    Verdict.BEYOND: VerdictText(
+        "beyond the seen range",
+        "▲",
+        "#8c2d04",
+        "It lies outside the range that was seen, of an ordered or numeric factor or of a curve: nothing says how the "
+        "trend goes on there.",
+        "Collect a combination at that value or beyond it; then it lies between seen ones.",
     ),
 }
 
@@ -207,6 +216,13 @@ _KINDS = [
         Severity.NOTE,
         "A sequence stands for one factor per position, a set for one factor per member. Positions and members that "
         "are the same in every row are left out, for nothing can be said about changing them.",
+    ),
+    FindingKind(
+        "RC110",
+        "beyond the seen range",
+        Severity.PROBLEM,
+        "Combinations that are asked about hold a value of an ordered or numeric factor outside the range seen in "
+        "training. A trend is followed between seen values only; a model will still print a number.",
     ),
     FindingKind(
         "RC201",

@@ -14,6 +14,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.design.restriction import why_impossible
+from recombine.design.scaling import place_cell
 from recombine.errors import InputError, SolverError, plural
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
@@ -22,7 +23,7 @@ from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.certificates import explanation
 from recombine.jobs.audit.coverage import Coverage, cover
 from recombine.jobs.audit.forecast import Forecast, forecast
-from recombine.jobs.audit.left_out_cells import fit_order
+from recombine.jobs.audit.left_out_cells import errors_by_verdict, fit_order
 from recombine.jobs.audit.noise import pooled_variance
 from recombine.jobs.audit.ranges import CellRanges, Ranges, measure_ranges
 from recombine.jobs.audit.rivals import compare_models
@@ -37,6 +38,7 @@ from recombine.theory.identification.certificate import Certificate
 from recombine.theory.identification.counts import Counts
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.leverage import Leverage
+from recombine.theory.identification.scaled.leverage import leverage_for
 from recombine.verdicts import Finding, Verdict
 
 #: Listed cells whose leverage is solved for where each takes a solve of its own.
@@ -113,7 +115,7 @@ class Audit:
     @cached_property
     def _leverage(self) -> Leverage:
         design, engine = self.design, self.identification
-        return Leverage(engine.features, design.seen, design.precision[design.train], engine.rank)
+        return leverage_for(engine.features, design.seen, design.precision[design.train], engine.rank)
 
     @cached_property
     def fit(self) -> AdditiveFit | None:
@@ -232,26 +234,15 @@ class Audit:
     @cached_property
     def held_out_errors(self) -> Table | None:
         """Errors on held-out cells by verdict, of the values that follow and of the plain mean; None without any."""
-        held = ~self.design.train
-        if self.fit is None or self.design.outcome is None or not held.any():
-            return None
-        truth = self.design.outcome[held]
-        codes = self.identification.verdicts_of(self.design.held_out)
-        missed = truth - self.design.bounded(self.fit.predict(self.design.held_out))
-        spread = truth - self.design.outcome[self.design.train].mean()
-        rows = []
-        for verdict in Verdict:
-            chosen = codes == verdict
-            if chosen.any():
-                known = verdict in (Verdict.SEEN, Verdict.DETERMINED)
-                error = float(np.sqrt(np.mean(missed[chosen] ** 2))) if known else float("nan")
-                rows.append((verdict.word, int(chosen.sum()), error, float(np.sqrt(np.mean(spread[chosen] ** 2)))))
-        names = ("verdict", "cells", "additive error", "mean error")
-        return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})
+        return errors_by_verdict(self.design, self.identification, self.fit)
 
     @cached_property
     def forecast(self) -> Forecast:
-        """What networks trained on the seen cells to convergence will do."""
+        """What networks trained on the seen cells to convergence will do, if every level is an input of its own."""
+        plain = self.design.labelled
+        if plain is not self.design:
+            again = None if plain.outcome is None else check_additivity(plain, (1,), self.seed).at(1)
+            return forecast(plain, self.listing.cells, check=again, seed=self.seed)
         check = None if self.additivity is None else self.additivity.at(1)
         fit = None if self.design.outcome is None else self._first_fit
         return forecast(self.design, self.listing.cells, first=self.first, check=check, fit=fit, seed=self.seed)
@@ -265,6 +256,7 @@ class Audit:
                 listed, codes, counts, order, self.identification.deficit, self.departures_statement
             ),
             "levels": lambda: findings.level_never_seen(self.design),
+            "ranges of values": lambda: findings.beyond_range(self.design, listed, codes),
             "nesting": lambda: findings.factor_inside(self.design),
             "undecided cells": lambda: findings.cells_undecided(listed, codes, counts),
             "leverage": lambda: findings.shaky_cells(self.design, listed, codes, self.leverage, self.verdicts),
@@ -286,20 +278,24 @@ class Audit:
 
         Print ``audit.explain(cell)`` for the same with level names and outcomes.
         """
-        codes = self._cell(cell)
-        if reason := why_impossible(self.design, codes):
-            raise InputError(f"{self.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
-        return self.identification.certificate_of(tuple(self._cell(cell).tolist()))
+        found, codes = self._asked(cell)
+        if reason := why_impossible(found.design, codes):
+            raise InputError(f"{found.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
+        return found.identification.certificate_of(tuple(codes.tolist()))
 
-    def _cell(self, cell: Cell | int) -> IntArray:
-        return self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
+    def _asked(self, cell: Cell | int) -> tuple[Audit, IntArray]:
+        """The codes of a cell and the audit that knows its levels: a new one if it has a new value on a scale."""
+        if isinstance(cell, int):
+            return self, self.listing.cells[cell]
+        design, codes = place_cell(self.design, cell)
+        return self if design is self.design else audit(design, self.order, seed=self.seed), codes
 
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: its value, range and certificate, or why there is none."""
-        codes = self._cell(cell)
-        if reason := why_impossible(self.design, codes):
-            return f"{self.design.label(codes)}: cannot exist: {reason}. {CROSSED}"
-        return explanation(self, codes)
+        found, codes = self._asked(cell)
+        if reason := why_impossible(found.design, codes):
+            return f"{found.design.label(codes)}: cannot exist: {reason}. {CROSSED}"
+        return explanation(found, codes)
 
     def suggest(
         self,
@@ -364,6 +360,8 @@ def audit(
     *,
     targets: object = None,
     new_levels: bool = False,
+    ordered: Sequence[str] = (),
+    numeric: Sequence[str] = (),
     seed: int = 0,
 ) -> Audit:
     """Audit a design: which unseen cells do the seen ones determine, how will models miss them, what to collect next?
@@ -377,6 +375,8 @@ def audit(
         Cells to judge, one column per factor; by default every unseen cell of the product.
     new_levels : bool
         Accept target levels that the table does not have; their verdict is `unseen level`.
+    ordered, numeric : sequence of str
+        Factors whose levels lie on a line, so that values between seen ones follow; see `Design.on_scales`.
     seed : int
         Fixes every random choice.
 
@@ -391,7 +391,7 @@ def audit(
         raise InputError(f"audit takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
     if not 1 <= order <= len(design.factors):
         raise InputError(f"order {order} does not fit {len(design.factors)} factors; choose 1 to {len(design.factors)}")
-    asked = None
+    design, asked = design.on_scales(ordered, numeric), None
     if targets is not None:
         design, asked = design.encode(targets, new_levels=new_levels)
     first = identify(design.seen, **design.shape, seed=seed)

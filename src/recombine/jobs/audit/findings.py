@@ -10,6 +10,7 @@ from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.data.hit_rates import hit_rate
 from recombine.design.design import Design
 from recombine.design.nesting import nesting_phrase
+from recombine.design.scaling import outside_words
 from recombine.errors import listing, plural
 from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityCheck
 from recombine.jobs.audit.forecast import LEAKY, Forecast
@@ -61,13 +62,29 @@ def level_never_seen(design: Design) -> Finding | None:
     for group in design.groups:
         factor = design.factors[group[0]]
         counts = sum(np.bincount(design.seen[:, place], minlength=len(factor.levels)) for place in group)
-        absent = np.flatnonzero(counts == 0)
+        absent = np.flatnonzero(counts == 0) if factor.scale == "labels" else ()
         missing += [f"{factor.name} {factor.labels[code]!r}" for code in absent]
     if not missing:
         return None
     return Finding(
         FINDINGS["RC102"], f"{listing(missing, 6)} never occur{'s' if len(missing) == 1 else ''} in training"
     )
+
+
+def beyond_range(design: Design, listed: Listing, codes: IntArray) -> Finding | None:
+    """RC110: cells with a value of an ordered or numeric factor outside what was seen, and what to collect."""
+    rows = np.flatnonzero(codes == Verdict.BEYOND)
+    if not len(rows) or not design.scales:
+        return None
+    words: dict[str, None] = {}
+    for scale, place in ((scale, place) for place, scale in enumerate(design.scales) if scale is not None):
+        there = np.unique(listed.cells[rows, place])
+        furthest = sorted(there[scale.beyond[there]].tolist(), key=scale.places.__getitem__)
+        for level in {furthest[0], furthest[-1]} if furthest else ():
+            cell = design.seen[0].copy()
+            cell[place] = level
+            words |= dict.fromkeys(outside_words(design, cell))
+    return Finding(FINDINGS["RC110"], f"{plural(len(rows), 'cell')} listed cannot be told: {'; '.join(words)}")
 
 
 def factor_inside(design: Design) -> Finding | None:

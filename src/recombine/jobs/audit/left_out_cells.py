@@ -10,15 +10,17 @@ from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
 from recombine.progress import each
+from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import (
     AdditiveFit,
     fit_additive,
     leave_one_out,
     leave_one_out_noise,
 )
-from recombine.theory.identification.identify import identify
+from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.nullspace import Route
+from recombine.theory.identification.scaled.leverage import leverage_for
 from recombine.verdicts import Verdict
 
 FOLDS = 5
@@ -72,7 +74,7 @@ def affordable_inverse(design: Design, order: int) -> Leverage | None:
     most = left if len(design.seen) > 4 * features.columns else 0
     if float(most) ** 3 + 10.0 * len(design.seen) * len(features.subsets) ** 2 > OPERATIONS:
         return None
-    normal = Leverage(features, design.seen, design.precision[design.train])
+    normal = leverage_for(features, design.seen, design.precision[design.train])
     return normal if not normal.solved_singly and normal.cost <= OPERATIONS else None
 
 
@@ -113,3 +115,23 @@ def _folds(design: Design, features: Conjunctions, outcome: FloatArray, noise: F
         determined[known] = True
     method = f"{rounds} of {FOLDS} random folds of cells held out"
     return LeftOut(method, predicted, determined, int((fold < rounds).sum()), noise)
+
+
+def errors_by_verdict(design: Design, engine: Identification, fit: AdditiveFit | None) -> Table | None:
+    """Return errors on held-out cells by verdict, of the values that follow and of the plain mean; None without any."""
+    held = ~design.train
+    if fit is None or design.outcome is None or not held.any():
+        return None
+    truth = design.outcome[held]
+    codes = engine.verdicts_of(design.held_out)
+    missed = truth - design.bounded(fit.predict(design.held_out))
+    spread = truth - design.outcome[design.train].mean()
+    rows = []
+    for verdict in Verdict:
+        chosen = codes == verdict
+        if chosen.any():
+            known = verdict in (Verdict.SEEN, Verdict.DETERMINED)
+            error = float(np.sqrt(np.mean(missed[chosen] ** 2))) if known else float("nan")
+            rows.append((verdict.word, int(chosen.sum()), error, float(np.sqrt(np.mean(spread[chosen] ** 2)))))
+    names = ("verdict", "cells", "additive error", "mean error")
+    return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})

@@ -26,6 +26,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
+from recombine.design.scaling import nearest_knots
 from recombine.errors import plural
 from recombine.jobs.audit.noise import few_digits
 from recombine.theory.identification.additive_fit import AdditiveFit
@@ -227,7 +228,8 @@ class _LevelWeights:
     """
 
     def __init__(self, design: Design) -> None:
-        self.seen, precision = design.seen, design.precision[design.train]
+        self.design, self.seen = design, nearest_knots(design, design.seen)
+        precision = design.precision[design.train]
         self.precision = precision
         self.even = bool(np.allclose(precision, precision[0]))
         self.sums = [
@@ -245,6 +247,7 @@ class _LevelWeights:
         """Return g / h of ``cells`` (N, C), with a cell of precision ``without`` (N,) taken out of each level, (N,)."""
         if self.even:
             return np.full(len(cells), self.precision[0])
+        cells = nearest_knots(self.design, cells)
         noise, departure = np.zeros(len(cells)), np.zeros(len(cells))
         for place, (first, second) in enumerate(self.sums):
             rest = np.maximum(first[cells[:, place]] - without, self.precision.min())

@@ -64,7 +64,8 @@ def _heading(audit: Audit, console: Console) -> None:
     outcome = f", outcome {design.outcome_name}" if design.outcome_name else ""
     print_line(console, f"Recombine audit of {design.source}", "bold")
     print_line(console, f"{design.title}{outcome}; {wording.rows_phrase(audit.coverage)}")
-    for phrase in [*wording.twin_phrases(design), wording.weight_sentence(design), wording.impossible_sentence(design)]:
+    notes = [wording.weight_sentence(design), wording.impossible_sentence(design)]
+    for phrase in [*wording.twin_phrases(design), *wording.scale_sentences(design), *notes]:
         if phrase:
             print_line(console, phrase)
     if design.proposals:
@@ -105,7 +106,7 @@ def _bars(found: Tally, total: int) -> RichTable:
     table = plain_grid(numbers=2)
     for verdict in Verdict:
         count = found.counts[verdict]
-        if (verdict is Verdict.SEEN and not found.targets) or (verdict is Verdict.UNDECIDED and not count):
+        if (verdict is Verdict.SEEN and not found.targets) or (not count and verdict >= Verdict.UNDECIDED):
             continue
         bar = "█" * round(_BAR * count / total) if total else ""
         colour = verdict.colour if verdict is not Verdict.UNSEEN_LEVEL else "default"
