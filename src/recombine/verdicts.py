@@ -31,7 +31,7 @@ class Verdict(IntEnum):
     DISCONNECTED = 2
     UNSEEN_LEVEL = 3
     UNDECIDED = 4
-    BEYOND_RANGE = 5
+    BEYOND = 5
 
     @property
     def text(self) -> VerdictText:
@@ -90,13 +90,13 @@ _TEXTS = {
         "Floating-point arithmetic could not separate determined from not determined here.",
         "Install the exact arithmetic (pip install 'recombine[exact]') or lower the order; the cell is never guessed.",
     ),
-    Verdict.BEYOND_RANGE: VerdictText(
+    Verdict.BEYOND: VerdictText(
         "beyond the seen range",
-        "→",
-        "#005c43",
-        "Its place on the scale follows from the seen combinations, but lies further out than all of them: what the "
-        "outcome does there was never seen.",
-        "Collect a combination that lies as far out, or take no value from here.",
+        "▲",
+        "#8c2d04",
+        "It lies outside the range that was seen, of an ordered or numeric factor or of a curve: nothing says how the "
+        "trend goes on there.",
+        "Collect a combination at that value or beyond it; then it lies between seen ones.",
     ),
 }
 
@@ -219,10 +219,10 @@ _KINDS = [
     ),
     FindingKind(
         "RC110",
-        "cells beyond the seen range",
-        Severity.WARNING,
-        "Some unseen combinations lie further out on their scale than everything that was seen. A model will still "
-        "print a number for them; what the outcome does out there was never seen.",
+        "beyond the seen range",
+        Severity.PROBLEM,
+        "Combinations that are asked about hold a value of an ordered or numeric factor outside the range seen in "
+        "training. A trend is followed between seen values only; a model will still print a number.",
     ),
     FindingKind(
         "RC201",

@@ -418,3 +418,46 @@ def test_sequences_and_sets_are_read_as_in_python(run, tmp_path):
     refused(run("audit", path, "--sequence", "z"), "sequence 'z' is not a column of variants.csv")
     path.write_text("x,y\nACA,1\nACTA,2\n", encoding="utf-8")
     refused(run("audit", path, "--sequence", "x"), "has length", "row")
+
+
+@pytest.fixture
+def doses(tmp_path: Path) -> Path:
+    rows = ["plant,dose,year,y"]
+    for plant, effect in (("a", 0.0), ("b", 2.0)):
+        rows += [f"{plant},{dose},{year},{effect + dose / 10 + year}" for dose in (0, 10, 40) for year in range(1, 8)]
+    path = tmp_path / "doses.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_ordered_and_numeric_factors_tell_values_between_seen_ones(run, doses, tmp_path):
+    targets = tmp_path / "asked.csv"
+    targets.write_text("plant,dose,year\na,25,2.5\nb,80,3\n", encoding="utf-8")
+    named = ["--factors", "plant", "--outcome", "y", "--ordered", "dose", "--numeric", "year"]
+    code, out, _ = run("audit", doses, *named, "--targets", targets, "--json", "--fail-on", "RC110")
+    assert code == 1
+    document = json.loads(out)
+    assert [factor["scale"] for factor in document["factors"]] == ["labels", "ordered", "numeric"]
+    listed = {row["dose"]: row for row in document["verdicts"]}
+    assert listed["25"]["verdict"] == "determined"
+    assert listed["25"]["predicted"] == pytest.approx(5.0)
+    assert listed["80"]["verdict"] == "beyond the seen range"
+    code, out, _ = run("audit", doses, *named, "--explain", "a,80,3")
+    assert code == 0
+    assert "dose 80 lies above the seen range 0 to 40: collect a row with dose 80 or above" in out
+
+
+def test_ordered_may_be_repeated_or_separated_by_commas(run, doses):
+    code, out, _ = run("audit", doses, "--factors", "plant", "--ordered", "dose,year", "--suggest", "0")
+    again = run("audit", doses, "--factors", "plant", "--ordered", "dose", "--ordered", "year", "--suggest", "0")
+    assert code == 0
+    assert (code, out) == again[:2]
+    assert "year is ordered" in out
+
+
+def test_a_factor_that_is_no_number_is_refused_with_its_row(run, doses):
+    refused(run("audit", doses, "--factors", "plant,dose", "--numeric", "plant"), "'a' (row 1)", "is not a number")
+    code, out, _ = run("audit", doses, "--factors", "dose", "--ordered", "plant=a<x<b", "--suggest", "0")
+    assert code == 0
+    assert "plant (3)" in out
+    assert "plant is ordered" in out

@@ -423,7 +423,7 @@ def test_a_design_knows_its_groups_and_its_models() -> None:
     design = Design.from_cells([[0, 1, 0], [1, 2, 1]], symmetric=[(0, 1)])
     assert design.groups == ((0, 1), (2,))
     assert [design.twins(place) for place in range(3)] == [(0, 1), (0, 1), (2,)]
-    assert design.shape == {"sizes": (3, 3, 2), "symmetric": ((0, 1),), "possible": design.possible}
+    assert design.shape == {"sizes": (3, 3, 2), "symmetric": ((0, 1),), "possible": design.possible, "scales": ()}
     assert (design.possible.whole, design.product) == (True, 12)
     assert design.features(2) is design.features(2)
     assert (design.features(2).order, design.features(1).symmetric) == (2, ((0, 1),))

@@ -29,7 +29,7 @@ def test_check_factor() -> None:
     with pytest.raises(InputError, match=r"factor 'a' of t.csv has no values in any row"):
         check_factor(Profile("a", "text", 0, 10), "t.csv", insisted=True)
     mass = Profile("mass", "number", 3_000, 0)
-    with pytest.raises(InputError, match=r"numeric with 3,000 distinct values.*bin it first, or .* --as-levels mass"):
+    with pytest.raises(InputError, match=r"3,000 distinct values.*--numeric mass for a trend, or --as-levels mass"):
         check_factor(mass, "t.csv", insisted=False)
     check_factor(mass, "t.csv", insisted=True)
     check_factor(Profile("gene", "text", 30_000, 0), "t.csv", insisted=False)

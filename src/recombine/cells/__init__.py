@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from recombine.cells.departures import departures as departures
     from recombine.cells.possible import Combinations as Combinations
     from recombine.cells.possible import Possible as Possible
+    from recombine.cells.scaled import ScaledConjunctions as ScaledConjunctions
+    from recombine.cells.scaled import additive_model as additive_model
+    from recombine.cells.scales import Scale as Scale
+    from recombine.cells.scales import place_levels as place_levels
     from recombine.cells.seen import SeenCells as SeenCells
 
 open_room(__name__)

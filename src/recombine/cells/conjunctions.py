@@ -299,10 +299,14 @@ class Conjunctions:
     @cached_property
     def freed(self) -> Conjunctions:
         """The same model on the free factors alone, whose cells are the free columns of these."""
-        place = {factor: position for position, factor in enumerate(self.free)}
-        groups = tuple(tuple(place[factor] for factor in group) for group in self.symmetric)
-        sizes = tuple(self.sizes[factor] for factor in self.free)
-        return Conjunctions(sizes, min(self.order, len(sizes)), groups)
+        return self.part(self.free, min(self.order, len(self.free)))
+
+    def part(self, places: Sequence[int], order: int) -> Conjunctions:
+        """Return the model of one order on the factors ``places`` alone; symmetric ones are all among them or none."""
+        place = {factor: position for position, factor in enumerate(places)}
+        twins = [group for group in self.symmetric if group[0] in place]
+        groups = tuple(tuple(place[factor] for factor in group) for group in twins)
+        return Conjunctions(tuple(self.sizes[factor] for factor in places), order, groups)
 
     def _block(self, subset: Subset, levels: IntArray) -> IntArray:
         """Ids of one block for ``levels`` (N, |subset|)."""

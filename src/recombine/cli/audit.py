@@ -60,6 +60,13 @@ def audit_command(
     control: Annotated[
         str | None, typer.Option(help="Words for no member of a set, by commas: ctrl,control by default.")
     ] = None,
+    ordered: Annotated[
+        list[str] | None,
+        typer.Option(help="Factors whose levels are ordered, by commas: dose, or grade=low<mid<high. May be repeated."),
+    ] = None,
+    numeric: Annotated[
+        list[str] | None, typer.Option(help="Factors whose effect is a smooth curve, by commas. May be repeated.")
+    ] = None,
     nested: Annotated[
         list[str] | None, typer.Option(help="A factor inside another: plant/treatment. May be repeated.")
     ] = None,
@@ -109,6 +116,8 @@ def audit_command(
             sets=sets,
             separator=separator,
             control=None if control is None else named(control, "--control"),
+            ordered=[name for text in ordered or () for name in named(text, "--ordered")],
+            numeric=[name for text in numeric or () for name in named(text, "--numeric")],
         )
     with _working("deciding the unseen cells"):
         found = audit(design, order, structure=structure, targets=targets, new_levels=new_levels, seed=seed)

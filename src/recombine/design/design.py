@@ -10,22 +10,26 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, refuse_masked, sizes_of
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, refuse_masked
 from recombine.cells.conjunctions import Conjunctions, canonical
 from recombine.cells.possible import Possible
+from recombine.cells.scaled import additive_model
+from recombine.cells.scales import Scale
 from recombine.design import naming
-from recombine.design.factors import Factor, code_levels, place_of
+from recombine.design.coding import coded_design
+from recombine.design.factors import Factor, numbered_factors
 from recombine.design.merged import merged
 from recombine.design.nesting import Nested
-from recombine.design.notes import level_doubts, reading_notes
-from recombine.design.parts import Parts, TakenApart, joined_texts, one_cell, read_columns, take_apart
+from recombine.design.notes import level_doubts
+from recombine.design.parts import Parts, joined_texts, one_cell, read_columns, take_apart
 from recombine.design.restriction import possible_cells, restrict
+from recombine.design.scaling import put_on_scales, scales_asked, scales_of
 from recombine.design.targets import encode_targets
-from recombine.errors import InputError, listing
+from recombine.errors import InputError
 from recombine.progress import tell
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import open_table
-from recombine.tables.grouping import Columns, Groups, RowsAre, group, training_rows, two_values
+from recombine.tables.grouping import Columns, RowsAre, group, training_rows, two_values
 from recombine.tables.guesses import Proposal, propose_factors
 from recombine.verdicts import Finding
 
@@ -36,6 +40,7 @@ class Shape(TypedDict):
     sizes: tuple[int, ...]
     symmetric: tuple[tuple[int, ...], ...]
     possible: Possible
+    scales: tuple[Scale | None, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,6 +117,8 @@ class Design:
         sets: str | None = None,
         separator: str | None = None,
         control: Sequence[str] | None = None,
+        ordered: Sequence[str] = (),
+        numeric: Sequence[str] = (),
     ) -> Design:
         """Build a design from a CSV/Parquet path or any dataframe narwhals knows.
 
@@ -150,6 +157,8 @@ class Design:
             What stands between members; ``+ ; , |`` are recognised.
         control : sequence of str, optional
             Words that stand for no member; by default ``ctrl``, ``control``, ``none``, ``wt``, ...
+        ordered, numeric : sequence of str
+            Factors whose levels lie on a line; see `Design.on_scales`.
 
         Examples
         --------
@@ -167,12 +176,13 @@ class Design:
         taken = naming.taken_columns(source, roles)
         proposals: list[Proposal] = []
         apart = naming.apart_columns(source, {"sequence": sequence, "set": sets}, taken, separator, control)
+        curved = scales_asked(ordered, numeric, tuple(source.columns))
         factors = () if factors is None and apart else factors
         if factors is None:
             tell("which columns are factors", 0.0)
-            proposals = propose_factors(source, taken)
-            factors = naming.guessed_names(proposals, source.name)
-        names = naming.factor_names(source, factors, taken | apart)
+            proposals = propose_factors(source, taken | dict.fromkeys(curved, "factor"))
+            factors = naming.guessed_names(proposals, source.name, len(curved))
+        names = naming.factor_names(source, naming.with_curved(factors, curved), taken | apart)
         naming.check_insisted(source, as_levels, names)
         columns = Columns((*names, *apart), outcome, weight, sd, split_column)
         tell("rows to cells", 0.3)
@@ -182,9 +192,13 @@ class Design:
             train = training_rows(groups.split, str(split_column), split_value)
         tell("levels of the factors", 0.7)
         found = take_apart(source, apart, groups.levels[len(names) :], len(names), separator, control)
-        design = _coded(groups, replace(columns, factors=names), train, symmetric, source.name, proposals, found)
+        design = coded_design(
+            cls, groups, replace(columns, factors=names), train, symmetric, source.name, proposals, found
+        )
+        design = put_on_scales(design, curved, source)
         for factor in design.factors[: len(names)]:
-            check_factor(factor_profile(source, factor.name, factor.levels), source.name, factor.name in as_levels)
+            insisted = factor.name in as_levels or factor.scale != "labels"
+            check_factor(factor_profile(source, factor.name, factor.levels), source.name, insisted)
         design = replace(design, notes=(*design.notes, *level_doubts(source, design)))
         return restrict(design, nested, crossed, possible)
 
@@ -209,16 +223,7 @@ class Design:
         4
         """
         codes = canonical(as_cells(cells), [tuple(group) for group in symmetric])
-        found = list(sizes_of(codes))
-        for members in symmetric:
-            for place in members:
-                found[place] = max(found[other] for other in members)
-        levels = tuple(sizes) if sizes is not None else tuple(found)
-        labels = list(names) if names is not None else [f"factor {index + 1}" for index in range(codes.shape[1])]
-        if len(labels) != codes.shape[1] or len(levels) != codes.shape[1]:
-            raise InputError(f"cells have {codes.shape[1]} columns; give as many names and sizes")
-        if any(size < least for size, least in zip(levels, found, strict=True)):
-            raise InputError(f"sizes {list(levels)} are too small: cells use {found} levels")
+        parts = numbered_factors(codes, names, sizes, symmetric)
         training = np.ones(len(codes), dtype=bool) if train is None else np.asarray(train, dtype=bool)
         if training.shape != (len(codes),):
             raise InputError(f"train must be {len(codes)} flags, one per row of cells")
@@ -226,7 +231,6 @@ class Design:
         values = None if outcome is None else np.asarray(outcome, dtype=float)
         if values is not None and (values.shape != (len(codes),) or not np.isfinite(values).all()):
             raise InputError(f"outcome must be {len(codes)} finite numbers, one per row of cells")
-        parts = tuple(Factor(label, tuple(range(size))) for label, size in zip(labels, levels, strict=True))
         rows = np.ones(len(codes), dtype=np.int64)
         design = cls(parts, codes, training, rows, rows.astype(float), values, symmetric=tuple(map(tuple, symmetric)))
         found = [] if values is None else np.unique(values).tolist()
@@ -262,7 +266,27 @@ class Design:
     @property
     def shape(self) -> Shape:
         """Sizes, symmetric groups and possible cells, as `recombine.identify` takes them."""
-        return {"sizes": self.sizes, "symmetric": self.symmetric, "possible": self.possible}
+        return {"sizes": self.sizes, "symmetric": self.symmetric, "possible": self.possible, "scales": self.scales}
+
+    @cached_property
+    def scales(self) -> tuple[Scale | None, ...]:
+        """Where the levels of ordered and numeric factors lie, None for labels; empty where all are labels."""
+        return scales_of(self)
+
+    def on_scales(self, ordered: Sequence[str] = (), numeric: Sequence[str] = ()) -> Design:
+        """Return the design with some factors ordered or numeric: their levels share a curve, so others follow between.
+
+        An ordered factor runs straight from one seen level to the next; levels that are no numbers are given in order:
+        ``"grade=low<mid<high"``. A numeric one is a natural cubic spline with at most five knots.
+        """
+        asked = scales_asked(ordered, numeric, self.names)
+        return put_on_scales(self, asked) if asked else self
+
+    @cached_property
+    def labelled(self) -> Design:
+        """The design with every factor's levels as labels."""
+        plain = tuple(replace(factor, scale="labels", in_order=()) for factor in self.factors)
+        return replace(self, factors=plain) if self.scales else self
 
     @cached_property
     def possible(self) -> Possible:
@@ -284,7 +308,8 @@ class Design:
     def features(self, order: int) -> Conjunctions:
         """Return the additive model of one order on the cells of this design."""
         if order not in self._features:
-            self._features[order] = Conjunctions(self.sizes, order, self.symmetric, self.possible.following)
+            shape = self.sizes, order, self.symmetric, self.possible.following
+            self._features[order] = additive_model(*shape, self.scales)
         return self._features[order]
 
     @cached_property
@@ -354,45 +379,3 @@ class Design:
         Unknown levels raise, unless ``new_levels``: then the returned design knows them too, as levels never seen.
         """
         return encode_targets(self, data, new_levels)
-
-
-def _coded(
-    groups: Groups,
-    columns: Columns,
-    train: BoolArray,
-    symmetric: Sequence[str],
-    source: str,
-    proposals: list[Proposal],
-    apart: Sequence[TakenApart],
-) -> Design:
-    members = tuple(place_of(columns.factors, name) for name in symmetric)
-    if members and len(set(members)) < max(2, len(members)):
-        raise InputError(f"symmetric factors {listing(symmetric)}: name two or more, each once")
-    plain = groups.levels[: len(columns.factors)]
-    found = [code_levels(columns.factors, plain, members, source)] if plain else []
-    found += [(one.factors, one.codes) for one in apart]
-    factors = tuple(factor for some, _ in found for factor in some)
-    codes = np.hstack([some for _, some in found]) if len(found) > 1 else found[0][1]
-    naming.refuse_alike([factor.name for factor in factors], source)
-    design = Design(
-        factors,
-        canonical(codes, (members,) if members else ()),
-        train,
-        groups.rows,
-        groups.weight,
-        groups.mean,
-        groups.spread if groups.mean is not None else None,
-        groups.freedom if groups.mean is not None else None,
-        (members,) if members else (),
-        columns.outcome,
-        groups.labels,
-        source,
-        tuple(reading_notes(groups.left_out, proposals, [one.parts for one in apart])),
-        tuple(proposals),
-        groups.two_values,
-        groups.rows_are,
-        parts=tuple(one.parts for one in apart),
-    )
-    if not train.any():
-        raise InputError(f"no row of {source} is training; check the split column")
-    return merged(design)

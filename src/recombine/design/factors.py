@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import IntArray
+from recombine.cells.arrays import IntArray, sizes_of
 from recombine.errors import InputError, listing, near_miss
 from recombine.tables.grouping import level_text
 from recombine.tables.numbers import is_number
@@ -23,6 +24,9 @@ LARGEST_EXACT = 2**53
 class Factor:
     """A named factor and its levels, in the order of their codes.
 
+    ``scale`` says whether levels are labels or lie on a line: an ordered or numeric factor. They lie where the numbers
+    do that they write, or one step apart as ``in_order`` lists them.
+
     Examples
     --------
     >>> Factor("colour", ("blue", "red")).labels
@@ -31,6 +35,8 @@ class Factor:
 
     name: str
     levels: tuple[Any, ...]
+    scale: Literal["labels", "ordered", "numeric"] = "labels"
+    in_order: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Factor({self.name!r}, {len(self.levels):,} levels)"
@@ -39,6 +45,22 @@ class Factor:
     def labels(self) -> tuple[str, ...]:
         """Levels as text."""
         return tuple(level_text(level) for level in self.levels)
+
+    def placed(self, level: object) -> bool:
+        """Say whether ``level`` has a place on the factor's scale."""
+        text = level_text(level)
+        return text in self.in_order if self.in_order else is_number(text)
+
+    def place(self, level: object) -> Fraction:
+        """Return where ``level`` lies on the factor's scale.
+
+        Examples
+        --------
+        >>> Factor("dose", (), "ordered").place("0.1"), Factor("grade", (), "ordered", ("low", "high")).place("high")
+        (Fraction(1, 10), Fraction(1, 1))
+        """
+        text = level_text(level)
+        return Fraction(self.in_order.index(text) if self.in_order else text)
 
     def code(self, level: object) -> int:
         """Return the code of ``level`` (the value or its text), or raise with the nearest level."""
@@ -128,6 +150,29 @@ def code_levels(
         factors.append(Factor(name, tuple(levels)))
         codes.append(_coded(levels, column))
     return tuple(factors), np.stack(codes, axis=1).astype(np.int64)
+
+
+def numbered_factors(
+    codes: IntArray, names: Sequence[str] | None, sizes: Sequence[int] | None, symmetric: Sequence[Sequence[int]]
+) -> tuple[Factor, ...]:
+    """Return factors for ``codes`` (N, C) whose levels are their numbers; symmetric ones have as many as each other.
+
+    Examples
+    --------
+    >>> numbered_factors(np.array([[0, 2]]), None, None, [])
+    (Factor('factor 1', 1 levels), Factor('factor 2', 3 levels))
+    """
+    found = list(sizes_of(codes))
+    for members in symmetric:
+        for place in members:
+            found[place] = max(found[other] for other in members)
+    levels = tuple(sizes) if sizes is not None else tuple(found)
+    labels = list(names) if names is not None else [f"factor {index + 1}" for index in range(codes.shape[1])]
+    if len(labels) != codes.shape[1] or len(levels) != codes.shape[1]:
+        raise InputError(f"cells have {codes.shape[1]} columns; give as many names and sizes")
+    if any(size < least for size, least in zip(levels, found, strict=True)):
+        raise InputError(f"sizes {list(levels)} are too small: cells use {found} levels")
+    return tuple(Factor(label, tuple(range(size))) for label, size in zip(labels, levels, strict=True))
 
 
 def _readable(name: str, levels: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,9 +66,14 @@ def _with_new_levels(
     for place, factor in enumerate(factors):
         texts = [text for text in columns.get(factor.name, ()) if text is not None]
         fresh = known[place].unknown(np.array(texts, dtype=object))
+        for text in fresh:
+            if factor.scale != "labels" and not factor.placed(text):
+                raise InputError(
+                    f"{text!r} of the {factor.scale} factor {factor.name!r} has no place there; correct it"
+                )
         members = next((group for group in symmetric if place in group), (place,))
         for member in members if fresh else ():
-            known[member] = Factor(known[member].name, (*known[member].levels, *fresh))
+            known[member] = replace(known[member], levels=(*known[member].levels, *fresh))
     return tuple(known)
 
 

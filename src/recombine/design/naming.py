@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from recombine.errors import InputError, listing
 from recombine.tables.frames import Source
 from recombine.tables.guesses import Proposal
 
 
-def guessed_names(proposals: list[Proposal], name: str) -> list[str]:
-    """Return the columns proposed as factors, or say why there are too few."""
+def guessed_names(proposals: list[Proposal], name: str, more: int = 0) -> list[str]:
+    """Return the columns proposed as factors, or say why there are too few even with ``more`` that were named."""
     taken = [proposal.column for proposal in proposals if proposal.taken]
-    if len(taken) < 2:
+    if len(taken) + more < 2:
         reasons = "; ".join(f"{proposal.column}: {proposal.reason}" for proposal in proposals[:8])
         raise InputError(
             f"{name} has fewer than two columns that look like factors ({reasons}); name them with --factors"
@@ -37,6 +37,11 @@ def taken_columns(source: Source, roles: Mapping[str, str | None]) -> dict[str, 
         if column is not None and taken.setdefault(source.require(column, role), role) != role:
             raise InputError(f"column {column!r} is both the {taken[column]} and the {role}; give it one part")
     return taken
+
+
+def with_curved(factors: Sequence[str], curved: Iterable[str]) -> Sequence[str]:
+    """Return the factor columns with those that are named as ordered or numeric only at the end."""
+    return factors if isinstance(factors, str) else [*factors, *(name for name in curved if name not in factors)]
 
 
 def factor_names(source: Source, factors: Sequence[str], taken: Mapping[str, str]) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ def level_doubts(source: Source, design: Design) -> list[Finding]:
     """RC107: levels that look alike, measurements taken as labels, and an encoding that had to be assumed."""
     inside = {name for part in design.parts for name in part.names}
     leaders = [design.factors[group[0]] for group in design.groups]
-    once = {factor.name: factor.labels for factor in leaders if factor.name not in inside}
+    plain = [factor for factor in leaders if factor.name not in inside and factor.scale == "labels"]
+    once = {factor.name: factor.labels for factor in plain}
     found = [*([source.reader.note] if source.reader.note else []), *doubts(once)]
     return [Finding(FINDINGS["RC107"], "; ".join(found))] if found else []

@@ -11,8 +11,9 @@ import numpy as np
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import contains, distinct
 from recombine.cells.possible import Combinations, Possible
+from recombine.design.factors import Factor
 from recombine.design.listed import read_listed
-from recombine.design.nesting import broken_at, declare_nesting, follows, infer_nesting, nested_product
+from recombine.design.nesting import Nested, broken_at, declare_nesting, follows, infer_nesting, nested_product
 from recombine.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,9 +27,11 @@ def restrict(design: Design, nested: Sequence[str], crossed: bool, possible: obj
     """
     skip = [place for group in design.symmetric for place in group]
     found = declare_nesting(nested, design.factors, design.cells, skip)
+    refuse_curved(found, design.factors)
     if possible is None and not crossed:
         said = {(item.child, item.parent) for item in found}
         inside = [place for part in design.parts for place in part.places]  # positions and members are crossed
+        inside += [place for place, factor in enumerate(design.factors) if factor.scale != "labels"]
         inferred = infer_nesting(design.factors, design.cells, design.rows, [*skip, *inside])
         found += [item for item in inferred if (item.child, item.parent) not in said]
     design = replace(design, nesting=tuple(found))
@@ -40,6 +43,15 @@ def restrict(design: Design, nested: Sequence[str], crossed: bool, possible: obj
     for child, parent in _pairs(design):
         listed = listed[_agrees(design.cells, listed, child, parent)]
     return replace(design, factors=factors, listed=listed, listed_in=name)
+
+
+def refuse_curved(nesting: Sequence[Nested], factors: Sequence[Factor]) -> None:
+    """Raise if an ordered or numeric factor is said to lie inside another, or another inside it."""
+    kinds = {factor.name: factor.scale for factor in factors}
+    for item in nesting:
+        for name in (item.child, item.parent):
+            if kinds[name] != "labels":
+                raise InputError(f"{item}, but {name} is {kinds[name]}: only labels can be nested; drop one of the two")
 
 
 def _pairs(design: Design) -> list[tuple[int, int]]:

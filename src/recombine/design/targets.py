@@ -9,9 +9,9 @@ import numpy as np
 
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical
-from recombine.design.factors import Factor
 from recombine.design.parts import with_levels
 from recombine.design.restriction import allow
+from recombine.design.scaling import add_levels
 from recombine.errors import InputError, near_miss
 from recombine.tables.frames import open_table
 
@@ -34,6 +34,12 @@ def encode_targets(design: Design, data: object, new_levels: bool) -> tuple[Desi
     factors = list(design.factors)
     for place, name in enumerate(design.names):
         fresh = factors[place].unknown(columns[name])
+        if factors[place].scale != "labels":
+            wrong = [value for value in fresh if not factors[place].placed(value)][:1]
+            rows = "".join(f", row {columns[name].tolist().index(value) + 1:,}" for value in wrong)
+            known = replace(design, factors=tuple(factors))
+            factors = list(add_levels(known, place, fresh, f"{source.name}{rows}: "))
+            continue
         if fresh and not new_levels:
             raise InputError(
                 f"{source.name}: {fresh[0]!r} is not a level of factor {name!r} in {design.source};"
@@ -41,7 +47,7 @@ def encode_targets(design: Design, data: object, new_levels: bool) -> tuple[Desi
                 "--new-levels (new_levels=True in Python)"
             )
         for member in design.twins(place):
-            factors[member] = Factor(factors[member].name, (*factors[member].levels, *fresh))
+            factors[member] = replace(factors[member], levels=(*factors[member].levels, *fresh))
     codes = np.stack([factor.codes(columns[factor.name]) for factor in factors], axis=1)
     cells = canonical(codes, design.symmetric)
     return allow(replace(design, factors=tuple(factors)), cells), cells

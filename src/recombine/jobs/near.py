@@ -17,6 +17,7 @@ import numpy as np
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import contains, distinct
 from recombine.cells.departures import FEWEST_BLOCKS, SPARSE_SHARE
+from recombine.cells.scaled import ScaledConjunctions
 from recombine.design.design import Design
 from recombine.errors import plural
 from recombine.theory.identification.identify import Identification
@@ -106,7 +107,8 @@ class NearCells:
         None where too many different sums of null values would have to be told apart.
         """
         null = known.null
-        if known.features.order > 1 or not null.modulus or known.features.following:
+        scaled = isinstance(known.features, ScaledConjunctions)
+        if known.features.order > 1 or not null.modulus or known.features.following or scaled:
             return None
         values = [
             null.look_up(block)[:, 0].tolist()

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from recombine.theory.identification.counts import Counts
     from recombine.theory.identification.identify import Identification
 
-UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED, Verdict.BEYOND_RANGE)
+UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED, Verdict.BEYOND)
 #: Verdicts that are not mentioned where no cell has them.
-RARE = (Verdict.UNDECIDED, Verdict.BEYOND_RANGE)
+RARE = (Verdict.UNDECIDED, Verdict.BEYOND)
 
 GUESS = "The factors are a guess; name them with --factors to be sure."
 MODELS = "Error by verdict when trained on part of the seen cells (root mean square)"
@@ -76,7 +76,7 @@ class Tally:
     @property
     def unseen(self) -> int:
         """Those that were not seen."""
-        return sum(self.counts[verdict] for verdict in UNSEEN)
+        return sum(self.counts.get(verdict, 0) for verdict in UNSEEN)
 
     def number(self, verdict: Verdict) -> str:
         """Write the count of a verdict; one that is known by sampling only is rounded.
@@ -87,7 +87,7 @@ class Tally:
         >>> sampled.number(Verdict.DETERMINED), sampled.number(Verdict.UNSEEN_LEVEL)
         ('about 12,000', '678')
         """
-        known = self.exact or verdict in (Verdict.SEEN, Verdict.UNSEEN_LEVEL)
+        known = self.exact or verdict in (Verdict.SEEN, Verdict.UNSEEN_LEVEL, Verdict.BEYOND)
         return f"{self.counts[verdict]:,}" if known else f"about {round_estimate(self.counts[verdict]):,}"
 
 
@@ -128,6 +128,31 @@ def twin_phrases(design: Design) -> list[str]:
     groups = [[design.names[member] for member in group] for group in design.symmetric]
     times = {2: "twice"}
     return [f"one factor used {times.get(len(names), 'several times')}: {join_words(names)}" for names in groups]
+
+
+def scale_sentences(design: Design) -> list[str]:
+    """Say which factors are ordered or numeric, and what that assumes.
+
+    Examples
+    --------
+    >>> from recombine.design import Design
+    >>> design = Design.from_cells([[0, 0], [1, 5], [1, 8]], names=["plant", "dose"]).on_scales(["dose"])
+    >>> scale_sentences(design)
+    ['dose is ordered: its effect runs straight from one seen value to the next, 0 to 8.']
+    """
+    found = []
+    for factor, scale in zip(design.factors, design.scales, strict=False):
+        if scale is None:
+            continue
+        low, high = (factor.labels[end] for end in scale.ends)
+        if scale.kind == "ordered":
+            how = "its effect runs straight from one seen value to the next"
+        elif len(scale.knots) <= 2:
+            how = "its effect is a straight line"
+        else:
+            how = f"its effect is a smooth curve (natural cubic spline, {len(scale.knots)} knots)"
+        found.append(f"{factor.name} is {scale.kind}: {how}, {low} to {high}.")
+    return found
 
 
 def impossible_sentence(design: Design) -> str:
@@ -214,6 +239,8 @@ def _rest(verdict: Verdict, found: Tally) -> str:
     one = found.counts[verdict] == 1
     if verdict is Verdict.UNSEEN_LEVEL:
         return f"{found.number(verdict)} {'has' if one else 'have'} an unseen level"
+    if verdict is Verdict.BEYOND:
+        return f"{found.number(verdict)} {'lies' if one else 'lie'} beyond the seen range"
     return f"{found.number(verdict)} {'is' if one else 'are'} {verdict.word}"
 
 

@@ -55,7 +55,8 @@ def check_factor(item: Profile, name: str, insisted: bool) -> None:
     if item.kind in ("integer", "number") and item.distinct > MOST_NUMERIC_LEVELS and not insisted:
         raise InputError(
             f"factor {item.column!r} of {name} is numeric with {item.distinct:,} distinct values: it looks like "
-            f"a measurement; bin it first, or say it is a label with --as-levels {item.column} (in Python: as_levels)"
+            f"a measurement; say --numeric {item.column} for a trend, or --as-levels {item.column} if it is a label "
+            "(numeric and as_levels in Python)"
         )
 
 

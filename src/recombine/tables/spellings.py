@@ -52,7 +52,7 @@ def measured_words(labels: Sequence[str]) -> str:
     Examples
     --------
     >>> measured_words(["0.5", "1", "2"])
-    '3 numbers taken as unordered labels (0.5 to 2): what lies between them is no level; bin it if it is measured'
+    '3 numbers taken as unordered labels (0.5 to 2): what lies between them is no level; if measured, say --numeric'
     >>> measured_words(["1", "2", "3"])
     ''
     """
@@ -64,7 +64,7 @@ def measured_words(labels: Sequence[str]) -> str:
     span = f"{numbers[0]:g} to {numbers[-1]:g}"
     return (
         f"{len(labels):,} numbers taken as unordered labels ({span}): what lies between them is no level; "
-        "bin it if it is measured"
+        "if measured, say --numeric"
     )
 
 

@@ -119,7 +119,7 @@ def test_verdicts_are_those_of_the_order_but_for_the_range() -> None:
     plain = audit.identification.verdicts_of(CELLS[unseen])
     bent = verdicts_under(audit.choice, audit.identification, CELLS[unseen])
     moved = bent != plain
-    assert set(bent[moved]) <= {rc.Verdict.BEYOND_RANGE}
+    assert set(bent[moved]) <= {rc.Verdict.BEYOND}
     hidden = audit.choice.fit.latent(CELLS[unseen])
     low, high = audit.choice.fit.seen_range
     assert np.array_equal(moved, ((hidden < low - 1e-6) | (hidden > high + 1e-6)) & (plain == rc.Verdict.DETERMINED))
@@ -131,7 +131,7 @@ def test_products_too_large_to_list_have_estimated_counts() -> None:
     effects = rng.normal(size=(6, 12))
     total = effects[np.arange(6), cells].sum(axis=1)
     audit = rc.audit(rc.Design.from_cells(cells, np.tanh(total / 3), sizes=(12,) * 6), structure="link")
-    counts, verdict = audit.counts, rc.Verdict.BEYOND_RANGE
+    counts, verdict = audit.counts, rc.Verdict.BEYOND
     assert not counts.exact
     assert counts.total == sum(counts.by_verdict.values()) == 12**6
     some = rng.integers(0, 12, (20_000, 6))

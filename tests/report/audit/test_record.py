@@ -30,9 +30,9 @@ def test_it_is_json_without_nan_and_holds_what_the_audit_says(audit):
         verdict.word: audit.counts[verdict] for verdict in Verdict
     }
     assert document["factors"] == [
-        {"name": "lab", "levels": 5},
-        {"name": "day", "levels": 4},
-        {"name": "dose", "levels": 3},
+        {"name": "lab", "levels": 5, "scale": "labels"},
+        {"name": "day", "levels": 4, "scale": "labels"},
+        {"name": "dose", "levels": 3, "scale": "labels"},
     ]
     assert [item["code"] for item in document["findings"]] == [item.code for item in audit.findings]
     assert document["additivity"]["word"] == audit.additivity.word

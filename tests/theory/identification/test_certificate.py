@@ -148,8 +148,9 @@ def test_a_design_too_large_for_the_program_gets_weights_that_say_so(monkeypatch
 
 
 def test_solve_fractions_reports_what_cannot_be_solved():
-    assert solve_fractions([[0, 1]], [0, 2]) is None
-    assert solve_fractions([[0, 2], [1, 2], [1, 3]], [0, 3]) == [1, -1, 1]
+    assert solve_fractions([{0: 1, 1: 1}], {0: 1, 2: 1}) is None
+    rows = [{0: 1, 2: 1}, {1: 1, 2: 1}, {1: 1, 3: 1}]
+    assert solve_fractions(rows, {0: 1, 3: 1}) == [1, -1, 1]
 
 
 def test_a_seen_cell_certifies_itself_and_names_are_used():

@@ -13,6 +13,7 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import canonical, contains, distinct, every_cell
 from recombine.cells.possible import Combinations
 from recombine.design.design import Design
+from recombine.design.scaling import between_knots
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.listing import keep_unseen
 from recombine.jobs.near import NearCells, near_cells
@@ -81,7 +82,8 @@ def gather(
     else:
         near = near_cells(design)
         cells, counted, scale = _sample(design, order, seed, near)
-    allowed = ~_forbidden(design, forbidden, cells)
+    # A value between seen ones would become a knot of its own, and what was said of it would no longer hold.
+    allowed = ~_forbidden(design, forbidden, cells) & ~between_knots(design, cells)
     if not self_pairs:
         allowed &= ~pairs_itself(design, cells)
     costs = _costs(design, cost, cells)

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.scaled import ScaledConjunctions
 from recombine.theory.identification.elimination import modular_sum
-from recombine.theory.identification.nullspace import null_vectors
 from recombine.theory.identification.residues import PRIME, invert_residues, multiply_residues, subtract_residues
+from recombine.theory.identification.scaled.nullspace import null_vectors_for
 
 #: Null vectors drawn at a time: each collected cell uses one up, and floating-point ones lose digits as they go.
 BATCH, FLOAT_BATCH = 64, 6
@@ -80,7 +81,10 @@ class Directions:
         self._features, self._seen, self._cells = features, seen, cells
         self._picks, self._seed = picks, seed
         self.exact = exact
-        columns, ids = np.unique(features.ids(cells), return_inverse=True)
+        # With weights each cell is a column of its own: values are the same, only the table is larger.
+        self._whole = isinstance(features, ScaledConjunctions)
+        ids = np.arange(len(cells))[:, None] if self._whole else features.ids(cells)
+        columns, ids = np.unique(ids, return_inverse=True)
         self._columns, self._ids = columns, ids.reshape(len(cells), -1)
         self._heads = np.arange(len(cells))
         self.size, self.offer = weight, rank
@@ -100,11 +104,12 @@ class Directions:
     def _draw(self) -> None:
         """Draw fresh null vectors of everything seen and collected, as values of the columns the cells use (U, r)."""
         wanted = max(min(self._picks, BATCH if self.exact else FLOAT_BATCH), 0) + LEAST
-        vectors = null_vectors(self._features, self._seen, wanted, seed=self._seed)
+        vectors = null_vectors_for(self._features, self._seen, wanted, seed=self._seed)
         self.exact = vectors.modulus is not None
-        self._table: npt.NDArray[Any] = vectors.look_up(self._columns)
+        self._table: npt.NDArray[Any]
+        self._table = vectors.values(self._cells) if self._whole else vectors.look_up(self._columns)
         self._scale = np.ones(len(self._columns))
-        if vectors.scale is not None:
+        if vectors.scale is not None and not self._whole:
             place = np.minimum(np.searchsorted(vectors.columns, self._columns), len(vectors.columns) - 1)
             known = vectors.columns[place] == self._columns
             self._scale[known] = vectors.scale[place[known]]

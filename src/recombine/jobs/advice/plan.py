@@ -12,6 +12,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions, contains
 from recombine.design.design import Design
+from recombine.design.scaling import between_knots, outside_words
 from recombine.errors import InputError, plural
 from recombine.jobs.advice.candidates import Cell as Cell
 from recombine.jobs.advice.candidates import Costs, Pool, gather, pairs_itself
@@ -21,7 +22,8 @@ from recombine.jobs.listing import level_columns
 from recombine.progress import tell
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
-from recombine.theory.identification.nullspace import null_vectors, possible_rank
+from recombine.theory.identification.nullspace import possible_rank
+from recombine.theory.identification.scaled.nullspace import null_vectors_for
 from recombine.verdicts import Verdict, round_estimate
 
 #: Candidates for the variance phase: each costs one quadratic form per pick.
@@ -70,6 +72,8 @@ class Plan:
         Whether nothing is open and that share is under 1 %: then nothing is proposed.
     departures : int or None
         If gains are those of cells near the commonest one: how many departures from it these have at most.
+    outside : str
+        What to collect first for cells outside the seen range of a factor, which are not planned for; often empty.
     """
 
     design: Design
@@ -82,6 +86,7 @@ class Plan:
     gain: float | None = None
     enough: bool = False
     departures: int | None = None
+    outside: str = ""
 
     def __repr__(self) -> str:
         if self.enough:
@@ -121,6 +126,12 @@ class Plan:
     @property
     def statement(self) -> str:
         """What it takes to determine everything, in a sentence; empty where that is not known."""
+        inside = self._inside
+        return f"{inside} {self.outside}".strip() if self.outside else inside
+
+    @property
+    def _inside(self) -> str:
+        """What it takes to determine everything inside the seen ranges."""
         if self.enough:
             return f"You have enough{self._enough()}."
         if self.needed is None:
@@ -134,15 +145,18 @@ class Plan:
                 because += " or pair a level with itself (--self-pairs)"
             lead = f"{cells} would determine all that can be; " if self.needed else ""
             return f"{lead}{rest}, {because}."
-        return f"{cells} would determine everything." if self.needed else "Every unseen cell is determined already."
+        inside = " inside the seen range" if self.outside else ""
+        if self.needed:
+            return f"{cells} would determine everything{inside}."
+        return f"Every unseen cell{inside} is determined already."
 
     def _enough(self) -> str:
         if len(self.design.seen) == self.design.product:
             return f" combinations: every one{'' if self.design.possible.whole else ' that can exist'} was seen"
         gained = f"{self.gain:.1%}" if self.gain and self.gain >= SMALLEST_GAIN else "less than 0.1%"
         return (
-            ": every unseen cell is determined, and the next measurements would lower the mean variance of their "
-            f"values by {gained} only"
+            f": every unseen cell{' inside the seen range' if self.outside else ''} is determined, and the next "
+            f"measurements would lower the mean variance of their values by {gained} only"
         )
 
 
@@ -213,7 +227,20 @@ def plan(
         enough |= gain is not None and gain < ENOUGH
     blocked = int((~pool.allowed).sum())
     chosen = () if enough else tuple(picks)
-    return Plan(design, chosen, needed, pool.sampled, blocked, beyond, pool.scale, gain, enough, pool.departures)
+    numbers = needed, pool.sampled, blocked, beyond, pool.scale, gain, enough, pool.departures
+    return Plan(design, chosen, *numbers, outside=_outside(design, pool.cells[codes == Verdict.BEYOND]))
+
+
+def _outside(design: Design, cells: IntArray) -> str:
+    """Say what to collect for ``cells`` (N, C) outside the seen range: the furthest value on each side."""
+    words: dict[str, None] = {}
+    for place, scale in enumerate(design.scales):
+        levels = sorted(set(cells[:, place].tolist()), key=None if scale is None else scale.places.__getitem__)
+        for level in (levels[0], levels[-1]) if scale is not None and levels else ():
+            cell = design.seen[0].copy()
+            cell[place] = level
+            words |= dict.fromkeys(outside_words(design, cell))
+    return f"Beyond the seen range nothing is planned: {'; '.join(words)}." if words else ""
 
 
 def _limits(design: Design, known: Identification, pool: Pool, opened: IntArray, seed: int) -> tuple[int | None, int]:
@@ -222,12 +249,12 @@ def _limits(design: Design, known: Identification, pool: Pool, opened: IntArray,
     if rank is None:
         return None, 0
     if (pool.allowed[opened] | _told_by_others(design, known.features, pool.cells[opened])).all():
-        full = possible_rank(known.features, design.possible, seed)
+        full = possible_rank(known.features, design.possible, seed, null_vectors_for)
         return None if full is None else full - rank, 0
     if pool.sampled:
         return None, 0
     allowed = pool.cells[opened[pool.allowed[opened]]]
-    best = null_vectors(known.features, np.vstack([known.seen.cells, allowed]), 1, seed=seed)
+    best = null_vectors_for(known.features, np.vstack([known.seen.cells, allowed]), 1, seed=seed)
     if best.rank is None or best.modulus is None:
         return None, 0
     return best.rank - rank, int(best.values(pool.cells[opened]).any(axis=1).sum())
@@ -297,11 +324,16 @@ def _familiarity(design: Design, cells: IntArray) -> FloatArray:
 
 
 def _told_by_others(design: Design, features: Conjunctions, cells: IntArray) -> BoolArray:
-    """Say which ``cells`` (P, C) pair a level with itself while pairs of different levels can tell all effects."""
+    """Say which ``cells`` (P, C) follow from cells that can be collected.
+
+    They hold a value between seen ones, or pair a level with itself while pairs of different levels can tell all
+    effects.
+    """
     plenty = all(design.sizes[group[0]] > len(group) for group in design.symmetric)
-    if features.order > 1 or not plenty or design.listed is not None:
+    if design.listed is not None:
         return np.zeros(len(cells), dtype=bool)
-    return pairs_itself(design, cells)
+    told = between_knots(design, cells)
+    return told if features.order > 1 or not plenty else told | pairs_itself(design, cells)
 
 
 def _sharpen(

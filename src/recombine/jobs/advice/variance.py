@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.departures import departures, normal_matrix
+from recombine.cells.scaled import ScaledConjunctions
 
 #: Seen conjunctions up to which the information matrix is inverted (a few seconds).
 MOST_COLUMNS = 2_000
@@ -50,6 +53,7 @@ class VariancePlan:
         self._place = np.full(features.columns, -1, dtype=np.int64)
         self._place[self._used] = np.arange(len(self._used))
         self._features = features
+        self._weighted = isinstance(features, ScaledConjunctions)
         self._noise = 1.0 / measured  # variance of a further cell's mean
         self.affordable = len(self._used) <= MOST_COLUMNS and len(targets) > 0
         if self.affordable:
@@ -62,6 +66,9 @@ class VariancePlan:
 
     def _normal(self, cells: IntArray, weights: FloatArray) -> FloatArray:
         """Return the normal matrix of weighted ``cells`` (N, C), by their departures where those are few."""
+        if self._weighted:
+            rows = self._features.incidence(cells)[:, self._used]
+            return np.asarray((rows.T @ rows.multiply(weights[:, None])).toarray())
         if self._features.symmetric:
             return normal_matrix(self._place[self._features.ids(cells)], weights, len(self._used))
         blocks = (self._place[block] for block in self._features.ids_by_block(cells))
@@ -79,15 +86,7 @@ class VariancePlan:
         """Return up to ``k`` positions in ``cells`` (M, C) and by what share each lowers the mean variance."""
         if not self.affordable:
             return []
-        ids = self._place[self._features.ids(cells)]
-        rows = departures(ids.T, len(self._used)) if not self._features.symmetric else None
-        if rows is not None and rows.sparse:
-            quadratic = rows.quadratic
-        else:
-
-            def quadratic(matrix: FloatArray) -> FloatArray:
-                return _quadratic(matrix, ids)
-
+        quadratic, row_of = self._forms(cells)
         free = np.ones(len(cells), dtype=bool)
         chosen: list[tuple[int, float]] = []
         for _ in range(min(k, len(cells))):
@@ -97,12 +96,27 @@ class VariancePlan:
             best = int(np.argmax(np.where(free, score, -np.inf)))
             chosen.append((best, float(drop[best]) / self.mean_variance))
             free[best] = False
-            self._add(ids[best])
+            self._add(row_of(best))
         return chosen
 
-    def _add(self, ids: IntArray) -> None:
+    def _forms(self, cells: IntArray) -> tuple[Callable[[FloatArray], FloatArray], Callable[[int], FloatArray]]:
+        """Return what gives x' M x at each cell, (K, K) -> (M,), and what gives the row x (K,) of one cell."""
+        if self._weighted:
+            weights = self._features.incidence(cells)[:, self._used]
+            return (
+                lambda matrix: np.asarray(weights.multiply(weights @ matrix).sum(axis=1)).reshape(-1),
+                lambda cell: np.asarray(weights[[cell]].toarray()[0]),
+            )
+        ids = self._place[self._features.ids(cells)]
+        rows = departures(ids.T, len(self._used)) if not self._features.symmetric else None
+        sparse = rows is not None and rows.sparse
+        return (
+            rows.quadratic if rows is not None and sparse else lambda matrix: _quadratic(matrix, ids),
+            lambda cell: np.bincount(ids[cell], minlength=len(self._used)).astype(float),
+        )
+
+    def _add(self, row: FloatArray) -> None:
         """Add one cell to the information matrix (Sherman-Morrison) and update the variance it leaves."""
-        row = np.bincount(ids, minlength=len(self._used)).astype(float)
         u, v = self._inverse @ row, self._loss @ row
         s, q = self._noise + float(row @ u), float(row @ v)
         self._inverse = self._inverse - np.outer(u, u) / s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,17 +14,25 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.design.restriction import why_impossible
+from recombine.design.scaling import place_cell
 from recombine.errors import InputError, SolverError
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
-from recombine.jobs.audit import findings
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.certificates import explanation
 from recombine.jobs.audit.coverage import Coverage, cover
+from recombine.jobs.audit.findings import find_all
 from recombine.jobs.audit.forecast import Forecast, forecast
 from recombine.jobs.audit.left_out_cells import determined_values, fit_order, held_out_errors
 from recombine.jobs.audit.noise import cell_noise, pooled_variance
-from recombine.jobs.audit.ranges import CellRanges, Ranges, cell_ranges, measure_ranges, unsolved_sentence
+from recombine.jobs.audit.ranges import (
+    CellRanges,
+    Ranges,
+    cell_ranges,
+    measure_ranges,
+    outside_two_values,
+    unsolved_sentence,
+)
 from recombine.jobs.audit.rivals import compare_models
 from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
@@ -39,6 +47,7 @@ from recombine.theory.identification.certificate import Certificate
 from recombine.theory.identification.counts import Counts
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.leverage import Leverage
+from recombine.theory.identification.scaled.leverage import leverage_for
 from recombine.verdicts import Finding, Verdict
 
 #: Listed cells whose leverage is solved for where each takes a solve of its own.
@@ -125,7 +134,7 @@ class Audit:
     @cached_property
     def _leverage(self) -> Leverage:
         design, engine = self.design, self.identification
-        return Leverage(engine.features, design.seen, design.precision[design.train], engine.rank)
+        return leverage_for(engine.features, design.seen, design.precision[design.train], engine.rank)
 
     @cached_property
     def fit(self) -> AdditiveFit | None:
@@ -162,10 +171,7 @@ class Audit:
     @property
     def beyond(self) -> BoolArray:
         """Listed cells whose sum of effects no two-valued outcome can have, such as a chance above 1, shape (T,)."""
-        if self._sums is None or self.design.two_values is None:
-            return np.zeros(len(self.codes), dtype=bool)
-        (low, high), slack = self.design.two_values, 1e-9 * np.ptp(self.design.two_values)
-        return np.asarray((self._sums < low - slack) | (self._sums > high + slack))
+        return outside_two_values(self.design, self._sums, len(self.codes))
 
     @cached_property
     def ranges(self) -> Ranges | HeldOutRanges | None:
@@ -248,7 +254,11 @@ class Audit:
 
     @cached_property
     def forecast(self) -> Forecast:
-        """What networks trained on the seen cells to convergence will do."""
+        """What networks trained on the seen cells to convergence will do, if every level is an input of its own."""
+        plain = self.design.labelled
+        if plain is not self.design:
+            again = None if plain.outcome is None else check_additivity(plain, (1,), self.seed).at(1)
+            return forecast(plain, self.listing.cells, check=again, seed=self.seed)
         check = None if self.additivity is None else self.additivity.at(1)
         fit = None if self.design.outcome is None else self._first_fit
         return forecast(self.design, self.listing.cells, first=self.first, check=check, fit=fit, seed=self.seed)
@@ -256,23 +266,7 @@ class Audit:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Numbered findings, worst first."""
-        listed, codes, counts, order = self.listing, self.codes, self.counts, self.order
-        checks: dict[str, Callable[[], Finding | None]] = {
-            "verdicts": lambda: findings.cells_not_determined(
-                listed, codes, counts, order, self.identification.deficit, self.departures_statement
-            ),
-            "levels": lambda: findings.level_never_seen(self.design),
-            "nesting": lambda: findings.factor_inside(self.design),
-            "undecided cells": lambda: findings.cells_undecided(listed, codes, counts),
-            "range": lambda: findings.cells_beyond(listed, codes, counts, self.choice),
-            "leverage": lambda: findings.shaky_cells(self.design, listed, codes, self.leverage, self.verdicts),
-            "interaction": lambda: findings.additivity_fails(self.additivity, order, self.choice),
-            "additivity": lambda: findings.additivity_not_shown(self.additivity, order, self.choice),
-            "what was not checked": lambda: findings.additivity_unchecked(self.additivity, order, self.choice),
-            "leaks": lambda: findings.leak_risk(self.forecast),
-            "shortcuts": lambda: findings.shortcut_factor(self.forecast),
-        }
-        return findings.worst_first([*self.design.notes, *findings.made(checks)])
+        return find_all(self)
 
     @property
     def summary(self) -> str:
@@ -284,20 +278,24 @@ class Audit:
 
         Print ``audit.explain(cell)`` for the same with level names and outcomes.
         """
-        codes = self._cell(cell)
-        if reason := why_impossible(self.design, codes):
-            raise InputError(f"{self.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
-        return self.identification.certificate_of(tuple(self._cell(cell).tolist()))
+        found, codes = self._asked(cell)
+        if reason := why_impossible(found.design, codes):
+            raise InputError(f"{found.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
+        return found.identification.certificate_of(tuple(codes.tolist()))
 
-    def _cell(self, cell: Cell | int) -> IntArray:
-        return self.listing.cells[cell] if isinstance(cell, int) else self.design.cell(cell)
+    def _asked(self, cell: Cell | int) -> tuple[Audit, IntArray]:
+        """The codes of a cell and the audit that knows its levels: a new one if it has a new value on a scale."""
+        if isinstance(cell, int):
+            return self, self.listing.cells[cell]
+        design, codes = place_cell(self.design, cell)
+        return self if design is self.design else audit(design, self.order, seed=self.seed), codes
 
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: its value, range and certificate, or why there is none."""
-        codes = self._cell(cell)
-        if reason := why_impossible(self.design, codes):
-            return f"{self.design.label(codes)}: cannot exist: {reason}. {CROSSED}"
-        return explanation(self, codes)
+        found, codes = self._asked(cell)
+        if reason := why_impossible(found.design, codes):
+            return f"{found.design.label(codes)}: cannot exist: {reason}. {CROSSED}"
+        return explanation(found, codes)
 
     def suggest(
         self,
@@ -357,6 +355,8 @@ def audit(
     structure: str = "auto",
     targets: object = None,
     new_levels: bool = False,
+    ordered: Sequence[str] = (),
+    numeric: Sequence[str] = (),
     seed: int = 0,
 ) -> Audit:
     """Audit a design: which unseen cells do the seen ones determine, how will models miss them, what to collect next?
@@ -369,12 +369,13 @@ def audit(
         chosen structure.
     structure : str
         What effects do: ``auto`` scores the structures that the data can carry on held-out seen cells and chooses the
-        simplest good one; or one of ``add``, ``logit``, ``log``, ``multiplicative``, ``link``, ``pairs``,
-        ``link-pairs``, ``triples``. See `recombine.theory.structures.ladder`.
+        simplest good one; or a name of `recombine.theory.structures.ladder`, such as ``link`` or ``pairs``.
     targets : path or dataframe, optional
         Cells to judge, one column per factor; by default every unseen cell of the product.
     new_levels : bool
         Accept target levels that the table does not have; their verdict is `unseen level`.
+    ordered, numeric : sequence of str
+        Factors whose levels lie on a line, so that values between seen ones follow; see `Design.on_scales`.
     seed : int
         Fixes every random choice.
 
@@ -387,6 +388,7 @@ def audit(
     """
     if not isinstance(design, Design):
         raise InputError(f"audit takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
+    design = design.on_scales(ordered, numeric)
     noise = None if design.outcome is None else cell_noise(design)
     variance = None if noise is None or noise.at_most else noise.variances
     choice = choose_structure(design, structure, order, variance=variance, seed=seed)

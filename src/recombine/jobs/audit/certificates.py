@@ -18,6 +18,7 @@ import numpy as np
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical, contains
 from recombine.cells.seen import SeenCells
+from recombine.design.scaling import outside_words
 from recombine.errors import SolverError
 from recombine.jobs.structure.whatever_the_curve import bounds_whatever_the_curve
 from recombine.theory.identification.certificate import Certificate, certificate, cube_terms
@@ -237,6 +238,8 @@ def explanation(audit: Audit, cell: IntArray) -> str:
     """
     verdict = Verdict(int(audit.verdicts_of(cell[None])[0]))
     lead = f"{audit.design.label(cell)}: {verdict.word}. {verdict.text.meaning}"
+    if verdict is Verdict.BEYOND and (words := outside_words(audit.design, cell)):
+        return f"{lead} Here {'; and '.join(words)}."
     if verdict is not Verdict.DETERMINED:
         return "\n  ".join(
             [f"{lead} {verdict.text.action}", *bounds_whatever_the_curve(audit.design, audit.choice, cell)]

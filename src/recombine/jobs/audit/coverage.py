@@ -149,11 +149,13 @@ def _levels(design: Design) -> Table:
     rows: list[IntArray] = []
     cells: list[IntArray] = []
     for group in design.groups:
-        labels = design.factors[group[0]].labels
-        factors += [" / ".join(design.names[place] for place in group)] * len(labels)
-        levels += labels
-        rows.append(_per_level(design, group, design.rows[design.train]))
-        cells.append(_per_level(design, group, np.ones(len(design.seen))))
+        factor, held = design.factors[group[0]], _per_level(design, group, np.ones(len(design.seen)))
+        # Of an ordered factor those that were seen count; values of a curve seldom come twice.
+        kept = np.flatnonzero(held > 0 if factor.scale == "ordered" else np.full(len(held), factor.scale == "labels"))
+        factors += [" / ".join(design.names[place] for place in group)] * len(kept)
+        levels += [factor.labels[code] for code in kept]
+        rows.append(_per_level(design, group, design.rows[design.train])[kept])
+        cells.append(held[kept])
     counts = np.concatenate(cells)
     order = np.argsort(counts, kind="stable")
     names = {"factor": [factors[place] for place in order], "level": [levels[place] for place in order]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.data.hit_rates import hit_rate
 from recombine.design.design import Design
 from recombine.design.nesting import nesting_phrase
+from recombine.design.scaling import outside_words
 from recombine.errors import listing, plural
 from recombine.jobs.audit.additivity import FEWEST_CELLS, HOLDS_ROUGHLY, AdditivityCheck
 from recombine.jobs.audit.forecast import LEAKY, Forecast
@@ -21,8 +23,32 @@ from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
 from recombine.verdicts import FINDINGS, Finding, Verdict, round_estimate
 
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+
 #: Leverage above which a determined cell is called shaky: its error is over twice that of one measurement.
 SHAKY = 4.0
+
+
+def find_all(audit: Audit) -> tuple[Finding, ...]:
+    """Return the numbered findings of an audit, worst first."""
+    listed, codes, counts, order = audit.listing, audit.codes, audit.counts, audit.order
+    checks: dict[str, Callable[[], Finding | None]] = {
+        "verdicts": lambda: cells_not_determined(
+            listed, codes, counts, order, audit.identification.deficit, audit.departures_statement
+        ),
+        "levels": lambda: level_never_seen(audit.design),
+        "nesting": lambda: factor_inside(audit.design),
+        "undecided cells": lambda: cells_undecided(listed, codes, counts),
+        "range": lambda: beyond_range(audit.design, listed, codes, counts, audit.choice),
+        "leverage": lambda: shaky_cells(audit.design, listed, codes, audit.leverage, audit.verdicts),
+        "interaction": lambda: additivity_fails(audit.additivity, order, audit.choice),
+        "additivity": lambda: additivity_not_shown(audit.additivity, order, audit.choice),
+        "what was not checked": lambda: additivity_unchecked(audit.additivity, order, audit.choice),
+        "leaks": lambda: leak_risk(audit.forecast),
+        "shortcuts": lambda: shortcut_factor(audit.forecast),
+    }
+    return worst_first([*audit.design.notes, *made(checks)])
 
 
 def worst_first(findings: Iterable[Finding | None]) -> tuple[Finding, ...]:
@@ -70,13 +96,34 @@ def level_never_seen(design: Design) -> Finding | None:
     for group in design.groups:
         factor = design.factors[group[0]]
         counts = sum(np.bincount(design.seen[:, place], minlength=len(factor.levels)) for place in group)
-        absent = np.flatnonzero(counts == 0)
+        absent = np.flatnonzero(counts == 0) if factor.scale == "labels" else ()
         missing += [f"{factor.name} {factor.labels[code]!r}" for code in absent]
     if not missing:
         return None
     return Finding(
         FINDINGS["RC102"], f"{listing(missing, 6)} never occur{'s' if len(missing) == 1 else ''} in training"
     )
+
+
+def beyond_range(design: Design, listed: Listing, codes: IntArray, counts: Counts, choice: Choice) -> Finding | None:
+    """RC110: cells outside what was seen, of an ordered or numeric factor or under a curve, and what to collect."""
+    rows = np.flatnonzero(codes == Verdict.BEYOND)
+    if choice.curved:
+        count = max(counts[Verdict.BEYOND], len(rows))
+        which = "unseen cell lies" if count == 1 else "unseen cells lie"
+        text = f"if {choice.assumption}, {_number(listed, counts, count)} {which} beyond every seen one"
+        return Finding(FINDINGS["RC110"], f"{text}; no value is given there") if count else None
+    if not len(rows) or not design.scales:
+        return None
+    words: dict[str, None] = {}
+    for scale, place in ((scale, place) for place, scale in enumerate(design.scales) if scale is not None):
+        there = np.unique(listed.cells[rows, place])
+        furthest = sorted(there[scale.beyond[there]].tolist(), key=scale.places.__getitem__)
+        for level in {furthest[0], furthest[-1]} if furthest else ():
+            cell = design.seen[0].copy()
+            cell[place] = level
+            words |= dict.fromkeys(outside_words(design, cell))
+    return Finding(FINDINGS["RC110"], f"{plural(len(rows), 'cell')} listed cannot be told: {'; '.join(words)}")
 
 
 def factor_inside(design: Design) -> Finding | None:
@@ -100,18 +147,6 @@ def cells_undecided(listed: Listing, codes: IntArray, counts: Counts) -> Finding
         return None
     number = _number(listed, counts, count)
     return Finding(FINDINGS["RC105"], f"{number} cells could not be decided; {Verdict.UNDECIDED.text.action}")
-
-
-def cells_beyond(listed: Listing, codes: IntArray, counts: Counts, choice: Choice) -> Finding | None:
-    """RC110: cells whose place follows, but further out than all that was seen."""
-    count = max(counts[Verdict.BEYOND_RANGE], int((codes == Verdict.BEYOND_RANGE).sum()))
-    if not count:
-        return None
-    which = "unseen cell lies" if count == 1 else "unseen cells lie"
-    number = _number(listed, counts, count)
-    return Finding(
-        FINDINGS["RC110"], f"if {choice.assumption}, {number} {which} beyond every seen one; no value is given there"
-    )
 
 
 def shaky_cells(

@@ -21,6 +21,7 @@ from recombine.theory.identification.additive_fit import (
 from recombine.theory.identification.identify import identify
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.nullspace import Route
+from recombine.theory.identification.scaled.leverage import leverage_for
 from recombine.verdicts import Verdict
 
 FOLDS = 5
@@ -74,7 +75,7 @@ def affordable_inverse(design: Design, order: int) -> Leverage | None:
     most = left if len(design.seen) > 4 * features.columns else 0
     if float(most) ** 3 + 10.0 * len(design.seen) * len(features.subsets) ** 2 > OPERATIONS:
         return None
-    normal = Leverage(features, design.seen, design.precision[design.train])
+    normal = leverage_for(features, design.seen, design.precision[design.train])
     return normal if not normal.solved_singly and normal.cost <= OPERATIONS else None
 
 

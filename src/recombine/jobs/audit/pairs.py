@@ -104,12 +104,13 @@ def sureness_of(audit: Audit, mapped: MappedCells) -> Sureness | None:
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One factor along an axis: the bin of each level, and the label of each bin."""
+    """One factor along an axis: the bin of each level, the label of each bin, and whether levels are by their value."""
 
     factor: str
     levels: int
     bins: IntArray
     labels: tuple[str, ...]
+    in_order: bool = False
 
     @property
     def binned(self) -> bool:
@@ -192,6 +193,9 @@ def level_order(audit: Audit) -> list[IntArray]:
         kin = np.bincount(alike[place], weights=seen)[alike[place]]
         orders.append(np.lexsort((np.arange(size), -seen, alike[place], -kin, mine, -weight[mine], seen == 0)))
         start += size
+    for place, scale in enumerate(design.scales):
+        if scale is not None:
+            orders[place] = scale.in_order
     return orders
 
 
@@ -244,7 +248,8 @@ def _axis(design: Design, place: int, order: IntArray, most: int) -> Axis:
     if bins < size:
         edges = [-(-size * number // bins) for number in range(bins + 1)]
         labels = [_span(labels[start:stop]) for start, stop in itertools.pairwise(edges)]
-    return Axis(design.names[place], size, position * bins // size, tuple(labels))
+    in_order = design.factors[place].scale != "labels"
+    return Axis(design.names[place], size, position * bins // size, tuple(labels), in_order)
 
 
 def _span(labels: list[str]) -> str:

@@ -26,6 +26,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
+from recombine.design.scaling import nearest_knots
 from recombine.errors import plural
 from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.structure.held_out_ranges import COVERED, FEWEST_MISSES, HeldOutRanges
@@ -224,7 +225,8 @@ class _LevelWeights:
     """
 
     def __init__(self, design: Design) -> None:
-        self.seen, precision = design.seen, design.precision[design.train]
+        self.design, self.seen = design, nearest_knots(design, design.seen)
+        precision = design.precision[design.train]
         self.precision = precision
         self.even = bool(np.allclose(precision, precision[0]))
         self.sums = [
@@ -242,6 +244,7 @@ class _LevelWeights:
         """Return g / h of ``cells`` (N, C), with a cell of precision ``without`` (N,) taken out of each level, (N,)."""
         if self.even:
             return np.full(len(cells), self.precision[0])
+        cells = nearest_knots(self.design, cells)
         noise, departure = np.zeros(len(cells)), np.zeros(len(cells))
         for place, (first, second) in enumerate(self.sums):
             rest = np.maximum(first[cells[:, place]] - without, self.precision.min())
@@ -272,6 +275,14 @@ def cell_ranges(
         some = ranges.of(cells[known], leverage=None if leverage is None else leverage[known])
         found[1:, known] = some.standard_error, design.bounded(some.low), design.bounded(some.high)
     return CellRanges(*found)
+
+
+def outside_two_values(design: Design, values: FloatArray | None, count: int) -> BoolArray:
+    """Say which of ``count`` values (N,) an outcome of two values cannot have, such as a chance above 1."""
+    if values is None or design.two_values is None:
+        return np.zeros(count, dtype=bool)
+    (low, high), slack = design.two_values, 1e-9 * np.ptp(design.two_values)
+    return np.asarray((values < low - slack) | (values > high + slack))
 
 
 def unsolved_sentence(leverages: Leverage, known: BoolArray) -> str:

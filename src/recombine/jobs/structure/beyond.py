@@ -29,7 +29,7 @@ def verdicts_under(choice: Choice, engine: Identification, cells: IntArray) -> I
     codes = engine.verdicts_of(cells).astype(np.int64)
     if isinstance(choice.fit, LinkFit):
         known = np.flatnonzero(codes == Verdict.DETERMINED)
-        codes[known[choice.beyond(cells[known])]] = Verdict.BEYOND_RANGE
+        codes[known[choice.beyond(cells[known])]] = Verdict.BEYOND
     return codes
 
 
@@ -42,15 +42,13 @@ def counts_under(choice: Choice, engine: Identification, design: Design, unseen:
     if not isinstance(choice.fit, LinkFit) or not counts[Verdict.DETERMINED]:
         return counts
     if unseen is not None:
-        beyond = int((verdicts_under(choice, engine, unseen) == Verdict.BEYOND_RANGE).sum())
-        found = {**counts.by_verdict, Verdict.BEYOND_RANGE: beyond}
+        beyond = int((verdicts_under(choice, engine, unseen) == Verdict.BEYOND).sum())
+        found = {**counts.by_verdict, Verdict.BEYOND: beyond}
         found[Verdict.DETERMINED] -= beyond
         return Counts(found, counts.total, counts.exact, counts.sampled, found, found) if counts.exact else counts
     drawn = design.possible.draw(DRAWN, np.random.default_rng(seed))
     codes = verdicts_under(choice, engine, drawn)
-    return _shared_out(
-        counts, codes[np.isin(codes, (Verdict.DETERMINED, Verdict.BEYOND_RANGE))] == Verdict.BEYOND_RANGE
-    )
+    return _shared_out(counts, codes[np.isin(codes, (Verdict.DETERMINED, Verdict.BEYOND))] == Verdict.BEYOND)
 
 
 def _shared_out(counts: Counts, beyond: BoolArray) -> Counts:
@@ -61,8 +59,8 @@ def _shared_out(counts: Counts, beyond: BoolArray) -> Counts:
     near = (share * many + 2) / (many + 4)
     reach = 1.96 * float(np.sqrt(near * (1 - near) / (many + 4)))
     ends = (max(near - reach, 0.0), min(near + reach, 1.0))
-    part = {Verdict.BEYOND_RANGE: share, Verdict.DETERMINED: 1 - share}
-    least = {Verdict.BEYOND_RANGE: ends[0], Verdict.DETERMINED: 1 - ends[1]}
-    most = {Verdict.BEYOND_RANGE: ends[1], Verdict.DETERMINED: 1 - ends[0]}
+    part = {Verdict.BEYOND: share, Verdict.DETERMINED: 1 - share}
+    least = {Verdict.BEYOND: ends[0], Verdict.DETERMINED: 1 - ends[1]}
+    most = {Verdict.BEYOND: ends[1], Verdict.DETERMINED: 1 - ends[0]}
     found = [{**counts.by_verdict, **{v: round(known * s) for v, s in one.items()}} for one in (part, least, most)]
     return Counts(found[0], counts.total, False, many, found[1], found[2])

@@ -163,6 +163,10 @@ def choose_structure(
         if asked and structure not in SUMS.values():
             raise InputError(f"structure {structure} needs an outcome; name its column with --outcome")
         return Choice(plain, depth, asked=asked)
+    if any(scale is not None for scale in design.scales):
+        if asked and structure not in SUMS.values():
+            raise InputError(f"structure {structure} is for labels; leave out the ordered and numeric factors or add")
+        return Choice(plain, depth, asked=asked, obstacle="ordered and numeric factors are on scales of their own")
     tried = [structure] if asked else [name for name in STRUCTURES if order in (None, ORDERS.get(name, 1))]
     if not tried:
         return Choice(plain, depth, obstacle=f"none has conjunctions of {depth} factors")

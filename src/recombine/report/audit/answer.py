@@ -38,8 +38,9 @@ def network_sentence(audit: Audit) -> str:
         return f"What a network will be off by is not forecast: {reason}."
     unseen = Tally.of(audit).unseen
     where = "determined combinations" if unseen else "seen combinations, each predicted from the others"
+    network = "A network trained to convergence" + (" with every level a label" if audit.design.scales else "")
     return (
-        f"A network trained to convergence will be off by about {number(error.ntk)} on {where}, adding "
+        f"{network} will be off by about {number(error.ntk)} on {where}, adding "
         f"effects by {number(error.additive)} and the plain mean by {number(error.mean)}; such a forecast was within "
         f"20 % in {hit_rate(sentence_of(error))}."
     )

@@ -38,8 +38,9 @@ def error_caption(audit: Audit) -> str:
     if error is None:
         return ""
     unit = f" in {audit.design.outcome_name}" if audit.design.outcome_name else ""
+    labels = ", every level a label" if audit.design.scales else ""
     return (
-        f"Error{unit} of models trained to convergence (root mean square over "
+        f"Error{unit} of models trained to convergence{labels} (root mean square over "
         f"{plural(error.cells, 'determined cell')}: {error.source})"
     )
 

@@ -57,7 +57,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "structure": _structure(audit),
         "structures": [] if audit.choice.ladder is None else [asdict(rung) for rung in audit.choice.ladder.structures],
         "seed": audit.seed,
-        "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
+        "factors": _factors(design),
         "factors_guessed": bool(design.proposals),
         "nesting": [asdict(item) for item in design.nesting],
         "possible": {"cells": design.product, "impossible": _full(design) - design.product, "list": design.listed_in},
@@ -162,6 +162,17 @@ def _suggestions(plan: Plan) -> dict[str, Any]:
         "text": plan.statement,
         "cells": cells,
     }
+
+
+def _factors(design: Design) -> list[dict[str, Any]]:
+    """Name, number of levels and kind of each factor; of ordered and numeric ones the seen range and the knots."""
+    found: list[dict[str, Any]] = []
+    for place, factor in enumerate(design.factors):
+        found.append({"name": factor.name, "levels": len(factor.levels), "scale": factor.scale})
+        if design.scales and (scale := design.scales[place]) is not None:
+            found[-1]["seen_range"] = [factor.labels[end] for end in scale.ends]
+            found[-1]["knots"] = [factor.labels[knot] for knot in scale.knots.tolist()]
+    return found
 
 
 def _full(design: Design) -> int:

@@ -65,7 +65,8 @@ def _heading(audit: Audit, console: Console) -> None:
     outcome = f", outcome {design.outcome_name}" if design.outcome_name else ""
     print_line(console, f"Recombine audit of {design.source}", "bold")
     print_line(console, f"{design.title}{outcome}; {wording.rows_phrase(audit.coverage)}")
-    for phrase in [*wording.twin_phrases(design), wording.weight_sentence(design), wording.impossible_sentence(design)]:
+    notes = [wording.weight_sentence(design), wording.impossible_sentence(design)]
+    for phrase in [*wording.twin_phrases(design), *wording.scale_sentences(design), *notes]:
         if phrase:
             print_line(console, phrase)
     if design.proposals:

@@ -343,7 +343,7 @@ def _mark(axes: Axes, panel: Panel, box: _Box, colours: npt.NDArray[np.uint8], v
     for ink in np.unique(inks[seen]).tolist():
         _points(axes, seen & (inks == ink), marker="o", size=max(size * 0.3, 2.2), colour=ink)
     if panel.leading.size <= MOST_SYMBOLS:
-        for verdict in (Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED):
+        for verdict in (Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED, Verdict.BEYOND):
             _symbols(axes, (panel.share == 0) & (panel.leading == verdict) & ~seen, verdict, size * 0.5)
 
 
@@ -385,4 +385,5 @@ def _notes(panel: Panel, box: _Box) -> list[str]:
 def _unnamed(axis: Axis) -> str:
     if axis.binned:
         return f"{shorten(axis.factor)}, {axis.levels:,} levels in {len(axis.labels)} bins"
-    return f"{shorten(axis.factor)}, {axis.levels:,} levels, often seen first"
+    how = "in order" if axis.in_order else "often seen first"
+    return f"{shorten(axis.factor)}, {axis.levels:,} levels, {how}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.theory.identification import scaled as scaled
     from recombine.theory.identification.additive_fit import AdditiveFit as AdditiveFit
     from recombine.theory.identification.additive_fit import fit_additive as fit_additive
     from recombine.theory.identification.additive_fit import leave_one_out as leave_one_out

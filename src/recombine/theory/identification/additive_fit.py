@@ -13,6 +13,7 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Conjunctions
 from recombine.errors import InputError, SolverError
 from recombine.theory.identification.leverage import Leverage
+from recombine.theory.identification.scaled.leverage import leverage_for
 
 #: Entries of the design matrix, and operations (rows times columns times the fewer of the two), up to which a dense
 #: singular value decomposition is used: less than a second.
@@ -108,7 +109,7 @@ def fit_additive(
     scale = np.ones(len(codes)) if counted is None else np.sqrt(counted)
     if is_dense(len(codes), conjunctions.columns):
         return replace(_dense(conjunctions, codes, values, scale), weights=counted)
-    direct = _direct(conjunctions, codes, values, normal or Leverage(conjunctions, codes, counted))
+    direct = _direct(conjunctions, codes, values, normal or leverage_for(conjunctions, codes, counted))
     return replace(direct or _sparse(conjunctions, codes, values, scale), weights=counted)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, distinct
+from recombine.cells.scaled import ScaledConjunctions
 from recombine.cells.seen import SeenCells
 from recombine.errors import SolverError
 from recombine.theory.identification.level_graph import is_graph, level_graph, shortest_path
@@ -128,7 +129,7 @@ def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Cert
     target = canonical(cell[None, :], features.symmetric)[0]
     if seen.holds(target[None, :])[0]:
         return _checked(features, target, {tuple(target.tolist()): Fraction(1)})
-    if is_graph(features):
+    if is_graph(features) and not isinstance(features, ScaledConjunctions):
         terms = _by_path(features, seen.cells, target)
     else:
         terms = cube_terms(features, seen, target) or signed_sum(features, seen.cells, target)

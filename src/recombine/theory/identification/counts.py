@@ -10,6 +10,7 @@ import numpy as np
 
 from recombine.cells.arrays import IntArray
 from recombine.cells.possible import Possible
+from recombine.cells.scaled import ScaledConjunctions
 from recombine.theory.identification.nullspace import NullVectors
 from recombine.theory.identification.residues import PRIME, Residues
 from recombine.verdicts import Verdict
@@ -91,7 +92,7 @@ def count_vanishing(null: NullVectors, possible: Possible) -> int | None:
     2
     """
     features = null.features
-    if features.order != 1 or not null.modulus:
+    if features.order != 1 or not null.modulus or isinstance(features, ScaledConjunctions):
         return None
     offsets = dict(zip(features.free, features.ids(np.zeros((1, len(features.sizes)), dtype=np.int64))[0], strict=True))
     sums = []

@@ -162,6 +162,7 @@ def _row_sums(ids: IntArray, columns: int) -> IntArray:
 class Elimination:
     """Gaussian elimination modulo the prime of rows ``ids`` (N, S) less rows ``minus`` over ``columns`` columns.
 
+    Rows with other weights are given as a dictionary of dictionaries, column -> residue.
     Columns with few entries are eliminated sparsely (shortest row first); what is left goes to a dense null space.
 
     Examples
@@ -174,11 +175,11 @@ class Elimination:
     [[0], [0]]
     """
 
-    def __init__(self, ids: IntArray, columns: int, minus: IntArray | None = None) -> None:
+    def __init__(self, ids: IntArray | dict[int, SparseRow], columns: int, minus: IntArray | None = None) -> None:
         self.columns = columns
         #: Which of the rows these are, where they were chosen from more with the same null space.
         self.chosen: IntArray = np.arange(len(ids))
-        self._rows = _sparse_rows(ids, minus)
+        self._rows = ids if isinstance(ids, dict) else _sparse_rows(ids, minus)
         self._members: dict[int, set[int]] = defaultdict(set)
         for number, row in self._rows.items():
             for column in row:

@@ -17,6 +17,8 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells, product_size, sizes_of
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, every_cell
 from recombine.cells.possible import Possible
+from recombine.cells.scaled import ScaledConjunctions, additive_model
+from recombine.cells.scales import Scale
 from recombine.cells.seen import SeenCells
 from recombine.errors import InputError
 from recombine.theory.identification.certificate import Certificate, certificate
@@ -28,7 +30,9 @@ from recombine.theory.identification.counts import (
 )
 from recombine.theory.identification.judgement import Codes, Judgement, Separation
 from recombine.theory.identification.leverage import Leverage
-from recombine.theory.identification.nullspace import NullVectors, Route, null_vectors, possible_rank, present_levels
+from recombine.theory.identification.nullspace import NullVectors, Route, possible_rank, present_levels
+from recombine.theory.identification.scaled.leverage import leverage_for
+from recombine.theory.identification.scaled.nullspace import null_vectors_for
 from recombine.verdicts import Verdict
 
 #: Products up to this many cells are judged cell by cell; larger ones are counted by value or sampled.
@@ -87,7 +91,7 @@ class Identification:
     @cached_property
     def deficit(self) -> int | None:
         """How many more independent cells would determine every possible cell of the levels present."""
-        full = None if self.rank is None else possible_rank(self.features, self._known)
+        full = None if self.rank is None else possible_rank(self.features, self._known, vectors=null_vectors_for)
         return None if full is None or self.rank is None else full - self.rank
 
     @cached_property
@@ -117,6 +121,17 @@ class Identification:
     def _present(self) -> list[BoolArray]:
         return present_levels(self.features, self.seen.cells)
 
+    @cached_property
+    def _open_levels(self) -> list[tuple[Verdict, list[BoolArray]]]:
+        """What to say of levels whatever the rank, one mask per factor; where a cell has several, the last holds."""
+        unseen = (Verdict.UNSEEN_LEVEL, [~mask for mask in self._present])
+        if not isinstance(self.features, ScaledConjunctions):
+            return [unseen]
+        scales = zip(self.features.sizes, self.features.scales, strict=True)
+        outside = [np.zeros(size, dtype=bool) if scale is None else scale.beyond for size, scale in scales]
+        absent = [~mask & ~beyond for mask, beyond in zip(self._present, outside, strict=True)]
+        return [(Verdict.BEYOND, outside), (Verdict.UNSEEN_LEVEL, absent)]
+
     @property
     def _small(self) -> bool:
         return product_size(self.features.sizes) <= GRID_CELLS
@@ -129,7 +144,9 @@ class Identification:
         """Return the verdict codes of any cells, (N, C) -> (N,) of uint8."""
         checked = _checked(cells, self.features.sizes, "cells")
         codes = self._judgement.codes(checked)
-        codes[self._absent(checked)] = Verdict.UNSEEN_LEVEL
+        for verdict, masks in self._open_levels:
+            open_here = [mask[checked[:, factor]] for factor, mask in enumerate(masks)]
+            codes[np.logical_or.reduce(open_here)] = verdict
         codes[self.seen.holds(checked)] = Verdict.SEEN
         return codes
 
@@ -146,8 +163,9 @@ class Identification:
                 "give targets, ask .verdicts_of(cells), or use .count_verdicts()"
             )
         codes = self._judgement.codes_on_grid()
-        for factor, mask in enumerate(self._present):
-            np.moveaxis(codes, factor, 0)[~mask] = Verdict.UNSEEN_LEVEL
+        for verdict, masks in self._open_levels:
+            for factor, mask in enumerate(masks):
+                np.moveaxis(codes, factor, 0)[mask] = verdict
         for arranged in self.seen.arrangements():
             codes[tuple(arranged.T)] = Verdict.SEEN
         return codes
@@ -155,7 +173,7 @@ class Identification:
     def count_verdicts(self, seed: int = 0) -> Counts:
         """Count the verdicts over all possible cells: exactly where that can be done, else from a sample."""
         known = self._known.count
-        base = {Verdict.SEEN: len(self.seen), Verdict.UNSEEN_LEVEL: self.possible.count - known}
+        base = {Verdict.SEEN: len(self.seen), **self._count_open()}
         determined = known if self.deficit == 0 else count_vanishing(self.null, self._known)
         if self.features.saturated:
             determined = len(self.seen)  # the saturated model: nothing follows from anything else
@@ -167,6 +185,15 @@ class Identification:
         cells = self._known.draw(SAMPLE, np.random.default_rng(seed))
         codes = self.verdicts_of(cells)
         return estimated_counts(base, codes[codes != Verdict.SEEN].astype(np.int64), known - len(self.seen))
+
+    def _count_open(self) -> dict[Verdict, int]:
+        """Count the possible cells that a level leaves open, whatever the rank."""
+        found, rest = {}, self.possible.count
+        told = [np.ones(size, dtype=bool) for size in self.features.sizes]
+        for verdict, masks in reversed(self._open_levels):
+            told = [mask & ~left_open for mask, left_open in zip(told, masks, strict=True)]
+            found[verdict], rest = rest - (left := self.possible.known(told).count), left
+        return found
 
     def _counted_one_by_one(self) -> dict[Verdict, int]:
         codes = self._verdicts_of_possible()
@@ -211,7 +238,7 @@ class Identification:
 
     @cached_property
     def _leverage(self) -> Leverage:
-        return Leverage(self.features, self.seen.cells, rank=self.rank)
+        return leverage_for(self.features, self.seen.cells, rank=self.rank)
 
 
 def _checked(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> IntArray:
@@ -249,6 +276,7 @@ def identify(
     sizes: Sequence[int] | None = None,
     symmetric: Sequence[Subset] = (),
     possible: Possible | None = None,
+    scales: Sequence[Scale | None] = (),
     route: Route | None = None,
     seed: int = 0,
 ) -> Identification:
@@ -268,6 +296,9 @@ def identify(
         Groups of interchangeable factors, such as ``[(0, 1)]`` for gene pairs.
     possible : Possible, optional
         The cells that can exist, all seen ones among them; by default the full product.
+    scales : sequence of Scale or None, optional
+        Where levels of ordered and numeric factors lie, one for each factor, None for labels. A level between seen ones
+        then follows from its knots, and one outside the seen range is `beyond the seen range`.
     route : {"graph", "exact", "projection"}, optional
         Force a route; by default connectivity for two factors at order 1, arithmetic modulo 2**61 - 1 while at most
         2,000 columns need elimination, floating-point projection beyond.
@@ -298,12 +329,11 @@ def identify(
     cells = as_cells(seen, "seen")
     groups = tuple(tuple(int(factor) for factor in group) for group in symmetric)
     asked = None if targets is None else as_cells(targets, "targets", factors=cells.shape[1])
-    features = Conjunctions(
-        _all_sizes(cells, asked, sizes, groups), order, groups, () if possible is None else possible.following
-    )
+    following = () if possible is None else possible.following
+    features = additive_model(_all_sizes(cells, asked, sizes, groups), order, groups, following, scales)
     _checked(cells, features.sizes, "seen")
     if asked is not None:
         _checked(asked, features.sizes, "targets")
     known = SeenCells(features, cells)
-    null = null_vectors(features, known.cells, route=route, seed=seed)
+    null = null_vectors_for(features, known.cells, route=route, seed=seed)
     return Identification(features, known, asked, null, possible or Possible.product(features.sizes, groups))

@@ -98,12 +98,15 @@ class Leverage:
             raise InputError("a cell has a conjunction that was never seen, so it is not determined; leave it out")
         if not self.solved_singly:
             return self._of_places(places)
+        self._refuse_many(cells)
+        return np.array([self._one(np.bincount(row, minlength=len(self.columns)).astype(float)) for row in places])
+
+    def _refuse_many(self, cells: IntArray) -> None:
         if len(cells) > SINGLE_CELLS:
             raise InputError(
                 f"leverage of {len(cells)} cells over {len(self.columns)} conjunctions is solved cell by cell; "
                 f"ask for at most {SINGLE_CELLS} at a time"
             )
-        return np.array([self._one(row) for row in places])
 
     @cached_property
     def of_seen(self) -> FloatArray:
@@ -351,12 +354,11 @@ class Leverage:
             return self._sparse.pair_counts(self._weights)
         return normal_matrix(self._ids, self._weights, len(self.columns))
 
-    def _one(self, places: IntArray) -> float:
-        """Squared length of the shortest weights that give one cell."""
+    def _one(self, wanted: FloatArray) -> float:
+        """Squared length of the shortest weights that give one cell's row (K,)."""
         from scipy.sparse.linalg import lsmr
         from threadpoolctl import threadpool_limits
 
-        wanted = np.bincount(places, minlength=len(self.columns)).astype(float)
         with threadpool_limits(1):
             solved = lsmr(self._design.T, wanted, atol=1e-12, btol=1e-12, conlim=0, maxiter=20_000)
         if np.abs(self._design.T @ solved[0] - wanted).max() > 1e-6:

@@ -8,7 +8,7 @@ conjunction values, summed over any cell, tells. Three routes find them: `graph`
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions, distinct
 from recombine.cells.possible import Combinations, Possible
+from recombine.cells.scaled import ScaledConjunctions
 from recombine.errors import InputError
 from recombine.theory.identification.elimination import (
     PYTHON_COLUMNS,
@@ -44,8 +45,6 @@ ZERO, NONZERO = 1e-9, 1e-6
 #: Random vectors the floating-point route draws: with one, honest values near zero are common among a million cells.
 FLOAT_VECTORS = 3
 
-STATUS_ZERO, STATUS_NONZERO, STATUS_OPEN = 0, 1, 2
-
 
 def present_levels(features: Conjunctions, seen: IntArray) -> list[BoolArray]:
     """Say for each factor which of its levels occur in ``seen`` (N, C), in any member of a symmetric group.
@@ -55,6 +54,8 @@ def present_levels(features: Conjunctions, seen: IntArray) -> list[BoolArray]:
     >>> [list(map(int, mask)) for mask in present_levels(Conjunctions((2, 3)), np.array([[0, 2]]))]
     [[1, 0], [0, 0, 1]]
     """
+    if isinstance(features, ScaledConjunctions):
+        return features.present(seen)
     present = [np.bincount(seen[:, factor], minlength=size) > 0 for factor, size in enumerate(features.sizes)]
     for group in features.symmetric:
         union = np.logical_or.reduce([present[factor] for factor in group])
@@ -71,11 +72,16 @@ def full_rank(features: Conjunctions, seen: IntArray) -> int:
     >>> full_rank(Conjunctions((5, 5)), np.array([[0, 0], [1, 1]]))
     3
     """
-    sizes = tuple(int(mask.sum()) for mask in present_levels(features, seen))
+    present = present_levels(features, seen)
+    if isinstance(features, ScaledConjunctions):
+        return features.rank_of(present)
+    sizes = tuple(int(mask.sum()) for mask in present)
     return Conjunctions(sizes, features.order, features.symmetric, features.following).rank
 
 
-def possible_rank(features: Conjunctions, possible: Possible, seed: int = 0) -> int | None:
+def possible_rank(
+    features: Conjunctions, possible: Possible, seed: int = 0, vectors: Callable[..., NullVectors] | None = None
+) -> int | None:
     """Return the rank of all cells that can exist; None where that cannot be known exactly.
 
     On a product of parts the functions of order k are products of one function per part whose orders add up to k at
@@ -88,7 +94,7 @@ def possible_rank(features: Conjunctions, possible: Possible, seed: int = 0) -> 
     """
     by_degree = [1] + [0] * features.order
     for part in possible.parts:
-        ranks = _part_ranks(features, part, seed)
+        ranks = _part_ranks(features, part, seed, vectors or null_vectors)
         if ranks is None:
             return None
         new = np.diff(ranks, prepend=0).tolist()
@@ -99,24 +105,23 @@ def possible_rank(features: Conjunctions, possible: Possible, seed: int = 0) -> 
     return sum(by_degree)
 
 
-def _part_ranks(features: Conjunctions, part: Combinations, seed: int) -> list[int] | None:
+def _part_ranks(
+    features: Conjunctions, part: Combinations, seed: int, vectors: Callable[..., NullVectors]
+) -> list[int] | None:
     """Return the ranks of a part's combinations at order 0, 1, ... up to the model's."""
     free = [place for place in part.places if place in features.free]
     top = min(features.order, len(free))
     if not len(part.table):
         return [0] * (top + 1)
-    if part.twins:
+    curved = isinstance(features, ScaledConjunctions) and any(features.scales[place] for place in free)
+    if part.twins and not curved:
         return [math.comb(len(part.table) - 1 + order, order) for order in range(top + 1)]
-    rows = distinct(part.table[:, [part.places.index(place) for place in free]])[0]
+    rows = part.rows if part.twins else distinct(part.table[:, [part.places.index(place) for place in free]])[0]
     ranks: list[int] = [1]
     for order in range(1, top + 1):
         found: int | None = len(rows)
-        if order < len(free):
-            place = {factor: position for position, factor in enumerate(free)}
-            twins = [group for group in features.symmetric if group[0] in place]
-            groups = tuple(tuple(place[member] for member in group) for group in twins)
-            model = Conjunctions(tuple(features.sizes[factor] for factor in free), order, groups)
-            found = null_vectors(model, rows, 1, seed=seed).rank
+        if order < len(free) or curved:
+            found = vectors(features.part(free, order), rows, 1, seed=seed).rank
         if found is None:
             return None
         ranks.append(found)

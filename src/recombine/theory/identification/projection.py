@@ -66,8 +66,10 @@ class Projection:
         return self.error <= ACCURACY
 
 
-def project(ids: IntArray, columns: int, count: int, generator: np.random.Generator) -> Projection:
-    """Project ``count`` random vectors on the null space of rows ``ids`` (N, S) over ``columns`` columns.
+def project(ids: IntArray | csr_array, columns: int, count: int, generator: np.random.Generator) -> Projection:
+    """Project ``count`` random vectors on the null space of rows over ``columns`` columns.
+
+    Rows are ``ids`` (N, S) of unit entries, or a sparse matrix (N, K).
 
     Examples
     --------
@@ -79,40 +81,47 @@ def project(ids: IntArray, columns: int, count: int, generator: np.random.Genera
     from threadpoolctl import threadpool_limits
 
     start = generator.standard_normal((columns, count))
+    rows = _matrix(ids, columns) if isinstance(ids, np.ndarray) else ids
+    number = rows.shape[0]
     with threadpool_limits(1):
-        if columns <= DENSE_COLUMNS and (found := _dense(ids, start)).converged:
+        if columns <= DENSE_COLUMNS and (found := _dense(rows, start)).converged:
             return found
-        chosen = np.arange(len(ids))
-        if len(ids) > 2 * ROWS_PER_COLUMN * columns:
-            chosen = np.sort(generator.permutation(len(ids))[: ROWS_PER_COLUMN * columns])
-        found = _iterative(ids[chosen], start)
+        chosen = np.arange(number)
+        if number > 2 * ROWS_PER_COLUMN * columns:
+            chosen = np.sort(generator.permutation(number)[: ROWS_PER_COLUMN * columns])
+        found = _iterative(rows[chosen], start)
         # Rows left out mostly follow from the chosen ones; if not, they must take part.
-        if len(chosen) < len(ids) and _largest(found, ids) > ACCURACY:
-            found = _iterative(ids, start)
+        if len(chosen) < number and _largest(found, rows) > ACCURACY:
+            found = _iterative(rows, start)
     return found
 
 
-def _largest(found: Projection, ids: IntArray) -> float:
+def _largest(found: Projection, rows: csr_array) -> float:
     """Return the largest value of the null vectors on the rows, relative to the rows' scaled length."""
-    length = np.sqrt((found.scale[ids] ** 2).sum(axis=1, keepdims=True))
-    total = sum(found.table[ids[:, block]] for block in range(ids.shape[1]))
-    return float(np.max(np.abs(total) / length, initial=0.0))
+    length = np.sqrt(rows.multiply(rows) @ found.scale**2)
+    return float(np.max(np.abs(rows @ found.table) / length[:, None], initial=0.0))
 
 
-def _scaled(ids: IntArray, columns: int) -> tuple[csr_array, FloatArray]:
+def _matrix(ids: IntArray, columns: int) -> csr_array:
     from scipy.sparse import csr_array
 
     pointers = np.arange(0, ids.size + 1, ids.shape[1])
     matrix = csr_array((np.ones(ids.size), ids.reshape(-1), pointers), shape=(len(ids), columns))
     matrix.sum_duplicates()
-    squares = np.bincount(matrix.indices, weights=matrix.data**2, minlength=columns)
-    scale = 1 / np.sqrt(np.maximum(squares, 1.0))
+    return matrix
+
+
+def _scaled(matrix: csr_array) -> tuple[csr_array, FloatArray]:
+    from scipy.sparse import csr_array
+
+    squares = np.bincount(matrix.indices, weights=matrix.data**2, minlength=matrix.shape[1])
+    scale = 1 / np.sqrt(np.where(squares > 0, squares, 1.0))
     scaled = matrix.data * scale[matrix.indices]
     return csr_array((scaled, matrix.indices, matrix.indptr), shape=matrix.shape), scale
 
 
-def _dense(ids: IntArray, start: FloatArray) -> Projection:
-    matrix, scale = _scaled(ids, len(start))
+def _dense(rows: csr_array, start: FloatArray) -> Projection:
+    matrix, scale = _scaled(rows)
     gram = (matrix.T @ matrix).toarray()
     eigenvalues, vectors = np.linalg.eigh(gram)
     null = eigenvalues < FULL_EIGENVALUE
@@ -126,8 +135,8 @@ def _dense(ids: IntArray, start: FloatArray) -> Projection:
     return Projection(found * scale[:, None], scale, error, None if doubt else int((~null).sum()))
 
 
-def _iterative(ids: IntArray, start: FloatArray) -> Projection:
-    matrix, scale = _scaled(ids, len(start))
+def _iterative(rows: csr_array, start: FloatArray) -> Projection:
+    matrix, scale = _scaled(rows)
     vectors = np.empty_like(start)
     error = 0.0
     for vector in each("null vectors", range(start.shape[1])):

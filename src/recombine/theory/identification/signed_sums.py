@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
+from recombine.cells.scaled import ScaledConjunctions
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -43,10 +45,30 @@ def balances(features: Conjunctions, target: IntArray, terms: Terms) -> bool:
     """
     rows = np.array([*terms, tuple(target.tolist())], dtype=np.int64)
     balance: dict[int, Fraction] = defaultdict(Fraction)
-    for ids, weight in zip(features.ids(rows).tolist(), [*terms.values(), Fraction(-1)], strict=True):
-        for column in ids:
-            balance[column] += weight
+    for row, weight in zip(_exact_rows(features, rows), [*terms.values(), Fraction(-1)], strict=True):
+        for column, entry in row.items():
+            balance[column] += weight * entry
     return not any(balance.values())
+
+
+def _exact_rows(features: Conjunctions, cells: IntArray) -> Sequence[Mapping[int, Fraction | int]]:
+    if isinstance(features, ScaledConjunctions):
+        return features.fractions(cells)
+    return [Counter(ids) for ids in features.ids(cells).tolist()]
+
+
+def _columns_of(features: Conjunctions, cells: IntArray) -> IntArray:
+    """Return the columns of each cell, (N, C) -> (N, T); a knot without weight is filled in by the first column."""
+    if not isinstance(features, ScaledConjunctions):
+        return features.ids(cells)
+    found, home = [], np.array(cells)
+    for place, scale in enumerate(features.scales):
+        if scale is not None:
+            home[:, place] = scale.nearest[cells[:, place]]
+    near = features.ids(home)[:, 0]
+    for ids, picks in features.entries(cells):
+        found.append(np.where(features.weights(cells, picks) != 0, ids, near))
+    return np.stack(found, axis=1)
 
 
 def signed_sum(features: Conjunctions, seen: IntArray, target: IntArray) -> Terms:
@@ -74,7 +96,7 @@ def signed_sum(features: Conjunctions, seen: IntArray, target: IntArray) -> Term
 
 def _nearest_first(features: Conjunctions, seen: IntArray, target: IntArray) -> IntArray:
     """Order the seen cells by how many steps of shared conjunctions lead from the target to their conjunctions."""
-    columns, ids = np.unique(features.ids(np.vstack([target, seen])), return_inverse=True)
+    columns, ids = np.unique(_columns_of(features, np.vstack([target, seen])), return_inverse=True)
     ids = ids.reshape(len(seen) + 1, -1)
     distance = np.full(len(columns), len(columns))
     distance[ids[0]] = 0
@@ -107,13 +129,9 @@ def _support(weights: FloatArray) -> int:
 
 def _transposed(features: Conjunctions, pool: IntArray, target: IntArray) -> tuple[csr_array, FloatArray]:
     """Return the rows of the pool as columns, (K, m), and the target's row (K,), over the columns in use."""
-    from scipy.sparse import csr_array
-
-    columns, ids = np.unique(features.ids(np.vstack([target, pool])), return_inverse=True)
-    ids = ids.reshape(len(pool) + 1, -1)
-    cells = np.repeat(np.arange(len(pool)), ids.shape[1])
-    matrix = csr_array((np.ones(len(cells)), (ids[1:].reshape(-1), cells)), shape=(len(columns), len(pool)))
-    return matrix, np.bincount(ids[0], minlength=len(columns)).astype(float)
+    whole = features.incidence(np.vstack([target, pool]))
+    rows = whole[:, np.unique(whole.indices)]
+    return rows[1:].T.tocsr(), rows[[0]].toarray()[0]
 
 
 def _least_absolute(features: Conjunctions, pool: IntArray, target: IntArray, prices: FloatArray) -> FloatArray | None:
@@ -121,7 +139,7 @@ def _least_absolute(features: Conjunctions, pool: IntArray, target: IntArray, pr
     from scipy.sparse import hstack
 
     matrix, wanted = _transposed(features, pool, target)
-    if np.any((np.diff(matrix.indptr) == 0) & (wanted > 0)):
+    if np.any((np.diff(matrix.indptr) == 0) & (wanted != 0)):
         return None  # a conjunction of the target that the pool lacks
     solved = linprog(
         np.concatenate([prices, prices]),
@@ -161,22 +179,24 @@ def _fractions(features: Conjunctions, pool: IntArray, weights: FloatArray, targ
         return terms
     if len(support) > SOLVED_CELLS:
         return terms
-    solved = solve_fractions(features.ids(pool[support]).tolist(), features.ids(target[None, :])[0].tolist())
+    solved = solve_fractions(_exact_rows(features, pool[support]), _exact_rows(features, target[None, :])[0])
     return terms if solved is None else dict(zip(rows, solved, strict=True))
 
 
-def solve_fractions(rows: list[list[int]], wanted: list[int]) -> list[Fraction] | None:
-    """Return weights w with sum_i w_i row_i = wanted in rational numbers, or None; rows are lists of unit columns.
+def solve_fractions(
+    rows: Sequence[Mapping[int, Fraction | int]], wanted: Mapping[int, Fraction | int]
+) -> list[Fraction] | None:
+    """Return weights w with sum_i w_i row_i = wanted in rational numbers, or None; rows map columns to entries.
 
     Examples
     --------
-    >>> [str(weight) for weight in solve_fractions([[0, 0], [0, 1]], [1, 1])]
+    >>> [str(weight) for weight in solve_fractions([{0: 2}, {0: 1, 1: 1}], {1: 2})]
     ['-1', '2']
     """
     system: dict[int, dict[int, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     for place, row in enumerate([*rows, wanted]):
-        for column in row:
-            system[column][place] += 1
+        for column, entry in row.items():
+            system[column][place] += entry
     unknown = len(rows)
     solved: dict[int, dict[int, Fraction]] = {}
     for start in system.values():

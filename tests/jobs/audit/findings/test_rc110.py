@@ -1,13 +1,44 @@
-"""RC110: cells beyond everything that was seen."""
+"""RC110: outside the range seen in training, of an ordered or numeric factor or of a curve."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
 
 CELLS = every_cell((8, 8))
+
+
+def table(held_out_dose: float) -> pd.DataFrame:
+    rows = [("a", 0, "train"), ("a", 10, "train"), ("b", 0, "train"), ("b", held_out_dose, "test")]
+    return pd.DataFrame(rows, columns=["plant", "dose", "part"])
+
+
+def test_a_held_out_value_above_the_seen_ones_is_named_with_the_range(found):
+    design = rc.Design.from_frame(table(40), ["plant"], ordered=["dose"], split="part")
+    assert found(design, "RC110").message == (
+        "2 cells listed cannot be told: dose 40 lies above the seen range 0 to 10: collect a row with dose 40 or above"
+    )
+
+
+def test_the_furthest_value_on_each_side_is_named(found):
+    design = rc.Design.from_frame(table(10), ["plant"], numeric=["dose"], split="part")
+    targets = pd.DataFrame({"plant": "a", "dose": [-5, -20, 5, 11, 80]})
+    message = found(design, "RC110", targets=targets).message
+    assert message.startswith("4 cells listed cannot be told: ")
+    assert "dose -20 lies below the seen range 0 to 10: collect a row with dose -20 or below" in message
+    assert "dose 80 lies above the seen range 0 to 10: collect a row with dose 80 or above" in message
+    assert "dose 11" not in message
+
+
+def test_a_value_between_seen_ones_is_no_such_thing(found):
+    assert found(rc.Design.from_frame(table(7), ["plant"], ordered=["dose"], split="part"), "RC110") is None
+
+
+def test_labels_have_no_range(found):
+    assert found(rc.Design.from_frame(table(40), ["plant", "dose"], split="part"), "RC110") is None
 
 
 def curved(kept: np.ndarray) -> rc.Design:
@@ -22,7 +53,7 @@ def test_sums_past_the_largest_that_was_seen(found):
     assert "beyond every seen one" in finding.message
     audit = rc.audit(design, structure="link")
     beyond = audit.verdicts.where(audit.verdicts["verdict"] == "beyond the seen range")
-    assert len(beyond) == audit.counts[rc.Verdict.BEYOND_RANGE] > 0
+    assert len(beyond) == audit.counts[rc.Verdict.BEYOND] > 0
     assert np.isnan(beyond["predicted"]).all()
     assert "beyond the seen range" in audit.explain([7, 7])
 

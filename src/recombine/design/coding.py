@@ -1,0 +1,66 @@
+"""From grouped rows to a design: levels become codes, and repeated cells one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray
+from recombine.cells.conjunctions import canonical
+from recombine.design import naming
+from recombine.design.factors import code_levels, place_of
+from recombine.design.merged import merged
+from recombine.design.notes import reading_notes
+from recombine.design.parts import TakenApart
+from recombine.errors import InputError, listing
+from recombine.tables.grouping import Columns, Groups
+from recombine.tables.guesses import Proposal
+
+if TYPE_CHECKING:
+    from recombine.design.design import Design
+
+
+def coded_design(
+    kind: type[Design],
+    groups: Groups,
+    columns: Columns,
+    train: BoolArray,
+    symmetric: Sequence[str],
+    source: str,
+    proposals: list[Proposal],
+    apart: Sequence[TakenApart],
+) -> Design:
+    """Return the design of grouped rows: levels as codes, columns ``apart`` as the factors they were taken into."""
+    members = tuple(place_of(columns.factors, name) for name in symmetric)
+    if members and len(set(members)) < max(2, len(members)):
+        raise InputError(f"symmetric factors {listing(symmetric)}: name two or more, each once")
+    plain = groups.levels[: len(columns.factors)]
+    found = [code_levels(columns.factors, plain, members, source)] if plain else []
+    found += [(one.factors, one.codes) for one in apart]
+    factors = tuple(factor for some, _ in found for factor in some)
+    codes = np.hstack([some for _, some in found]) if len(found) > 1 else found[0][1]
+    naming.refuse_alike([factor.name for factor in factors], source)
+    design = kind(
+        factors,
+        canonical(codes, (members,) if members else ()),
+        train,
+        groups.rows,
+        groups.weight,
+        groups.mean,
+        groups.spread if groups.mean is not None else None,
+        groups.freedom if groups.mean is not None else None,
+        (members,) if members else (),
+        columns.outcome,
+        groups.labels,
+        source,
+        tuple(reading_notes(groups.left_out, proposals, [one.parts for one in apart])),
+        tuple(proposals),
+        groups.two_values,
+        groups.rows_are,
+        parts=tuple(one.parts for one in apart),
+    )
+    if not train.any():
+        raise InputError(f"no row of {source} is training; check the split column")
+    return merged(design)

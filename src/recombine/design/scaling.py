@@ -1,0 +1,217 @@
+"""Ordered and numeric factors: which columns they are, where their levels lie, and which lie outside what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, IntArray
+from recombine.cells.conjunctions import canonical
+from recombine.cells.scales import Scale, ScaleKind, place_levels
+from recombine.design.factors import Factor
+from recombine.design.parts import one_cell
+from recombine.design.restriction import allow, refuse_curved
+from recombine.errors import InputError, listing, near_miss
+from recombine.tables.frames import Source
+from recombine.tables.grouping import level_text
+
+if TYPE_CHECKING:
+    from recombine.design.design import Design
+
+#: Of each column: its kind, and its levels in order where those are no numbers.
+Asked = dict[str, tuple[ScaleKind, tuple[str, ...]]]
+
+
+def scales_asked(ordered: Sequence[str], numeric: Sequence[str], columns: Sequence[str]) -> Asked:
+    """Read which columns are ordered (``"dose"``, or ``"grade=low<mid<high"``) and which numeric.
+
+    Examples
+    --------
+    >>> scales_asked(["grade=low<mid<high"], ["year"], ["grade", "year"])
+    {'grade': ('ordered', ('low', 'mid', 'high')), 'year': ('numeric', ())}
+    """
+    found: Asked = {}
+    kinds: tuple[tuple[ScaleKind, Sequence[str]], ...] = (("ordered", ordered), ("numeric", numeric))
+    for kind, texts in kinds:
+        if isinstance(texts, str):
+            raise InputError(f"{kind} is the text {texts!r}; give a list of column names")
+        for text in texts:
+            name, given = (text, ()) if text in columns or kind == "numeric" else _in_order(text)
+            if name not in columns:
+                raise InputError(
+                    f"{kind} factor {name!r} is not a column of the table;{near_miss(name, columns)} "
+                    f"Columns: {listing(columns)}"
+                )
+            if name in found:
+                raise InputError(f"{name!r} is named twice, as {found[name][0]} and as {kind}; name it once")
+            found[name] = kind, given
+    return found
+
+
+def _in_order(text: str) -> tuple[str, tuple[str, ...]]:
+    name, equals, rest = text.partition("=")
+    given = tuple(part.strip() for part in rest.split("<")) if equals else ()
+    if equals and (len(given) < 2 or len(set(given)) < len(given) or not all(given)):
+        raise InputError(f"ordered {text!r}: give two or more levels, each once, such as {name}=low<mid<high")
+    return name.strip(), given
+
+
+def put_on_scales(design: Design, asked: Asked, source: Source | None = None) -> Design:
+    """Return the design with the factors ``asked`` on their scales; ``source`` tells the row of a level that is wrong.
+
+    Examples
+    --------
+    >>> from recombine.design.design import Design
+    >>> design = Design.from_cells([[0, 0], [1, 2]], sizes=(2, 4), names=["plant", "dose"])
+    >>> put_on_scales(design, {"dose": ("ordered", ())}).scales[1]
+    Scale(ordered; 4 levels, 2 knots)
+    """
+    factors = list(design.factors)
+    inside = {name for part in design.parts for name in part.names}
+    for name, (kind, given) in asked.items():
+        if name not in design.names or name in inside:
+            raise InputError(f"{kind} {name!r} is not one of the factors {listing(design.columns)}; name it among them")
+        for place in design.twins(design.names.index(name)):
+            factor = replace(factors[place], scale=kind, in_order=given)
+            for level in factor.levels:
+                _check_level(factor, level, source)
+            known = set(factor.labels)
+            factors[place] = replace(factor, levels=(*factor.levels, *(level for level in given if level not in known)))
+            _refuse_same_place(factors[place])
+    refuse_curved([item for item in design.nesting if not item.inferred], factors)
+    named = {factor.name for factor in factors if factor.scale != "labels"}
+    nesting = tuple(item for item in design.nesting if not named & {item.child, item.parent})
+    return replace(design, factors=tuple(factors), nesting=nesting)
+
+
+def _check_level(factor: Factor, level: object, source: Source | None) -> None:
+    """Raise if a level has no place on its factor's scale."""
+    if factor.placed(level):
+        return
+    text, row = level_text(level), ""
+    if source is not None:
+        values = source.read([factor.name])[factor.name].tolist()
+        place = next((place for place, value in enumerate(values) if level_text(value) == text), None)
+        row = "" if place is None else f" (row {place + 1:,})"
+    if factor.in_order:
+        order = "<".join(factor.in_order)
+        raise InputError(f"{text!r}{row} is not in the order {factor.name}={order}; list every level of {factor.name}")
+    advice = "correct it, or leave the factor as labels"
+    if factor.scale == "ordered":
+        advice = f"correct it, or say in which order its levels come: --ordered '{factor.name}=low<mid<high'"
+    raise InputError(f"{text!r}{row} of the {factor.scale} factor {factor.name!r} is not a number; {advice}")
+
+
+def _refuse_same_place(factor: Factor) -> None:
+    there: dict[object, str] = {}
+    for level, label in zip(factor.levels, factor.labels, strict=True):
+        other = there.setdefault(factor.place(level), label)
+        if other != label:
+            raise InputError(
+                f"{other!r} and {label!r} of the {factor.scale} factor {factor.name!r} are one number; write it one way"
+            )
+
+
+def scales_of(design: Design) -> tuple[Scale | None, ...]:
+    """Return where the levels of each factor lie, None for labels; empty if there are labels only."""
+    if all(factor.scale == "labels" for factor in design.factors):
+        return ()
+    found: list[Scale | None] = []
+    for place, factor in enumerate(design.factors):
+        if factor.scale == "labels":
+            found.append(None)
+            continue
+        occurs = np.isin(np.arange(len(factor.levels)), design.seen[:, list(design.twins(place))])
+        found.append(place_levels(factor.scale, [factor.place(level) for level in factor.levels], occurs))
+    return tuple(found)
+
+
+def add_levels(design: Design, place: int, levels: Sequence[Any], row: str = "") -> tuple[Factor, ...]:
+    """Return the factors with new ``levels`` of the factor at ``place``, which lies on a scale; those have a place."""
+    factors = list(design.factors)
+    for level in levels:
+        if not factors[place].placed(level):
+            text, factor = level_text(level), factors[place]
+            numbers = "among " + listing(factor.in_order) if factor.in_order else "a number"
+            raise InputError(f"{row}{text!r} of the {factor.scale} factor {factor.name!r} is not {numbers}; correct it")
+    tidy = tuple(_tidy(level, factors[place]) for level in levels)
+    for member in design.twins(place):
+        factors[member] = replace(factors[member], levels=(*factors[member].levels, *tidy))
+    return tuple(factors)
+
+
+def _tidy(level: Any, factor: Factor) -> Any:
+    """Write the number of a text as short as it goes: 2020 for 2020.0."""
+    short = level_text(level) if factor.in_order else level_text(float(level))
+    return short if isinstance(level, str) and factor.place(short) == factor.place(level) else level
+
+
+def place_cell(design: Design, levels: Mapping[str, object] | Sequence[object]) -> tuple[Design, IntArray]:
+    """Return the codes (C,) of one cell, and the design they refer to: a new one if a level on a scale is new.
+
+    Examples
+    --------
+    >>> from recombine.design.design import Design
+    >>> design = Design.from_cells([[0, 0], [1, 2]], names=["plant", "dose"])
+    >>> design = put_on_scales(design, {"dose": ("ordered", ())})
+    >>> larger, cell = place_cell(design, {"plant": 0, "dose": 1.5})
+    >>> cell.tolist(), larger.label(cell)
+    ([0, 3], '0 · 1.5')
+    """
+    values = one_cell(levels, design.parts, design.names)
+    larger = design
+    for place, value in enumerate(values):
+        factor = larger.factors[place]
+        if factor.scale != "labels" and factor.unknown(np.array([value], dtype=object)):
+            larger = replace(larger, factors=add_levels(larger, place, [value]))
+    if larger is design:
+        return design, design.cell(levels)
+    codes = np.array([[factor.code(value) for factor, value in zip(larger.factors, values, strict=True)]])
+    cells = canonical(codes, design.symmetric)
+    asked = cells if design.asked is None else np.vstack([design.asked, cells])
+    return allow(larger, asked), cells[0]
+
+
+def nearest_knots(design: Design, cells: IntArray) -> IntArray:
+    """Return ``cells`` (N, C) with each level on a scale replaced by the knot that counts most for it."""
+    curved = [(place, scale) for place, scale in enumerate(design.scales) if scale is not None]
+    if not curved:
+        return cells
+    found = cells.copy()
+    for place, scale in curved:
+        found[:, place] = scale.nearest[cells[:, place]]
+    return found
+
+
+def between_knots(design: Design, cells: IntArray) -> BoolArray:
+    """Say which ``cells`` (N, C) hold a level of an ordered factor that was not seen, (N,)."""
+    found = np.zeros(len(cells), dtype=bool)
+    for place, scale in enumerate(design.scales):
+        if scale is not None and scale.kind == "ordered":
+            found |= scale.between[cells[:, place]]
+    return found
+
+
+def outside_words(design: Design, cell: IntArray) -> list[str]:
+    """Say of each level of ``cell`` (C,) outside the seen range which range that is, and what to collect.
+
+    Examples
+    --------
+    >>> from recombine.design.design import Design
+    >>> design = Design.from_cells([[0, 0], [1, 2]], sizes=(2, 4), names=["plant", "dose"])
+    >>> outside_words(put_on_scales(design, {"dose": ("ordered", ())}), np.array([0, 3]))
+    ['dose 3 lies above the seen range 0 to 2: collect a row with dose 3 or above']
+    """
+    found = []
+    for place, (factor, scale) in enumerate(zip(design.factors, design.scales or (), strict=False)):
+        level = int(cell[place])
+        if scale is None or not scale.beyond[level]:
+            continue
+        low, high = (factor.labels[end] for end in scale.ends)
+        side = "above" if scale.places[level] > scale.places[scale.ends[1]] else "below"
+        text = f"{factor.name} {factor.labels[level]}"
+        found.append(f"{text} lies {side} the seen range {low} to {high}: collect a row with {text} or {side}")
+    return found

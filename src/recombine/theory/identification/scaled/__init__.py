@@ -1,0 +1,16 @@
+"""Identification where some factors lie on a scale, so that cells are weighted sums of columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.theory.identification.scaled.leverage import ScaledLeverage as ScaledLeverage
+    from recombine.theory.identification.scaled.leverage import leverage_for as leverage_for
+    from recombine.theory.identification.scaled.nullspace import ScaledNullVectors as ScaledNullVectors
+    from recombine.theory.identification.scaled.nullspace import null_vectors_for as null_vectors_for
+    from recombine.theory.identification.scaled.nullspace import scaled_null_vectors as scaled_null_vectors
+
+open_room(__name__)

@@ -1,0 +1,257 @@
+"""Null vectors of cells with weights: functions that vanish on everything seen and follow their curve in between.
+
+Where every seen level is a label or a knot, seen rows are those of labels, and so are their null vectors; only the
+values at other levels take weights. Elsewhere the rows are eliminated with their weights, as residues of fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
+from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions
+from recombine.cells.scaled import Picks, ScaledConjunctions
+from recombine.errors import InputError
+from recombine.theory.identification.elimination import (
+    PYTHON_COLUMNS,
+    Elimination,
+    SparseRow,
+    has_flint,
+)
+from recombine.theory.identification.nullspace import (
+    EXACT_COLUMNS,
+    FLOAT_VECTORS,
+    NullVectors,
+    Route,
+    full_rank,
+    null_vectors,
+)
+from recombine.theory.identification.residues import PRIME, Residues, multiply_residues
+
+#: Cells of a whole product that are looked at together.
+AT_ONCE = 2**17
+
+
+def _residue(share: Fraction) -> int:
+    return share.numerator * pow(share.denominator, -1, PRIME) % PRIME
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledNullVectors(NullVectors):
+    """Random functions of a model with scales that vanish on every seen cell.
+
+    Examples
+    --------
+    >>> from recombine.cells.scales import place_levels
+    >>> dose = place_levels("ordered", [0, 10, 20], [True, False, True])
+    >>> seen = np.array([[0, 0], [0, 2], [1, 0]])
+    >>> found = scaled_null_vectors(ScaledConjunctions((2, 3), scales=(None, dose)), seen)
+    >>> found.values(np.array([[1, 1]])).tolist(), found.route
+    ([[0]], 'graph')
+    """
+
+    @property
+    def _model(self) -> ScaledConjunctions:
+        assert isinstance(self.features, ScaledConjunctions)
+        return self.features
+
+    @cached_property
+    def _residues(self) -> dict[int, Residues]:
+        return _weights_of(self._model)
+
+    def _at(self, ids: IntArray) -> npt.NDArray[Any]:
+        """Values of columns ``ids`` (n,), shape (n, r)."""
+        return self.tables[ids] if self.features.columns <= TABLED_COLUMNS else self.look_up(ids)
+
+    def values(self, cells: IntArray) -> npt.NDArray[Any]:
+        """Return the value of each vector at each cell, (N, C) -> (N, r): residues, or floats."""
+        if not self.modulus:
+            total = np.zeros((len(cells), self.count))
+            for ids, picks in self._model.entries(cells):
+                total += self._at(ids) * self._model.weights(cells, picks)[:, None]
+            return total
+        exact = np.zeros((len(cells), self.count), dtype=np.uint64)
+        for ids, picks in self._model.entries(cells):
+            found = self._at(ids)
+            if picks:
+                found = multiply_residues(found, _product(self._residues, cells, picks)[:, None])
+            exact = (exact + found) % np.uint64(PRIME)
+        return exact
+
+    def holds_free(self, cells: IntArray) -> BoolArray:
+        """Say which cells have a column that no seen cell has."""
+        free = np.zeros(len(cells), dtype=bool)
+        for ids, picks in self._model.entries(cells):
+            free |= ~self._found(ids)[1] & (self._model.weights(cells, picks) != 0)
+        return free
+
+    def distance(self, cells: IntArray) -> FloatArray:
+        """Floats only: the largest value at each cell, as a fraction of its scaled row's length, (N, C) -> (N,)."""
+        assert self.scale is not None
+        squares = np.zeros(len(cells))
+        for ids, picks in self._model.entries(cells):
+            place, known = self._found(ids)
+            squares += (np.where(known, self.scale[place], 1.0) * self._model.weights(cells, picks)) ** 2
+        return np.asarray(np.abs(self.values(cells)).max(axis=1) / np.sqrt(squares))
+
+    def _parts(self) -> Iterator[tuple[slice, IntArray]]:
+        """Go through the whole product a part at a time."""
+        sizes = self.features.sizes
+        for start in range(0, total := product_size(sizes), AT_ONCE):
+            numbers = np.arange(start, min(start + AT_ONCE, total))
+            yield slice(start, start + len(numbers)), np.stack(np.unravel_index(numbers, sizes), axis=1)
+
+    def distances_on_grid(self) -> FloatArray:
+        """Floats only: `distance` on the whole product, shape ``sizes``."""
+        found = np.empty(product_size(self.features.sizes))
+        for part, cells in self._parts():
+            found[part] = self.distance(cells)
+        return found.reshape(self.features.sizes)
+
+    def free_on_grid(self) -> BoolArray:
+        """`holds_free` on the whole product, shape ``sizes``."""
+        found = np.empty(product_size(self.features.sizes), dtype=bool)
+        for part, cells in self._parts():
+            found[part] = self.holds_free(cells)
+        return found.reshape(self.features.sizes)
+
+    def zero_on_grid(self) -> BoolArray:
+        """Residues only: whether every vector vanishes, on the whole product, shape ``sizes``."""
+        found = np.empty(product_size(self.features.sizes), dtype=bool)
+        for part, cells in self._parts():
+            found[part] = (self.values(cells) == 0).all(axis=1)
+        return found.reshape(self.features.sizes)
+
+
+def _weights_of(features: ScaledConjunctions) -> dict[int, Residues]:
+    """Return the weights of each factor's levels as residues, (L, J)."""
+    return {
+        place: np.array([[_residue(share) for share in row] for row in scale.shares], dtype=np.uint64)
+        for place, scale in enumerate(features.scales)
+        if scale is not None
+    }
+
+
+def _product(residues: dict[int, Residues], cells: IntArray, picks: Picks) -> Residues:
+    total = np.ones(len(cells), dtype=np.uint64)
+    for factor, slot in picks:
+        total = multiply_residues(total, residues[factor][cells[:, factor], slot])
+    return total
+
+
+def null_vectors_for(
+    features: Conjunctions,
+    seen: IntArray,
+    count: int | Literal["all"] | None = None,
+    *,
+    route: Route | None = None,
+    seed: int = 0,
+) -> NullVectors:
+    """Return random null vectors of the seen cells, by the way that fits the model; see `null_vectors`.
+
+    Examples
+    --------
+    >>> null_vectors_for(Conjunctions((2, 2)), np.array([[0, 0], [0, 1], [1, 0]])).rank
+    3
+    """
+    if isinstance(features, ScaledConjunctions):
+        return scaled_null_vectors(features, seen, count, route=route, seed=seed)
+    return null_vectors(features, seen, count, route=route, seed=seed)
+
+
+def scaled_null_vectors(
+    features: ScaledConjunctions,
+    seen: IntArray,
+    count: int | Literal["all"] | None = None,
+    *,
+    route: Route | None = None,
+    seed: int = 0,
+) -> ScaledNullVectors:
+    """Return random null vectors of the seen cells of a model with scales; see `null_vectors`.
+
+    Examples
+    --------
+    >>> from recombine.cells.scales import place_levels
+    >>> year = place_levels("numeric", [0, 1, 2], [True] * 3)
+    >>> model = ScaledConjunctions((2, 3), scales=(None, year))
+    >>> scaled_null_vectors(model, np.array([[0, 0], [0, 1], [1, 1]])).rank
+    3
+    """
+    if features.plain(seen):
+        found = null_vectors(features.labelled, seen, count, route=route, seed=seed)
+        given = {item.name: getattr(found, item.name) for item in fields(found)}
+        return ScaledNullVectors(**given | {"features": features})
+    if route == "graph":
+        raise InputError("route 'graph' needs levels that are labels or knots; leave route out to choose one that fits")
+    columns = features.occurring(seen)
+    affordable = EXACT_COLUMNS if has_flint() else PYTHON_COLUMNS
+    if route == "exact" or (route is None and len(columns) <= affordable):
+        return _by_elimination(features, seen, columns, count, seed)
+    return _by_projection(features, seen, columns, count, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Weighted rows: places of columns and residues, (N, T) each."""
+
+    places: IntArray
+    weights: Residues
+
+    def values(self, table: Residues) -> Residues:
+        """Sum weighted column values ``table`` (K,) over every row, (N,)."""
+        total = np.zeros(len(self.places), dtype=np.uint64)
+        for places, weights in zip(self.places.T, self.weights.T, strict=True):
+            total = (total + multiply_residues(table[places], weights)) % np.uint64(PRIME)
+        return total
+
+    def sparse(self, row: int) -> SparseRow:
+        """Return one row as column -> weight."""
+        found: SparseRow = {}
+        for column, weight in zip(self.places[row].tolist(), self.weights[row].tolist(), strict=True):
+            found[column] = (found.get(column, 0) + weight) % PRIME
+        return {column: weight for column, weight in found.items() if weight}
+
+
+def _by_elimination(
+    features: ScaledConjunctions, seen: IntArray, columns: IntArray, count: int | Literal["all"] | None, seed: int
+) -> ScaledNullVectors:
+    """Eliminate a random part of the rows; every other one is then tested on a null vector, and rows that fail join."""
+    residues, generator = _weights_of(features), np.random.default_rng(seed)
+    found = [(ids, _product(residues, seen, picks)) for ids, picks in features.entries(seen)]
+    ids, weights = (np.stack(parts, axis=1) for parts in zip(*found, strict=True))
+    # Entries of weight 0 may stand in a column that does not occur; they may as well stand anywhere.
+    rows = _Rows(np.minimum(np.searchsorted(columns, ids), len(columns) - 1), weights)
+    chosen = np.zeros(len(seen), dtype=bool)
+    chosen[generator.permutation(len(seen))[: len(columns) + len(columns) // 3 + 16]] = True
+    while True:
+        done = Elimination({row: rows.sparse(row) for row in np.flatnonzero(chosen).tolist()}, len(columns))
+        failing = np.flatnonzero(rows.values(done.draw(generator, 1)[:, 0]))
+        if not len(failing):
+            break
+        chosen[generator.permutation(failing)[: len(columns) // 4 + 16]] = True
+    number = max(full_rank(features, seen) - done.rank, 1) if count == "all" else int(count or 1)
+    table, spanning = done.draw(generator, number), np.flatnonzero(chosen)
+    return ScaledNullVectors(features, columns, table, "exact", done.rank, seed=seed, spanning=spanning)
+
+
+def _by_projection(
+    features: ScaledConjunctions, seen: IntArray, columns: IntArray, count: int | Literal["all"] | None, seed: int
+) -> ScaledNullVectors:
+    from recombine.theory.identification.projection import project
+
+    if count == "all":
+        raise InputError(
+            f"{len(columns)} seen columns are too many for a full set of null vectors; ask for a number of them"
+        )
+    rows = features.incidence(seen)[:, columns]
+    found = project(rows, len(columns), int(count or FLOAT_VECTORS), np.random.default_rng(seed))
+    return ScaledNullVectors(
+        features, columns, found.table, "projection", found.rank, None, found.scale, found.error, seed
+    )
