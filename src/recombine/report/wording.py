@@ -10,7 +10,7 @@ import numpy as np
 from recombine.cells.conjunctions import contains
 from recombine.cells.possible import Possible
 from recombine.design.nesting import nesting_phrase
-from recombine.errors import plural
+from recombine.errors import plural, written_count
 from recombine.jobs.audit.additivity import FEWEST_CELLS
 from recombine.jobs.structure.choice import Choice
 from recombine.report.written import amount, join_words, number, percent, share
@@ -88,7 +88,8 @@ class Tally:
         ('about 12,000', '678')
         """
         known = self.exact or verdict in (Verdict.SEEN, Verdict.UNSEEN_LEVEL, Verdict.BEYOND)
-        return f"{self.counts[verdict]:,}" if known else f"about {round_estimate(self.counts[verdict]):,}"
+        count = self.counts[verdict]
+        return written_count(count) if known else f"about {written_count(round_estimate(count))}"
 
 
 def rows_phrase(coverage: Coverage) -> str:
@@ -168,7 +169,7 @@ def impossible_sentence(design: Design) -> str:
     if design.possible.whole:
         return ""
     full = Possible.product(design.sizes, design.symmetric).count
-    lead = f"{full - design.product:,} of the {full:,} combinations of levels cannot exist"
+    lead = f"{written_count(full - design.product)} of the {written_count(full)} combinations of levels cannot exist"
     if design.listed is not None:
         fresh = int((~contains(design.listed, design.cells)).sum())
         extra = f"; {plural(fresh, 'cell')} of the table that it lacks count as possible" if fresh else ""
@@ -389,6 +390,10 @@ def estimate_sentence(counts: Counts) -> str:
 
 def count_sentence(counts: Counts, whole: bool = True) -> str:
     """Say how the counts were found and how sure they are; ``whole`` if every combination can exist."""
-    what = f"the full product of {counts.total:,} cells" if whole else f"the {counts.total:,} cells that can exist"
+    what = (
+        f"the full product of {written_count(counts.total)} cells"
+        if whole
+        else f"the {written_count(counts.total)} cells that can exist"
+    )
     how = f"over {what} and exact" if counts.exact else estimate_sentence(counts)
     return f"Counts are {how}."

@@ -15,7 +15,7 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.design.restriction import why_impossible
 from recombine.design.scaling import place_cell
-from recombine.errors import InputError, SolverError
+from recombine.errors import InputError, SolverError, written_count
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
@@ -91,8 +91,8 @@ class Audit:
     @cached_property
     def counts(self) -> Counts:
         """Verdict counts over all cells that can exist, under the chosen structure."""
-        every = self.listing.cells if self.listing.kind == "all unseen" else None
-        return counts_under(self.choice, self.identification, self.design, every, self.seed)
+        cells, whole = self.listing.cells, self.listing.kind == "all unseen"
+        return counts_under(self.choice, self.identification, self.design, cells, whole, self.seed)
 
     @cached_property
     def first_counts(self) -> Counts:
@@ -343,7 +343,7 @@ class Audit:
         return self.summary
 
     def __repr__(self) -> str:
-        seen = f"{len(self.design.seen):,} of {self.design.product:,} cells seen"
+        seen = f"{len(self.design.seen):,} of {written_count(self.design.product)} cells seen"
         shape = f", {self.choice.name}" if self.choice.curved else f", order {self.order}"
         return f"Audit({' × '.join(self.design.columns)}{shape}; {seen})"
 

@@ -33,22 +33,28 @@ def verdicts_under(choice: Choice, engine: Identification, cells: IntArray) -> I
     return codes
 
 
-def counts_under(choice: Choice, engine: Identification, design: Design, unseen: IntArray | None, seed: int) -> Counts:
-    """Return verdict counts over all cells that can exist; ``unseen`` (T, C) are all unseen ones, where they are known.
+def counts_under(
+    choice: Choice, engine: Identification, design: Design, listed: IntArray, whole: bool, seed: int
+) -> Counts:
+    """Return verdict counts over all cells that can exist; ``listed`` (T, C) are unseen ones, all if ``whole``.
 
-    Where they are not, how many determined cells lie beyond the seen range is estimated from cells drawn at random.
+    Where they are not all, how many determined cells lie beyond the seen range is estimated from cells drawn at random;
+    if none of these is determined, from the listed ones.
     """
     counts = engine.count_verdicts(seed)
     if not isinstance(choice.fit, LinkFit) or not counts[Verdict.DETERMINED]:
         return counts
-    if unseen is not None:
-        beyond = int((verdicts_under(choice, engine, unseen) == Verdict.BEYOND).sum())
+    if whole:
+        beyond = int((verdicts_under(choice, engine, listed) == Verdict.BEYOND).sum())
         found = {**counts.by_verdict, Verdict.BEYOND: beyond}
         found[Verdict.DETERMINED] -= beyond
         return Counts(found, counts.total, counts.exact, counts.sampled, found, found) if counts.exact else counts
-    drawn = design.possible.draw(DRAWN, np.random.default_rng(seed))
-    codes = verdicts_under(choice, engine, drawn)
-    return _shared_out(counts, codes[np.isin(codes, (Verdict.DETERMINED, Verdict.BEYOND))] == Verdict.BEYOND)
+    for cells in (design.possible.draw(DRAWN, np.random.default_rng(seed)), listed):
+        codes = verdicts_under(choice, engine, cells)
+        known = np.isin(codes, (Verdict.DETERMINED, Verdict.BEYOND))
+        if known.any():
+            return _shared_out(counts, codes[known] == Verdict.BEYOND)
+    return counts
 
 
 def _shared_out(counts: Counts, beyond: BoolArray) -> Counts:

@@ -192,6 +192,7 @@ def _compared(
             symmetric=design.symmetric,
             structures=names,
             seed=seed,
+            all_cells=None if len(some) == len(design.seen) else (design.seen, scaled.outcome, scaled.counts),
         )
     except InputError as error:
         if asked and plain not in SUMS.values():
@@ -199,7 +200,7 @@ def _compared(
         return Choice(plain, depth, asked=asked, obstacle=str(error).partition(";")[0])
     name = found.chosen.name
     held = np.flatnonzero(np.isfinite(found.predicted))
-    fit = None if name in SUMS.values() else scaled.fit(name, found.fit if len(some) == len(design.seen) else None)
+    fit = None if name in SUMS.values() else scaled.own(name, found.fit)
     return Choice(name, ORDERS.get(name, 1), found, fit, some[held], scaled.back(found.predicted[held]), asked)
 
 
@@ -247,13 +248,14 @@ class _Scaled:
         """Return values (N,) on the outcome's own scale."""
         return self.low + self.width * values
 
-    def fit(self, name: str, known: Fitted | None) -> Fitted:
-        """Fit a structure to all seen cells, if that is not ``known``, with values on the outcome's own scale."""
-        own = (self.low, self.width) == (0.0, 1.0)
-        if known is None or not (own or name == "logit"):
-            outcome = self.outcome if name == "logit" else self.back(self.outcome)
-            known = fit_structure(name, self.design.seen, outcome, counts=self.counts, symmetric=self.design.symmetric)
-        return known if own or name != "logit" else _Shifted(known, self.low, self.width)
+    def own(self, name: str, fit: Fitted) -> Fitted:
+        """Return the fit of a structure with values on the outcome's own scale."""
+        if (self.low, self.width) == (0.0, 1.0):
+            return fit
+        if name == "logit":
+            return _Shifted(fit, self.low, self.width)
+        seen, outcome = self.design.seen, self.back(self.outcome)
+        return fit_structure(name, seen, outcome, counts=self.counts, symmetric=self.design.symmetric)
 
 
 @dataclass(frozen=True, eq=False)

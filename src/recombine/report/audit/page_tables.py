@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.errors import written_count
 from recombine.jobs.advice.plan import Plan
 from recombine.jobs.audit.coverage import Coverage
 from recombine.jobs.audit.forecast import Forecast
@@ -130,7 +131,9 @@ def counts_table(audit: Audit) -> PageTable | None:
     columns |= _counts(audit.counts, f" at order {audit.order}" if audit.order > 1 else "")
     which = "" if audit.design.possible.whole else " that can exist"
     found = [verdict for verdict in Verdict if audit.counts[verdict] or audit.first_counts[verdict]]
-    return page_table("t-counts", f"All {audit.counts.total:,} combinations{which} by verdict", found, columns)
+    return page_table(
+        "t-counts", f"All {written_count(audit.counts.total)} combinations{which} by verdict", found, columns
+    )
 
 
 def _counts(found: Counts, suffix: str) -> dict[str, Value]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.errors import written_count
 from recombine.jobs.advice.plan import Plan
 from recombine.report import wording
 from recombine.report.audit import network_text
@@ -89,7 +90,9 @@ def _verdicts(audit: Audit, console: Console) -> None:
         product = "All combinations that can exist"
     seen, unseen = counts[Verdict.SEEN], counts.total - counts[Verdict.SEEN]
     share = percent(seen, counts.total)
-    print_title(console, f"{product}: {counts.total:,} cells, {seen:,} seen ({share}), {unseen:,} not")
+    print_title(
+        console, f"{product}: {written_count(counts.total)} cells, {seen:,} seen ({share}), {written_count(unseen)} not"
+    )
     engines = {1: (audit.first, audit.first_counts), audit.order: (audit.identification, counts)}
     for order, (engine, found) in engines.items():
         print_line(console, f"  unseen cells, {wording.condition(audit, order)}:")

@@ -14,7 +14,6 @@ from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset, canonical
 from recombine.checks import check_bounds, known_or_refuse, reals, whole
 from recombine.errors import InputError
-from recombine.theory.structures.likelihood import fit_likelihood
 from recombine.theory.structures.link import fit_link
 from recombine.theory.structures.products import fit_log, fit_products
 from recombine.theory.structures.shrinkage import DENSE_COLUMNS, fit_terms
@@ -35,7 +34,7 @@ STRUCTURES = tuple(WORDS)
 #: Conjunctions of how many factors each structure has.
 ORDERS = {"pairs": 2, "link-pairs": 2, "triples": 3}
 #: Held-out cells after which no further fold is fitted.
-ENOUGH = 20_000
+ENOUGH = 10_000
 #: Most factors of a product fitted level by level.
 MOST_FACTORS = 12
 #: Cells and levels up to which chances and counts are fitted by likelihood, whose existence is decided first.
@@ -138,7 +137,7 @@ def fit_structure(
     if name == "logit":
         return _fit_chances(as_cells(cells), reals(y, "y"), counts)
     if name == "log" and reals(y, "y").min(initial=1.0) == 0:
-        return fit_likelihood(cells, y, "log", weights=counts)
+        return _fit_counts(as_cells(cells), reals(y, "y"), counts)
     if name == "log":
         return fit_log(cells, y, weights=weights, symmetric=symmetric)
     if name == "multiplicative":
@@ -147,8 +146,17 @@ def fit_structure(
     return fit(cells, y, ORDERS.get(name, 1), weights=weights, symmetric=symmetric)
 
 
+def _fit_counts(codes: IntArray, means: FloatArray, counts: npt.ArrayLike | None) -> Fitted:
+    """Fit logarithms of means of counts, some of them zero, by likelihood."""
+    from recombine.theory.structures.likelihood import fit_likelihood
+
+    return fit_likelihood(codes, means, "log", weights=counts)
+
+
 def _fit_chances(codes: IntArray, shares: FloatArray, counts: npt.ArrayLike | None) -> Fitted:
     """Fit log odds to shares (N,) of ``counts`` measurements, as so many ones and zeros."""
+    from recombine.theory.structures.likelihood import fit_likelihood  # loads slowly, and few tables need it
+
     many = np.ones(len(codes)) if counts is None else reals(counts, "counts")
     both = np.repeat([1, 0], len(codes))
     weights = np.concatenate([many * shares, many * (1 - shares)])
@@ -165,6 +173,7 @@ def ladder(
     structures: Sequence[str] = STRUCTURES,
     folds: int = 5,
     seed: int = 0,
+    all_cells: tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> Ladder:
     """Score structures on held-out seen cells and choose the simplest within one standard error of the best.
 
@@ -183,6 +192,8 @@ def ladder(
     folds : int
         Parts that are held out in turn, until enough cells were scored.
     seed : int
+    all_cells : cells (M, C), y (M,) and counts (M,), optional
+        What the chosen structure is fitted to, where ``cells`` are only part of it.
 
     Examples
     --------
@@ -214,7 +225,11 @@ def ladder(
     rungs = [_score(name, values[held], (values - one)[held]) for name, one in zip(tried, predicted, strict=True)]
     best = max(rungs, key=lambda rung: rung.r2)
     chosen = next(rung for rung in rungs if rung.r2 >= best.r2 - best.error)
-    fit = fit_structure(chosen.name, codes, values, weights=weights, counts=many, symmetric=symmetric)
+    if all_cells is None:
+        fit = fit_structure(chosen.name, codes, values, weights=weights, counts=many, symmetric=symmetric)
+    else:
+        every, outcomes, measured = all_cells
+        fit = fit_structure(chosen.name, every, outcomes, counts=measured, symmetric=symmetric)
     marked = tuple(replace(rung, chosen=rung is chosen) for rung in rungs)
     left = {name: why for name, why in skipped.items() if why}
     out = np.where(held, predicted[tried.index(chosen.name)], np.nan)
