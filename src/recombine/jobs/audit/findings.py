@@ -12,7 +12,7 @@ from recombine.data.hit_rates import hit_rate
 from recombine.design.design import Design
 from recombine.design.nesting import nesting_phrase
 from recombine.design.scaling import outside_words
-from recombine.errors import listing, plural
+from recombine.errors import listing, plural, written_count
 from recombine.jobs.audit.additivity import FEWEST_CELLS, HOLDS_ROUGHLY, AdditivityCheck
 from recombine.jobs.audit.forecast import LEAKY, Forecast
 from recombine.jobs.audit.noise import SHOWN, few_digits
@@ -87,7 +87,8 @@ def _needed(deficit: int | None, asked: bool) -> str:
 
 
 def _number(listed: Listing, counts: Counts, count: int) -> str:
-    return f"{count:,}" if counts.exact or listed.kind == "targets" else f"about {round_estimate(count):,}"
+    known = counts.exact or listed.kind == "targets"
+    return written_count(count) if known else f"about {written_count(round_estimate(count))}"
 
 
 def level_never_seen(design: Design) -> Finding | None:
