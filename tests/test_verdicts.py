@@ -16,7 +16,14 @@ def luminance(colour: str) -> float:
 
 
 def test_words_are_those_of_the_vocabulary() -> None:
-    assert [verdict.word for verdict in Verdict] == ["seen", "determined", "disconnected", "unseen level", "undecided"]
+    assert [verdict.word for verdict in Verdict] == [
+        "seen",
+        "determined",
+        "disconnected",
+        "unseen level",
+        "undecided",
+        "beyond the seen range",
+    ]
 
 
 def test_verdicts_can_be_told_apart_without_colour() -> None:

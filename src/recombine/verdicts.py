@@ -31,6 +31,7 @@ class Verdict(IntEnum):
     DISCONNECTED = 2
     UNSEEN_LEVEL = 3
     UNDECIDED = 4
+    BEYOND_RANGE = 5
 
     @property
     def text(self) -> VerdictText:
@@ -88,6 +89,14 @@ _TEXTS = {
         "#cc79a7",
         "Floating-point arithmetic could not separate determined from not determined here.",
         "Install the exact arithmetic (pip install 'recombine[exact]') or lower the order; the cell is never guessed.",
+    ),
+    Verdict.BEYOND_RANGE: VerdictText(
+        "beyond the seen range",
+        "→",
+        "#005c43",
+        "Its place on the scale follows from the seen combinations, but lies further out than all of them: what the "
+        "outcome does there was never seen.",
+        "Collect a combination that lies as far out, or take no value from here.",
     ),
 }
 
@@ -207,6 +216,13 @@ _KINDS = [
         Severity.NOTE,
         "A sequence stands for one factor per position, a set for one factor per member. Positions and members that "
         "are the same in every row are left out, for nothing can be said about changing them.",
+    ),
+    FindingKind(
+        "RC110",
+        "cells beyond the seen range",
+        Severity.WARNING,
+        "Some unseen combinations lie further out on their scale than everything that was seen. A model will still "
+        "print a number for them; what the outcome does out there was never seen.",
     ),
     FindingKind(
         "RC201",

@@ -12,6 +12,7 @@ from recombine.cells.possible import Possible
 from recombine.design.nesting import nesting_phrase
 from recombine.errors import plural
 from recombine.jobs.audit.additivity import FEWEST_CELLS
+from recombine.jobs.structure.choice import Choice
 from recombine.report.written import amount, join_words, number, percent, share
 from recombine.verdicts import Verdict, round_estimate
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from recombine.theory.identification.counts import Counts
     from recombine.theory.identification.identify import Identification
 
-UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED)
+UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED, Verdict.BEYOND_RANGE)
+#: Verdicts that are not mentioned where no cell has them.
+RARE = (Verdict.UNDECIDED, Verdict.BEYOND_RANGE)
 
 GUESS = "The factors are a guess; name them with --factors to be sure."
 MODELS = "Error by verdict when trained on part of the seen cells (root mean square)"
@@ -161,11 +164,13 @@ def assumption(order: int) -> str:
     >>> assumption(1), assumption(2)
     ('effects add', 'effects add up to interactions of 2 factors')
     """
-    return "effects add" if order == 1 else f"effects add up to interactions of {order} factors"
+    return Choice("", order).assumption
 
 
 def condition(audit: Audit, order: int) -> str:
     """Say what the verdicts at ``order`` assume, and in a word whether that holds."""
+    if audit.choice.curved and order == audit.order:
+        return f"if {audit.choice.assumption} (see below)"
     word = "cannot be checked" if audit.additivity is None else audit.additivity.word_at(order)
     return f"if {assumption(order)} ({_CHECKED[word]})"
 
@@ -190,7 +195,7 @@ def verdict_sentence(audit: Audit) -> str:
         which = "" if audit.design.possible.whole else " that can exist"
         every = f"Every combination{which} was seen; nothing is left to predict."
         return "Every target was seen." if found.targets else every
-    lead = f"If {assumption(audit.order)}, the seen combinations determine"
+    lead = f"If {audit.choice.assumption}, the seen combinations determine"
     known = found.counts[Verdict.DETERMINED]
     if known == found.unseen:
         which = f"the one {noun}" if known == 1 else f"all {plural(known, noun)}"
@@ -222,6 +227,8 @@ def additivity_sentence(audit: Audit) -> str:
     >>> additivity_sentence(rc.audit(rc.Design.from_cells(cells)))
     'Whether adding effects is right was not checked: no outcome was named.'
     """
+    if audit.choice.curved:
+        return structure_sentence(audit)
     adding = "adding effects" if audit.order == 1 else f"adding interactions of up to {audit.order} factors"
     if audit.additivity is None:
         return f"Whether {adding} is right was not checked: no outcome was named."
@@ -245,6 +252,16 @@ def additivity_sentence(audit: Audit) -> str:
         f"{lead}: predicted from the others, {what} is off by {number(check.error)}, where the plain mean is off by "
         f"{number(check.baseline)}{noise}."
     )
+
+
+def structure_sentence(audit: Audit) -> str:
+    """Say what the chosen structure explains of held-out seen combinations, and what adding explains of them."""
+    found = audit.choice.ladder
+    if found is None:
+        return audit.choice.statement
+    text, plain = str(found), found.at("add")
+    rest = "" if plain is None else f", adding effects {plain.r2:.2f}"
+    return f"{text[0].upper()}{text[1:]} of what differs between held-out seen combinations{rest}."
 
 
 def beyond_sentence(audit: Audit) -> str:

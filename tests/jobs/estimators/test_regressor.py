@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
@@ -96,6 +97,27 @@ class TestLeastSquares:
         with pytest.raises(InputError, match="no logarithm"):
             CompositionalRegressor("log").fit(GRID, y - 2)
 
+    def test_logarithms_with_zeros_are_poisson_regression(self):
+        rng = np.random.default_rng(12)
+        y = rng.poisson(np.exp(GRID @ [0.1, -0.2, 0.3, 0.2])).astype(float)
+        assert y.min() == 0
+        other = PoissonRegressor(alpha=0.0, tol=1e-10, max_iter=5_000)
+        design = OneHotEncoder(drop="first").fit_transform(GRID)
+        expected = other.fit(design, y).predict(design)
+        model = CompositionalRegressor("log").fit(GRID, y)
+        np.testing.assert_allclose(model.predict(GRID), expected, rtol=1e-4)
+        assert np.all(model.predict(GRID, return_range=True)[1] >= 0)
+
+    @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (3.0, 7.0)])
+    def test_two_values_are_logistic_regression(self, low, high):
+        rng = np.random.default_rng(13)
+        labels = rng.random(len(GRID)) < 1 / (1 + np.exp(4 - GRID.sum(axis=1) / 2))
+        design = OneHotEncoder(drop="first").fit_transform(GRID)
+        chance = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(design, labels).predict_proba(design)
+        model = CompositionalRegressor("logit").fit(GRID, np.where(labels, high, low))
+        np.testing.assert_allclose(model.predict(GRID), low + (high - low) * chance[:, 1], atol=1e-4)
+        assert "chances are not seen" in model.ranges_.obstacle
+
     @pytest.mark.parametrize("repeats", [1, 3])
     def test_predictions_and_ranges_are_those_of_the_audit(self, repeats):
         rng = np.random.default_rng(3)
@@ -171,6 +193,7 @@ class TestVerdicts:
         words = model.verdicts([[0, 0], [5, 5], [0, 5], [1, 5]])
         assert words.tolist() == ["beyond the seen range"] * 2 + ["seen"] * 2
         predicted, low, high = model.predict([[0, 0], [5, 5]], return_range=True)
+        assert set(words) <= {verdict.word for verdict in rc.Verdict}
         assert predicted[0] < y[kept].min() < y[kept].max() < predicted[1]
         assert low[0] == -np.inf
         assert high[1] == np.inf
@@ -269,6 +292,16 @@ class TestAuto:
         assert auto.ladder_.chosen.name == "link"
         assert auto.score(cells[unseen], y[unseen]) > add.score(cells[unseen], y[unseen]) + 0.03
         assert auto.score(cells[unseen], y[unseen]) > 0.95
+
+    @pytest.mark.parametrize("repeats", [1, 2])
+    def test_the_choice_is_that_of_the_audit(self, repeats):
+        rng = np.random.default_rng(9)
+        cells = np.repeat(GRID[:300], repeats, axis=0)
+        for y in (np.tanh(cells.sum(axis=1) / 3 - 2), np.prod(1.0 + cells, axis=1), cells.sum(axis=1)):
+            noisy = y + 0.1 * y.std() * rng.normal(size=len(y))
+            assert CompositionalRegressor().fit(cells, noisy).structure_ == (
+                rc.audit(rc.Design.from_cells(cells, noisy)).choice.name
+            )
 
     def test_what_cannot_be_scored_is_fitted_by_adding(self):
         model = CompositionalRegressor().fit([["a", "x"], ["b", "y"]], [1.0, 2.0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.design.restriction import why_impossible
-from recombine.errors import InputError, SolverError, plural
+from recombine.errors import InputError, SolverError
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
 from recombine.jobs.audit import findings
@@ -22,15 +22,17 @@ from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.certificates import explanation
 from recombine.jobs.audit.coverage import Coverage, cover
 from recombine.jobs.audit.forecast import Forecast, forecast
-from recombine.jobs.audit.left_out_cells import fit_order
-from recombine.jobs.audit.noise import pooled_variance
-from recombine.jobs.audit.ranges import CellRanges, Ranges, measure_ranges
+from recombine.jobs.audit.left_out_cells import determined_values, fit_order, held_out_errors
+from recombine.jobs.audit.noise import cell_noise, pooled_variance
+from recombine.jobs.audit.ranges import CellRanges, Ranges, cell_ranges, measure_ranges, unsolved_sentence
 from recombine.jobs.audit.rivals import compare_models
 from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
 from recombine.jobs.near import departures_statement
 from recombine.jobs.output_files import check_file
-from recombine.progress import tell
+from recombine.jobs.structure.beyond import counts_under, verdicts_under
+from recombine.jobs.structure.choice import Choice, choose_structure
+from recombine.jobs.structure.held_out_ranges import HeldOutRanges, held_out_ranges
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.certificate import Certificate
@@ -52,8 +54,8 @@ class Audit:
     Attributes
     ----------
     design : Design
-    order : int
-        Order of the additive model the verdicts assume.
+    choice : Choice
+        The structure that verdicts and values assume, and how it was chosen.
     listing : Listing
         The unseen cells that are listed, and how they were chosen.
     identification, first : Identification
@@ -66,16 +68,22 @@ class Audit:
     """
 
     design: Design
-    order: int
+    choice: Choice
     listing: Listing
     identification: Identification
     first: Identification
     seed: int = 0
 
+    @property
+    def order(self) -> int:
+        """How many factors interact at most in the structure that verdicts assume."""
+        return self.choice.order
+
     @cached_property
     def counts(self) -> Counts:
-        """Verdict counts over all cells that can exist, at the asked order."""
-        return self.identification.count_verdicts(self.seed)
+        """Verdict counts over all cells that can exist, under the chosen structure."""
+        every = self.listing.cells if self.listing.kind == "all unseen" else None
+        return counts_under(self.choice, self.identification, self.design, every, self.seed)
 
     @cached_property
     def first_counts(self) -> Counts:
@@ -85,7 +93,11 @@ class Audit:
     @cached_property
     def codes(self) -> IntArray:
         """Verdict codes of the listed cells, shape (T,)."""
-        return self.identification.verdicts_of(self.listing.cells).astype(np.int64)
+        return self.verdicts_of(self.listing.cells)
+
+    def verdicts_of(self, cells: IntArray) -> IntArray:
+        """Return the verdict codes of ``cells`` (N, C) under the chosen structure, (N,)."""
+        return verdicts_under(self.choice, self.identification, cells)
 
     @cached_property
     def leverage(self) -> FloatArray:
@@ -125,9 +137,16 @@ class Audit:
         """The same at order 1, with an outcome."""
         return self.fit if self.order == 1 and self.fit is not None else fit_order(self.design, 1)
 
+    def predict(self, cells: IntArray) -> FloatArray:
+        """Return values of ``cells`` (N, C) under the chosen structure, (N,); only those of determined ones follow."""
+        model = self.choice.fit or self.fit
+        if model is None:
+            raise InputError("values need an outcome; name its column with --outcome")
+        return model.predict(cells)
+
     @cached_property
     def predictions(self) -> FloatArray | None:
-        """Values of the listed cells that follow if effects add, shape (T,); NaN where nothing follows.
+        """Values of the listed cells under the chosen structure, shape (T,); NaN where nothing follows.
 
         Those of a two-valued outcome are kept between its two values; `beyond` says which would not be.
         """
@@ -135,10 +154,10 @@ class Audit:
 
     @cached_property
     def _sums(self) -> FloatArray | None:
-        """Sums of effects at the listed cells."""
+        """Values at the listed cells, not yet kept between an outcome's two values."""
         if self.fit is None:
             return None
-        return np.where(self.codes <= Verdict.DETERMINED, self.fit.predict(self.listing.cells), np.nan)
+        return determined_values(self.predict, self.listing.cells, self.codes)
 
     @property
     def beyond(self) -> BoolArray:
@@ -149,8 +168,10 @@ class Audit:
         return np.asarray((self._sums < low - slack) | (self._sums > high + slack))
 
     @cached_property
-    def ranges(self) -> Ranges | None:
+    def ranges(self) -> Ranges | HeldOutRanges | None:
         """What the seen cells' own misses say about the values of others; None without an outcome or leverages."""
+        if self.choice.curved:
+            return held_out_ranges(self.design, self.choice)
         if self.fit is None or self._leverage.solved_singly:
             return None
         pooled = pooled_variance(self.design)
@@ -164,15 +185,9 @@ class Audit:
 
         ``leverage`` saves the work where it is known already, NaN for cells that are not determined.
         """
-        found, blank = np.full((4, len(cells)), np.nan), np.full(len(cells), np.nan)
-        known = self.identification.verdicts_of(cells) <= Verdict.DETERMINED
-        if self.fit is not None:
-            found[0, known] = self.design.bounded(self.fit.predict(cells[known]))
-        if self.ranges is not None:
-            some = self.ranges.of(cells[known], leverage=None if leverage is None else leverage[known])
-            bounded = self.design.bounded
-            found[1:, known] = some.standard_error, bounded(some.low), bounded(some.high)
-        return CellRanges(*(blank if self.fit is None else values for values in found))
+        known = self.verdicts_of(cells) <= Verdict.DETERMINED
+        predicted = None if self.fit is None else self.predict(cells[known])
+        return cell_ranges(self.design, self.ranges, predicted, cells, known, leverage)
 
     @property
     def ranges_statement(self) -> str:
@@ -184,14 +199,8 @@ class Audit:
     def left_out(self) -> tuple[str, ...]:
         """What was left out because it would have taken too long, one sentence each; the forecast says its own."""
         found = [self.coverage.left_out, "" if self.additivity is None else self.additivity.left_out]
-        known = self.codes <= Verdict.DETERMINED
-        if self._leverage.solved_singly and known.any():
-            looked_at = int(np.isfinite(self.leverage[known]).sum())
-            found.append(
-                f"Leverage was worked out for {looked_at:,} of {plural(int(known.sum()), 'determined cell')} listed: "
-                f"with {len(self._leverage.columns):,} conjunctions each cell takes a solve of its own."
-            )
-        return tuple(sentence for sentence in found if sentence)
+        known = np.isfinite(self.leverage[self.codes <= Verdict.DETERMINED])
+        return tuple(sentence for sentence in [*found, unsolved_sentence(self._leverage, known)] if sentence)
 
     @cached_property
     def departures_statement(self) -> str:
@@ -232,22 +241,10 @@ class Audit:
     @cached_property
     def held_out_errors(self) -> Table | None:
         """Errors on held-out cells by verdict, of the values that follow and of the plain mean; None without any."""
-        held = ~self.design.train
-        if self.fit is None or self.design.outcome is None or not held.any():
+        if self.fit is None or self.design.train.all():
             return None
-        truth = self.design.outcome[held]
-        codes = self.identification.verdicts_of(self.design.held_out)
-        missed = truth - self.design.bounded(self.fit.predict(self.design.held_out))
-        spread = truth - self.design.outcome[self.design.train].mean()
-        rows = []
-        for verdict in Verdict:
-            chosen = codes == verdict
-            if chosen.any():
-                known = verdict in (Verdict.SEEN, Verdict.DETERMINED)
-                error = float(np.sqrt(np.mean(missed[chosen] ** 2))) if known else float("nan")
-                rows.append((verdict.word, int(chosen.sum()), error, float(np.sqrt(np.mean(spread[chosen] ** 2)))))
-        names = ("verdict", "cells", "additive error", "mean error")
-        return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})
+        codes = self.verdicts_of(self.design.held_out)
+        return held_out_errors(self.design, codes, determined_values(self.predict, self.design.held_out, codes))
 
     @cached_property
     def forecast(self) -> Forecast:
@@ -267,14 +264,15 @@ class Audit:
             "levels": lambda: findings.level_never_seen(self.design),
             "nesting": lambda: findings.factor_inside(self.design),
             "undecided cells": lambda: findings.cells_undecided(listed, codes, counts),
+            "range": lambda: findings.cells_beyond(listed, codes, counts, self.choice),
             "leverage": lambda: findings.shaky_cells(self.design, listed, codes, self.leverage, self.verdicts),
-            "interaction": lambda: findings.additivity_fails(self.additivity, order),
-            "additivity": lambda: findings.additivity_not_shown(self.additivity, order),
-            "what was not checked": lambda: findings.additivity_unchecked(self.additivity, order),
+            "interaction": lambda: findings.additivity_fails(self.additivity, order, self.choice),
+            "additivity": lambda: findings.additivity_not_shown(self.additivity, order, self.choice),
+            "what was not checked": lambda: findings.additivity_unchecked(self.additivity, order, self.choice),
             "leaks": lambda: findings.leak_risk(self.forecast),
             "shortcuts": lambda: findings.shortcut_factor(self.forecast),
         }
-        return findings.worst_first([*self.design.notes, *_made(checks)])
+        return findings.worst_first([*self.design.notes, *findings.made(checks)])
 
     @property
     def summary(self) -> str:
@@ -348,20 +346,15 @@ class Audit:
 
     def __repr__(self) -> str:
         seen = f"{len(self.design.seen):,} of {self.design.product:,} cells seen"
-        return f"Audit({' × '.join(self.design.columns)}, order {self.order}; {seen})"
-
-
-def _made(checks: Mapping[str, Callable[[], Finding | None]]) -> Iterator[Finding | None]:
-    """Make each check in turn, and say how many are done."""
-    for done, (name, check) in enumerate(checks.items()):
-        tell(name, done / len(checks))
-        yield check()
+        shape = f", {self.choice.name}" if self.choice.curved else f", order {self.order}"
+        return f"Audit({' × '.join(self.design.columns)}{shape}; {seen})"
 
 
 def audit(
     design: Design,
-    order: int = 1,
+    order: int | None = None,
     *,
+    structure: str = "auto",
     targets: object = None,
     new_levels: bool = False,
     seed: int = 0,
@@ -371,8 +364,13 @@ def audit(
     Parameters
     ----------
     design : Design
-    order : int
-        Largest number of factors that interact in the assumed model; 1 means effects add.
+    order : int, optional
+        Largest number of factors that interact in the assumed model; 1 means effects add. By default that of the
+        chosen structure.
+    structure : str
+        What effects do: ``auto`` scores the structures that the data can carry on held-out seen cells and chooses the
+        simplest good one; or one of ``add``, ``logit``, ``log``, ``multiplicative``, ``link``, ``pairs``,
+        ``link-pairs``, ``triples``. See `recombine.theory.structures.ladder`.
     targets : path or dataframe, optional
         Cells to judge, one column per factor; by default every unseen cell of the product.
     new_levels : bool
@@ -389,11 +387,12 @@ def audit(
     """
     if not isinstance(design, Design):
         raise InputError(f"audit takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
-    if not 1 <= order <= len(design.factors):
-        raise InputError(f"order {order} does not fit {len(design.factors)} factors; choose 1 to {len(design.factors)}")
-    asked = None
+    noise = None if design.outcome is None else cell_noise(design)
+    variance = None if noise is None or noise.at_most else noise.variances
+    choice = choose_structure(design, structure, order, variance=variance, seed=seed)
+    order, asked = choice.order, None
     if targets is not None:
         design, asked = design.encode(targets, new_levels=new_levels)
     first = identify(design.seen, **design.shape, seed=seed)
     found = first if order == 1 else identify(design.seen, order=order, **design.shape, seed=seed)
-    return Audit(design, order, choose_cells(design, asked, seed), found, first, seed)
+    return Audit(design, choice, choose_cells(design, asked, seed), found, first, seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -11,10 +11,12 @@ from recombine.data.hit_rates import hit_rate
 from recombine.design.design import Design
 from recombine.design.nesting import nesting_phrase
 from recombine.errors import listing, plural
-from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityCheck
+from recombine.jobs.audit.additivity import FEWEST_CELLS, HOLDS_ROUGHLY, AdditivityCheck
 from recombine.jobs.audit.forecast import LEAKY, Forecast
 from recombine.jobs.audit.noise import SHOWN, few_digits
 from recombine.jobs.listing import Listing
+from recombine.jobs.structure.choice import Choice
+from recombine.progress import tell
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
 from recombine.verdicts import FINDINGS, Finding, Verdict, round_estimate
@@ -27,6 +29,13 @@ def worst_first(findings: Iterable[Finding | None]) -> tuple[Finding, ...]:
     """Return the findings that there are, worst first, then by number."""
     found = [finding for finding in findings if finding is not None]
     return tuple(sorted(found, key=lambda finding: (-finding.severity, finding.code)))
+
+
+def made(checks: Mapping[str, Callable[[], Finding | None]]) -> Iterator[Finding | None]:
+    """Make each check in turn, and say how many are done."""
+    for done, (name, check) in enumerate(checks.items()):
+        tell(name, done / len(checks))
+        yield check()
 
 
 def cells_not_determined(
@@ -93,6 +102,18 @@ def cells_undecided(listed: Listing, codes: IntArray, counts: Counts) -> Finding
     return Finding(FINDINGS["RC105"], f"{number} cells could not be decided; {Verdict.UNDECIDED.text.action}")
 
 
+def cells_beyond(listed: Listing, codes: IntArray, counts: Counts, choice: Choice) -> Finding | None:
+    """RC110: cells whose place follows, but further out than all that was seen."""
+    count = max(counts[Verdict.BEYOND_RANGE], int((codes == Verdict.BEYOND_RANGE).sum()))
+    if not count:
+        return None
+    which = "unseen cell lies" if count == 1 else "unseen cells lie"
+    number = _number(listed, counts, count)
+    return Finding(
+        FINDINGS["RC110"], f"if {choice.assumption}, {number} {which} beyond every seen one; no value is given there"
+    )
+
+
 def shaky_cells(
     design: Design, listed: Listing, codes: IntArray, leverage: FloatArray, verdicts: Table
 ) -> Finding | None:
@@ -143,14 +164,19 @@ def shortcut_factor(forecast: Forecast) -> Finding | None:
     )
 
 
-def additivity_fails(additivity: AdditivityCheck | None, order: int) -> Finding | None:
-    """RC301: replicates show that effects do not add at the asked order."""
-    return _additivity(additivity, order, "does not hold", "RC301")
+def additivity_fails(additivity: AdditivityCheck | None, order: int, choice: Choice) -> Finding | None:
+    """RC301: replicates show that effects do not add at the asked order; not asked of another structure than adding."""
+    return None if choice.curved else _additivity(additivity, order, "does not hold", "RC301")
 
 
-def additivity_not_shown(additivity: AdditivityCheck | None, order: int) -> Finding | None:
+def additivity_not_shown(additivity: AdditivityCheck | None, order: int, choice: Choice) -> Finding | None:
     """RC303: held-out cells are not predicted by adding effects, and whether that is noise is not known."""
-    return _additivity(additivity, order, "is not shown to hold", "RC303")
+    if not choice.curved or choice.ladder is None:
+        return _additivity(additivity, order, "is not shown to hold", "RC303")
+    found = choice.ladder
+    if found.chosen.r2 >= HOLDS_ROUGHLY * (1.0 if found.ceiling is None else found.ceiling):
+        return None
+    return Finding(FINDINGS["RC303"], f"even the best structure says little: {found}")
 
 
 def _additivity(additivity: AdditivityCheck | None, order: int, word: str, code: str) -> Finding | None:
@@ -171,8 +197,10 @@ def _additivity(additivity: AdditivityCheck | None, order: int, word: str, code:
     )
 
 
-def additivity_unchecked(additivity: AdditivityCheck | None, order: int) -> Finding | None:
+def additivity_unchecked(additivity: AdditivityCheck | None, order: int, choice: Choice) -> Finding | None:
     """RC302: the assumption behind the verdicts was not checked."""
+    if choice.curved:
+        return None
     if additivity is None:
         return Finding(FINDINGS["RC302"], "no outcome column was named, so verdicts rest on additivity unchecked")
     if additivity.word_at(order) != "cannot be checked":

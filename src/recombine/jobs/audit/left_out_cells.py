@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
 from recombine.progress import each
+from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import (
     AdditiveFit,
     fit_additive,
@@ -113,3 +115,26 @@ def _folds(design: Design, features: Conjunctions, outcome: FloatArray, noise: F
         determined[known] = True
     method = f"{rounds} of {FOLDS} random folds of cells held out"
     return LeftOut(method, predicted, determined, int((fold < rounds).sum()), noise)
+
+
+def determined_values(predict: Callable[[IntArray], FloatArray], cells: IntArray, codes: IntArray) -> FloatArray:
+    """Return the values (N,) of those of ``cells`` (N, C) whose verdict ``codes`` (N,) allow one, NaN elsewhere."""
+    values, known = np.full(len(cells), np.nan), codes <= Verdict.DETERMINED
+    values[known] = predict(cells[known])
+    return values
+
+
+def held_out_errors(design: Design, codes: IntArray, predicted: FloatArray) -> Table:
+    """Return errors on held-out cells (H,) by verdict, of values that follow and of the plain mean."""
+    assert design.outcome is not None
+    truth = design.outcome[~design.train]
+    missed, spread = truth - design.bounded(predicted), truth - design.outcome[design.train].mean()
+    rows = []
+    for verdict in Verdict:
+        chosen = codes == verdict
+        if chosen.any():
+            known = verdict in (Verdict.SEEN, Verdict.DETERMINED)
+            error = float(np.sqrt(np.mean(missed[chosen] ** 2))) if known else float("nan")
+            rows.append((verdict.word, int(chosen.sum()), error, float(np.sqrt(np.mean(spread[chosen] ** 2)))))
+    names = ("verdict", "cells", "additive error", "mean error")
+    return Table({name: [row[place] for row in rows] for place, name in enumerate(names)})

@@ -23,18 +23,15 @@ from functools import cached_property
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
 from recombine.errors import plural
 from recombine.jobs.audit.noise import few_digits
+from recombine.jobs.structure.held_out_ranges import COVERED, FEWEST_MISSES, HeldOutRanges
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
 
-#: Share of cells that lie in their range.
-COVERED = 0.9
-#: Fewer seen cells than this that the others determine give no range.
-FEWEST_MISSES = 20
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
 NEAREST_SHARE, NEAREST = 0.2, 50
 #: Leverages at which the quantile is worked out; between them it is interpolated.
@@ -264,6 +261,40 @@ class _LevelWeights:
             noise += 1 / rest
             departure += np.maximum(second[cells[:, place]] - without**2, 0.0) / rest**2
         return np.asarray(np.where(departure > 0, departure, noise * self.precision.min()) / noise)
+
+
+def cell_ranges(
+    design: Design,
+    ranges: Ranges | HeldOutRanges | None,
+    predicted: FloatArray | None,
+    cells: IntArray,
+    known: BoolArray,
+    leverage: FloatArray | None = None,
+) -> CellRanges:
+    """Return value, standard error and range of ``cells`` (N, C), of which those ``known`` (N,) are determined.
+
+    ``predicted`` holds the values of those; without an outcome there are none. NaN where nothing follows.
+    """
+    found = np.full((4, len(cells)), np.nan)
+    if predicted is not None:
+        found[0, known] = design.bounded(predicted)
+    if isinstance(ranges, HeldOutRanges):
+        half = ranges.half(found[0, known])
+        found[2:, known] = design.bounded(found[0, known] - half), design.bounded(found[0, known] + half)
+    elif ranges is not None:
+        some = ranges.of(cells[known], leverage=None if leverage is None else leverage[known])
+        found[1:, known] = some.standard_error, design.bounded(some.low), design.bounded(some.high)
+    return CellRanges(*found)
+
+
+def unsolved_sentence(leverages: Leverage, known: BoolArray) -> str:
+    """Say of how many determined cells (N,) the leverage is ``known``, where each takes a solve; empty otherwise."""
+    if not leverages.solved_singly or not len(known):
+        return ""
+    return (
+        f"Leverage was worked out for {int(known.sum()):,} of {plural(len(known), 'determined cell')} listed: "
+        f"with {len(leverages.columns):,} conjunctions each cell takes a solve of its own."
+    )
 
 
 def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise: float | None = None) -> Ranges:

@@ -8,7 +8,7 @@ from recombine._rooms import open_room
 
 if TYPE_CHECKING:
     from recombine.jobs.estimators.classifier import CompositionalClassifier as CompositionalClassifier
-    from recombine.jobs.estimators.held_out_ranges import HeldOutRanges as HeldOutRanges
+    from recombine.jobs.estimators.fold_ranges import FoldRanges as FoldRanges
     from recombine.jobs.estimators.regressor import CompositionalRegressor as CompositionalRegressor
 
 open_room(__name__)

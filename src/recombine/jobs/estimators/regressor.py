@@ -11,11 +11,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.checks import known_or_refuse, reals
+from recombine.design.design import Design
 from recombine.errors import InputError, RecombineError
+from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
 from recombine.jobs.estimators.membership import Membership
 from recombine.jobs.estimators.structure_fits import BEYOND, fit_cells
-from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Ladder, ladder
+from recombine.jobs.structure.choice import choose_structure
+from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Ladder
 from recombine.verdicts import Verdict
 
 #: Rows whose levels all occur in other rows too, below which no structure can be scored.
@@ -31,9 +34,10 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
 
     Parameters
     ----------
-    structure : {"auto", "add", "log", "multiplicative", "link", "pairs", "link-pairs", "triples"}
-        What effects do. ``"auto"`` scores those that the data can carry on held-out combinations and takes the
-        simplest within one standard error of the best; see `recombine.theory.structures.ladder`.
+    structure : {"auto", "add", "logit", "log", "multiplicative", "link", "pairs", "link-pairs", "triples"}
+        What effects do. ``"auto"`` takes what the audit does: those that the data can carry are scored on held-out
+        combinations, and the simplest within one standard error of the best is chosen; see
+        `recombine.theory.structures.ladder`.
     undetermined : {"mean", "nan", "raise"}
         What to predict for a row that is not determined, or has a level never seen: the mean outcome of the training
         rows, NaN, or an error that names the row, its column and what to collect. A row beyond the seen range of the
@@ -53,7 +57,7 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
         All structures with their held-out R2, under ``"auto"``.
     reason_ : str
         Why ``"auto"`` could not choose and took ``add``; empty if it could.
-    ranges_ : Ranges, HeldOutRanges or None
+    ranges_ : Ranges, FoldRanges or None
         What the ranges rest on; its ``statement`` says so in words. Worked out when first asked for.
     levels_ : list of lists
         Levels of each factor.
@@ -114,8 +118,7 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
         if name.startswith("link") and len(cells) < 2:
             raise InputError(f"structure {name!r} needs rows that differ and X has 1 sample; use 'add'")
         shrunk = self.shrink if self.shrink is not None else self.ladder_ is not None
-        known = self.ladder_.fit if self.ladder_ is not None and shrunk else None
-        self._fit = fit_cells(name, cells, outcome, table.sizes, shrunk, self.seed, known)
+        self._fit = fit_cells(name, cells, outcome, table.sizes, shrunk, self.seed)
         self.structure_, self._member, self._mean = name, Membership(table, cells, order), float(outcome.mean())
         return self
 
@@ -124,11 +127,14 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
             return self.structure, None, ""
         if _repeated(cells) < FEWEST_ROWS:
             return "add", None, "fewer than three rows share all their levels with others; collect more rows"
+        design = Design.from_cells(cells, y)
+        noise = cell_noise(design)
+        known = None if noise is None or noise.at_most else noise.variances
         try:
-            found = ladder(cells, y, seed=self.seed)
+            choice = choose_structure(design, variance=known, seed=self.seed)
         except RecombineError as error:
             return "add", None, str(error)
-        return found.chosen.name, found, ""
+        return choice.name, choice.ladder, choice.obstacle
 
     @property
     def ranges_(self) -> Any:
@@ -147,14 +153,13 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
         The range is for the combination's mean where training rows repeat combinations, else for one measurement.
         Ends are NaN where no range can be given (``ranges_`` says why), and infinite where a row is not determined.
         """
-        asked = self._asked(X)
+        asked, found = self._valued(X)
         beyond = self._beyond(asked)
         self._refuse(asked)
         self._refuse_beyond(asked, beyond)
         known = asked.known & ~(beyond & (self.undetermined == "nan"))
         cells, where = asked.cells, asked.where
-        value = np.full(len(cells), np.nan if self.undetermined == "nan" else self._mean)
-        value[known] = self._fit.predict(cells[known])
+        value = np.where(known, found, np.nan if self.undetermined == "nan" else self._mean)
         if not return_range:
             return np.asarray(value[where])
         low, high = np.full((2, len(cells)), np.nan)
@@ -169,10 +174,18 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
         ``seen``, ``determined``, ``disconnected`` (no sum of training rows gives it), ``unseen level``, ``undecided``,
         and under a link ``beyond the seen range`` (determined on the hidden scale, but the curve is not known there).
         """
-        asked = self._asked(X)
+        asked, _ = self._valued(X)
         words = asked.words
         words[self._beyond(asked)] = BEYOND
         return np.asarray(words[asked.where])
+
+    def _valued(self, X: Any) -> tuple[AskedRows, FloatArray]:
+        """Return the rows of X and the values (M,) of their cells; one without a value is not determined."""
+        asked = self._asked(X)
+        value = np.full(len(asked.cells), np.nan)
+        value[asked.known] = self._fit.predict(asked.cells[asked.known])
+        asked.codes[asked.known & np.isnan(value)] = Verdict.DISCONNECTED
+        return asked, value
 
     def _beyond(self, asked: AskedRows) -> BoolArray:
         """Say of the distinct cells (M, C) which lie beyond the seen range of the curve."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
@@ -16,10 +17,12 @@ from recombine.errors import InputError, SolverError
 from recombine.jobs.audit.left_out_cells import fit_order
 from recombine.jobs.audit.noise import pooled_variance
 from recombine.jobs.audit.ranges import Ranges, measure_ranges
-from recombine.jobs.estimators.held_out_ranges import HeldOutRanges, hold_out
+from recombine.jobs.estimators.chances import fit_chances
+from recombine.jobs.estimators.fold_ranges import FoldRanges, hold_out
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.structures.ladder import ORDERS, Fitted, fit_structure
+from recombine.theory.structures.likelihood import LikelihoodFit
 from recombine.theory.structures.link import LinkFit
 from recombine.theory.structures.products import LogFit
 
@@ -36,7 +39,7 @@ class CellFit(Protocol):
     """A fitted structure; cells are to be seen or determined ones."""
 
     @property
-    def ranges(self) -> Ranges | HeldOutRanges | None:
+    def ranges(self) -> Ranges | FoldRanges | None:
         """What the ranges rest on."""
         ...
 
@@ -60,11 +63,8 @@ def fit_cells(
     sizes: Sequence[int],
     shrink: bool,
     seed: int = 0,
-    known: Fitted | None = None,
 ) -> CellFit:
     """Fit a structure to cells (N, C), one row per measurement, with outcomes (N,).
-
-    ``known`` is the shrunk fit of the same rows, if it is there already.
 
     Examples
     --------
@@ -72,10 +72,11 @@ def fit_cells(
     >>> fit_cells("log", cells, np.array([1.0, 10.0, 100.0]), (2, 2), False).predict(np.array([[1, 1]])).round(6)
     array([1000.])
     """
-    if name in LEAST_SQUARES and not shrink:
-        if name == "log" and not np.all(y > 0):
-            place = int(np.flatnonzero(y <= 0)[0])
-            raise InputError(f"y[{place}] is {y[place]:g}, which has no logarithm; give positive outcomes")
+    if name == "log" and y.min() < 0:
+        place = int(y.argmin())
+        raise InputError(f"y[{place}] is {y[place]:g}, which has no logarithm; give outcomes of at least 0")
+    # Outcomes of zero have no logarithm: theirs is the likelihood of counts.
+    if name in LEAST_SQUARES and not shrink and (name != "log" or y.min() > 0):
         values = np.log(y) if name == "log" else y
         design = Design.from_cells(cells, values, sizes=sizes)
         order = ORDERS.get(name, 1)
@@ -83,7 +84,29 @@ def fit_cells(
         fit = fit_order(design, order, normal)
         smear = float(np.exp(values - fit.predict(cells)).mean()) if name == "log" else None
         return LeastSquaresFit(design, fit, normal, smear)
-    return StructureFit(name, cells, y, tuple(sizes), seed, known or fit_structure(name, cells, y))
+    return StructureFit(name, cells, y, tuple(sizes), seed, fit_rows(name, cells, y, sizes))
+
+
+def fit_rows(name: str, cells: IntArray, y: FloatArray, sizes: Sequence[int]) -> Fitted:
+    """Fit a structure to rows; an outcome of two values has chances, which always exist (see `fit_chances`)."""
+    values = np.unique(y)
+    if name != "logit" or len(values) != 2:
+        return fit_structure(name, cells, y)
+    labels = (y == values[1]).astype(np.int64)
+    return TwoValuedFit(fit_chances(cells, labels, 2, 1, sizes).fit, float(values[0]), float(np.ptp(values)))
+
+
+@dataclass(frozen=True, eq=False)
+class TwoValuedFit:
+    """Chances of the higher of two values, as means of the outcome."""
+
+    chances: LikelihoodFit
+    low: float
+    width: float
+
+    def predict(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the mean outcome at ``cells`` (N, C)."""
+        return np.asarray(self.low + self.width * self.chances.predict(cells))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +170,7 @@ class StructureFit:
     y : float array of shape (N,)
     sizes : tuple of int
     seed : int
-    fit : TermsFit, LinkFit, LogFit or ProductFit
+    fit : TermsFit, LinkFit, LogFit, ProductFit, LikelihoodFit or TwoValuedFit
     """
 
     name: str
@@ -162,15 +185,17 @@ class StructureFit:
         return self.fit.predict(cells)
 
     @cached_property
-    def ranges(self) -> HeldOutRanges:
+    def ranges(self) -> FoldRanges:
         """Misses of the seen cells, each held out."""
         log = isinstance(self.fit, LogFit)
 
         def predictor(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
-            return _middle(fit_structure(self.name, cells, np.exp(values) if log else values), asked)
+            outcome = np.exp(values) if log else values
+            return _middle(fit_rows(self.name, cells, outcome, self.sizes), asked)
 
         values = np.log(self.y) if log else self.y
-        return hold_out(predictor, self.cells, values, ORDERS.get(self.name, 1), self.sizes, self.seed)
+        found = hold_out(predictor, self.cells, values, ORDERS.get(self.name, 1), self.sizes, self.seed)
+        return replace(found, chances=len(np.unique(self.y)) == 2 and not found.replicated)
 
     def range_of(self, cells: IntArray) -> Ends:
         """Return the ends of the 90 % ranges of cells (N, C); beyond the seen range of a curve one end is open."""
@@ -183,7 +208,14 @@ class StructureFit:
         if isinstance(self.fit, LinkFit):
             beyond, above = self.beyond(cells), self.fit.latent(cells) > self.fit.seen_range[1]
             low, high = np.where(beyond & ~above, -np.inf, low), np.where(beyond & above, np.inf, high)
-        return low, high
+        return np.clip(low, *self._possible), np.clip(high, *self._possible)
+
+    @property
+    def _possible(self) -> tuple[float, float]:
+        """Between what outcomes of this structure lie."""
+        if isinstance(self.fit, TwoValuedFit):
+            return self.fit.low, self.fit.low + self.fit.width
+        return (0.0, 1.0) if self.name == "logit" else (0.0 if self.name == "log" else -np.inf, np.inf)
 
     def beyond(self, cells: IntArray) -> BoolArray:
         """Say of cells (N, C) whether they lie beyond the seen range of the curve."""

@@ -42,6 +42,7 @@ def show_audit(audit: Audit, console: Console, plan: Plan | None = None, models:
     _verdicts(audit, console)
     _coverage(audit, console)
     _additivity(audit, console)
+    _structure(audit, console)
     _forecast(audit, console)
     if models is not None:
         _models(models, console)
@@ -105,7 +106,7 @@ def _bars(found: Tally, total: int) -> RichTable:
     table = plain_grid(numbers=2)
     for verdict in Verdict:
         count = found.counts[verdict]
-        if (verdict is Verdict.SEEN and not found.targets) or (verdict is Verdict.UNDECIDED and not count):
+        if (verdict is Verdict.SEEN and not found.targets) or (verdict in wording.RARE and not count):
             continue
         bar = "█" * round(_BAR * count / total) if total else ""
         colour = verdict.colour if verdict is not Verdict.UNSEEN_LEVEL else "default"
@@ -127,6 +128,14 @@ def _additivity(audit: Audit, console: Console) -> None:
     _paragraphs(console, *(audit.additivity.statement_at(order) for order in sorted({1, audit.order})))
     held, breakers = wording.held_out_sentence(audit), wording.breakers_sentence(audit)
     _paragraphs(console, wording.beyond_sentence(audit), held, breakers, audit.ranges_statement)
+
+
+def _structure(audit: Audit, console: Console) -> None:
+    found = audit.choice.ladder
+    if found is None or len(found.structures) + len(found.skipped) < 2:
+        return
+    print_title(console, "Which structure holds here?")
+    _paragraphs(console, audit.choice.statement)
 
 
 def _forecast(audit: Audit, console: Console) -> None:

@@ -20,7 +20,8 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Conjunctions, distinct
 from recombine.errors import RecombineError
-from recombine.jobs.audit.ranges import FEWEST_MISSES, Spread, fit_spread, local_quantiles
+from recombine.jobs.audit.ranges import Spread, fit_spread, local_quantiles
+from recombine.jobs.structure.held_out_ranges import FEWEST_MISSES
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
 
@@ -34,7 +35,7 @@ Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOutRanges:
+class FoldRanges:
     """What held-out seen cells say about how far predictions miss; see `hold_out`.
 
     Attributes
@@ -48,6 +49,8 @@ class HeldOutRanges:
     spread : Spread
     replicated : bool
         Whether repeated rows say what noise is, so that the range is for the cell's mean; else for one measurement.
+    chances : bool
+        Whether the outcome has two values and no rows repeat, so that chances are not seen.
     """
 
     predicted: FloatArray = field(repr=False)
@@ -55,12 +58,15 @@ class HeldOutRanges:
     scores: FloatArray = field(repr=False)
     spread: Spread
     replicated: bool
+    chances: bool = False
 
     __repr__ = brief_repr
 
     @property
     def obstacle(self) -> str:
         """Why no range can be given; empty if one can."""
+        if self.chances:
+            return "no 90 % range: the outcome has two values and no rows repeat, so chances are not seen"
         count = len(self.misses)
         few = f"no 90 % range: of the held-out seen cells {count} followed from the others, and it takes"
         return "" if count >= FEWEST_MISSES else f"{few} {FEWEST_MISSES}"
@@ -88,7 +94,7 @@ class HeldOutRanges:
 
 def hold_out(
     predictor: Predictor, cells: IntArray, y: FloatArray, order: int, sizes: Sequence[int], seed: int = 0
-) -> HeldOutRanges:
+) -> FoldRanges:
     """Hold out seen cells in parts, predict them from the others, and return how far they are missed.
 
     Parameters
@@ -134,7 +140,7 @@ def hold_out(
     spread = fit_spread(misses, own, nothing, nothing, noise)
     size = spread.of(own, nothing, nothing)
     scores = np.divide(np.abs(misses), size, out=np.zeros(len(misses)), where=size > 0)
-    return HeldOutRanges(predicted[done], misses, scores, spread, noise is not None)
+    return FoldRanges(predicted[done], misses, scores, spread, noise is not None)
 
 
 def _tried(predictor: Predictor, cells: IntArray, y: FloatArray, asked: IntArray) -> FloatArray:
