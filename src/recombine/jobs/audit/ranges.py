@@ -199,22 +199,35 @@ class Ranges:
     @cached_property
     def _knots(self) -> tuple[FloatArray, FloatArray]:
         """Leverages and the quantile of the scores around each, both (K,), leverages rising."""
-        order = np.argsort(self.without, kind="stable")
-        h, scores = self.without[order], self.scores[order]
-        width = min(max(NEAREST, round(NEAREST_SHARE * len(h))), len(h))
-        starts = np.unique(np.linspace(0, len(h) - width, KNOTS).astype(int))
-        # Misses share cells: there are no more independent ones than the fit leaves degrees of freedom.
-        independent = width * self.independent / len(h)
-        rank = min((1 + 1 / independent) * COVERED * width, width) - 1
-        below = int(rank)
-        places = [below, min(below + 1, width - 1)]
-        pairs = np.array([np.partition(scores[start : start + width], places)[places] for start in starts])
-        around = pairs[:, 0] + (rank - below) * (pairs[:, 1] - pairs[:, 0])
-        return h[starts + width // 2], around
+        return local_quantiles(self.without, self.scores, self.independent)
 
     def _quantile(self, h: FloatArray) -> FloatArray:
         at, around = self._knots
         return np.asarray(np.interp(h, at, around))
+
+
+def local_quantiles(along: FloatArray, scores: FloatArray, independent: int) -> tuple[FloatArray, FloatArray]:
+    """Return places along (n,) numbers, rising, and the 90 % quantile of the scores (n,) nearest to each, both (K,).
+
+    Of the scores ``independent`` are worth counting: misses share cells, so that there are no more than the fit leaves
+    degrees of freedom.
+
+    Examples
+    --------
+    >>> at, around = local_quantiles(np.arange(200.0), np.repeat([1.0, 5.0], 100), 200)
+    >>> np.interp([20.0, 180.0], at, around).tolist()
+    [1.0, 5.0]
+    """
+    order = np.argsort(along, kind="stable")
+    places, ordered = along[order], scores[order]
+    width = min(max(NEAREST, round(NEAREST_SHARE * len(places))), len(places))
+    starts = np.unique(np.linspace(0, len(places) - width, KNOTS).astype(int))
+    rank = min((1 + 1 / (width * independent / len(places))) * COVERED * width, width) - 1
+    below = int(rank)
+    beside = [below, min(below + 1, width - 1)]
+    pairs = np.array([np.partition(ordered[start : start + width], beside)[beside] for start in starts])
+    around = pairs[:, 0] + (rank - below) * (pairs[:, 1] - pairs[:, 0])
+    return places[starts + width // 2], around
 
 
 class _LevelWeights:
@@ -329,7 +342,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     error = outcome - fit.fitted
     misses, without, own = error[free] / left[free], h[free] / left[free], 1 / precision[free]
     carried = without * _LevelWeights(design).share(design.seen[free], precision[free])
-    spread = _fit_spread(misses, own, without, carried, noise)
+    spread = fit_spread(misses, own, without, carried, noise)
     size = spread.of(own, without, carried)
     scores = np.divide(np.abs(misses), size, out=np.zeros(len(misses)), where=size > 0)
     freedom = len(outcome) - round(float((precision * h).sum()))  # the hat matrix' trace is the rank
@@ -337,7 +350,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     return Ranges(design, fit, leverages, misses, without, scores, spread, residual, freedom, noise is not None)
 
 
-def _fit_spread(
+def fit_spread(
     misses: FloatArray, own: FloatArray, without: FloatArray, carried: FloatArray, noise: float | None
 ) -> Spread:
     """Choose departure and noise (where it is not known) under which the misses are likeliest, by search on a grid."""
