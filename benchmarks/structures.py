@@ -7,15 +7,19 @@ https://github.com/NeptuneBio/NAIAD, given as ``--naiad``. Then ``python benchma
 Printed for each table and size of training set: held-out R2 of each structure, means over ``--draws`` random splits
 (the table's own split where it has one), the value a first prototype reached (isotonic curve in 60 bins, alternated
 with Gauss-Newton steps), and seconds for one fit with its predictions. Then what the ladder chooses from the training
-cells alone. MAVE-NN itself is not run: it needs TensorFlow.
+cells alone. MAVE-NN itself is run with ``--mavenn-python PYTHON``, an interpreter that has it (``pip install
+mavenn==1.1.4 "tensorflow<2.16"`` in an environment of its own), on the same rows, by ``benchmarks/mavenn_fit.py``.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -168,6 +172,32 @@ def chosen(name: str, size: str, table: Cells, share: float | int) -> None:
         print(f"{'':18} {skipped:26} not fitted: {why}", flush=True)
 
 
+def beside_mavenn(
+    python: Path, path: Path, size: str, options: list[str], ours: Callable[[], tuple[float, float]]
+) -> None:
+    """Train MAVE-NN in its own interpreter, then ours on as many rows of the same table; print the ratio of seconds."""
+    script = Path(__file__).with_name("mavenn_fit.py")
+    done = subprocess.run([python, script, path, *options], capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"MAVE-NN did not run: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'no message'}")
+        return
+    peer = json.loads(done.stdout.strip().splitlines()[-1])
+    score, seconds = ours()
+    print(
+        f"{size}, {peer['rows']:,} rows: MAVE-NN R2 {peer['r2']:.3f} in {peer['seconds']:.1f} s "
+        f"({peer['epochs']} epochs); ours R2 {score:.3f} in {seconds:.1f} s; ratio of seconds {peer['seconds'] / seconds:.0f}",
+        flush=True,
+    )
+
+
+def our_fit(name: str, table: Cells, share: float) -> tuple[float, float]:
+    kept, out = next(splits(table, share, 1))
+    start = time.perf_counter()
+    fit = fit_structure(name, table.cells[kept], table.y[kept], symmetric=table.symmetric)
+    seconds = time.perf_counter() - start
+    return r2(table.y[out], fit.predict(table.cells[out])), seconds
+
+
 def speed(table: Cells) -> None:
     assert table.test is not None
     cells, y = table.cells[~table.test], table.y[~table.test]
@@ -186,11 +216,21 @@ def speed(table: Cells) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--mavenn", type=Path, help="folder with gb1_data.csv.gz and mpsa_data.csv.gz")
+    parser.add_argument("--mavenn-python", type=Path, help="interpreter that has MAVE-NN; only this comparison is run")
     parser.add_argument("--naiad", type=Path, help="folder with norman_gamma.csv and others")
     parser.add_argument("--draws", type=int, default=3, help="random splits to average over")
     given = parser.parse_args()
     if not given.mavenn and not given.naiad:
         print("no table was given: --mavenn and --naiad name folders; see the top of this file for where to get them")
+    if given.mavenn_python:
+        path, table = given.mavenn / "gb1_data.csv.gz", gb1(given.mavenn)
+        for size, share, more in (("GB1 1 %", 0.01, ["--batch", "100"]), ("GB1 own split", 0.0, ["--patience", "5"])):
+            options = ["--share", str(share), *more]
+            beside_mavenn(given.mavenn_python, path, size, options, partial(our_fit, "link", table, share))
+        path, table = given.mavenn / "mpsa_data.csv.gz", mpsa(given.mavenn)
+        options = ["--share", "0.8", "--map", "pairwise", "--alphabet", "rna", "--batch", "200"]
+        beside_mavenn(given.mavenn_python, path, "MPSA", options, partial(our_fit, "link-pairs", table, 0.8))
+        return
     plain = {name: of_structure(name) for name in ("add", "link")}
     if given.mavenn:
         table = gb1(given.mavenn)

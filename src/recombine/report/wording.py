@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.cells.conjunctions import contains
 from recombine.cells.possible import Possible
+from recombine.data.hit_rates import hit_rate
 from recombine.design.nesting import nesting_phrase
 from recombine.errors import plural, written_count
 from recombine.jobs.audit.additivity import FEWEST_CELLS
@@ -284,12 +285,12 @@ def additivity_sentence(audit: Audit) -> str:
 
 def structure_sentence(audit: Audit) -> str:
     """Say what the chosen structure explains of held-out seen combinations, and what adding explains of them."""
-    found = audit.choice.ladder
-    if found is None:
+    if (found := audit.choice.ladder) is None:
         return audit.choice.statement
     text, plain = str(found), found.at("add")
     rest = "" if plain is None else f", adding effects {plain.r2:.2f}"
-    return f"{text[0].upper()}{text[1:]} of what differs between held-out seen combinations{rest}."
+    right = "" if audit.choice.asked else f"; such a choice had less error than adding in {hit_rate('structure')}"
+    return f"{text[0].upper()}{text[1:]} of what differs between held-out seen combinations{rest}{right}."
 
 
 def beyond_sentence(audit: Audit) -> str:
