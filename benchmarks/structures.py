@@ -8,7 +8,7 @@ Printed for each table and size of training set: held-out R2 of each structure, 
 (the table's own split where it has one), the value a first prototype reached (isotonic curve in 60 bins, alternated
 with Gauss-Newton steps), and seconds for one fit with its predictions. Then what the ladder chooses from the training
 cells alone. MAVE-NN itself is run with ``--mavenn-python PYTHON``, an interpreter that has it (``pip install
-mavenn==1.1.4 "tensorflow<2.16"`` in an environment of its own), on the same rows, by ``benchmarks/mavenn_fit.py``.
+mavenn==1.1.4 "tensorflow>=2.16"`` in an environment of its own), on the same rows, by ``benchmarks/mavenn_fit.py``.
 """
 
 from __future__ import annotations
@@ -185,7 +185,8 @@ def beside_mavenn(
     score, seconds = ours()
     print(
         f"{size}, {peer['rows']:,} rows: MAVE-NN R2 {peer['r2']:.3f} in {peer['seconds']:.1f} s "
-        f"({peer['epochs']} epochs); ours R2 {score:.3f} in {seconds:.1f} s; ratio of seconds {peer['seconds'] / seconds:.0f}",
+        f"({peer['epochs']} epochs); ours R2 {score:.3f} in {seconds:.1f} s; "
+        f"ratio of seconds {peer['seconds'] / seconds:.0f}",
         flush=True,
     )
 

@@ -149,7 +149,7 @@ def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
         raise InputError(
             f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)})"
             f"{_no_number(source, outcome)}; "
-            "give a numeric column, or recode it to one 0/1 column per class"
+            "give a numeric column, recode it to one 0/1 column per class, or fit rc.CompositionalClassifier"
         )
     low, high = sorted(values, key=str)
     return low, high

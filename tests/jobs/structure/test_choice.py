@@ -152,3 +152,22 @@ def test_the_same_seed_gives_the_same_choice() -> None:
     table, _ = design("log", 5)
     one, two = choose_structure(table), choose_structure(table)
     assert [rung.r2 for rung in one.ladder.structures] == [rung.r2 for rung in two.ladder.structures]
+
+
+def test_separated_chances_are_said_to_be_at_their_limit() -> None:
+    rng = np.random.default_rng(4)
+    rows = np.repeat(every_cell((6, 6)), 20, axis=0)
+    rows = rows[~((rows[:, 0] == 0) & (rows[:, 1] == 0))]
+    won = rng.random(len(rows)) < 0.2 + 0.1 * rows[:, 1]
+    won[rows[:, 0] == 0] = True  # this level only ever won
+    audit = rc.audit(rc.Design.from_cells(rows, won.astype(float), sizes=(6, 6)), structure="logit")
+    text = audit.explain([0, 0])
+    assert "determined at one: the seen outcomes are separated" in text
+    assert audit.predict(np.array([[0, 0]])).tolist() == [1.0]
+    assert "separated" not in audit.explain([3, 3])
+
+
+def test_a_structure_that_explains_nothing_says_so() -> None:
+    rng = np.random.default_rng(5)
+    audit = rc.audit(rc.Design.from_cells(CELLS, rng.normal(size=len(CELLS))), structure="link")
+    assert "explains nothing" in audit.choice.statement or audit.choice.ladder.chosen.r2 > 0

@@ -316,7 +316,9 @@ def _hidden_lines(audit: Audit, cell: IntArray, found: Certificate) -> list[str]
         return [f"certificate: on its own scale a weighted sum of {len(found):,} seen cells"]
     names = audit.design.label if audit.design.parts else [factor.labels for factor in audit.design.factors]
     lines = [f"certificate, on the scale on which effects add: {found.text(names).replace('y(', 's(')}"]
-    sums = audit.choice.sums(found.cells)
+    limit, sums = audit.choice.limit_of(cell), audit.choice.sums(found.cells)
+    if limit:
+        lines.append(f"{limit}: the seen outcomes are separated, so that the likeliest effects are infinite")
     if sums is None:
         return lines
     added = " ".join(map(_summand, found.weights, sums.tolist())).removeprefix("+ ")

@@ -103,6 +103,17 @@ class Choice:
             return self.fit.latent(cells)
         return self.fit.logarithms.predict(cells) if isinstance(self.fit, LogFit) else None
 
+    def limit_of(self, cell: IntArray) -> str:
+        """Say at which limit the chance or mean of ``cell`` (C,) is determined, such as one; empty where it is none."""
+        fit = self.fit.fit if isinstance(self.fit, _Shifted) else self.fit
+        known = getattr(fit, "existence", None)  # only fits by likelihood have one, and their room loads slowly
+        if known is None:
+            return ""
+        from recombine.theory.structures.existence import Limit
+
+        limit = Limit(int(known.limits_of(cell[None])[0]))
+        return "" if limit is Limit.FINITE else limit.word
+
     @property
     def statement(self) -> str:
         """What the comparison of structures found, in words; empty where nothing was compared."""

@@ -107,7 +107,7 @@ class Ladder:
         return next((rung for rung in self.structures if rung.name == name), None)
 
     def __str__(self) -> str:
-        words, share = WORDS[self.chosen.name], f"{self.chosen.r2:.2f}"
+        words, share = WORDS[self.chosen.name], f"{self.chosen.r2:.2f}" if self.chosen.r2 > 0 else "nothing"
         of = "" if self.ceiling is None else f" of a possible {self.ceiling:.2f}"
         return f"{words} {share}{of}" if "explain" in words else f"{words}; they explain {share}{of}"
 
