@@ -22,6 +22,7 @@ from recombine.jobs.audit import findings
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.certificates import explanation
 from recombine.jobs.audit.coverage import Coverage, cover
+from recombine.jobs.audit.fitted_networks import obstacle
 from recombine.jobs.audit.forecast import Forecast, forecast
 from recombine.jobs.audit.left_out_cells import errors_by_verdict, fit_order
 from recombine.jobs.audit.noise import pooled_variance
@@ -240,8 +241,8 @@ class Audit:
     def forecast(self) -> Forecast:
         """What networks trained on the seen cells to convergence will do, if every level is an input of its own."""
         plain = self.design.labelled
-        if plain is not self.design:
-            again = None if plain.outcome is None else check_additivity(plain, (1,), self.seed).at(1)
+        if plain is not self.design and not obstacle(self.design):
+            again = check_additivity(plain, (1,), self.seed).at(1)
             return forecast(plain, self.listing.cells, check=again, seed=self.seed)
         check = None if self.additivity is None else self.additivity.at(1)
         fit = None if self.design.outcome is None else self._first_fit

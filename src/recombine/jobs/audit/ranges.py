@@ -26,7 +26,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
-from recombine.design.scaling import nearest_knots
+from recombine.design.scaling import nearest_knots, on_curve
 from recombine.errors import plural
 from recombine.jobs.audit.noise import few_digits
 from recombine.theory.identification.additive_fit import AdditiveFit
@@ -180,7 +180,7 @@ class Ranges:
             blank = np.full(len(cells), np.nan)
             return CellRanges(self.design.bounded(predicted), error, blank, blank)
         own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
-        half = self._quantile(h) * self.spread.of(own, h, h * self._levels.share(cells))
+        half = self._quantile(h, cells) * self.spread.of(own, h, h * self._levels.share(cells))
         # The mean of a two-valued outcome lies between its values.
         low, middle, high = map(self.design.bounded, (predicted - half, predicted, predicted + half))
         return CellRanges(middle, error, low, high)
@@ -202,9 +202,12 @@ class Ranges:
     @cached_property
     def _knots(self) -> tuple[FloatArray, FloatArray]:
         """Leverages and the quantile of the scores around each, both (K,), leverages rising."""
+        return self._quantiles(min(max(NEAREST, round(NEAREST_SHARE * len(self.scores))), len(self.scores)))
+
+    def _quantiles(self, width: int) -> tuple[FloatArray, FloatArray]:
+        """The same with each quantile taken over so many scores."""
         order = np.argsort(self.without, kind="stable")
         h, scores = self.without[order], self.scores[order]
-        width = min(max(NEAREST, round(NEAREST_SHARE * len(h))), len(h))
         starts = np.unique(np.linspace(0, len(h) - width, KNOTS).astype(int))
         # Misses share cells: there are no more independent ones than the fit leaves degrees of freedom.
         independent = width * self.independent / len(h)
@@ -215,9 +218,12 @@ class Ranges:
         around = pairs[:, 0] + (rank - below) * (pairs[:, 1] - pairs[:, 0])
         return h[starts + width // 2], around
 
-    def _quantile(self, h: FloatArray) -> FloatArray:
-        at, around = self._knots
-        return np.asarray(np.interp(h, at, around))
+    def _quantile(self, h: FloatArray, cells: IntArray) -> FloatArray:
+        near = np.asarray(np.interp(h, *self._knots))
+        if not (curved := on_curve(self.design, cells)).any():
+            return near
+        # On a curve leverage says where a value lies rather than how well its levels are known: all scores count.
+        return np.where(curved, self._quantiles(len(self.scores))[1][0], near)
 
 
 class _LevelWeights:
