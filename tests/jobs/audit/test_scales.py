@@ -271,3 +271,26 @@ def test_large_numeric_columns_are_fitted_and_ranged() -> None:
     np.testing.assert_allclose(asked.predictions, np.sin(np.array([2, 8]) / 3) + np.array([3, 7]) / 5, atol=0.05)
     assert asked.ranges is not None
     assert (asked.verdicts["high"] - asked.verdicts["low"] < 0.3).all()
+
+
+def test_two_numeric_factors_may_interact() -> None:
+    """With labels every cell would have a value of its own; on curves pairs of values still say something."""
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame({"x": generator.integers(30, size=200), "z": generator.integers(8, size=200)})
+    table["y"] = table.x * table.z / 3 + generator.normal(size=200) / 10
+    found = rc.audit(rc.Design.from_frame(table, [], "y", numeric=["x", "z"]), order=2)
+    assert found.additivity is not None
+    assert found.additivity.word_at(2) == "holds"
+    assert found.additivity.orders[1].error < 0.2 < found.additivity.orders[0].error
+    text = found.explain([12.5, 3.5])
+    assert "determined" in text
+    assert max(map(len, text.split())) < 20  # long fractions are written in decimals
+    value = found.ranges_of(np.array([[12, 3]]))
+    assert value.low[0] < 12 < value.high[0]
+
+
+def test_a_page_of_numbers_only_has_no_levels_to_list() -> None:
+    generator = np.random.default_rng(1)
+    table = pd.DataFrame({"x": generator.uniform(size=60).round(3), "z": generator.uniform(size=60).round(3)})
+    found = rc.audit(rc.Design.from_frame(table.assign(y=table.x + table.z), [], "y", numeric=["x", "z"]))
+    assert "Levels seen in the fewest cells" not in page(found)

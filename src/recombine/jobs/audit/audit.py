@@ -227,8 +227,8 @@ class Audit:
         """Whether effects add, checked on the seen cells; None without an outcome."""
         if self.design.outcome is None:
             return None
-        free = len(self.first.features.free)  # from as many factors on, every cell has a value of its own
-        orders = tuple(sorted({1, 2, self.order} & set(range(1, max(free, 2)))))
+        higher = sorted({2, self.order} & set(range(2, len(self.design.sizes) + 1)))
+        orders = (1, *(order for order in higher if not self.design.features(order).saturated))
         fits = {1: self._first_fit} | ({} if self.fit is None else {self.order: self.fit})
         return check_additivity(self.design, orders, self.seed, asked=self.order, fits=fits)
 
