@@ -267,7 +267,8 @@ def main() -> None:
             "tables": tables,
             "trials": len(rows),
         }
-        RECORD.write_text(json.dumps(record | {"sentences": sentences}, indent=1) + "\n", encoding="utf-8")
+        kept = json.loads(RECORD.read_text(encoding="utf-8"))["sentences"] if RECORD.is_file() else {}
+        RECORD.write_text(json.dumps(record | {"sentences": kept | sentences}, indent=1) + "\n", encoding="utf-8")
         TRIALS.parent.mkdir(parents=True, exist_ok=True)
         TRIALS.write_text(
             json.dumps(record | {"device": "cpu", "rows": splits(rows)}, indent=1) + "\n", encoding="utf-8"

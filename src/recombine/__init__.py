@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from recombine.errors import RecombineError as RecombineError
     from recombine.jobs.audit.audit import Audit as Audit
     from recombine.jobs.audit.audit import audit as audit
+    from recombine.jobs.estimators.classifier import CompositionalClassifier as CompositionalClassifier
+    from recombine.jobs.estimators.regressor import CompositionalRegressor as CompositionalRegressor
     from recombine.jobs.inspection.inspection import inspect as inspect
     from recombine.jobs.probe.probe import probe as probe
     from recombine.tables.table import Table as Table

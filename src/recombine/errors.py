@@ -75,6 +75,20 @@ def listing(items: Iterable[object], limit: int = 12) -> str:
     return f"{', '.join(texts[:limit])}, ... ({len(texts) - limit} more)"
 
 
+def written_count(count: int) -> str:
+    """Write a count, from 10¹⁵ on by its power of ten: nobody reads seventy digits.
+
+    Examples
+    --------
+    >>> written_count(12345), written_count(36 * 10**69 + 5)
+    ('12,345', '3.6 × 10⁷⁰')
+    """
+    if count < 10**15:
+        return f"{count:,}"
+    power = len(str(count)) - 1
+    return f"{count / 10**power:.2g} × 10{str(power).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
 def plural(count: int, noun: str) -> str:
     """Write a count with its noun.
 
@@ -83,4 +97,4 @@ def plural(count: int, noun: str) -> str:
     >>> plural(1, "row"), plural(2000, "row")
     ('1 row', '2,000 rows')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{written_count(count)} {noun}{'' if count == 1 else 's'}"

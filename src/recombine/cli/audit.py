@@ -35,7 +35,15 @@ def audit_command(
         bool | None,
         typer.Option("--counts/--means", help="Is a row with weight n that many equal measurements, or their mean?"),
     ] = None,
-    order: Annotated[int, typer.Option(help="How many factors may interact (1: effects add).")] = 1,
+    order: Annotated[
+        int | None, typer.Option(help="How many factors may interact (1: effects add); by default as the data show.")
+    ] = None,
+    structure: Annotated[
+        str,
+        typer.Option(
+            help="What effects do: add, logit, log, multiplicative, link, pairs, link-pairs, triples; auto chooses."
+        ),
+    ] = "auto",
     symmetric: Annotated[
         str | None, typer.Option(help="Factors that are one factor used twice: gene_a,gene_b.")
     ] = None,
@@ -112,7 +120,7 @@ def audit_command(
             numeric=[name for text in numeric or () for name in named(text, "--numeric")],
         )
     with _working("deciding the unseen cells"):
-        found = audit(design, order, targets=targets, new_levels=new_levels, seed=seed)
+        found = audit(design, order, structure=structure, targets=targets, new_levels=new_levels, seed=seed)
         explained = None if explain is None else found.explain(named(explain, "--explain"))
         found.findings  # noqa: B018 - the slow part happens here, under the spinner
     answer = _answer(found, suggest, cost, forbidden, models, self_pairs)

@@ -25,7 +25,7 @@ from recombine.design.parts import Parts, joined_texts, one_cell, read_columns, 
 from recombine.design.restriction import possible_cells, restrict
 from recombine.design.scaling import put_on_scales, scales_asked, scales_of
 from recombine.design.targets import encode_targets
-from recombine.errors import InputError
+from recombine.errors import InputError, written_count
 from recombine.progress import tell
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import open_table
@@ -240,7 +240,7 @@ class Design:
 
     def __repr__(self) -> str:
         outcome = f", outcome {self.outcome_name}" if self.outcome_name else ""
-        return f"Design({self.title}{outcome}; {len(self.seen):,} of {self.product:,} cells seen)"
+        return f"Design({self.title}{outcome}; {len(self.seen):,} of {written_count(self.product)} cells seen)"
 
     @property
     def title(self) -> str:

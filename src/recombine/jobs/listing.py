@@ -12,6 +12,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, IntArray, product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct
 from recombine.design.design import Design
+from recombine.errors import written_count
 from recombine.jobs.near import near_cells, unseen_near
 
 #: Products up to this many cells are listed whole.
@@ -40,9 +41,8 @@ class Listing:
         if self.departures is not None:
             count = f"{count} unseen cells with at most {self.departures} departures from the commonest levels"
             return f"{count}, drawn at random for each number of them, are listed; the product is too large to list."
-        return (
-            f"{count} unseen cells, drawn at random, are listed; the product of {self.product:,} is too large to list."
-        )
+        product = f"the product of {written_count(self.product)} is too large to list"
+        return f"{count} unseen cells, drawn at random, are listed; {product}."
 
 
 def choose_cells(design: Design, targets: IntArray | None, seed: int) -> Listing:

@@ -30,7 +30,7 @@ MOST_SUMS = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class NearCells:
     """The cells with few departures from the commonest level of each factor; see `near_cells`.
 
     Attributes
@@ -129,7 +129,7 @@ class Near:
         return [found[0] for found in sums]
 
 
-def near_cells(design: Design) -> Near | None:
+def near_cells(design: Design) -> NearCells | None:
     """Return the cells near the commonest one, where most seen cells are; None for any other design.
 
     Examples
@@ -146,10 +146,10 @@ def near_cells(design: Design) -> Near | None:
     for place, level in enumerate(common.tolist()):
         departures += design.seen[:, place] != level
     few = departures.mean() <= SPARSE_SHARE * len(design.sizes) and departures.max() < MOST_DEPARTURES
-    return Near(design.sizes, common, departures) if few else None
+    return NearCells(design.sizes, common, departures) if few else None
 
 
-def unseen_near(design: Design, near: Near, count: int, generator: np.random.Generator) -> IntArray:
+def unseen_near(design: Design, near: NearCells, count: int, generator: np.random.Generator) -> IntArray:
     """Return about ``count`` unseen cells near the commonest one, the same number for each number of departures."""
     cells = near.spread(2 * count, generator)
     cells = cells[~contains(design.seen, cells)]

@@ -10,8 +10,9 @@ import numpy as np
 from recombine.cells.conjunctions import contains
 from recombine.cells.possible import Possible
 from recombine.design.nesting import nesting_phrase
-from recombine.errors import plural
+from recombine.errors import plural, written_count
 from recombine.jobs.audit.additivity import FEWEST_CELLS
+from recombine.jobs.structure.choice import Choice
 from recombine.report.written import amount, join_words, number, percent, share
 from recombine.verdicts import Verdict, round_estimate
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from recombine.theory.identification.identify import Identification
 
 UNSEEN = (Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL, Verdict.UNDECIDED, Verdict.BEYOND)
+#: Verdicts that are not mentioned where no cell has them.
+RARE = (Verdict.UNDECIDED, Verdict.BEYOND)
 
 GUESS = "The factors are a guess; name them with --factors to be sure."
 MODELS = "Error by verdict when trained on part of the seen cells (root mean square)"
@@ -85,7 +88,8 @@ class Tally:
         ('about 12,000', '678')
         """
         known = self.exact or verdict in (Verdict.SEEN, Verdict.UNSEEN_LEVEL, Verdict.BEYOND)
-        return f"{self.counts[verdict]:,}" if known else f"about {round_estimate(self.counts[verdict]):,}"
+        count = self.counts[verdict]
+        return written_count(count) if known else f"about {written_count(round_estimate(count))}"
 
 
 def rows_phrase(coverage: Coverage) -> str:
@@ -165,7 +169,7 @@ def impossible_sentence(design: Design) -> str:
     if design.possible.whole:
         return ""
     full = Possible.product(design.sizes, design.symmetric).count
-    lead = f"{full - design.product:,} of the {full:,} combinations of levels cannot exist"
+    lead = f"{written_count(full - design.product)} of the {written_count(full)} combinations of levels cannot exist"
     if design.listed is not None:
         fresh = int((~contains(design.listed, design.cells)).sum())
         extra = f"; {plural(fresh, 'cell')} of the table that it lacks count as possible" if fresh else ""
@@ -186,11 +190,13 @@ def assumption(order: int) -> str:
     >>> assumption(1), assumption(2)
     ('effects add', 'effects add up to interactions of 2 factors')
     """
-    return "effects add" if order == 1 else f"effects add up to interactions of {order} factors"
+    return Choice("", order).assumption
 
 
 def condition(audit: Audit, order: int) -> str:
     """Say what the verdicts at ``order`` assume, and in a word whether that holds."""
+    if audit.choice.curved and order == audit.order:
+        return f"if {audit.choice.assumption} (see below)"
     word = "cannot be checked" if audit.additivity is None else audit.additivity.word_at(order)
     return f"if {assumption(order)} ({_CHECKED[word]})"
 
@@ -215,7 +221,7 @@ def verdict_sentence(audit: Audit) -> str:
         which = "" if audit.design.possible.whole else " that can exist"
         every = f"Every combination{which} was seen; nothing is left to predict."
         return "Every target was seen." if found.targets else every
-    lead = f"If {assumption(audit.order)}, the seen combinations determine"
+    lead = f"If {audit.choice.assumption}, the seen combinations determine"
     known = found.counts[Verdict.DETERMINED]
     if known == found.unseen:
         which = f"the one {noun}" if known == 1 else f"all {plural(known, noun)}"
@@ -249,6 +255,8 @@ def additivity_sentence(audit: Audit) -> str:
     >>> additivity_sentence(rc.audit(rc.Design.from_cells(cells)))
     'Whether adding effects is right was not checked: no outcome was named.'
     """
+    if audit.choice.curved:
+        return structure_sentence(audit)
     adding = "adding effects" if audit.order == 1 else f"adding interactions of up to {audit.order} factors"
     if audit.additivity is None:
         return f"Whether {adding} is right was not checked: no outcome was named."
@@ -272,6 +280,16 @@ def additivity_sentence(audit: Audit) -> str:
         f"{lead}: predicted from the others, {what} is off by {number(check.error)}, where the plain mean is off by "
         f"{number(check.baseline)}{noise}."
     )
+
+
+def structure_sentence(audit: Audit) -> str:
+    """Say what the chosen structure explains of held-out seen combinations, and what adding explains of them."""
+    found = audit.choice.ladder
+    if found is None:
+        return audit.choice.statement
+    text, plain = str(found), found.at("add")
+    rest = "" if plain is None else f", adding effects {plain.r2:.2f}"
+    return f"{text[0].upper()}{text[1:]} of what differs between held-out seen combinations{rest}."
 
 
 def beyond_sentence(audit: Audit) -> str:
@@ -372,6 +390,10 @@ def estimate_sentence(counts: Counts) -> str:
 
 def count_sentence(counts: Counts, whole: bool = True) -> str:
     """Say how the counts were found and how sure they are; ``whole`` if every combination can exist."""
-    what = f"the full product of {counts.total:,} cells" if whole else f"the {counts.total:,} cells that can exist"
+    what = (
+        f"the full product of {written_count(counts.total)} cells"
+        if whole
+        else f"the {written_count(counts.total)} cells that can exist"
+    )
     how = f"over {what} and exact" if counts.exact else estimate_sentence(counts)
     return f"Counts are {how}."

@@ -9,6 +9,7 @@ import pytest
 
 import recombine as rc
 from recombine.cells.conjunctions import every_cell
+from recombine.errors import written_count
 from recombine.report.audit.record import audit_json
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict
@@ -100,7 +101,7 @@ def test_huge_products_are_counted_and_sampled(sizes, product):
     assert counts[Verdict.SEEN] == 60
     assert len(audit.verdicts) == len(audit.listing.cells) <= 10_000
     assert f"{len(audit.verdicts):,} unseen cells, drawn at random" in audit.listing.note
-    assert f"{product:,}" in audit.listing.note
+    assert f"the product of {written_count(product)} is" in audit.listing.note
     # The listed verdicts are those of the engine, and no listed cell was seen.
     assert (audit.codes == identify(audit.design.seen, audit.listing.cells, sizes=sizes).verdicts).all()
     assert (audit.codes != Verdict.SEEN).all()

@@ -16,10 +16,10 @@ from matplotlib.text import Text
 
 import recombine as rc
 from recombine.jobs.audit.pairs import Axis, Panel
-from recombine.report.audit.additivity_figure import AdditivityFigure
-from recombine.report.audit.forecast_figure import SlopeFigure
+from recombine.report.audit.figures.additivity_figure import AdditivityFigure
+from recombine.report.audit.figures.forecast_figure import SlopeFigure
+from recombine.report.audit.figures.models_figure import ModelsFigure
 from recombine.report.audit.map_legend import SureSteps, mark_on, tint, verdict_tint
-from recombine.report.audit.models_figure import ModelsFigure
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.figure import Figure
 from recombine.report.theme import INK, NARROW, PAPER, inline_svg

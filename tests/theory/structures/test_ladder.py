@@ -102,12 +102,58 @@ def test_what_the_data_cannot_carry_is_said() -> None:
     for row in cells:
         row[rng.choice(30, 2, replace=False)] = rng.integers(1, 6, 2)
     found = ladder(cells, rng.normal(size=400))
-    assert set(found.skipped) == {"log", "multiplicative", "pairs", "link-pairs", "triples"}
+    assert set(found.skipped) == {"logit", "log", "multiplicative", "pairs", "link-pairs", "triples"}
     assert "more than half" in found.skipped["pairs"]
     with pytest.raises(InputError, match="did you mean 'pairs'"):
         ladder(cells, rng.normal(size=400), structures=["pair"])
     with pytest.raises(InputError, match="all outcomes are equal"):
         ladder(cells, np.ones(400))
+
+
+def chances(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of up to 60 measurements in each cell, whose log odds add, and how many there were."""
+    rng = np.random.default_rng(seed)
+    odds = sum(1.5 * rng.normal(size=5)[GRID[:, factor]] for factor in range(4))
+    many = rng.integers(5, 60, len(GRID))
+    return rng.binomial(many, 1 / (1 + np.exp(-odds))) / many, many
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_log_odds_are_found_and_stay_chances(seed: int) -> None:
+    y, many = chances(seed)
+    found = ladder(GRID, y, counts=many, structures=["add", "logit", "pairs"])
+    assert found.chosen.name == "logit"
+    predicted = found.fit.predict(GRID)
+    assert predicted.min() >= 0
+    assert predicted.max() <= 1
+
+
+def test_log_odds_are_those_of_statsmodels() -> None:
+    api = pytest.importorskip("statsmodels.api")
+    y, many = chances(2)
+    dense = np.concatenate([GRID[:, [factor]] == np.arange(1, 5) for factor in range(4)], axis=1).astype(float)
+    family = api.families.Binomial()
+    told = api.GLM(y, api.add_constant(dense), family=family, var_weights=many).fit().predict(api.add_constant(dense))
+    assert np.allclose(fit_structure("logit", GRID, y, counts=many).predict(GRID), told, atol=1e-6)
+
+
+def test_counts_with_zeros_are_fitted_by_likelihood() -> None:
+    api = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(3)
+    y = rng.poisson(np.exp(GRID.sum(axis=1) / 4 - 1.5)).astype(float)
+    dense = np.concatenate([GRID[:, [factor]] == np.arange(1, 5) for factor in range(4)], axis=1).astype(float)
+    told = api.GLM(y, api.add_constant(dense), family=api.families.Poisson()).fit().predict(api.add_constant(dense))
+    assert y.min() == 0
+    assert np.allclose(fit_structure("log", GRID, y).predict(GRID), told, rtol=1e-5)
+
+
+def test_held_out_values_are_those_of_fits_without_the_cell() -> None:
+    y = planted("link", 4)
+    found = ladder(GRID, y, structures=["link"], folds=5, seed=0)
+    left = found.predicted - y
+    assert np.isfinite(left).all()
+    assert found.chosen.r2 == pytest.approx(1 - np.sum(left**2) / np.sum((y - y.mean()) ** 2))
+    assert np.mean(left**2) > np.mean((found.fit.predict(GRID) - y) ** 2)
 
 
 def test_the_fit_is_of_all_cells() -> None:

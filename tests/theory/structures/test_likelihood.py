@@ -220,3 +220,13 @@ def test_fits_reproduce_the_margins(family: str) -> None:
 def test_large_counts_and_exposures() -> None:
     fit = fit_likelihood([[0], [1]], [2e9, 5e-3], "log", offsets=np.log([1e3, 1e-6]))
     np.testing.assert_allclose(fit.predict([[0], [1]]), [2e6, 5e3], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("family", "shape"), [("logit", (0,)), ("softmax", (0, 3)), ("log", (0,))])
+def test_no_cells_have_no_chances(family: str, shape: tuple[int, ...]) -> None:
+    fit = fit_likelihood(
+        [[0], [0], [0], [1], [1], [1]], [0, 1, 2, 0, 1, 2] if shape[1:] else [0, 1, 1, 0, 0, 1], family
+    )
+    none = np.zeros((0, 1), dtype=int)
+    assert fit.predict(none).shape == shape
+    assert fit.standard_errors(none).shape == shape

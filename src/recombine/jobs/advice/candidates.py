@@ -16,7 +16,7 @@ from recombine.design.design import Design
 from recombine.design.scaling import between_knots
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.listing import keep_unseen
-from recombine.jobs.near import Near, near_cells
+from recombine.jobs.near import NearCells, near_cells
 from recombine.tables.table import Table
 
 #: Products up to this size are searched whole; larger ones through a random sample of cells and a star of linking ones.
@@ -105,7 +105,7 @@ def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
     return twice
 
 
-def _sample(design: Design, order: int, seed: int, near: Near | None) -> tuple[IntArray, BoolArray, float]:
+def _sample(design: Design, order: int, seed: int, near: NearCells | None) -> tuple[IntArray, BoolArray, float]:
     generator = np.random.default_rng(seed)
     if near is None:
         drawn, there_are = design.possible.draw(SAMPLE, generator), design.product

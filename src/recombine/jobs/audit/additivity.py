@@ -307,7 +307,8 @@ def check_additivity(
     """
     assert design.outcome is not None
     # With all factors interacting something follows only where levels share a curve.
-    tried = [order for order in orders if order < len(design.factors) or not design.features(order).saturated]
+    most = len(design.factors)
+    tried = [order for order in orders if order == 1 or (order <= most and not design.features(order).saturated)]
     known = {order: fit for order, fit in (fits or {}).items() if order in tried}
     beyond = []
     for order in tried:

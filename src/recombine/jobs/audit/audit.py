@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,24 +15,33 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.design.restriction import why_impossible
 from recombine.design.scaling import place_cell
-from recombine.errors import InputError, SolverError, plural
+from recombine.errors import InputError, SolverError, written_count
 from recombine.jobs.advice.candidates import Cell, Costs
 from recombine.jobs.advice.plan import Plan, plan
-from recombine.jobs.audit import findings
 from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.certificates import explanation
 from recombine.jobs.audit.coverage import Coverage, cover
+from recombine.jobs.audit.findings import find_all
 from recombine.jobs.audit.fitted_networks import obstacle
 from recombine.jobs.audit.forecast import Forecast, forecast
-from recombine.jobs.audit.left_out_cells import errors_by_verdict, fit_order
-from recombine.jobs.audit.noise import pooled_variance
-from recombine.jobs.audit.ranges import CellRanges, Ranges, measure_ranges
+from recombine.jobs.audit.left_out_cells import determined_values, fit_order, held_out_errors
+from recombine.jobs.audit.noise import cell_noise, pooled_variance
+from recombine.jobs.audit.ranges import (
+    CellRanges,
+    Ranges,
+    cell_ranges,
+    measure_ranges,
+    outside_two_values,
+    unsolved_sentence,
+)
 from recombine.jobs.audit.rivals import compare_models
 from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
 from recombine.jobs.near import departures_statement
 from recombine.jobs.output_files import check_file
-from recombine.progress import tell
+from recombine.jobs.structure.beyond import counts_under, verdicts_under
+from recombine.jobs.structure.choice import Choice, choose_structure
+from recombine.jobs.structure.held_out_ranges import HeldOutRanges, held_out_ranges
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.certificate import Certificate
@@ -55,8 +64,8 @@ class Audit:
     Attributes
     ----------
     design : Design
-    order : int
-        Order of the additive model the verdicts assume.
+    choice : Choice
+        The structure that verdicts and values assume, and how it was chosen.
     listing : Listing
         The unseen cells that are listed, and how they were chosen.
     identification, first : Identification
@@ -69,16 +78,22 @@ class Audit:
     """
 
     design: Design
-    order: int
+    choice: Choice
     listing: Listing
     identification: Identification
     first: Identification
     seed: int = 0
 
+    @property
+    def order(self) -> int:
+        """How many factors interact at most in the structure that verdicts assume."""
+        return self.choice.order
+
     @cached_property
     def counts(self) -> Counts:
-        """Verdict counts over all cells that can exist, at the asked order."""
-        return self.identification.count_verdicts(self.seed)
+        """Verdict counts over all cells that can exist, under the chosen structure."""
+        cells, whole = self.listing.cells, self.listing.kind == "all unseen"
+        return counts_under(self.choice, self.identification, self.design, cells, whole, self.seed)
 
     @cached_property
     def first_counts(self) -> Counts:
@@ -88,7 +103,11 @@ class Audit:
     @cached_property
     def codes(self) -> IntArray:
         """Verdict codes of the listed cells, shape (T,)."""
-        return self.identification.verdicts_of(self.listing.cells).astype(np.int64)
+        return self.verdicts_of(self.listing.cells)
+
+    def verdicts_of(self, cells: IntArray) -> IntArray:
+        """Return the verdict codes of ``cells`` (N, C) under the chosen structure, (N,)."""
+        return verdicts_under(self.choice, self.identification, cells)
 
     @cached_property
     def leverage(self) -> FloatArray:
@@ -128,9 +147,16 @@ class Audit:
         """The same at order 1, with an outcome."""
         return self.fit if self.order == 1 and self.fit is not None else fit_order(self.design, 1)
 
+    def predict(self, cells: IntArray) -> FloatArray:
+        """Return values of ``cells`` (N, C) under the chosen structure, (N,); only those of determined ones follow."""
+        model = self.choice.fit or self.fit
+        if model is None:
+            raise InputError("values need an outcome; name its column with --outcome")
+        return model.predict(cells)
+
     @cached_property
     def predictions(self) -> FloatArray | None:
-        """Values of the listed cells that follow if effects add, shape (T,); NaN where nothing follows.
+        """Values of the listed cells under the chosen structure, shape (T,); NaN where nothing follows.
 
         Those of a two-valued outcome are kept between its two values; `beyond` says which would not be.
         """
@@ -138,22 +164,21 @@ class Audit:
 
     @cached_property
     def _sums(self) -> FloatArray | None:
-        """Sums of effects at the listed cells."""
+        """Values at the listed cells, not yet kept between an outcome's two values."""
         if self.fit is None:
             return None
-        return np.where(self.codes <= Verdict.DETERMINED, self.fit.predict(self.listing.cells), np.nan)
+        return determined_values(self.predict, self.listing.cells, self.codes)
 
     @property
     def beyond(self) -> BoolArray:
         """Listed cells whose sum of effects no two-valued outcome can have, such as a chance above 1, shape (T,)."""
-        if self._sums is None or self.design.two_values is None:
-            return np.zeros(len(self.codes), dtype=bool)
-        (low, high), slack = self.design.two_values, 1e-9 * np.ptp(self.design.two_values)
-        return np.asarray((self._sums < low - slack) | (self._sums > high + slack))
+        return outside_two_values(self.design, self._sums, len(self.codes))
 
     @cached_property
-    def ranges(self) -> Ranges | None:
+    def ranges(self) -> Ranges | HeldOutRanges | None:
         """What the seen cells' own misses say about the values of others; None without an outcome or leverages."""
+        if self.choice.curved:
+            return held_out_ranges(self.design, self.choice)
         if self.fit is None or self._leverage.solved_singly:
             return None
         pooled = pooled_variance(self.design)
@@ -167,15 +192,9 @@ class Audit:
 
         ``leverage`` saves the work where it is known already, NaN for cells that are not determined.
         """
-        found, blank = np.full((4, len(cells)), np.nan), np.full(len(cells), np.nan)
-        known = self.identification.verdicts_of(cells) <= Verdict.DETERMINED
-        if self.fit is not None:
-            found[0, known] = self.design.bounded(self.fit.predict(cells[known]))
-        if self.ranges is not None:
-            some = self.ranges.of(cells[known], leverage=None if leverage is None else leverage[known])
-            bounded = self.design.bounded
-            found[1:, known] = some.standard_error, bounded(some.low), bounded(some.high)
-        return CellRanges(*(blank if self.fit is None else values for values in found))
+        known = self.verdicts_of(cells) <= Verdict.DETERMINED
+        predicted = None if self.fit is None else self.predict(cells[known])
+        return cell_ranges(self.design, self.ranges, predicted, cells, known, leverage)
 
     @property
     def ranges_statement(self) -> str:
@@ -187,14 +206,8 @@ class Audit:
     def left_out(self) -> tuple[str, ...]:
         """What was left out because it would have taken too long, one sentence each; the forecast says its own."""
         found = [self.coverage.left_out, "" if self.additivity is None else self.additivity.left_out]
-        known = self.codes <= Verdict.DETERMINED
-        if self._leverage.solved_singly and known.any():
-            looked_at = int(np.isfinite(self.leverage[known]).sum())
-            found.append(
-                f"Leverage was worked out for {looked_at:,} of {plural(int(known.sum()), 'determined cell')} listed: "
-                f"with {len(self._leverage.columns):,} conjunctions each cell takes a solve of its own."
-            )
-        return tuple(sentence for sentence in found if sentence)
+        known = np.isfinite(self.leverage[self.codes <= Verdict.DETERMINED])
+        return tuple(sentence for sentence in [*found, unsolved_sentence(self._leverage, known)] if sentence)
 
     @cached_property
     def departures_statement(self) -> str:
@@ -227,15 +240,17 @@ class Audit:
         """Whether effects add, checked on the seen cells; None without an outcome."""
         if self.design.outcome is None:
             return None
-        higher = sorted({2, self.order} & set(range(2, len(self.design.sizes) + 1)))
-        orders = (1, *(order for order in higher if not self.design.features(order).saturated))
+        orders = tuple(sorted({1, 2, self.order}))
         fits = {1: self._first_fit} | ({} if self.fit is None else {self.order: self.fit})
         return check_additivity(self.design, orders, self.seed, asked=self.order, fits=fits)
 
     @cached_property
     def held_out_errors(self) -> Table | None:
         """Errors on held-out cells by verdict, of the values that follow and of the plain mean; None without any."""
-        return errors_by_verdict(self.design, self.identification, self.fit)
+        if self.fit is None or self.design.train.all():
+            return None
+        codes = self.verdicts_of(self.design.held_out)
+        return held_out_errors(self.design, codes, determined_values(self.predict, self.design.held_out, codes))
 
     @cached_property
     def forecast(self) -> Forecast:
@@ -251,23 +266,7 @@ class Audit:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Numbered findings, worst first."""
-        listed, codes, counts, order = self.listing, self.codes, self.counts, self.order
-        checks: dict[str, Callable[[], Finding | None]] = {
-            "verdicts": lambda: findings.cells_not_determined(
-                listed, codes, counts, order, self.identification.deficit, self.departures_statement
-            ),
-            "levels": lambda: findings.level_never_seen(self.design),
-            "ranges of values": lambda: findings.beyond_range(self.design, listed, codes),
-            "nesting": lambda: findings.factor_inside(self.design),
-            "undecided cells": lambda: findings.cells_undecided(listed, codes, counts),
-            "leverage": lambda: findings.shaky_cells(self.design, listed, codes, self.leverage, self.verdicts),
-            "interaction": lambda: findings.additivity_fails(self.additivity, order),
-            "additivity": lambda: findings.additivity_not_shown(self.additivity, order),
-            "what was not checked": lambda: findings.additivity_unchecked(self.additivity, order),
-            "leaks": lambda: findings.leak_risk(self.forecast),
-            "shortcuts": lambda: findings.shortcut_factor(self.forecast),
-        }
-        return findings.worst_first([*self.design.notes, *_made(checks)])
+        return find_all(self)
 
     @property
     def summary(self) -> str:
@@ -344,21 +343,16 @@ class Audit:
         return self.summary
 
     def __repr__(self) -> str:
-        seen = f"{len(self.design.seen):,} of {self.design.product:,} cells seen"
-        return f"Audit({' × '.join(self.design.columns)}, order {self.order}; {seen})"
-
-
-def _made(checks: Mapping[str, Callable[[], Finding | None]]) -> Iterator[Finding | None]:
-    """Make each check in turn, and say how many are done."""
-    for done, (name, check) in enumerate(checks.items()):
-        tell(name, done / len(checks))
-        yield check()
+        seen = f"{len(self.design.seen):,} of {written_count(self.design.product)} cells seen"
+        shape = f", {self.choice.name}" if self.choice.curved else f", order {self.order}"
+        return f"Audit({' × '.join(self.design.columns)}{shape}; {seen})"
 
 
 def audit(
     design: Design,
-    order: int = 1,
+    order: int | None = None,
     *,
+    structure: str = "auto",
     targets: object = None,
     new_levels: bool = False,
     ordered: Sequence[str] = (),
@@ -370,8 +364,12 @@ def audit(
     Parameters
     ----------
     design : Design
-    order : int
-        Largest number of factors that interact in the assumed model; 1 means effects add.
+    order : int, optional
+        Largest number of factors that interact in the assumed model; 1 means effects add. By default that of the
+        chosen structure.
+    structure : str
+        What effects do: ``auto`` scores the structures that the data can carry on held-out seen cells and chooses the
+        simplest good one; or a name of `recombine.theory.structures.ladder`, such as ``link`` or ``pairs``.
     targets : path or dataframe, optional
         Cells to judge, one column per factor; by default every unseen cell of the product.
     new_levels : bool
@@ -390,11 +388,13 @@ def audit(
     """
     if not isinstance(design, Design):
         raise InputError(f"audit takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
-    if not 1 <= order <= len(design.factors):
-        raise InputError(f"order {order} does not fit {len(design.factors)} factors; choose 1 to {len(design.factors)}")
-    design, asked = design.on_scales(ordered, numeric), None
+    design = design.on_scales(ordered, numeric)
+    noise = None if design.outcome is None else cell_noise(design)
+    variance = None if noise is None or noise.at_most else noise.variances
+    choice = choose_structure(design, structure, order, variance=variance, seed=seed)
+    order, asked = choice.order, None
     if targets is not None:
         design, asked = design.encode(targets, new_levels=new_levels)
     first = identify(design.seen, **design.shape, seed=seed)
     found = first if order == 1 else identify(design.seen, order=order, **design.shape, seed=seed)
-    return Audit(design, order, choose_cells(design, asked, seed), found, first, seed)
+    return Audit(design, choice, choose_cells(design, asked, seed), found, first, seed)

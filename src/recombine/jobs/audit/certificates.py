@@ -20,6 +20,7 @@ from recombine.cells.conjunctions import canonical, contains
 from recombine.cells.seen import SeenCells
 from recombine.design.scaling import outside_words
 from recombine.errors import SolverError
+from recombine.jobs.structure.whatever_the_curve import bounds_whatever_the_curve
 from recombine.theory.identification.certificate import Certificate, certificate, cube_terms, written_weight
 from recombine.verdicts import Verdict
 
@@ -165,7 +166,9 @@ def _nearby(audit: Audit, cell: IntArray) -> SeenCells:
 def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCertificate:
     design, places = audit.design, _places(audit, found)
     labels = [design.label(cell) for cell in found.cells]
-    observed = None if design.outcome is None else design.outcome[design.train][places]
+    # On another scale than the outcome's own it is not the outcomes that add.
+    plain = design.outcome is not None and not audit.choice.curved
+    observed = design.outcome[design.train][places] if plain and design.outcome is not None else None
     values = [None] * len(labels) if observed is None else observed.tolist()
     value = audit.ranges_of(audit.listing.cells[[row]], audit.leverage[[row]])
     return ShownCertificate(
@@ -176,7 +179,7 @@ def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCert
         certificate_variance(audit, found),
         None if observed is None else found.value(observed),
         float(audit.leverage[row]),
-        None if observed is None else float(value.predicted[0]),
+        None if design.outcome is None else float(value.predicted[0]),
         float(value.standard_error[0]),
         float(value.low[0]),
         float(value.high[0]),
@@ -233,13 +236,16 @@ def explanation(audit: Audit, cell: IntArray) -> str:
       certificate: y(1,1) = y(1,0) + y(0,1) - y(0,0)
       the sum: 11 + 2 - 1 = 12, with variance 3; a proof by few cells, while the prediction uses all
     """
-    verdict = Verdict(int(audit.identification.verdicts_of(cell[None])[0]))
+    verdict = Verdict(int(audit.verdicts_of(cell[None])[0]))
     lead = f"{audit.design.label(cell)}: {verdict.word}. {verdict.text.meaning}"
     if verdict is Verdict.BEYOND and (words := outside_words(audit.design, cell)):
         return f"{lead} Here {'; and '.join(words)}."
     if verdict is not Verdict.DETERMINED:
-        return f"{lead} {verdict.text.action}"
-    return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell)])
+        return "\n  ".join(
+            [f"{lead} {verdict.text.action}", *bounds_whatever_the_curve(audit.design, audit.choice, cell)]
+        )
+    lines = [*_value_lines(audit, cell), *_certificate_lines(audit, cell)]
+    return "\n  ".join([lead, *lines, *bounds_whatever_the_curve(audit.design, audit.choice, cell)])
 
 
 def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
@@ -285,6 +291,8 @@ def _certificate_lines(audit: Audit, cell: IntArray) -> list[str]:
         return [f"its certificate was not found: {error}"]
     variance = certificate_variance(audit, found)
     weights = [float(weight) for weight in found.weights]
+    if audit.choice.curved:
+        return _hidden_lines(audit, cell, found)
     aside = f"with variance {variance:.3g}; a proof by few cells, while the prediction uses all"
     outcome = audit.design.outcome
     observed = None if outcome is None else outcome[audit.design.train][_places(audit, found)]
@@ -300,6 +308,22 @@ def _certificate_lines(audit: Audit, cell: IntArray) -> list[str]:
         return [*lines, f"the sum, {aside}"]
     added = " ".join(map(_summand, found.weights, observed.tolist())).removeprefix("+ ")
     return [*lines, f"the sum: {added}{total}, {aside}"]
+
+
+def _hidden_lines(audit: Audit, cell: IntArray, found: Certificate) -> list[str]:
+    """The certificate of a structure that adds on another scale: a sum there, and what the outcome is at that sum."""
+    if len(found) > MOST_TERMS:
+        return [f"certificate: on its own scale a weighted sum of {len(found):,} seen cells"]
+    names = audit.design.label if audit.design.parts else [factor.labels for factor in audit.design.factors]
+    lines = [f"certificate, on the scale on which effects add: {found.text(names).replace('y(', 's(')}"]
+    sums = audit.choice.sums(found.cells)
+    if sums is None:
+        return lines
+    added = " ".join(map(_summand, found.weights, sums.tolist())).removeprefix("+ ")
+    return [
+        *lines,
+        f"the sum: {added} = {found.value(sums):.4g}, where the outcome is {audit.predict(cell[None])[0]:.6g}",
+    ]
 
 
 def _summand(weight: Fraction, value: float) -> str:

@@ -14,7 +14,7 @@ from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions, Subset
 from recombine.cells.departures import departures
 from recombine.design.design import Design
-from recombine.errors import plural
+from recombine.errors import plural, written_count
 from recombine.jobs.listing import holds_first
 from recombine.tables.table import Table
 
@@ -54,7 +54,7 @@ class Coverage:
     left_out: str = ""
 
     def __repr__(self) -> str:
-        return f"Coverage({self.seen:,} of {self.product:,} cells seen; {plural(self.rows, 'row')})"
+        return f"Coverage({self.seen:,} of {written_count(self.product)} cells seen; {plural(self.rows, 'row')})"
 
     def share(self, t: int) -> float:
         """Return the overall t-way coverage, from 0 to 1."""

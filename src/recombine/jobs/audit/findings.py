@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,23 +12,56 @@ from recombine.data.hit_rates import hit_rate
 from recombine.design.design import Design
 from recombine.design.nesting import nesting_phrase
 from recombine.design.scaling import outside_words
-from recombine.errors import listing, plural
-from recombine.jobs.audit.additivity import FEWEST_CELLS, AdditivityCheck
+from recombine.errors import listing, plural, written_count
+from recombine.jobs.audit.additivity import FEWEST_CELLS, HOLDS_ROUGHLY, AdditivityCheck
 from recombine.jobs.audit.forecast import LEAKY, Forecast
 from recombine.jobs.audit.noise import SHOWN, few_digits
 from recombine.jobs.listing import Listing
+from recombine.jobs.structure.choice import Choice
+from recombine.progress import tell
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
 from recombine.verdicts import FINDINGS, Finding, Verdict, round_estimate
 
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+
 #: Leverage above which a determined cell is called shaky: its error is over twice that of one measurement.
 SHAKY = 4.0
+
+
+def find_all(audit: Audit) -> tuple[Finding, ...]:
+    """Return the numbered findings of an audit, worst first."""
+    listed, codes, counts, order = audit.listing, audit.codes, audit.counts, audit.order
+    checks: dict[str, Callable[[], Finding | None]] = {
+        "verdicts": lambda: cells_not_determined(
+            listed, codes, counts, order, audit.identification.deficit, audit.departures_statement
+        ),
+        "levels": lambda: level_never_seen(audit.design),
+        "nesting": lambda: factor_inside(audit.design),
+        "undecided cells": lambda: cells_undecided(listed, codes, counts),
+        "range": lambda: beyond_range(audit.design, listed, codes, counts, audit.choice),
+        "leverage": lambda: shaky_cells(audit.design, listed, codes, audit.leverage, audit.verdicts),
+        "interaction": lambda: additivity_fails(audit.additivity, order, audit.choice),
+        "additivity": lambda: additivity_not_shown(audit.additivity, order, audit.choice),
+        "what was not checked": lambda: additivity_unchecked(audit.additivity, order, audit.choice),
+        "leaks": lambda: leak_risk(audit.forecast),
+        "shortcuts": lambda: shortcut_factor(audit.forecast),
+    }
+    return worst_first([*audit.design.notes, *made(checks)])
 
 
 def worst_first(findings: Iterable[Finding | None]) -> tuple[Finding, ...]:
     """Return the findings that there are, worst first, then by number."""
     found = [finding for finding in findings if finding is not None]
     return tuple(sorted(found, key=lambda finding: (-finding.severity, finding.code)))
+
+
+def made(checks: Mapping[str, Callable[[], Finding | None]]) -> Iterator[Finding | None]:
+    """Make each check in turn, and say how many are done."""
+    for done, (name, check) in enumerate(checks.items()):
+        tell(name, done / len(checks))
+        yield check()
 
 
 def cells_not_determined(
@@ -53,7 +87,8 @@ def _needed(deficit: int | None, asked: bool) -> str:
 
 
 def _number(listed: Listing, counts: Counts, count: int) -> str:
-    return f"{count:,}" if counts.exact or listed.kind == "targets" else f"about {round_estimate(count):,}"
+    known = counts.exact or listed.kind == "targets"
+    return written_count(count) if known else f"about {written_count(round_estimate(count))}"
 
 
 def level_never_seen(design: Design) -> Finding | None:
@@ -71,9 +106,14 @@ def level_never_seen(design: Design) -> Finding | None:
     )
 
 
-def beyond_range(design: Design, listed: Listing, codes: IntArray) -> Finding | None:
-    """RC110: cells with a value of an ordered or numeric factor outside what was seen, and what to collect."""
+def beyond_range(design: Design, listed: Listing, codes: IntArray, counts: Counts, choice: Choice) -> Finding | None:
+    """RC110: cells outside what was seen, of an ordered or numeric factor or under a curve, and what to collect."""
     rows = np.flatnonzero(codes == Verdict.BEYOND)
+    if choice.curved:
+        count = max(counts[Verdict.BEYOND], len(rows))
+        which = "unseen cell lies" if count == 1 else "unseen cells lie"
+        text = f"if {choice.assumption}, {_number(listed, counts, count)} {which} beyond every seen one"
+        return Finding(FINDINGS["RC110"], f"{text}; no value is given there") if count else None
     if not len(rows) or not design.scales:
         return None
     words: dict[str, None] = {}
@@ -160,14 +200,19 @@ def shortcut_factor(forecast: Forecast) -> Finding | None:
     )
 
 
-def additivity_fails(additivity: AdditivityCheck | None, order: int) -> Finding | None:
-    """RC301: replicates show that effects do not add at the asked order."""
-    return _additivity(additivity, order, "does not hold", "RC301")
+def additivity_fails(additivity: AdditivityCheck | None, order: int, choice: Choice) -> Finding | None:
+    """RC301: replicates show that effects do not add at the asked order; not asked of another structure than adding."""
+    return None if choice.curved else _additivity(additivity, order, "does not hold", "RC301")
 
 
-def additivity_not_shown(additivity: AdditivityCheck | None, order: int) -> Finding | None:
+def additivity_not_shown(additivity: AdditivityCheck | None, order: int, choice: Choice) -> Finding | None:
     """RC303: held-out cells are not predicted by adding effects, and whether that is noise is not known."""
-    return _additivity(additivity, order, "is not shown to hold", "RC303")
+    if not choice.curved or choice.ladder is None:
+        return _additivity(additivity, order, "is not shown to hold", "RC303")
+    found = choice.ladder
+    if found.chosen.r2 >= HOLDS_ROUGHLY * (1.0 if found.ceiling is None else found.ceiling):
+        return None
+    return Finding(FINDINGS["RC303"], f"even the best structure says little: {found}")
 
 
 def _additivity(additivity: AdditivityCheck | None, order: int, word: str, code: str) -> Finding | None:
@@ -188,8 +233,10 @@ def _additivity(additivity: AdditivityCheck | None, order: int, word: str, code:
     )
 
 
-def additivity_unchecked(additivity: AdditivityCheck | None, order: int) -> Finding | None:
+def additivity_unchecked(additivity: AdditivityCheck | None, order: int, choice: Choice) -> Finding | None:
     """RC302: the assumption behind the verdicts was not checked."""
+    if choice.curved:
+        return None
     if additivity is None:
         return Finding(FINDINGS["RC302"], "no outcome column was named, so verdicts rest on additivity unchecked")
     if additivity.word_at(order) != "cannot be checked":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, FloatArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions
 from recombine.design.design import Design
 from recombine.progress import each
@@ -17,7 +18,7 @@ from recombine.theory.identification.additive_fit import (
     leave_one_out,
     leave_one_out_noise,
 )
-from recombine.theory.identification.identify import Identification, identify
+from recombine.theory.identification.identify import identify
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.nullspace import Route
 from recombine.theory.identification.scaled.leverage import leverage_for
@@ -117,15 +118,18 @@ def _folds(design: Design, features: Conjunctions, outcome: FloatArray, noise: F
     return LeftOut(method, predicted, determined, int((fold < rounds).sum()), noise)
 
 
-def errors_by_verdict(design: Design, engine: Identification, fit: AdditiveFit | None) -> Table | None:
-    """Return errors on held-out cells by verdict, of the values that follow and of the plain mean; None without any."""
-    held = ~design.train
-    if fit is None or design.outcome is None or not held.any():
-        return None
-    truth = design.outcome[held]
-    codes = engine.verdicts_of(design.held_out)
-    missed = truth - design.bounded(fit.predict(design.held_out))
-    spread = truth - design.outcome[design.train].mean()
+def determined_values(predict: Callable[[IntArray], FloatArray], cells: IntArray, codes: IntArray) -> FloatArray:
+    """Return the values (N,) of those of ``cells`` (N, C) whose verdict ``codes`` (N,) allow one, NaN elsewhere."""
+    values, known = np.full(len(cells), np.nan), codes <= Verdict.DETERMINED
+    values[known] = predict(cells[known])
+    return values
+
+
+def held_out_errors(design: Design, codes: IntArray, predicted: FloatArray) -> Table:
+    """Return errors on held-out cells (H,) by verdict, of values that follow and of the plain mean."""
+    assert design.outcome is not None
+    truth = design.outcome[~design.train]
+    missed, spread = truth - design.bounded(predicted), truth - design.outcome[design.train].mean()
     rows = []
     for verdict in Verdict:
         chosen = codes == verdict

@@ -46,7 +46,7 @@ def cells_to_map(audit: Audit) -> MappedCells:
     design = audit.design
     if not design.possible.whole and design.possible.span <= MOST_MAPPED:
         cells = design.possible.cells()
-        return MappedCells(cells, audit.identification.verdicts_of(cells).astype(np.int64), True)
+        return MappedCells(cells, audit.verdicts_of(cells), True)
     if design.possible.whole and product_size(design.sizes) <= MOST_MAPPED:
         cells = every_cell(design.sizes)
         codes = audit.identification.verdicts_on_grid().reshape(-1).astype(np.int64)

@@ -23,19 +23,16 @@ from functools import cached_property
 
 import numpy as np
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
 from recombine.design.scaling import nearest_knots, on_curve
 from recombine.errors import plural
 from recombine.jobs.audit.noise import few_digits
+from recombine.jobs.structure.held_out_ranges import COVERED, FEWEST_MISSES, HeldOutRanges
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
 
-#: Share of cells that lie in their range.
-COVERED = 0.9
-#: Fewer seen cells than this that the others determine give no range.
-FEWEST_MISSES = 20
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
 NEAREST_SHARE, NEAREST = 0.2, 50
 #: Leverages at which the quantile is worked out; between them it is interpolated.
@@ -202,28 +199,40 @@ class Ranges:
     @cached_property
     def _knots(self) -> tuple[FloatArray, FloatArray]:
         """Leverages and the quantile of the scores around each, both (K,), leverages rising."""
-        return self._quantiles(min(max(NEAREST, round(NEAREST_SHARE * len(self.scores))), len(self.scores)))
-
-    def _quantiles(self, width: int) -> tuple[FloatArray, FloatArray]:
-        """The same with each quantile taken over so many scores."""
-        order = np.argsort(self.without, kind="stable")
-        h, scores = self.without[order], self.scores[order]
-        starts = np.unique(np.linspace(0, len(h) - width, KNOTS).astype(int))
-        # Misses share cells: there are no more independent ones than the fit leaves degrees of freedom.
-        independent = width * self.independent / len(h)
-        rank = min((1 + 1 / independent) * COVERED * width, width) - 1
-        below = int(rank)
-        places = [below, min(below + 1, width - 1)]
-        pairs = np.array([np.partition(scores[start : start + width], places)[places] for start in starts])
-        around = pairs[:, 0] + (rank - below) * (pairs[:, 1] - pairs[:, 0])
-        return h[starts + width // 2], around
+        return local_quantiles(self.without, self.scores, self.independent)
 
     def _quantile(self, h: FloatArray, cells: IntArray) -> FloatArray:
         near = np.asarray(np.interp(h, *self._knots))
         if not (curved := on_curve(self.design, cells)).any():
             return near
         # On a curve leverage says where a value lies rather than how well its levels are known: all scores count.
-        return np.where(curved, self._quantiles(len(self.scores))[1][0], near)
+        return np.where(curved, local_quantiles(self.without, self.scores, self.independent, 1.0)[1][0], near)
+
+
+def local_quantiles(
+    along: FloatArray, scores: FloatArray, independent: int, share: float = NEAREST_SHARE
+) -> tuple[FloatArray, FloatArray]:
+    """Return places along (n,) numbers, rising, and the 90 % quantile of the scores (n,) nearest to each, both (K,).
+
+    Of the scores ``independent`` are worth counting: misses share cells, so that there are no more than the fit leaves
+    degrees of freedom. ``share`` of all scores are near.
+
+    Examples
+    --------
+    >>> at, around = local_quantiles(np.arange(200.0), np.repeat([1.0, 5.0], 100), 200)
+    >>> np.interp([20.0, 180.0], at, around).tolist()
+    [1.0, 5.0]
+    """
+    order = np.argsort(along, kind="stable")
+    places, ordered = along[order], scores[order]
+    width = min(max(NEAREST, round(share * len(places))), len(places))
+    starts = np.unique(np.linspace(0, len(places) - width, KNOTS).astype(int))
+    rank = min((1 + 1 / (width * independent / len(places))) * COVERED * width, width) - 1
+    below = int(rank)
+    beside = [below, min(below + 1, width - 1)]
+    pairs = np.array([np.partition(ordered[start : start + width], beside)[beside] for start in starts])
+    around = pairs[:, 0] + (rank - below) * (pairs[:, 1] - pairs[:, 0])
+    return places[starts + width // 2], around
 
 
 class _LevelWeights:
@@ -262,6 +271,48 @@ class _LevelWeights:
         return np.asarray(np.where(departure > 0, departure, noise * self.precision.min()) / noise)
 
 
+def cell_ranges(
+    design: Design,
+    ranges: Ranges | HeldOutRanges | None,
+    predicted: FloatArray | None,
+    cells: IntArray,
+    known: BoolArray,
+    leverage: FloatArray | None = None,
+) -> CellRanges:
+    """Return value, standard error and range of ``cells`` (N, C), of which those ``known`` (N,) are determined.
+
+    ``predicted`` holds the values of those; without an outcome there are none. NaN where nothing follows.
+    """
+    found = np.full((4, len(cells)), np.nan)
+    if predicted is not None:
+        found[0, known] = design.bounded(predicted)
+    if isinstance(ranges, HeldOutRanges):
+        half = ranges.half(found[0, known])
+        found[2:, known] = design.bounded(found[0, known] - half), design.bounded(found[0, known] + half)
+    elif ranges is not None:
+        some = ranges.of(cells[known], leverage=None if leverage is None else leverage[known])
+        found[1:, known] = some.standard_error, design.bounded(some.low), design.bounded(some.high)
+    return CellRanges(*found)
+
+
+def outside_two_values(design: Design, values: FloatArray | None, count: int) -> BoolArray:
+    """Say which of ``count`` values (N,) an outcome of two values cannot have, such as a chance above 1."""
+    if values is None or design.two_values is None:
+        return np.zeros(count, dtype=bool)
+    (low, high), slack = design.two_values, 1e-9 * np.ptp(design.two_values)
+    return np.asarray((values < low - slack) | (values > high + slack))
+
+
+def unsolved_sentence(leverages: Leverage, known: BoolArray) -> str:
+    """Say of how many determined cells (N,) the leverage is ``known``, where each takes a solve; empty otherwise."""
+    if not leverages.solved_singly or not len(known):
+        return ""
+    return (
+        f"Leverage was worked out for {int(known.sum()):,} of {plural(len(known), 'determined cell')} listed: "
+        f"with {len(leverages.columns):,} conjunctions each cell takes a solve of its own."
+    )
+
+
 def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise: float | None = None) -> Ranges:
     """Predict every seen cell from the others and return what that says about the values of unseen ones.
 
@@ -296,7 +347,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     error = outcome - fit.fitted
     misses, without, own = error[free] / left[free], h[free] / left[free], 1 / precision[free]
     carried = without * _LevelWeights(design).share(design.seen[free], precision[free])
-    spread = _fit_spread(misses, own, without, carried, noise)
+    spread = fit_spread(misses, own, without, carried, noise)
     size = spread.of(own, without, carried)
     scores = np.divide(np.abs(misses), size, out=np.zeros(len(misses)), where=size > 0)
     freedom = len(outcome) - round(float((precision * h).sum()))  # the hat matrix' trace is the rank
@@ -304,7 +355,7 @@ def measure_ranges(design: Design, fit: AdditiveFit, leverages: Leverage, noise:
     return Ranges(design, fit, leverages, misses, without, scores, spread, residual, freedom, noise is not None)
 
 
-def _fit_spread(
+def fit_spread(
     misses: FloatArray, own: FloatArray, without: FloatArray, carried: FloatArray, noise: float | None
 ) -> Spread:
     """Choose departure and noise (where it is not known) under which the misses are likeliest, by search on a grid."""

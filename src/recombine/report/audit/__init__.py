@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
-    from recombine.report.audit.additivity_figure import AdditivityFigure as AdditivityFigure
+    from recombine.report.audit import figures as figures
     from recombine.report.audit.answer import answer as answer
-    from recombine.report.audit.forecast_figure import SlopeFigure as SlopeFigure
-    from recombine.report.audit.models_figure import ModelsFigure as ModelsFigure
     from recombine.report.audit.notebook import notebook as notebook
     from recombine.report.audit.page import page as page
     from recombine.report.audit.record import audit_json as audit_json

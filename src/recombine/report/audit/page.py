@@ -14,9 +14,10 @@ from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report import wording
 from recombine.report.audit import network_text
 from recombine.report.audit import page_tables as tables
-from recombine.report.audit.additivity_figure import AdditivityFigure
 from recombine.report.audit.answer import answer
-from recombine.report.audit.models_figure import ModelsFigure
+from recombine.report.audit.figures.additivity_figure import AdditivityFigure
+from recombine.report.audit.figures.models_figure import ModelsFigure
+from recombine.report.audit.figures.structure_figure import StructureFigure
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.templates import fill_template, inline_both
 from recombine.report.written import number
@@ -69,6 +70,7 @@ def page(
         map=_map(audit),
         coverage=_coverage(audit),
         additivity=_additivity(audit),
+        structure=_structure(audit),
         forecast=_forecast(audit),
         models=_models(audit, models),
         advice={"plan": advised, "table": tables.plan_table(advised)},
@@ -144,6 +146,21 @@ def _additivity(audit: Audit) -> dict[str, Any]:
         "orders": tables.orders_table(audit),
         "breakers": tables.breakers_table(audit),
         "held_out": tables.held_out_table(audit),
+    }
+
+
+def _structure(audit: Audit) -> dict[str, Any] | None:
+    found = audit.choice.ladder
+    if found is None:
+        return None
+    figure = StructureFigure(audit)
+    # A single rung needs no plot, unless there is a curve to see.
+    drawn = len(found.structures) > 1 or figure.curve is not None
+    return {
+        "figure": figure,
+        "svg": inline_both(figure) if drawn else None,
+        "rungs": tables.rungs_table(found),
+        "skipped": list(found.skipped.values()),
     }
 
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recombine.errors import written_count
 from recombine.jobs.advice.plan import Plan
 from recombine.jobs.audit.coverage import Coverage
 from recombine.jobs.audit.forecast import Forecast
 from recombine.jobs.audit.pairs import MappedCells
+from recombine.jobs.structure.choice import ASSUMED
 from recombine.report.audit import network_text
-from recombine.report.audit.models_figure import VERDICTS
+from recombine.report.audit.figures.models_figure import VERDICTS
 from recombine.report.wording import MODELS
 from recombine.report.written import aligned, number, percent, share, slope_text
 from recombine.tables.table import Table
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from recombine.design.design import Design
     from recombine.jobs.audit.audit import Audit
     from recombine.theory.identification.counts import Counts
+    from recombine.theory.structures.ladder import Ladder
 
 #: Longest tables; the rest is counted in the caption.
 MOST_LEVELS, MOST_OPEN, MOST_VALUES, MOST_SUBSETS, MOST_SPARSE = 40, 40, 12, 6, 10
@@ -128,7 +131,9 @@ def counts_table(audit: Audit) -> PageTable | None:
     columns |= _counts(audit.counts, f" at order {audit.order}" if audit.order > 1 else "")
     which = "" if audit.design.possible.whole else " that can exist"
     found = [verdict for verdict in Verdict if audit.counts[verdict] or audit.first_counts[verdict]]
-    return page_table("t-counts", f"All {audit.counts.total:,} combinations{which} by verdict", found, columns)
+    return page_table(
+        "t-counts", f"All {written_count(audit.counts.total)} combinations{which} by verdict", found, columns
+    )
 
 
 def _counts(found: Counts, suffix: str) -> dict[str, Value]:
@@ -223,6 +228,18 @@ def values_table(audit: Audit) -> PageTable | None:
     return page_table(
         "t-values", caption, shown, [*_levels(audit.design, lambda row: audit.listing.cells[row]), *columns]
     )
+
+
+def rungs_table(found: Ladder) -> PageTable | None:
+    """The ladder: one row per structure."""
+    caption = f"Structures on {found.chosen.cells:,} held-out seen cells, simplest first"
+    columns: dict[str, Value] = {
+        "structure": lambda rung: f"{rung.name} (chosen)" if rung.chosen else rung.name,
+        "what it says": lambda rung: ASSUMED[rung.name],
+        "share explained": "r2",
+        "standard error": "error",
+    }
+    return page_table("t-structures", caption, found.structures, columns)
 
 
 def orders_table(audit: Audit) -> PageTable | None:

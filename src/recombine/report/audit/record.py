@@ -12,16 +12,19 @@ from recombine._version import __version__
 from recombine.cells.possible import Possible
 from recombine.design.design import Design
 from recombine.jobs.advice.plan import Pick, Plan
-from recombine.jobs.audit.ranges import COVERED
+from recombine.jobs.structure.held_out_ranges import COVERED, HeldOutRanges
 from recombine.report.audit.answer import answer
 from recombine.report.json_text import json_text
 from recombine.tables.table import Table
 from recombine.theory.identification.counts import Counts
+from recombine.theory.structures.link import LinkFit
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
     from recombine.jobs.audit.audit import Audit
 
+#: Points of a curve in the document.
+CURVE_POINTS = 41
 #: Listed verdicts in the document; the rest go to a CSV file.
 MOST_ROWS = 1_000
 
@@ -51,6 +54,8 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "source": design.source,
         "answer": answer(audit),
         "order": audit.order,
+        "structure": _structure(audit),
+        "structures": [] if audit.choice.ladder is None else [asdict(rung) for rung in audit.choice.ladder.structures],
         "seed": audit.seed,
         "factors": _factors(design),
         "factors_guessed": bool(design.proposals),
@@ -85,11 +90,32 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
     }
 
 
+def _structure(audit: Audit) -> dict[str, Any]:
+    """What verdicts and values assume, and the curve where there is one: hidden sums and the outcome there."""
+    choice, curve = audit.choice, None
+    if isinstance(choice.fit, LinkFit):
+        sums = np.linspace(*choice.fit.seen_range, CURVE_POINTS)
+        curve = {"sum": sums.tolist(), "outcome": choice.fit.curve(sums).tolist()}
+    found = choice.ladder
+    return {
+        "name": choice.name,
+        "assumes": choice.assumption,
+        "asked": choice.asked,
+        "statement": choice.statement or None,
+        "ceiling": None if found is None else found.ceiling,
+        "not_tried": {} if found is None else found.skipped,
+        "curve": curve,
+    }
+
+
 def _ranges(audit: Audit) -> dict[str, Any] | None:
     """What the columns low and high of the verdicts are; the standard deviations are null where no range is given."""
     found = audit.ranges
     if found is None:
         return None
+    if isinstance(found, HeldOutRanges):
+        known = {"statement": found.statement, "share": COVERED, "of": found.what, "cells": len(found.misses)}
+        return {**known, "departure": None, "noise": None, "residual": None}
     given = not found.obstacle
     return {
         "statement": found.statement,

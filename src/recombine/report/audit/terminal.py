@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recombine.errors import written_count
 from recombine.jobs.advice.plan import Plan
 from recombine.report import wording
 from recombine.report.audit import network_text
@@ -42,6 +43,7 @@ def show_audit(audit: Audit, console: Console, plan: Plan | None = None, models:
     _verdicts(audit, console)
     _coverage(audit, console)
     _additivity(audit, console)
+    _structure(audit, console)
     _forecast(audit, console)
     if models is not None:
         _models(models, console)
@@ -88,7 +90,9 @@ def _verdicts(audit: Audit, console: Console) -> None:
         product = "All combinations that can exist"
     seen, unseen = counts[Verdict.SEEN], counts.total - counts[Verdict.SEEN]
     share = percent(seen, counts.total)
-    print_title(console, f"{product}: {counts.total:,} cells, {seen:,} seen ({share}), {unseen:,} not")
+    print_title(
+        console, f"{product}: {written_count(counts.total)} cells, {seen:,} seen ({share}), {written_count(unseen)} not"
+    )
     engines = {1: (audit.first, audit.first_counts), audit.order: (audit.identification, counts)}
     for order, (engine, found) in engines.items():
         print_line(console, f"  unseen cells, {wording.condition(audit, order)}:")
@@ -106,7 +110,7 @@ def _bars(found: Tally, total: int) -> RichTable:
     table = plain_grid(numbers=2)
     for verdict in Verdict:
         count = found.counts[verdict]
-        if (verdict is Verdict.SEEN and not found.targets) or (not count and verdict >= Verdict.UNDECIDED):
+        if (verdict is Verdict.SEEN and not found.targets) or (verdict in wording.RARE and not count):
             continue
         bar = "█" * round(_BAR * count / total) if total else ""
         colour = verdict.colour if verdict is not Verdict.UNSEEN_LEVEL else "default"
@@ -128,6 +132,14 @@ def _additivity(audit: Audit, console: Console) -> None:
     _paragraphs(console, *(audit.additivity.statement_at(order) for order in sorted({1, audit.order})))
     held, breakers = wording.held_out_sentence(audit), wording.breakers_sentence(audit)
     _paragraphs(console, wording.beyond_sentence(audit), held, breakers, audit.ranges_statement)
+
+
+def _structure(audit: Audit, console: Console) -> None:
+    found = audit.choice.ladder
+    if found is None or len(found.structures) + len(found.skipped) < 2:
+        return
+    print_title(console, "Which structure holds here?")
+    _paragraphs(console, audit.choice.statement)
 
 
 def _forecast(audit: Audit, console: Console) -> None:

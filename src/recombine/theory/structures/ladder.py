@@ -22,6 +22,7 @@ from recombine.theory.structures.terms import as_outcomes, terms_of
 #: What effects may do, simplest first, in words.
 WORDS = {
     "add": "effects add",
+    "logit": "effects add on log odds",
     "log": "effects add on the logarithm of the outcome",
     "multiplicative": "effects multiply",
     "link": "effects add on a curved scale; the curve explains",
@@ -33,9 +34,11 @@ STRUCTURES = tuple(WORDS)
 #: Conjunctions of how many factors each structure has.
 ORDERS = {"pairs": 2, "link-pairs": 2, "triples": 3}
 #: Held-out cells after which no further fold is fitted.
-ENOUGH = 20_000
+ENOUGH = 10_000
 #: Most factors of a product fitted level by level.
 MOST_FACTORS = 12
+#: Cells and levels up to which chances and counts are fitted by likelihood, whose existence is decided first.
+MOST_CELLS, MOST_LEVELS = 20_000, 400
 
 
 class Fitted(Protocol):
@@ -81,13 +84,16 @@ class Ladder:
         Structures that the data cannot carry, and why.
     ceiling : float or None
         Share of the variance that is not noise, where noise is known.
-    fit : TermsFit, LinkFit, LogFit or ProductFit
+    fit : TermsFit, LinkFit, LogFit, ProductFit or LikelihoodFit
+    predicted : float array of shape (N,)
+        Held-out value of each seen cell under the chosen structure; NaN where it was not held out.
     """
 
     structures: tuple[Structure, ...]
     skipped: dict[str, str]
     ceiling: float | None
     fit: Fitted
+    predicted: FloatArray
 
     __repr__ = brief_repr
 
@@ -95,6 +101,10 @@ class Ladder:
     def chosen(self) -> Structure:
         """The chosen rung."""
         return next(rung for rung in self.structures if rung.chosen)
+
+    def at(self, name: str) -> Structure | None:
+        """Return the rung of one structure, or None if it was not scored."""
+        return next((rung for rung in self.structures if rung.name == name), None)
 
     def __str__(self) -> str:
         words, share = WORDS[self.chosen.name], f"{self.chosen.r2:.2f}"
@@ -108,9 +118,14 @@ def fit_structure(
     y: npt.ArrayLike,
     *,
     weights: npt.ArrayLike | None = None,
+    counts: npt.ArrayLike | None = None,
     symmetric: Sequence[Subset] = (),
 ) -> Fitted:
     """Fit one structure, by name, to the seen cells (N, C) and outcomes (N,).
+
+    ``weights`` (N,) is one over the variance of each outcome; ``counts`` (N,) says for log odds of how many
+    measurements each outcome is the share (one each, unless given). Outcomes with zeros have no logarithm: there, log
+    is the likelihood of counts.
 
     Examples
     --------
@@ -119,6 +134,10 @@ def fit_structure(
     array([16.])
     """
     known_or_refuse(name, "structure", STRUCTURES)
+    if name == "logit":
+        return _fit_chances(as_cells(cells), reals(y, "y"), counts)
+    if name == "log" and reals(y, "y").min(initial=1.0) == 0:
+        return _fit_counts(as_cells(cells), reals(y, "y"), counts)
     if name == "log":
         return fit_log(cells, y, weights=weights, symmetric=symmetric)
     if name == "multiplicative":
@@ -127,15 +146,34 @@ def fit_structure(
     return fit(cells, y, ORDERS.get(name, 1), weights=weights, symmetric=symmetric)
 
 
+def _fit_counts(codes: IntArray, means: FloatArray, counts: npt.ArrayLike | None) -> Fitted:
+    """Fit logarithms of means of counts, some of them zero, by likelihood."""
+    from recombine.theory.structures.likelihood import fit_likelihood
+
+    return fit_likelihood(codes, means, "log", weights=counts)
+
+
+def _fit_chances(codes: IntArray, shares: FloatArray, counts: npt.ArrayLike | None) -> Fitted:
+    """Fit log odds to shares (N,) of ``counts`` measurements, as so many ones and zeros."""
+    from recombine.theory.structures.likelihood import fit_likelihood  # loads slowly, and few tables need it
+
+    many = np.ones(len(codes)) if counts is None else reals(counts, "counts")
+    both = np.repeat([1, 0], len(codes))
+    weights = np.concatenate([many * shares, many * (1 - shares)])
+    return fit_likelihood(np.vstack([codes, codes]), both, "logit", weights=np.maximum(weights, 0.0))
+
+
 def ladder(
     cells: npt.ArrayLike,
     y: npt.ArrayLike,
     *,
     variance: npt.ArrayLike | None = None,
+    counts: npt.ArrayLike | None = None,
     symmetric: Sequence[Subset] = (),
     structures: Sequence[str] = STRUCTURES,
     folds: int = 5,
     seed: int = 0,
+    all_cells: tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> Ladder:
     """Score structures on held-out seen cells and choose the simplest within one standard error of the best.
 
@@ -147,11 +185,15 @@ def ladder(
     variance : float array of shape (N,), optional
         Variance of the noise of each outcome; from repeated cells, unless given.
     symmetric : sequence of tuples of int
+    counts : float array of shape (N,), optional
+        Measurements behind each outcome, for structures of chances.
     structures : sequence of str
-        Names to try.
+        Names to try; log odds only where all outcomes lie between 0 and 1.
     folds : int
         Parts that are held out in turn, until enough cells were scored.
     seed : int
+    all_cells : cells (M, C), y (M,) and counts (M,), optional
+        What the chosen structure is fitted to, where ``cells`` are only part of it.
 
     Examples
     --------
@@ -171,19 +213,27 @@ def ladder(
         raise InputError(f"variance has shape {noise.shape} but there are {len(codes)} cells; give one per cell")
     if np.ptp(values) == 0:
         raise InputError("all outcomes are equal, so that there is nothing to explain; check the outcome column")
+    many = np.ones(len(codes)) if counts is None else check_bounds(reals(counts, "counts"), "counts", least=0)
     which = _numbered(codes, seed)
     weights = _weights(codes, values, noise, symmetric)
     skipped = {name: _obstacle(name, codes, values, symmetric) for name in structures}
     tried = [name for name in STRUCTURES if name in structures and not skipped[name]]
     if not tried:
         raise InputError(f"the data carry none of the structures: {'; '.join(skipped.values())}")
-    held, errors = _held_out(tried, codes, values, weights, symmetric, which, whole(folds, "folds", 2), seed)
-    rungs = [_score(name, values[held], one) for name, one in zip(tried, errors, strict=True)]
+    predicted = _held_out(tried, codes, values, weights, many, symmetric, which, whole(folds, "folds", 2), seed)
+    held = np.isfinite(predicted).all(axis=0)
+    rungs = [_score(name, values[held], (values - one)[held]) for name, one in zip(tried, predicted, strict=True)]
     best = max(rungs, key=lambda rung: rung.r2)
     chosen = next(rung for rung in rungs if rung.r2 >= best.r2 - best.error)
-    fit = fit_structure(chosen.name, codes, values, weights=weights, symmetric=symmetric)
+    if all_cells is None:
+        fit = fit_structure(chosen.name, codes, values, weights=weights, counts=many, symmetric=symmetric)
+    else:
+        every, outcomes, measured = all_cells
+        fit = fit_structure(chosen.name, every, outcomes, counts=measured, symmetric=symmetric)
     marked = tuple(replace(rung, chosen=rung is chosen) for rung in rungs)
-    return Ladder(marked, {name: why for name, why in skipped.items() if why}, _ceiling(values, noise, which), fit)
+    left = {name: why for name, why in skipped.items() if why}
+    out = np.where(held, predicted[tried.index(chosen.name)], np.nan)
+    return Ladder(marked, left, _ceiling(values, noise, which), fit, out)
 
 
 def _numbered(codes: IntArray, seed: int) -> IntArray:
@@ -208,8 +258,16 @@ def _obstacle(name: str, codes: IntArray, y: FloatArray, symmetric: Sequence[Sub
     order, factors = ORDERS.get(name, 1), codes.shape[1]
     if order > factors:
         return f"{name} need {order} factors and there are {factors}"
-    if name == "log" and y.min() <= 0:
-        return f"log needs positive outcomes and the smallest is {y.min():g}"
+    if name == "logit" and (y.min() < 0 or y.max() > 1):
+        return f"logit needs outcomes from 0 to 1 and they are {y.min():g} to {y.max():g}"
+    if name == "log" and y.min() < 0:
+        return f"log needs outcomes that are not negative and the smallest is {y.min():g}"
+    if name == "logit" or (name == "log" and y.min() == 0):
+        levels = int((codes.max(axis=0) + 1).sum())
+        if symmetric or len(codes) > MOST_CELLS or levels > MOST_LEVELS:
+            most = f"at most {MOST_CELLS:,} cells and {MOST_LEVELS} levels"
+            return f"{name} is fitted by likelihood, which takes {most} and no symmetric factors"
+        return ""
     if name == "multiplicative" and (symmetric or factors > MOST_FACTORS):
         return "products of symmetric factors, or of more than 12, are not fitted; see log"
     if name != "link" and order == 1:
@@ -230,12 +288,13 @@ def _held_out(
     codes: IntArray,
     y: FloatArray,
     weights: FloatArray | None,
+    counts: FloatArray,
     symmetric: Sequence[Subset],
     which: IntArray,
     folds: int,
     seed: int,
-) -> tuple[BoolArray, list[FloatArray]]:
-    """Return which cells were held out and whose levels the others have, and each structure's errors there."""
+) -> FloatArray:
+    """Return each structure's values (S, N) of cells that were held out and whose levels the others have, else NaN."""
     part = np.random.default_rng(seed).permutation(int(which.max()) + 1)[which] % folds
     predicted = np.full((len(names), len(y)), np.nan)
     for fold in range(folds):
@@ -245,14 +304,13 @@ def _held_out(
         out = out[_levels_seen(codes[kept], codes[out], symmetric)]
         counted = None if weights is None else weights[kept]
         for place, name in enumerate(names):
-            fit = fit_structure(name, codes[kept], y[kept], weights=counted, symmetric=symmetric)
+            fit = fit_structure(name, codes[kept], y[kept], weights=counted, counts=counts[kept], symmetric=symmetric)
             predicted[place, out] = fit.predict(codes[out])
         if np.isfinite(predicted[0]).sum() >= ENOUGH:
             break
-    held = np.isfinite(predicted).all(axis=0)
-    if held.sum() < 3:
+    if np.isfinite(predicted).all(axis=0).sum() < 3:
         raise InputError("fewer than three seen cells can be held out; collect more, so that levels occur twice")
-    return held, list(y[held] - predicted[:, held])
+    return predicted
 
 
 def _levels_seen(kept: IntArray, out: IntArray, symmetric: Sequence[Subset]) -> BoolArray:

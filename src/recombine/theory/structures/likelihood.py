@@ -74,7 +74,7 @@ class LikelihoodFit:
         values = np.full(limits.shape, np.nan)
         values[limits == Limit.ZERO], values[limits == Limit.ONE] = 0.0, 1.0
         values[limits == Limit.INFINITE] = np.inf
-        whole = np.flatnonzero((limits == Limit.FINITE).reshape(len(codes), -1).any(axis=1))
+        whole = np.flatnonzero(_some(limits == Limit.FINITE))
         sums = self.existence.rows(codes[whole]) @ self.table
         shifts = np.zeros(len(codes)) if offsets is None else np.asarray(offsets, dtype=float)
         if self._family == "softmax":
@@ -102,7 +102,7 @@ class LikelihoodFit:
         finite = self.existence.limits_of(codes) == Limit.FINITE
         errors = np.full(finite.shape, np.nan)
         values = self.predict(codes)
-        for place in np.flatnonzero(finite.reshape(len(codes), -1).any(axis=1)):
+        for place in np.flatnonzero(_some(finite)):
             row = self.existence.rows(codes[place : place + 1]).toarray()[0].astype(float)
             for slope, target in _slopes(values[place], finite[place], self._family):
                 function = np.outer(row, slope).reshape(-1)
@@ -124,6 +124,11 @@ class LikelihoodFit:
                 error = float(np.sqrt(max(function @ self._solve(function), 0.0)))
             found.append(FittedEffect(effect, estimate, error))
         return found
+
+
+def _some(marks: BoolArray) -> BoolArray:
+    """Return marks (N,) as they are, and of (N, K) whether a row has some; N may be zero."""
+    return marks if marks.ndim == 1 else np.asarray(marks.any(axis=1))
 
 
 def _mean(sums: FloatArray, family: Family) -> FloatArray:

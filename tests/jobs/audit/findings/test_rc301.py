@@ -38,15 +38,17 @@ def test_sums_are(found):
 
 def test_a_product_is_not_additive_but_its_logarithm_is(found):
     values = np.exp(np.array([0.0, 2.0, -1.0, 1.0, 3.0, -2.0])[CELLS].sum(axis=1))
-    assert found(thrice(CELLS, values), "RC301") is not None
+    assert found(thrice(CELLS, values), "RC301", structure="add") is not None
+    assert found(thrice(CELLS, values), "RC301") is None  # products are found to multiply
     assert found(thrice(CELLS, np.log(values)), "RC301") is None
 
 
 def test_the_order_asked_for_is_judged(found):
     cells = every_cell((4, 4, 4))
     values = np.random.default_rng(1).standard_normal((4, 4))[cells[:, 0], cells[:, 1]]
-    assert found(thrice(cells, values), "RC301") is not None
+    assert found(thrice(cells, values), "RC301", structure="add") is not None
     assert found(thrice(cells, values), "RC301", order=2) is None
+    assert found(thrice(cells, values), "RC301") is None  # pairs are found to interact
 
 
 def test_a_small_factorial_is_judged_by_its_replicates(found):

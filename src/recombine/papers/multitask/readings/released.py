@@ -13,6 +13,9 @@ from recombine.papers.multitask.readings.students import STUDENTS_STOP
 from recombine.papers.seeds import require, several
 from recombine.tables.table import Column, Table
 
+#: Samples up to which the released training has one batch.
+BATCH = 128
+
 #: Students as wide as the authors'.
 WIDTH = 1000
 
@@ -45,10 +48,15 @@ def seed_by_seed(rows: Table, method: str, near: str) -> Measured:
     )
     numbers: dict[str, Any] = {near: share, "geometric ratio": float(np.exp(np.log(ratios).mean()))}
     numbers |= {"students": len(found), "final losses": f"{last:.0%}"}
-    samples = ", ".join(str(n) for n in sorted(found.by("n")))
+    right = np.abs(np.log(ratios)) < np.log(NEAR[near])
+    whole = found["n"] <= BATCH
+    if whole.any() and not whole.all():
+        numbers |= {"one batch": f"{right[whole].mean():.0%}", "several batches": f"{right[~whole].mean():.0%}"}
+    samples = ", ".join(f"{n} ({right[found['n'] == n].mean():.0%})" for n in sorted(found.by("n")))
     detail = (
         f"least test loss over training over the authors'; {several(len(found.by('cosines')), 'set')} of cosines, "
-        f"{several(len(found.by('seed')), 'seed')}, {samples} samples; final losses: how many are {near}; "
+        f"{several(len(found.by('seed')), 'seed')}, by samples {samples} of them {near}; final losses: how many "
+        f"are; "
         f"{_rested(found)}"
     )
     return Measured(numbers, detail)

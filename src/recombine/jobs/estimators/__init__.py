@@ -1,0 +1,14 @@
+"""Estimators use what adds: scikit-learn models on raw factor columns that say which rows the data do not determine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.jobs.estimators.classifier import CompositionalClassifier as CompositionalClassifier
+    from recombine.jobs.estimators.fold_ranges import FoldRanges as FoldRanges
+    from recombine.jobs.estimators.regressor import CompositionalRegressor as CompositionalRegressor
+
+open_room(__name__)

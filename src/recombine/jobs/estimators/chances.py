@@ -1,0 +1,161 @@
+"""Chances of classes on cells: likelihood fits that always exist, which order of effects held-out rows show, ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.conjunctions import distinct
+from recombine.errors import RecombineError
+from recombine.theory.identification.identify import identify
+from recombine.theory.structures.likelihood import LikelihoodFit, fit_likelihood
+from recombine.theory.structures.separation.outcomes import Family
+from recombine.theory.structures.terms import terms_of
+from recombine.verdicts import Verdict
+
+#: What to do where the maximum of the likelihood does not exist.
+SEPARATED = ("prior", "limits")
+#: Parts that are held out in turn.
+FOLDS = 5
+#: Held-out rows below which nothing is chosen.
+FEWEST_ROWS = 10
+#: Standard errors to either side of a 90 % range.
+REACH = 1.6448536269514722
+
+
+@dataclass(frozen=True, eq=False)
+class ChancesFit:
+    """A fit, and whether the data alone had one: ``overlap``, ``quasi-complete`` or ``complete`` separation."""
+
+    fit: LikelihoodFit
+    separation: str
+
+
+@dataclass(frozen=True)
+class OrderChoice:
+    """The order of effects that held-out rows show, the log loss of each that was tried, or why none was chosen."""
+
+    order: int
+    losses: dict[int, float]
+    reason: str = ""
+
+
+def fit_chances(
+    cells: IntArray, labels: IntArray, classes: int, order: int, sizes: Sequence[int], separated: str = "prior"
+) -> ChancesFit:
+    """Fit the chances of classes (N,) on cells (N, C) by maximum likelihood, with prior observations where it has none.
+
+    Those are as many as there are effects, spread evenly over the seen cells, with the classes' shares.
+
+    Examples
+    --------
+    >>> found = fit_chances(np.array([[0], [0], [1], [1]]), np.array([0, 1, 1, 1]), 2, 1, (2,))
+    >>> found.separation, found.fit.predict([[0], [1]]).round(3).tolist()
+    ('quasi-complete', [0.583, 0.917])
+    """
+    family: Family = "logit" if classes == 2 else "softmax"
+    found = fit_likelihood(cells, labels, family, order=order, sizes=sizes, classes=classes)
+    known = found.existence
+    if known.exists or separated == "limits":
+        return ChancesFit(found, known.separation)
+    rank = known.linear.rank
+    total = len(known.columns) if rank is None else rank
+    rows = np.repeat(known.outcomes.cells, classes, axis=0)
+    shares = np.bincount(labels, minlength=classes) / len(labels)
+    prior = np.tile(shares * total / len(known.outcomes.cells), len(known.outcomes.cells))
+    more = fit_likelihood(
+        np.vstack([known.outcomes.cells.repeat(classes, axis=0), rows]),
+        np.tile(np.arange(classes), 2 * len(known.outcomes.cells)),
+        family,
+        order=order,
+        sizes=sizes,
+        classes=classes,
+        weights=np.concatenate([known.outcomes.totals.reshape(-1), prior]),
+    )
+    return ChancesFit(more, known.separation)
+
+
+def choose_order(cells: IntArray, labels: IntArray, classes: int, sizes: Sequence[int], seed: int = 0) -> OrderChoice:
+    """Choose pairs if they lower the log loss on held-out cells by more than one standard error of the difference.
+
+    Parameters
+    ----------
+    cells : int array of shape (N, C)
+        One row per observation; a cell with several is held out as a whole.
+    labels : int array of shape (N,)
+    classes : int
+    sizes : sequence of int
+    seed : int
+
+    Examples
+    --------
+    >>> cells = np.repeat(np.indices((2, 2, 6)).reshape(3, -1).T, 20, axis=0)
+    >>> chance = np.where(cells[:, 0] == cells[:, 1], 0.9, 0.1)
+    >>> labels = (np.random.default_rng(0).random(len(cells)) < chance).astype(int)
+    >>> choose_order(cells, labels, 2, (2, 2, 6)).order
+    2
+    """
+    if cells.shape[1] < 2:
+        return OrderChoice(1, {}, "pairs need 2 columns and there is 1")
+    terms = terms_of(cells, 2).columns
+    if terms > len(cells) / 2:
+        return OrderChoice(1, {}, f"pairs have {terms:,} terms, more than half of the {len(cells):,} rows")
+    rows, which = distinct(cells)
+    part = np.random.default_rng(seed).permutation(len(rows)) % FOLDS
+    losses = np.full((2, len(cells)), np.nan)
+    for fold in range(FOLDS):
+        out, kept = part[which] == fold, part[which] != fold
+        if not out.any() or len(np.unique(labels[kept])) < 2:
+            continue
+        losses[:, out] = _losses(cells[kept], labels[kept], cells[out], labels[out], classes, sizes)
+    done = np.isfinite(losses).all(axis=0)
+    if done.sum() < FEWEST_ROWS:
+        return OrderChoice(1, {}, f"{int(done.sum())} held-out rows follow from the others, and it takes {FEWEST_ROWS}")
+    gain = losses[0, done] - losses[1, done]
+    better = gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain))
+    return OrderChoice(2 if better else 1, {place + 1: float(loss[done].mean()) for place, loss in enumerate(losses)})
+
+
+def _losses(
+    cells: IntArray, labels: IntArray, asked: IntArray, truth: IntArray, classes: int, sizes: Sequence[int]
+) -> FloatArray:
+    """Return minus the logarithm of the chance of what came out, (2, M), for effects and pairs; NaN where not known."""
+    found = np.full((2, len(asked)), np.nan)
+    # Rows that only single effects determine say nothing about pairs.
+    known = np.flatnonzero(identify(cells, asked, 2, sizes=sizes).verdicts == Verdict.DETERMINED)
+    for order in (1, 2) if len(known) else ():
+        try:
+            chances = fit_chances(cells, labels, classes, order, sizes).fit.predict(asked[known])
+        except RecombineError:
+            return np.full((2, len(asked)), np.nan)
+        own = (
+            chances[np.arange(len(known)), truth[known]]
+            if chances.ndim == 2
+            else np.where(truth[known] == 1, chances, 1 - chances)
+        )
+        found[order - 1, known] = -np.log(np.maximum(own, 1e-15))
+    return found
+
+
+def range_of_chances(fit: LikelihoodFit, cells: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of 90 % ranges for the chances of all classes at cells (N, C), (N, K) each; NaN at limits.
+
+    They are 1.64 standard errors to either side on the log odds.
+
+    Examples
+    --------
+    >>> fit = fit_chances(np.zeros((100, 1), dtype=int), np.arange(100) % 2, 2, 1, (1,)).fit
+    >>> [end.round(3).tolist() for end in range_of_chances(fit, np.zeros((1, 1), dtype=int))]
+    [[[0.418, 0.418]], [[0.582, 0.582]]]
+    """
+    from scipy.special import expit, logit
+
+    chances, errors = fit.predict(cells), fit.standard_errors(cells)
+    if chances.ndim == 1:
+        chances, errors = np.stack([1 - chances, chances], axis=1), np.stack([errors, errors], axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds, reach = logit(chances), REACH * errors / (chances * (1 - chances))
+        return np.asarray(expit(odds - reach)), np.asarray(expit(odds + reach))

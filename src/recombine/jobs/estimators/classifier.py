@@ -1,0 +1,198 @@
+"""Classification on factor columns: log odds that add, in pairs if held-out rows show it, with verdicts."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.checks import known_or_refuse
+from recombine.errors import InputError
+from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
+from recombine.jobs.estimators.chances import SEPARATED, choose_order, fit_chances, range_of_chances
+from recombine.jobs.estimators.membership import Membership
+from recombine.theory.structures.existence import Limit
+from recombine.verdicts import Verdict
+
+#: Conjunctions of how many factors each structure has.
+STRUCTURES_OF_CLASSES = {"add": 1, "pairs": 2}
+
+
+class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[misc]
+    """Classification on factor columns: effects, or effects of pairs of columns, add on the log odds of the classes.
+
+    Columns are read as in `CompositionalRegressor`. Two classes are fitted by logit, more by softmax, both by maximum
+    likelihood, and chances lie between 0 and 1. Whether the maximum exists is decided exactly.
+
+    Parameters
+    ----------
+    structure : {"auto", "add", "pairs"}
+        ``"auto"`` takes pairs if they lower the log loss on held-out combinations by more than its standard error.
+    undetermined : {"mean", "nan", "raise"}
+        Chances of a row that is not determined, or has a level never seen: the shares of the classes in training, NaN,
+        or an error that names the row, its column and what to collect. With ``"nan"`` `predict` returns NaN for
+        numbers and None for other labels.
+    separated : {"prior", "limits"}
+        What to do where the maximum does not exist, as when a level only ever succeeded. ``"prior"``: add as many
+        observations as there are effects, spread evenly over the seen combinations, with the classes' shares (Clogg et
+        al. 1991), so that every chance is inside 0 and 1. ``"limits"``: chances of exactly 0 and 1 where all fits that
+        approach the supremum agree on these; where they disagree the row is not determined.
+    seed : int
+        Of the parts that are held out.
+
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+    structure_ : str
+    log_loss_ : dict of str to float
+        Held-out log loss of each structure that was tried, under ``"auto"``.
+    reason_ : str
+        Why ``"auto"`` could not choose and took ``add``; empty if it could.
+    fit_ : LikelihoodFit
+    separation_ : str
+        ``overlap`` (the maximum exists), ``quasi-complete`` or ``complete``.
+    levels_ : list of lists
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    CompositionalRegressor : the same for numbers.
+    recombine.theory.structures.existence : whether the maximum exists, and the limits.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> X = [["old", "drug"]] * 4 + [["old", "placebo"]] * 4 + [["young", "placebo"]] * 4
+    >>> y = ["well"] * 3 + ["ill"] + ["well"] + ["ill"] * 3 + ["well"] * 2 + ["ill"] * 2
+    >>> model = rc.CompositionalClassifier(structure="add").fit(X, y)
+    >>> model.predict_proba([["young", "drug"]]).round(3).tolist(), model.classes_.tolist()
+    ([[0.1, 0.9]], ['ill', 'well'])
+    >>> model.verdicts([["young", "drug"]]).tolist()
+    ['determined']
+    """
+
+    def __init__(
+        self, structure: str = "auto", *, undetermined: str = "mean", separated: str = "prior", seed: int = 0
+    ) -> None:
+        self.structure = structure
+        self.undetermined = undetermined
+        self.separated = separated
+        self.seed = seed
+
+    def fit(self, X: Any, y: npt.ArrayLike) -> Self:
+        """Fit to factor columns ``X`` (N, C) with labels ``y`` (N,)."""
+        known_or_refuse(self.structure, "structure", ("auto", *STRUCTURES_OF_CLASSES))
+        known_or_refuse(self.separated, "separated", SEPARATED)
+        table, cells = self._learn(X, y)
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        self._same_length(cells, labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(f"y has one class only, {self.classes_[0]!r}; give rows of two classes")
+        codes = codes.reshape(-1).astype(np.int64)
+        name = self._chosen(cells, codes, table.sizes)
+        order = STRUCTURES_OF_CLASSES[name]
+        if order > cells.shape[1]:
+            raise InputError(f"structure {name!r} needs {order} columns; X has {cells.shape[1]} feature(s): use 'add'")
+        found = fit_chances(cells, codes, len(self.classes_), order, table.sizes, self.separated)
+        self.fit_, self.separation_ = found.fit, found.separation
+        self._shares = np.bincount(codes) / len(codes)
+        self.structure_, self._member = name, Membership(table, cells, order)
+        return self
+
+    def _chosen(self, cells: IntArray, codes: IntArray, sizes: tuple[int, ...]) -> str:
+        self.log_loss_, self.reason_ = {}, ""
+        if self.structure != "auto":
+            return self.structure
+        choice = choose_order(cells, codes, len(self.classes_), sizes, self.seed)
+        self.log_loss_ = {name: choice.losses[order] for name, order in STRUCTURES_OF_CLASSES.items() if choice.losses}
+        self.reason_ = choice.reason
+        return next(name for name, order in STRUCTURES_OF_CLASSES.items() if order == choice.order)
+
+    @overload
+    def predict_proba(self, X: Any, return_range: Literal[False] = ...) -> FloatArray: ...
+    @overload
+    def predict_proba(self, X: Any, return_range: Literal[True]) -> tuple[FloatArray, FloatArray, FloatArray]: ...
+
+    def predict_proba(
+        self, X: Any, return_range: bool = False
+    ) -> FloatArray | tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the chance of each class at ``X`` (N, C), shape (N, K); rows add up to one.
+
+        With ``return_range`` the ends of 90 % ranges for the chances too, (N, K) each: 1.64 standard errors on the log
+        odds, if the structure holds. They are 0 and 1 where a row is not determined, NaN at limits.
+        """
+        asked = self._determined(X)
+        self._refuse(asked)
+        known, where = asked.known, asked.where
+        shape = (len(asked.cells), len(self.classes_))
+        chances = np.full(shape, np.nan) if self.undetermined == "nan" else np.tile(self._shares, (shape[0], 1))
+        chances[known] = _by_class(self.fit_.predict(asked.cells[known]))
+        if not return_range:
+            return np.asarray(chances[where])
+        low, high = np.zeros(shape), np.ones(shape)
+        if self.undetermined == "nan":
+            low[~known], high[~known] = np.nan, np.nan
+        low[known], high[known] = range_of_chances(self.fit_, asked.cells[known])
+        return chances[where], low[where], high[where]
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the likeliest class of each row of ``X`` (N, C), shape (N,)."""
+        chances = self.predict_proba(X)
+        unknown = np.asarray(np.isnan(chances).any(axis=1))
+        labels = self.classes_[np.where(unknown[:, None], 0.0, chances).argmax(axis=1)]
+        if unknown.any():
+            number = self.classes_.dtype.kind in "iuf"
+            labels = labels.astype(float if number else object)
+            labels[unknown] = np.nan if number else None
+        return np.asarray(labels)
+
+    def verdicts(self, X: Any) -> npt.NDArray[np.object_]:
+        """Say of each row of ``X`` (N, C) whether the training rows determine its chances, shape (N,).
+
+        ``seen``, ``determined``, ``disconnected``, ``unseen level`` and ``undecided``, as for numbers; with
+        ``separated="limits"`` also ``determined at zero`` and ``determined at one`` (the chance of the second of two
+        classes) and ``not determined``, where fits that approach the supremum disagree.
+        """
+        asked = self._asked(X)
+        words = asked.words
+        if self._at_limits:
+            places = np.flatnonzero(asked.codes == Verdict.DETERMINED)
+            limits = self.fit_.existence.limits_of(asked.cells[places])
+            for place, limit in zip(places, limits, strict=True):
+                words[place] = _limit_of(np.atleast_1d(limit)).word
+        return np.asarray(words[asked.where])
+
+    @property
+    def _at_limits(self) -> bool:
+        check_is_fitted(self, "structure_")
+        return self.separated == "limits" and not self.fit_.existence.exists
+
+    def _determined(self, X: Any) -> AskedRows:
+        """Return the rows of X; where the fit is a limit, those whose chances are open are not determined."""
+        asked = self._asked(X)
+        if self._at_limits:
+            places = np.flatnonzero(asked.known)
+            open_ = np.isnan(_by_class(self.fit_.predict(asked.cells[places]))).any(axis=1)
+            asked.codes[places[open_]] = Verdict.DISCONNECTED
+        return asked
+
+
+def _by_class(chances: FloatArray) -> FloatArray:
+    """Return chances of 1 (N,), or of all classes (N, K), as those of all classes."""
+    return chances if chances.ndim == 2 else np.stack([1 - chances, chances], axis=1)
+
+
+def _limit_of(limits: npt.NDArray[np.uint8]) -> Limit:
+    """Return one limit for a row: its own, or of several classes what all of them are."""
+    for worst in (Limit.UNDECIDED, Limit.OPEN):
+        if (limits == worst).any():
+            return worst
+    return Limit(int(limits[0])) if len(limits) == 1 else Limit.FINITE

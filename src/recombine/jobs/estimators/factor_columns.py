@@ -1,0 +1,158 @@
+"""Factor columns as users hold them (arrays of numbers or texts, any eager dataframe) to cells and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from recombine.cells.arrays import IntArray
+from recombine.errors import InputError
+from recombine.tables.frames import open_table
+from recombine.tables.grouping import level_text
+
+
+@dataclass(frozen=True, eq=False)
+class FactorColumns:
+    """The factor columns of the training rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the columns; ``column 1``, ``column 2``, ... where they have none.
+    levels : tuple of lists
+        Distinct values of each column at fit, sorted; a cell is coded by their places.
+
+    Examples
+    --------
+    >>> table = FactorColumns(("colour",), (["blue", "red"],))
+    >>> table.codes([np.array(["red", "green"])]).tolist()
+    [[1], [2]]
+    >>> table.text([1])
+    "colour='red'"
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[list[Any], ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Levels of each factor, and one more for all that were never seen."""
+        return tuple(len(levels) + 1 for levels in self.levels)
+
+    @cached_property
+    def _places(self) -> list[dict[Any, int]]:
+        return [{level: code for code, level in enumerate(levels)} for levels in self.levels]
+
+    def codes(self, columns: Sequence[npt.NDArray[Any]]) -> IntArray:
+        """Return columns (N,) each as cells (N, C); a level that was never seen has the number past the last."""
+        coded = []
+        for places, column in zip(self._places, columns, strict=True):
+            found, where = _distinct_values(column)
+            coded.append(np.array([places.get(value, len(places)) for value in found], dtype=np.int64)[where])
+        return np.stack(coded, axis=1)
+
+    def text(self, cell: Sequence[int] | IntArray, values: Sequence[object] | None = None) -> str:
+        """Return one cell as ``"colour='red', shape='cube'"``; ``values`` name levels that were never seen."""
+        return ", ".join(self.level(place, int(code), values) for place, code in enumerate(cell))
+
+    def level(self, place: int, code: int, values: Sequence[object] | None = None) -> str:
+        """Return one level as ``"colour='red'"``."""
+        known = self.levels[place]
+        value = known[code] if code < len(known) else "?" if values is None else values[place]
+        return f"{self.names[place]}={level_text(value)!r}"
+
+
+def learn_columns(columns: Sequence[npt.NDArray[Any]], names: Sequence[str]) -> tuple[FactorColumns, IntArray]:
+    """Return the levels of training columns (N,) each, and the cells (N, C) of the rows.
+
+    Examples
+    --------
+    >>> table, cells = learn_columns([np.array(["x", "y"]), np.array([2014, 2013])], ["a", "year"])
+    >>> table.levels, cells.tolist()
+    ((['x', 'y'], [2013, 2014]), [[0, 1], [1, 0]])
+    """
+    table = FactorColumns(tuple(names), tuple(_sorted(_distinct_values(column)[0]) for column in columns))
+    return table, table.codes(columns)
+
+
+def given_columns(
+    estimator: BaseEstimator, X: Any, y: Any = None, *, reset: bool
+) -> tuple[list[npt.NDArray[Any]], tuple[str, ...]]:
+    """Return the columns of ``X`` (N, C) as arrays (N,), each with its own type, and their names.
+
+    ``reset`` learns number and names of the columns, else they have to be those learned. Missing values are refused.
+    """
+    if _is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if not X.shape[0]:
+            raise InputError(f"found array with 0 sample(s) (shape={tuple(X.shape)}) while a minimum of 1 is required")
+        source = open_table(X)
+        found = source.read(source.columns)
+        columns, names = list(found.values()), tuple(found)
+    else:
+        array = np.array(X, dtype=object) if isinstance(X, list | tuple) and len(X) else X
+        checked = validate_data(estimator, array, reset=reset, dtype=None)
+        columns = list(checked.T)
+        own = getattr(estimator, "feature_names_in_", None)
+        names = tuple(f"column {place + 1}" for place in range(len(columns))) if own is None else tuple(own)
+    for name, column in zip(names, columns, strict=True):
+        _refuse_missing(name, column)
+    return columns, names
+
+
+def _is_frame(X: Any) -> bool:
+    """Say whether X is a table with named columns, and refuse one whose rows are not there yet."""
+    import narwhals as nw
+
+    if nw.dependencies.is_polars_lazyframe(X) or nw.dependencies.is_dask_dataframe(X):
+        raise InputError(f"X is a {type(X).__name__}, whose rows are not read yet; collect (or compute) it first")
+    if not nw.dependencies.is_into_dataframe(X):
+        return False
+    # scikit-learn takes columns that are numbered instead of named, as pandas makes them of arrays.
+    return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
+
+
+def _distinct_values(column: npt.NDArray[Any]) -> tuple[list[Any], IntArray]:
+    """Return the distinct values of a column (N,) and for each row the place of its value."""
+    if column.dtype.kind != "O":
+        levels, where = np.unique(column, return_inverse=True)
+        return levels.tolist(), np.asarray(where.reshape(-1), dtype=np.int64)
+    found: dict[Any, int] = {}
+    where = np.fromiter((found.setdefault(value, len(found)) for value in column.tolist()), np.int64, len(column))
+    return list(found), where
+
+
+def _sorted(values: list[Any]) -> list[Any]:
+    """Sort levels, so that the order of rows is no matter; of several types each by itself."""
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=lambda value: (type(value).__name__, str(value)))
+
+
+def _refuse_missing(name: str, column: npt.NDArray[Any]) -> None:
+    if column.dtype.kind == "O":
+        # pandas has a missing value that refuses to be compared.
+        missing = np.array(
+            [value is None or type(value).__name__ in ("NAType", "NaTType") or _is_nan(value) for value in column]
+        )
+    elif column.dtype.kind in "fM":
+        missing = np.isnat(column) if column.dtype.kind == "M" else np.isnan(column)
+    else:
+        return
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise InputError(
+            f"Input contains NaN: {name!r} is missing in row {row}; leave such rows out, or write a level for them"
+        )
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float | np.floating) and bool(value != value)

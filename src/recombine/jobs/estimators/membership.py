@@ -1,0 +1,92 @@
+"""Which rows the training rows determine under a structure, and what to collect where they do not."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from recombine.cells.arrays import IntArray
+from recombine.jobs.estimators.factor_columns import FactorColumns
+from recombine.theory.identification.identify import Identification, identify
+from recombine.verdicts import Verdict
+
+#: What is assumed about effects up to conjunctions of so many factors, in words.
+ASSUMED = {1: "effects add", 2: "effects of pairs of columns add", 3: "effects of triples of columns add"}
+#: Levels of a column that are tried in place of one that is not joined to the others.
+MOST_TRIED = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """The cells of the training rows, and which others follow from them.
+
+    Attributes
+    ----------
+    table : FactorColumns
+    seen : int array of shape (N, C)
+        Cells of the training rows.
+    order : int
+        Factors in the structure's largest conjunctions.
+
+    Examples
+    --------
+    >>> table = FactorColumns(("colour", "shape"), (["blue", "red"], ["ball", "cube"]))
+    >>> member = Membership(table, np.array([[0, 0], [0, 1], [1, 0]]), 1)
+    >>> [Verdict(code).word for code in member.identification.verdicts_of([[1, 1], [1, 0], [2, 0]])]
+    ['determined', 'seen', 'unseen level']
+    """
+
+    table: FactorColumns
+    seen: IntArray
+    order: int
+
+    @cached_property
+    def identification(self) -> Identification:
+        """What the training cells determine."""
+        return identify(self.seen, order=self.order, sizes=self.table.sizes)
+
+    def advice(self, cell: IntArray, values: Sequence[object], row: int, others: int) -> str:
+        """Say why a row is not determined and what to collect; ``values`` (C,) are its levels as they were given."""
+        text = self.table.text(cell, values)
+        more = f" ({others:,} further row{'s' if others > 1 else ''} alike)" if others else ""
+        unseen = [place for place, code in enumerate(cell) if code >= len(self.table.levels[place])]
+        if unseen:
+            levels = " and ".join(self.table.level(place, int(cell[place]), values) for place in unseen)
+            return (
+                f"row {row} of X ({text}) has a level that no training row has: {levels}; collect rows with it, or "
+                f"pass undetermined='mean' or 'nan'{more}"
+            )
+        return (
+            f"row {row} of X ({text}) is not determined by the training rows if {ASSUMED[self.order]}: "
+            f"{self._gap(cell)}, or pass undetermined='mean' or 'nan'{more}"
+        )
+
+    def _gap(self, cell: IntArray) -> str:
+        """Say what is missing: a conjunction that was never seen, or a comparison between two levels of a column."""
+        for places in itertools.combinations(range(len(cell)), self.order) if self.order > 1 else ():
+            if not (self.seen[:, list(places)] == cell[list(places)]).all(axis=1).any():
+                together = " with ".join(self.table.level(place, int(cell[place])) for place in places)
+                return f"no training row has {together}; collect this combination, or others that have both"
+        for place in range(len(cell)):
+            level = self._joined(cell, place)
+            if level is not None:
+                one, other = self.table.level(place, int(cell[place])), self.table.level(place, level)
+                joining = f", or another row with {one} whose like with {other} is known" if self.order == 1 else ""
+                return (
+                    f"no chain of training rows compares {one} with {other}, for which the same combination is known; "
+                    f"collect this combination{joining}"
+                )
+        columns = ", ".join(repr(name) for name in self.table.names)
+        return f"no sum of training rows over {columns} gives it; collect this combination"
+
+    def _joined(self, cell: IntArray, place: int) -> int | None:
+        """Return a level of a column with which the cell would be determined."""
+        levels = np.arange(min(len(self.table.levels[place]), MOST_TRIED))
+        tried = np.repeat(cell[None, :], len(levels), axis=0)
+        tried[:, place] = levels
+        good = np.flatnonzero(self.identification.verdicts_of(tried) <= Verdict.DETERMINED)
+        return int(levels[good[0]]) if len(good) else None

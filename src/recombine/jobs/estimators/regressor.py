@@ -1,0 +1,210 @@
+"""Regression on factor columns by the structure that the data show, with ranges and verdicts."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.checks import known_or_refuse, reals
+from recombine.design.design import Design
+from recombine.errors import InputError, RecombineError
+from recombine.jobs.audit.noise import cell_noise
+from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
+from recombine.jobs.estimators.membership import Membership
+from recombine.jobs.estimators.structure_fits import BEYOND, fit_cells
+from recombine.jobs.structure.choice import choose_structure
+from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Ladder
+from recombine.verdicts import Verdict
+
+#: Rows whose levels all occur in other rows too, below which no structure can be scored.
+FEWEST_ROWS = 3
+
+
+class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[misc]
+    """Regression on factor columns: effects that add, multiply, add in pairs, or add on a curved scale.
+
+    Every column of X is a factor and its distinct values are levels: texts, numbers or dates, in arrays or in pandas,
+    polars and pyarrow dataframes. Rows may repeat a combination. A new combination of known levels is predicted where
+    the training rows determine it under the structure, which is decided exactly; `verdicts` says so row by row.
+
+    Parameters
+    ----------
+    structure : {"auto", "add", "logit", "log", "multiplicative", "link", "pairs", "link-pairs", "triples"}
+        What effects do. ``"auto"`` takes what the audit does: those that the data can carry are scored on held-out
+        combinations, and the simplest within one standard error of the best is chosen; see
+        `recombine.theory.structures.ladder`.
+    undetermined : {"mean", "nan", "raise"}
+        What to predict for a row that is not determined, or has a level never seen: the mean outcome of the training
+        rows, NaN, or an error that names the row, its column and what to collect. A row beyond the seen range of the
+        curve (``link``) has the curve continued straight in place of the mean.
+    shrink : bool, optional
+        Shrink effects as the data say (evidence), in ``add``, ``pairs``, ``triples`` and ``log``; else they are those
+        of least squares. By default they are shrunk under ``"auto"``, where that is what was scored, and are not where
+        the structure is named. Links and products are always shrunk.
+    seed : int
+        Of the parts that are held out.
+
+    Attributes
+    ----------
+    structure_ : str
+        The structure that was fitted.
+    ladder_ : Ladder or None
+        All structures with their held-out R2, under ``"auto"``.
+    reason_ : str
+        Why ``"auto"`` could not choose and took ``add``; empty if it could.
+    ranges_ : Ranges, FoldRanges or None
+        What the ranges rest on; its ``statement`` says so in words. Worked out when first asked for.
+    levels_ : list of lists
+        Levels of each factor.
+    n_features_in_, feature_names_in_
+        Number of columns, and their names where X has some.
+
+    See Also
+    --------
+    CompositionalClassifier : the same for classes.
+    recombine.audit : what a table determines, before anything is fitted.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> X = [["red", "cube"], ["red", "ball"], ["blue", "cube"], ["green", "cone"]]
+    >>> model = rc.CompositionalRegressor(structure="add", undetermined="nan").fit(X, [1.0, 2.0, 11.0, 5.0])
+    >>> model.predict([["blue", "ball"], ["green", "ball"]]).round(6)
+    array([12., nan])
+    >>> model.verdicts([["blue", "ball"], ["green", "ball"], ["pink", "ball"], ["red", "ball"]]).tolist()
+    ['determined', 'disconnected', 'unseen level', 'seen']
+
+    On many rows ``"auto"`` finds the curve, and a range comes with every prediction:
+
+    >>> cells = np.indices((6, 6, 6)).reshape(3, -1).T
+    >>> y = 1 / (1 + np.exp(5 - cells.sum(axis=1))) + 0.05 * np.random.default_rng(0).normal(size=216)
+    >>> seen = np.arange(216) % 5 > 0
+    >>> model = rc.CompositionalRegressor().fit(cells[seen], y[seen])
+    >>> model.structure_, round(model.score(cells[~seen], y[~seen]), 2)
+    ('link', 0.98)
+    >>> predicted, low, high = model.predict(cells[~seen], return_range=True)
+    >>> round(float(np.mean((low < y[~seen]) & (y[~seen] < high))), 2)
+    0.98
+    """
+
+    def __init__(
+        self,
+        structure: str = "auto",
+        *,
+        undetermined: str = "mean",
+        shrink: bool | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.structure = structure
+        self.undetermined = undetermined
+        self.shrink = shrink
+        self.seed = seed
+
+    def fit(self, X: Any, y: npt.ArrayLike) -> Self:
+        """Fit to factor columns ``X`` (N, C) with outcomes ``y`` (N,)."""
+        known_or_refuse(self.structure, "structure", ("auto", *STRUCTURES))
+        table, cells = self._learn(X, y)
+        outcome = reals(column_or_1d(y, warn=True), "y")
+        self._same_length(cells, outcome)
+        name, self.ladder_, self.reason_ = self._chosen(cells, outcome)
+        order = ORDERS.get(name, 1)
+        if order > cells.shape[1]:
+            raise InputError(f"structure {name!r} needs {order} columns; X has {cells.shape[1]} feature(s): use 'add'")
+        if name.startswith("link") and len(cells) < 2:
+            raise InputError(f"structure {name!r} needs rows that differ and X has 1 sample; use 'add'")
+        shrunk = self.shrink if self.shrink is not None else self.ladder_ is not None
+        self._fit = fit_cells(name, cells, outcome, table.sizes, shrunk, self.seed)
+        self.structure_, self._member, self._mean = name, Membership(table, cells, order), float(outcome.mean())
+        return self
+
+    def _chosen(self, cells: IntArray, y: FloatArray) -> tuple[str, Ladder | None, str]:
+        if self.structure != "auto":
+            return self.structure, None, ""
+        if _repeated(cells) < FEWEST_ROWS:
+            return "add", None, "fewer than three rows share all their levels with others; collect more rows"
+        design = Design.from_cells(cells, y)
+        noise = cell_noise(design)
+        known = None if noise is None or noise.at_most else noise.variances
+        try:
+            choice = choose_structure(design, variance=known, seed=self.seed)
+        except RecombineError as error:
+            return "add", None, str(error)
+        return choice.name, choice.ladder, choice.obstacle
+
+    @property
+    def ranges_(self) -> Any:
+        """What the ranges rest on, or None where there are too many levels to work out leverages."""
+        check_is_fitted(self, "structure_")
+        return self._fit.ranges
+
+    @overload
+    def predict(self, X: Any, return_range: Literal[False] = ...) -> FloatArray: ...
+    @overload
+    def predict(self, X: Any, return_range: Literal[True]) -> tuple[FloatArray, FloatArray, FloatArray]: ...
+
+    def predict(self, X: Any, return_range: bool = False) -> FloatArray | tuple[FloatArray, FloatArray, FloatArray]:
+        """Return predictions at ``X`` (N, C), shape (N,); with ``return_range`` the ends of their 90 % ranges too.
+
+        The range is for the combination's mean where training rows repeat combinations, else for one measurement.
+        Ends are NaN where no range can be given (``ranges_`` says why), and infinite where a row is not determined.
+        """
+        asked, found = self._valued(X)
+        beyond = self._beyond(asked)
+        self._refuse(asked)
+        self._refuse_beyond(asked, beyond)
+        known = asked.known & ~(beyond & (self.undetermined == "nan"))
+        cells, where = asked.cells, asked.where
+        value = np.where(known, found, np.nan if self.undetermined == "nan" else self._mean)
+        if not return_range:
+            return np.asarray(value[where])
+        low, high = np.full((2, len(cells)), np.nan)
+        if self.undetermined == "mean":
+            low[~known], high[~known] = -np.inf, np.inf
+        low[known], high[known] = self._fit.range_of(cells[known])
+        return value[where], low[where], high[where]
+
+    def verdicts(self, X: Any) -> npt.NDArray[np.object_]:
+        """Say of each row of ``X`` (N, C) whether the training rows determine it, shape (N,).
+
+        ``seen``, ``determined``, ``disconnected`` (no sum of training rows gives it), ``unseen level``, ``undecided``,
+        and under a link ``beyond the seen range`` (determined on the hidden scale, but the curve is not known there).
+        """
+        asked, _ = self._valued(X)
+        words = asked.words
+        words[self._beyond(asked)] = BEYOND
+        return np.asarray(words[asked.where])
+
+    def _valued(self, X: Any) -> tuple[AskedRows, FloatArray]:
+        """Return the rows of X and the values (M,) of their cells; one without a value is not determined."""
+        asked = self._asked(X)
+        value = np.full(len(asked.cells), np.nan)
+        value[asked.known] = self._fit.predict(asked.cells[asked.known])
+        asked.codes[asked.known & np.isnan(value)] = Verdict.DISCONNECTED
+        return asked, value
+
+    def _beyond(self, asked: AskedRows) -> BoolArray:
+        """Say of the distinct cells (M, C) which lie beyond the seen range of the curve."""
+        beyond = np.zeros(len(asked.cells), dtype=bool)
+        unseen = asked.codes == Verdict.DETERMINED
+        beyond[unseen] = self._fit.beyond(asked.cells[unseen])
+        return beyond
+
+    def _refuse_beyond(self, asked: AskedRows, beyond: BoolArray) -> None:
+        if self.undetermined == "raise" and beyond.any():
+            row = int(np.flatnonzero(beyond[asked.where])[0])
+            cell = self._member.table.text(asked.cells[asked.where[row]])
+            raise InputError(
+                f"row {row} of X ({cell}) is beyond the seen range of the curve; collect rows with as high or as low "
+                "a sum of effects, or pass undetermined='mean' for the curve continued straight"
+            )
+
+
+def _repeated(cells: IntArray) -> int:
+    """Return how many cells (N, C) have no level that occurs in them alone."""
+    shared = [np.bincount(column)[column] > 1 for column in cells.T]
+    return int(np.logical_and.reduce(shared).sum())

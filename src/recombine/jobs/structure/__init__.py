@@ -1,0 +1,17 @@
+"""Structure: whether effects add, multiply, bend or interact in a table, by held-out seen cells, and what follows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.jobs.structure.beyond import counts_under as counts_under
+    from recombine.jobs.structure.beyond import verdicts_under as verdicts_under
+    from recombine.jobs.structure.choice import Choice as Choice
+    from recombine.jobs.structure.choice import choose_structure as choose_structure
+    from recombine.jobs.structure.held_out_ranges import HeldOutRanges as HeldOutRanges
+    from recombine.jobs.structure.held_out_ranges import held_out_ranges as held_out_ranges
+
+open_room(__name__)

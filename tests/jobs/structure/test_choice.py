@@ -1,0 +1,154 @@
+"""The structure an audit assumes: planted ones are found, asked ones are obeyed, and ranges hold what they should."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import recombine as rc
+from recombine.cells.conjunctions import every_cell
+from recombine.jobs.structure import HeldOutRanges, choose_structure, verdicts_under
+from recombine.report.audit import audit_json, audit_text, page
+
+CELLS = every_cell((7, 6, 5))
+
+
+def sums(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.asarray(sum(rng.normal(size=size)[CELLS[:, place]] for place, size in enumerate((7, 6, 5))))
+
+
+def planted(name: str, seed: int, noise: float = 0.05) -> np.ndarray:
+    total, rng = sums(seed), np.random.default_rng(seed + 100)
+    truth = {"add": total, "log": np.exp(total / 2), "link": 1 / (1 + np.exp(-2 * total))}[name]
+    if name == "log":
+        return np.asarray(truth * np.exp(noise * rng.normal(size=len(truth))))
+    return np.asarray(truth + noise * truth.std() * rng.normal(size=len(truth)))
+
+
+def design(name: str, seed: int = 0, share: float = 0.7) -> tuple[rc.Design, np.ndarray]:
+    kept = np.random.default_rng(seed).random(len(CELLS)) < share
+    return rc.Design.from_cells(CELLS[kept], planted(name, seed)[kept], sizes=(7, 6, 5)), ~kept
+
+
+@pytest.mark.parametrize("name", ["add", "log", "link"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_planted_is_found_and_predicts_unseen_cells(name: str, seed: int) -> None:
+    table, unseen = design(name, seed)
+    audit = rc.audit(table)
+    assert audit.choice.name == name
+    values = audit.ranges_of(CELLS[unseen])
+    known = np.isfinite(values.predicted)
+    truth = planted(name, seed)[unseen]
+    assert known.mean() > 0.9
+    assert np.corrcoef(values.predicted[known], truth[known])[0, 1] > 0.98
+    inside = (values.low <= truth) & (truth <= values.high)
+    assert 0.8 <= inside[known].mean() <= 1.0
+
+
+def test_a_curve_decides_value_certificate_and_words() -> None:
+    table, unseen = design("link")
+    audit = rc.audit(table)
+    plain = rc.audit(table, structure="add")
+    truth = planted("link", 0)[unseen]
+
+    def off(found: rc.Audit) -> float:
+        return float(np.sqrt(np.nanmean((found.ranges_of(CELLS[unseen]).predicted - truth) ** 2)))
+
+    assert off(audit) < 0.6 * off(plain)
+    cell = CELLS[unseen][audit.verdicts_of(CELLS[unseen]) == rc.Verdict.DETERMINED][0]
+    certificate = audit.certificate(cell.tolist())
+    hidden = audit.choice.sums(certificate.cells)
+    assert hidden is not None
+    assert certificate.value(hidden) == pytest.approx(float(audit.choice.sums(cell[None])[0]), abs=1e-6)
+    text = audit.explain(cell.tolist())
+    assert "certificate, on the scale on which effects add: s(" in text
+    assert "If effects add on a curved scale, the seen combinations determine" in audit_text(audit)
+    assert 'id="structure"' in page(audit)
+
+
+def test_the_document_lists_structures() -> None:
+    record = json.loads(audit_json(rc.audit(design("link")[0])))
+    assert {"name", "r2", "error", "cells", "chosen"} == set(record["structures"][0])
+    assert [rung["name"] for rung in record["structures"] if rung["chosen"]] == ["link"]
+    assert record["structure"]["name"] == "link"
+    assert np.all(np.diff(record["structure"]["curve"]["outcome"]) >= 0)
+    assert json.loads(audit_json(rc.audit(rc.Design.from_cells(CELLS))))["structures"] == []
+
+
+def test_what_is_asked_for_is_assumed() -> None:
+    table, _ = design("link")
+    assert rc.audit(table, structure="pairs").order == 2
+    assert rc.audit(table, 2).choice.name in ("pairs", "link-pairs")
+    assert rc.audit(table, structure="multiplicative").choice.asked
+    with pytest.raises(rc.InputError, match="did you mean 'link'"):
+        rc.audit(table, structure="lnik")
+    with pytest.raises(rc.InputError, match="structure link is of order 1, not 2"):
+        rc.audit(table, 2, structure="link")
+    with pytest.raises(rc.InputError, match="structure log needs an outcome"):
+        rc.audit(rc.Design.from_cells(CELLS), structure="log")
+    negative = rc.Design.from_cells(CELLS, sums(0))
+    with pytest.raises(rc.InputError, match=r"structure log does not fit this table: .*not negative"):
+        rc.audit(negative, structure="log")
+
+
+def test_few_cells_are_not_compared() -> None:
+    few = rc.Design.from_cells(every_cell((4, 5)), np.exp(every_cell((4, 5)).sum(axis=1)))
+    audit = rc.audit(few)
+    assert audit.choice.name == "add"
+    assert "20 seen cells" in audit.choice.statement
+
+
+def test_chances_add_on_log_odds_and_stay_between_the_two_values() -> None:
+    rng = np.random.default_rng(1)
+    rows = np.repeat(CELLS, 25, axis=0)
+    chance = np.repeat(1 / (1 + np.exp(-2 * sums(1))), 25)
+    audit = rc.audit(rc.Design.from_cells(rows, 1.0 + (rng.random(len(rows)) < chance)))
+    assert audit.choice.name == "logit"
+    values = audit.predict(CELLS)
+    assert values.min() >= 1
+    assert values.max() <= 2
+    assert np.corrcoef(values, 1 / (1 + np.exp(-2 * sums(1))))[0, 1] > 0.98
+
+
+def test_verdicts_are_those_of_the_order_but_for_the_range() -> None:
+    table, unseen = design("link")
+    audit = rc.audit(table, structure="link")
+    plain = audit.identification.verdicts_of(CELLS[unseen])
+    bent = verdicts_under(audit.choice, audit.identification, CELLS[unseen])
+    moved = bent != plain
+    assert set(bent[moved]) <= {rc.Verdict.BEYOND}
+    hidden = audit.choice.fit.latent(CELLS[unseen])
+    low, high = audit.choice.fit.seen_range
+    assert np.array_equal(moved, ((hidden < low - 1e-6) | (hidden > high + 1e-6)) & (plain == rc.Verdict.DETERMINED))
+
+
+def test_products_too_large_to_list_have_estimated_counts() -> None:
+    rng = np.random.default_rng(3)
+    cells = rng.integers(0, 12, (3_000, 6))
+    effects = rng.normal(size=(6, 12))
+    total = effects[np.arange(6), cells].sum(axis=1)
+    audit = rc.audit(rc.Design.from_cells(cells, np.tanh(total / 3), sizes=(12,) * 6), structure="link")
+    counts, verdict = audit.counts, rc.Verdict.BEYOND
+    assert not counts.exact
+    assert counts.total == sum(counts.by_verdict.values()) == 12**6
+    some = rng.integers(0, 12, (20_000, 6))
+    share = float(np.mean(audit.verdicts_of(some) == verdict))
+    assert counts.low[verdict] - 2e4 <= share * counts.total <= counts.high[verdict] + 2e4
+
+
+def test_quantiles_follow_the_value() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.uniform(size=20_000)
+    ranges = HeldOutRanges(values * rng.normal(size=20_000), values)
+    at = np.array([0.2, 0.5, 0.8])
+    assert ranges.half(at) == pytest.approx(1.645 * at, rel=0.1)
+    assert np.isnan(HeldOutRanges(np.ones(5), np.ones(5)).half(at)).all()
+
+
+def test_the_same_seed_gives_the_same_choice() -> None:
+    table, _ = design("log", 5)
+    one, two = choose_structure(table), choose_structure(table)
+    assert [rung.r2 for rung in one.ladder.structures] == [rung.r2 for rung in two.ladder.structures]
