@@ -58,7 +58,7 @@ def test_levels_that_are_no_numbers_are_given_in_order() -> None:
     assert [design.factors[0].place(level) for level in design.factors[0].levels] == [2, 0, 1]
     scale = design.scales[0]
     assert scale is not None
-    assert scale.shares[2] == (Fraction(1, 2), Fraction(1, 2))
+    assert scale.shares(2) == (Fraction(1, 2), Fraction(1, 2))
 
 
 @pytest.mark.parametrize(

@@ -133,11 +133,13 @@ class ScaledConjunctions(Conjunctions):
     def fractions(self, cells: IntArray) -> list[dict[int, Fraction]]:
         """Return the rows of ``cells`` (N, C) exactly: column number -> weight, for each cell."""
         rows: list[dict[int, Fraction]] = [{} for _ in cells]
+        curved = [(factor, scale) for factor, scale in enumerate(self.scales) if scale is not None]
+        shares = [{factor: scale.shares(cell[factor]) for factor, scale in curved} for cell in cells.tolist()]
         for ids, picks in self.entries(cells):
-            for row, column, cell in zip(rows, ids.tolist(), cells.tolist(), strict=True):
+            for row, column, mine in zip(rows, ids.tolist(), shares, strict=True):
                 weight = Fraction(1)
                 for factor, slot in picks:
-                    weight *= self._scale(factor).shares[cell[factor]][slot]
+                    weight *= mine[factor][slot]
                 row[column] = row.get(column, Fraction(0)) + weight
         return [{column: weight for column, weight in row.items() if weight} for row in rows]
 

@@ -23,6 +23,7 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.errors import InputError
 
 ScaleKind = Literal["ordered", "numeric"]
+Polynomials = tuple[tuple[tuple[Fraction, ...], ...], ...]
 
 #: Fewer seen values than this carry no curve, only a straight line.
 FEWEST_CURVED = 4
@@ -35,6 +36,8 @@ MOST_KNOTS = 5
 class Scale:
     """The levels of one factor on a line; build one with `place_levels`.
 
+    A curve is made of pieces, each a polynomial in the distance from where it begins. The last piece is the last knot.
+
     Attributes
     ----------
     kind : {"ordered", "numeric"}
@@ -42,23 +45,26 @@ class Scale:
         Where each level lies.
     knots : IntArray, (K,)
         The levels at which the curve is known, by place.
-    slots : IntArray, (L, J)
-        The knots that each level is a weighted sum of; those with weight 0 only fill the row.
-    shares : tuple of tuple of Fraction, (L, J)
-        Their weights. A level beyond the seen range has those of the nearest knot, which mean nothing.
+    pieces : IntArray, (L,)
+        The piece on which each level lies. One beyond the seen range counts as the nearest knot, which means nothing.
+    piece_knots : IntArray, (P, J)
+        The knots that the levels of a piece are weighted sums of.
+    polynomials : tuple of tuple of tuple of Fraction, (P, D, J)
+        Their weights as polynomials, constant first.
 
     Examples
     --------
     >>> dose = place_levels("ordered", [0, 10, 40, 25, 80], [True, True, True, False, False])
-    >>> dose.knots.tolist(), dose.weights.round(3).tolist()[3], dose.beyond.tolist()
+    >>> dose.knots.tolist(), dose.weights[3].tolist(), dose.beyond.tolist()
     ([0, 1, 2], [0.5, 0.5], [False, False, False, False, True])
     """
 
     kind: ScaleKind
     places: tuple[Fraction, ...]
     knots: IntArray
-    slots: IntArray
-    shares: tuple[tuple[Fraction, ...], ...]
+    pieces: IntArray
+    piece_knots: IntArray
+    polynomials: Polynomials
 
     def __repr__(self) -> str:
         return f"Scale({self.kind}; {len(self.places):,} levels, {len(self.knots)} knots)"
@@ -69,9 +75,33 @@ class Scale:
         return int(self.knots[0]), int(self.knots[-1])
 
     @cached_property
+    def slots(self) -> IntArray:
+        """The knots that each level is a weighted sum of, (L, J); some may have weight 0."""
+        return np.asarray(self.piece_knots[self.pieces])
+
+    @cached_property
+    def distances(self) -> tuple[Fraction, ...]:
+        """How far each level lies from the beginning of its piece, (L,)."""
+        starts = [self.places[knot] for knot in self.knots.tolist()]
+        inside = zip(self.places, self.pieces.tolist(), self.beyond.tolist(), strict=True)
+        return tuple(Fraction(0) if outside else place - starts[piece] for place, piece, outside in inside)
+
+    def shares(self, level: int) -> tuple[Fraction, ...]:
+        """Return the weights of one level exactly, (J,): of the knots in its row of `slots`."""
+        total = [Fraction(0)] * self.piece_knots.shape[1]
+        for coefficients in reversed(self.polynomials[int(self.pieces[level])]):
+            total = [value * self.distances[level] + more for value, more in zip(total, coefficients, strict=True)]
+        return tuple(total)
+
+    @cached_property
     def weights(self) -> FloatArray:
-        """The weights as floats, (L, J)."""
-        return np.array([[float(share) for share in row] for row in self.shares])
+        """The weights of all levels as floats, (L, J)."""
+        at = np.array([float(distance) for distance in self.distances])
+        tables = np.array([[[float(share) for share in row] for row in piece] for piece in self.polynomials])
+        total = np.zeros(self.slots.shape)
+        for degree in reversed(range(tables.shape[1])):
+            total = total * at[:, None] + tables[self.pieces, degree]
+        return total
 
     @cached_property
     def beyond(self) -> BoolArray:
@@ -102,24 +132,20 @@ def place_levels(kind: ScaleKind, places: Sequence[Fraction | int], seen: Sequen
     --------
     >>> place_levels("numeric", list(range(9)), [True] * 9).knots.tolist()
     [0, 3, 5, 8]
-    >>> place_levels("numeric", [0, 1, 4], [True] * 3).shares[1]
+    >>> place_levels("numeric", [0, 1, 4], [True] * 3).shares(1)
     (Fraction(3, 4), Fraction(1, 4))
     """
-    exact = tuple(Fraction(place) for place in places)
+    exact = tuple(map(Fraction, places))
     known = sorted((level for level, yes in enumerate(seen) if yes), key=exact.__getitem__)
     if not known:
         raise InputError("a scale needs at least one seen level; give some")
-    if len({exact[level] for level in known}) < len(known):
+    if any(exact[left] == exact[right] for left, right in pairwise(known)):
         raise InputError("two seen levels lie at the same place; give each a place of its own")
     knots = known if kind == "ordered" else _spread(known)
-    if kind == "numeric" and len(knots) > 2:
-        return _curved(exact, knots)
     at = [exact[knot] for knot in knots]
-    rows = [_straight(at, knots, place) for place in exact]
-    width = max(len(slots) for slots, _ in rows)
-    slots = [(*some, *some[-1:] * (width - len(some))) for some, _ in rows]
-    shares = tuple((*some, *(Fraction(0),) * (width - len(some))) for _, some in rows)
-    return Scale(kind, exact, np.array(knots), np.array(slots), shares)
+    piece_knots, polynomials = _curved(at) if kind == "numeric" and len(knots) > 2 else _straight(at)
+    pieces = np.array([max(bisect_right(at, place) - 1, 0) for place in exact])
+    return Scale(kind, exact, np.array(knots), pieces, np.array(knots)[piece_knots], polynomials)
 
 
 def _spread(known: list[int]) -> list[int]:
@@ -130,21 +156,30 @@ def _spread(known: list[int]) -> list[int]:
     return [known[rank] for rank in np.round(np.linspace(0, len(known) - 1, count)).astype(int)]
 
 
-def _straight(at: list[Fraction], knots: list[int], place: Fraction) -> tuple[tuple[int, ...], tuple[Fraction, ...]]:
-    """Return the knots on either side of a place, and their weights."""
-    above = bisect_right(at, place)
-    if above == 0 or above == len(at) or at[above - 1] == place:
-        return (knots[max(above - 1, 0)],), (Fraction(1),)
-    share = (place - at[above - 1]) / (at[above] - at[above - 1])
-    return (knots[above - 1], knots[above]), (1 - share, share)
+def _straight(at: list[Fraction]) -> tuple[IntArray, Polynomials]:
+    """Return the pieces of a line through values at knots ``at`` (K,): which knots, (K, 2), and their weights."""
+    zero, one = Fraction(0), Fraction(1)
+    slopes = [1 / (right - left) for left, right in pairwise(at)]
+    piece_knots = [[place, place + 1] for place in range(len(slopes))] + [[len(slopes)] * 2]
+    return np.array(piece_knots), (*(((one, zero), (-slope, slope)) for slope in slopes), ((one, zero), (zero, zero)))
 
 
-def _curved(places: tuple[Fraction, ...], knots: list[int]) -> Scale:
-    at = [places[knot] for knot in knots]
-    bends = _bends(at)
-    shares = tuple(_spline(at, bends, min(max(place, at[0]), at[-1])) for place in places)
-    slots = np.tile(np.array(knots), (len(places), 1))
-    return Scale("numeric", places, np.array(knots), slots, shares)
+def _curved(at: list[Fraction]) -> tuple[IntArray, Polynomials]:
+    """Return the same of the natural cubic spline: every piece has all K knots."""
+    count, bends = len(at), _bends(at)
+    unit = [tuple(Fraction(int(row == column)) for column in range(count)) for row in range(count)]
+    pieces = []
+    for i, (left, right) in enumerate(pairwise(at)):
+        step = right - left
+        slope = tuple(
+            (b - a) / step - step * (2 * m + n) / 6
+            for a, b, m, n in zip(unit[i], unit[i + 1], bends[i], bends[i + 1], strict=True)
+        )
+        bend = tuple(m / 2 for m in bends[i])
+        turn = tuple((n - m) / (6 * step) for m, n in zip(bends[i], bends[i + 1], strict=True))
+        pieces.append((unit[i], slope, bend, turn))
+    flat = (Fraction(0),) * count
+    return np.tile(np.arange(count), (count, 1)), (*pieces, (unit[-1], flat, flat, flat))
 
 
 def _bends(at: list[Fraction]) -> list[list[Fraction]]:
@@ -173,15 +208,3 @@ def _bends(at: list[Fraction]) -> list[list[Fraction]]:
                 rows[j] = [value - other[i] * mine for value, mine in zip(other, rows[i], strict=True)]
     flat = [Fraction(0)] * count
     return [flat, *(row[count - 2 :] for row in rows), flat]
-
-
-def _spline(at: list[Fraction], bends: list[list[Fraction]], place: Fraction) -> tuple[Fraction, ...]:
-    """Weights of the knots at one place inside their range, (K,)."""
-    i = min(bisect_right(at, place), len(at) - 1) - 1
-    step = at[i + 1] - at[i]
-    a, b = (at[i + 1] - place) / step, (place - at[i]) / step
-    low, high = (a**3 - a) * step**2 / 6, (b**3 - b) * step**2 / 6
-    found = [low * left + high * right for left, right in zip(bends[i], bends[i + 1], strict=True)]
-    found[i] += a
-    found[i + 1] += b
-    return tuple(found)

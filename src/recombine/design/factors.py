@@ -62,6 +62,11 @@ class Factor:
         text = level_text(level)
         return Fraction(self.in_order.index(text) if self.in_order else text)
 
+    @cached_property
+    def places(self) -> tuple[Fraction, ...]:
+        """Where every level lies on the factor's scale."""
+        return tuple(map(self.place, self.levels))
+
     def code(self, level: object) -> int:
         """Return the code of ``level`` (the value or its text), or raise with the nearest level."""
         found = self._find(level)

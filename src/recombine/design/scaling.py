@@ -107,8 +107,8 @@ def _check_level(factor: Factor, level: object, source: Source | None) -> None:
 
 def _refuse_same_place(factor: Factor) -> None:
     there: dict[object, str] = {}
-    for level, label in zip(factor.levels, factor.labels, strict=True):
-        other = there.setdefault(factor.place(level), label)
+    for place, label in zip(factor.places, factor.labels, strict=True):
+        other = there.setdefault(place, label)
         if other != label:
             raise InputError(
                 f"{other!r} and {label!r} of the {factor.scale} factor {factor.name!r} are one number; write it one way"
@@ -125,7 +125,7 @@ def scales_of(design: Design) -> tuple[Scale | None, ...]:
             found.append(None)
             continue
         occurs = np.isin(np.arange(len(factor.levels)), design.seen[:, list(design.twins(place))])
-        found.append(place_levels(factor.scale, [factor.place(level) for level in factor.levels], occurs))
+        found.append(place_levels(factor.scale, factor.places, occurs))
     return tuple(found)
 
 
@@ -193,6 +193,12 @@ def between_knots(design: Design, cells: IntArray) -> BoolArray:
         if scale is not None and scale.kind == "ordered":
             found |= scale.between[cells[:, place]]
     return found
+
+
+def on_curve(design: Design, cells: IntArray) -> BoolArray:
+    """Say of which ``cells`` (N, C) the value is read off a curve: of a numeric factor, or between ordered levels."""
+    numeric = any(scale is not None and scale.kind == "numeric" for scale in design.scales)
+    return np.ones(len(cells), dtype=bool) if numeric else between_knots(design, cells)
 
 
 def outside_words(design: Design, cell: IntArray) -> list[str]:

@@ -221,12 +221,45 @@ def test_variance_with_weights_is_that_of_the_normal_matrix() -> None:
 
 
 def test_networks_are_forecast_on_labels() -> None:
-    design = rc.Design.from_frame(trial(), ["plant"], "y", ordered=["dose"], numeric=["year"])
+    design = rc.Design.from_frame(trial(), ["plant", "year"], "y", ordered=["dose"])
     found, plain = rc.audit(design), rc.audit(design.labelled)
     assert found.forecast.error is not None
     assert plain.forecast.error is not None
     assert found.forecast.error.ntk == plain.forecast.error.ntk
-    assert "with every level a label" in found.summary
+    assert "with every level a label" in " ".join(found.summary.split())
+
+
+def test_no_network_is_forecast_where_a_factor_is_a_number() -> None:
+    found = rc.audit(rc.Design.from_frame(trial(), ["plant"], "y", ordered=["dose"], numeric=["year"]))
+    assert found.forecast.error is None
+    assert "not forecast: it is known of networks whose inputs are labels, and year is a number." in " ".join(
+        found.summary.split()
+    )
+
+
+def test_other_models_are_compared_on_the_columns_of_the_curve() -> None:
+    design = rc.Design.from_frame(trial(), ["plant"], "y", ordered=["dose"], numeric=["year"])
+    rows = {row["model"]: row for row in rc.audit(design).compare_models(shares=(0.5,), draws=2).rows()}
+    assert rows["additive least squares"]["determined"] < 0.2
+    assert rows["random forest"]["determined"] < 2
+
+
+@pytest.mark.parametrize("named", [{"ordered": ["x"]}, {"numeric": ["x"]}])
+def test_nine_in_ten_values_between_seen_ones_lie_in_their_range(named: dict[str, list[str]]) -> None:
+    """Plants with slopes of their own, so that effects do not quite add and the ends depart most."""
+    inside = []
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        plants, x = np.meshgrid(np.arange(40), np.arange(21), indexing="ij")
+        slope = 1 + 0.3 * generator.normal(size=(40, 1))
+        y = slope * (x - 10) + generator.normal(size=(40, 1)) * 5 + generator.normal(size=x.shape)
+        table = pd.DataFrame({"plant": plants.ravel(), "x": x.ravel(), "y": y.ravel()})
+        held = generator.choice(np.arange(1, 20), 4, replace=False)
+        table["part"] = np.where(table.x.isin(held), "test", "train")
+        design = rc.Design.from_frame(table, ["plant"], "y", split="part", **named)  # type: ignore[arg-type]
+        found, truth = rc.audit(design).ranges_of(design.held_out), design.outcome[~design.train]  # type: ignore[index]
+        inside += ((found.low <= truth) & (truth <= found.high)).tolist()
+    assert 0.86 < np.mean(inside) < 0.95
 
 
 def test_large_numeric_columns_are_fitted_and_ranged() -> None:
@@ -238,3 +271,26 @@ def test_large_numeric_columns_are_fitted_and_ranged() -> None:
     np.testing.assert_allclose(asked.predictions, np.sin(np.array([2, 8]) / 3) + np.array([3, 7]) / 5, atol=0.05)
     assert asked.ranges is not None
     assert (asked.verdicts["high"] - asked.verdicts["low"] < 0.3).all()
+
+
+def test_two_numeric_factors_may_interact() -> None:
+    """With labels every cell would have a value of its own; on curves pairs of values still say something."""
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame({"x": generator.integers(30, size=200), "z": generator.integers(8, size=200)})
+    table["y"] = table.x * table.z / 3 + generator.normal(size=200) / 10
+    found = rc.audit(rc.Design.from_frame(table, [], "y", numeric=["x", "z"]), order=2)
+    assert found.additivity is not None
+    assert found.additivity.word_at(2) == "holds"
+    assert found.additivity.orders[1].error < 0.2 < found.additivity.orders[0].error
+    text = found.explain([12.5, 3.5])
+    assert "determined" in text
+    assert max(map(len, text.split())) < 20  # long fractions are written in decimals
+    value = found.ranges_of(np.array([[12, 3]]))
+    assert value.low[0] < 12 < value.high[0]
+
+
+def test_a_page_of_numbers_only_has_no_levels_to_list() -> None:
+    generator = np.random.default_rng(1)
+    table = pd.DataFrame({"x": generator.uniform(size=60).round(3), "z": generator.uniform(size=60).round(3)})
+    found = rc.audit(rc.Design.from_frame(table.assign(y=table.x + table.z), [], "y", numeric=["x", "z"]))
+    assert "Levels seen in the fewest cells" not in page(found)

@@ -306,8 +306,10 @@ def check_additivity(
     ``fits`` holds fits of the seen cells by order that there are already.
     """
     assert design.outcome is not None
-    known = {order: fit for order, fit in (fits or {}).items() if order < len(design.factors)}
-    tried = [order for order in orders if order < len(design.factors)]
+    # With all factors interacting something follows only where levels share a curve.
+    most = len(design.factors)
+    tried = [order for order in orders if order == 1 or (order <= most and not design.features(order).saturated)]
+    known = {order: fit for order, fit in (fits or {}).items() if order in tried}
     beyond = []
     for order in tried:
         if order in known:

@@ -22,6 +22,7 @@ from recombine.jobs.audit.additivity import AdditivityCheck, check_additivity
 from recombine.jobs.audit.certificates import explanation
 from recombine.jobs.audit.coverage import Coverage, cover
 from recombine.jobs.audit.findings import find_all
+from recombine.jobs.audit.fitted_networks import obstacle
 from recombine.jobs.audit.forecast import Forecast, forecast
 from recombine.jobs.audit.left_out_cells import determined_values, fit_order, held_out_errors
 from recombine.jobs.audit.noise import cell_noise, pooled_variance
@@ -239,8 +240,7 @@ class Audit:
         """Whether effects add, checked on the seen cells; None without an outcome."""
         if self.design.outcome is None:
             return None
-        free = len(self.first.features.free)  # from as many factors on, every cell has a value of its own
-        orders = tuple(sorted({1, 2, self.order} & set(range(1, max(free, 2)))))
+        orders = tuple(sorted({1, 2, self.order}))
         fits = {1: self._first_fit} | ({} if self.fit is None else {self.order: self.fit})
         return check_additivity(self.design, orders, self.seed, asked=self.order, fits=fits)
 
@@ -256,8 +256,8 @@ class Audit:
     def forecast(self) -> Forecast:
         """What networks trained on the seen cells to convergence will do, if every level is an input of its own."""
         plain = self.design.labelled
-        if plain is not self.design:
-            again = None if plain.outcome is None else check_additivity(plain, (1,), self.seed).at(1)
+        if plain is not self.design and not obstacle(self.design):
+            again = check_additivity(plain, (1,), self.seed).at(1)
             return forecast(plain, self.listing.cells, check=again, seed=self.seed)
         check = None if self.additivity is None else self.additivity.at(1)
         fit = None if self.design.outcome is None else self._first_fit

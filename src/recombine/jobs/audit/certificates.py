@@ -21,7 +21,7 @@ from recombine.cells.seen import SeenCells
 from recombine.design.scaling import outside_words
 from recombine.errors import SolverError
 from recombine.jobs.structure.whatever_the_curve import bounds_whatever_the_curve
-from recombine.theory.identification.certificate import Certificate, certificate, cube_terms
+from recombine.theory.identification.certificate import Certificate, certificate, cube_terms, written_weight
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def certificate_variance(audit: Audit, found: Certificate) -> float:
 
 
 def _term(weight: Fraction, label: str, observed: float | None) -> Term:
-    return Term("−" if weight < 0 else "+", "" if abs(weight) == 1 else str(abs(weight)), label, observed)
+    return Term("−" if weight < 0 else "+", written_weight(weight), label, observed)
 
 
 def _places(audit: Audit, found: Certificate) -> IntArray:
@@ -330,4 +330,5 @@ def _hidden_lines(audit: Audit, cell: IntArray, found: Certificate) -> list[str]
 
 def _summand(weight: Fraction, value: float) -> str:
     shown = f"({value:.6g})" if value < 0 else f"{value:.6g}"
-    return f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight)} × '}{shown}"
+    size = written_weight(weight)
+    return f"{'-' if weight < 0 else '+'} {f'{size} × ' if size else ''}{shown}"

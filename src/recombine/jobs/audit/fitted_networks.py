@@ -14,7 +14,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, distinct
 from recombine.design.design import Design
-from recombine.errors import SolverError
+from recombine.errors import SolverError, listing
 from recombine.jobs.audit.additivity import OrderCheck
 from recombine.jobs.audit.noise import cell_noise
 from recombine.progress import each
@@ -80,6 +80,8 @@ def obstacle(design: Design) -> str:
         return "no outcome was named, and what a network makes of the seen cells depends on it (--outcome)"
     if np.ptp(design.outcome[design.train]) == 0:
         return "the outcome is the same in every seen cell"
+    if numeric := [factor.name for factor in design.factors if factor.scale == "numeric"]:
+        return f"it is known of networks whose inputs are labels, and {listing(numeric)} is a number"
     most = MOST_CELLS if len(design.factors) <= FEW_FACTORS else MOST_CELLS_OF_MANY
     if len(design.factors) > MOST_FACTORS:
         most = min(most, LEFT_OUT_CELLS)  # the solvers for more cells weigh every subset of factors

@@ -175,6 +175,7 @@ def level_order(audit: Audit) -> list[IntArray]:
 
     Levels that seen cells connect stand together, largest group first; among those, levels that the data treat alike
     (the same unseen cells are determined for them, if effects add); then often seen ones first. Unseen levels are last.
+    Levels on a scale stand in their order.
 
     Examples
     --------

@@ -26,7 +26,7 @@ import numpy as np
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
-from recombine.design.scaling import nearest_knots
+from recombine.design.scaling import nearest_knots, on_curve
 from recombine.errors import plural
 from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.structure.held_out_ranges import COVERED, FEWEST_MISSES, HeldOutRanges
@@ -177,7 +177,7 @@ class Ranges:
             blank = np.full(len(cells), np.nan)
             return CellRanges(self.design.bounded(predicted), error, blank, blank)
         own = np.full(len(cells), self.own) if measurements is None else 1 / measurements
-        half = self._quantile(h) * self.spread.of(own, h, h * self._levels.share(cells))
+        half = self._quantile(h, cells) * self.spread.of(own, h, h * self._levels.share(cells))
         # The mean of a two-valued outcome lies between its values.
         low, middle, high = map(self.design.bounded, (predicted - half, predicted, predicted + half))
         return CellRanges(middle, error, low, high)
@@ -201,16 +201,21 @@ class Ranges:
         """Leverages and the quantile of the scores around each, both (K,), leverages rising."""
         return local_quantiles(self.without, self.scores, self.independent)
 
-    def _quantile(self, h: FloatArray) -> FloatArray:
-        at, around = self._knots
-        return np.asarray(np.interp(h, at, around))
+    def _quantile(self, h: FloatArray, cells: IntArray) -> FloatArray:
+        near = np.asarray(np.interp(h, *self._knots))
+        if not (curved := on_curve(self.design, cells)).any():
+            return near
+        # On a curve leverage says where a value lies rather than how well its levels are known: all scores count.
+        return np.where(curved, local_quantiles(self.without, self.scores, self.independent, 1.0)[1][0], near)
 
 
-def local_quantiles(along: FloatArray, scores: FloatArray, independent: int) -> tuple[FloatArray, FloatArray]:
+def local_quantiles(
+    along: FloatArray, scores: FloatArray, independent: int, share: float = NEAREST_SHARE
+) -> tuple[FloatArray, FloatArray]:
     """Return places along (n,) numbers, rising, and the 90 % quantile of the scores (n,) nearest to each, both (K,).
 
     Of the scores ``independent`` are worth counting: misses share cells, so that there are no more than the fit leaves
-    degrees of freedom.
+    degrees of freedom. ``share`` of all scores are near.
 
     Examples
     --------
@@ -220,7 +225,7 @@ def local_quantiles(along: FloatArray, scores: FloatArray, independent: int) -> 
     """
     order = np.argsort(along, kind="stable")
     places, ordered = along[order], scores[order]
-    width = min(max(NEAREST, round(NEAREST_SHARE * len(places))), len(places))
+    width = min(max(NEAREST, round(share * len(places))), len(places))
     starts = np.unique(np.linspace(0, len(places) - width, KNOTS).astype(int))
     rank = min((1 + 1 / (width * independent / len(places))) * COVERED * width, width) - 1
     below = int(rank)

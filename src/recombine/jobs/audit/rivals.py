@@ -177,11 +177,13 @@ def _one_hot(design: Design, model: Any) -> Predictor:
 
     def predict(cells: IntArray, values: FloatArray, asked: IntArray) -> FloatArray:
         features = design.features(1)
+        # Of a factor on a scale only the knots have columns.
+        used = features.occurring(design.seen) if design.scales else np.arange(features.columns)
         centre, scale = float(values.mean()), float(values.std()) or 1.0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(features.incidence(cells).toarray(), (values - centre) / scale)
-        predicted: FloatArray = centre + scale * model.predict(features.incidence(asked).toarray())
+            model.fit(features.incidence(cells)[:, used].toarray(), (values - centre) / scale)
+        predicted: FloatArray = centre + scale * model.predict(features.incidence(asked)[:, used].toarray())
         return predicted
 
     return predict

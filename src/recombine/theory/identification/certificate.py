@@ -28,6 +28,8 @@ Names = Sequence[Sequence[object]] | Callable[[Sequence[int]], str]
 
 #: Seen cells looked at, over all ways to let several factors change together, in search of a cube.
 SEARCHED_CELLS = 5_000_000
+#: Weights with a larger denominator are written in decimals.
+LARGEST_WRITTEN = 9_999
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,21 @@ def _named(cell: Sequence[int], levels: Names | None) -> str:
 
 
 def _signed(weight: Fraction) -> str:
-    size = "" if abs(weight) == 1 else f"{abs(weight)} "
-    return f"{'-' if weight < 0 else '+'} {size}"
+    size = written_weight(weight)
+    return f"{'-' if weight < 0 else '+'} {size}{' ' if size else ''}"
+
+
+def written_weight(weight: Fraction) -> str:
+    """Write the size of a weight: nothing for 1, a fraction where that can be read, else four digits.
+
+    Examples
+    --------
+    >>> [written_weight(Fraction(*pair)) for pair in ((-1, 1), (-3, 2), (123_456_789, 987_654_321_000))]
+    ['', '3/2', '0.000125']
+    """
+    if abs(weight) == 1:
+        return ""
+    return str(abs(weight)) if weight.denominator <= LARGEST_WRITTEN else f"{abs(float(weight)):.4g}"
 
 
 def certificate(features: Conjunctions, seen: SeenCells, cell: IntArray) -> Certificate:

@@ -16,20 +16,6 @@ from recombine.verdicts import Verdict
 Row = list[Fraction]
 
 
-def rational_rank(rows: list[Row]) -> int:
-    rows, rank = [list(row) for row in rows], 0
-    for column in range(len(rows[0])):
-        pivot = next((place for place in range(rank, len(rows)) if rows[place][column]), None)
-        if pivot is None:
-            continue
-        rows[rank], rows[pivot] = rows[pivot], rows[rank]
-        for place in range(rank + 1, len(rows)):
-            if factor := rows[place][column] / rows[rank][column]:
-                rows[place] = [a - factor * b for a, b in zip(rows[place], rows[rank], strict=True)]
-        rank += 1
-    return rank
-
-
 def hats(knots: list[Fraction], x: Fraction) -> Row:
     """Piecewise linear functions by |x - knot|, rather than by the two neighbours."""
     return [Fraction(1), x, *(abs(x - knot) for knot in knots[1:-1])] if len(knots) > 1 else [Fraction(1)]
@@ -66,7 +52,25 @@ def row_of(cell: tuple[int, ...], sizes: tuple[int, ...], scales: list[Scale | N
     return row
 
 
-def expected(seen: np.ndarray, cell: tuple[int, ...], sizes, scales, order: int) -> Verdict:
+def reduced(rows: list[Row]) -> list[tuple[int, Row]]:
+    """Rows in echelon form, each with the column of its pivot."""
+    found: list[tuple[int, Row]] = []
+    for row in rows:
+        left = remainder(row, found)
+        pivot = next((column for column, value in enumerate(left) if value), None)
+        if pivot is not None:
+            found.append((pivot, [value / left[pivot] for value in left]))
+    return found
+
+
+def remainder(row: Row, echelon: list[tuple[int, Row]]) -> Row:
+    for pivot, other in echelon:
+        if factor := row[pivot]:
+            row = [a - factor * b if b else a for a, b in zip(row, other, strict=True)]
+    return row
+
+
+def expected(seen: np.ndarray, cell: tuple[int, ...], sizes, scales, order: int, echelon) -> Verdict:
     if cell in set(map(tuple, seen.tolist())):
         return Verdict.SEEN
     outside = False
@@ -78,9 +82,8 @@ def expected(seen: np.ndarray, cell: tuple[int, ...], sizes, scales, order: int)
             outside |= not min(there) <= scale.places[level] <= max(there)
     if outside:
         return Verdict.BEYOND
-    rows = [row_of(tuple(other), sizes, scales, order) for other in seen.tolist()]
-    same = rational_rank([*rows, row_of(cell, sizes, scales, order)]) == rational_rank(rows)
-    return Verdict.DETERMINED if same else Verdict.DISCONNECTED
+    left = remainder(row_of(cell, sizes, scales, order), echelon)
+    return Verdict.DISCONNECTED if any(left) else Verdict.DETERMINED
 
 
 def draw(seed: int, kinds: tuple[str | None, ...]) -> tuple[np.ndarray, tuple[int, ...], list[Scale | None], int]:
@@ -109,10 +112,12 @@ def differences(seed: int, kinds: tuple[str | None, ...]) -> list[tuple]:
     assert answer.verdicts_of(np.array(cells)).tolist() == found.reshape(-1).tolist()
     counts = answer.count_verdicts()
     assert [counts[verdict] for verdict in Verdict] == np.bincount(found.reshape(-1), minlength=len(Verdict)).tolist()
+    echelon = reduced([row_of(tuple(other), sizes, scales, order) for other in seen.tolist()])
+    assert answer.rank == len(echelon)
     return [
         (seed, cell, Verdict(int(found[cell])).word, wanted.word)
         for cell in cells
-        if found[cell] != (wanted := expected(seen, cell, sizes, scales, order))
+        if found[cell] != (wanted := expected(seen, cell, sizes, scales, order, echelon))
     ]
 
 

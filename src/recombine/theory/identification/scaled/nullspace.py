@@ -6,10 +6,10 @@ values at other levels take weights. Elsewhere the rows are eliminated with thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import TABLED_COLUMNS, Conjunctions
 from recombine.cells.scaled import Picks, ScaledConjunctions
+from recombine.cells.scales import Scale
 from recombine.errors import InputError
 from recombine.theory.identification.elimination import (
     PYTHON_COLUMNS,
@@ -39,8 +40,26 @@ from recombine.theory.identification.residues import PRIME, Residues, multiply_r
 AT_ONCE = 2**17
 
 
-def _residue(share: Fraction) -> int:
-    return share.numerator * pow(share.denominator, -1, PRIME) % PRIME
+def _residues_of(shares: Iterable[Fraction]) -> Residues:
+    inverses: dict[int, int] = {}
+    found = []
+    for share in shares:
+        if share.denominator not in inverses:
+            inverses[share.denominator] = pow(share.denominator, -1, PRIME)
+        found.append(share.numerator * inverses[share.denominator] % PRIME)
+    return np.array(found, dtype=np.uint64)
+
+
+@lru_cache(maxsize=64)
+def _exact_weights(scale: Scale) -> Residues:
+    """Return the weights of all levels as residues, (L, J), by the polynomials of their pieces."""
+    distances = _residues_of(scale.distances)[:, None]
+    whole = [share for piece in scale.polynomials for row in piece for share in row]
+    tables = _residues_of(whole).reshape(len(scale.polynomials), -1, scale.piece_knots.shape[1])
+    total = np.zeros(scale.slots.shape, dtype=np.uint64)
+    for degree in reversed(range(tables.shape[1])):
+        total = (multiply_residues(total, distances) + tables[scale.pieces, degree]) % np.uint64(PRIME)
+    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +151,7 @@ class ScaledNullVectors(NullVectors):
 
 def _weights_of(features: ScaledConjunctions) -> dict[int, Residues]:
     """Return the weights of each factor's levels as residues, (L, J)."""
-    return {
-        place: np.array([[_residue(share) for share in row] for row in scale.shares], dtype=np.uint64)
-        for place, scale in enumerate(features.scales)
-        if scale is not None
-    }
+    return {place: _exact_weights(scale) for place, scale in enumerate(features.scales) if scale is not None}
 
 
 def _product(residues: dict[int, Residues], cells: IntArray, picks: Picks) -> Residues:
