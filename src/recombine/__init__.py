@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from recombine.jobs.estimators.regressor import CompositionalRegressor as CompositionalRegressor
     from recombine.jobs.inspection.inspection import inspect as inspect
     from recombine.jobs.probe.probe import probe as probe
+    from recombine.jobs.score.score import Score as Score
+    from recombine.jobs.score.score import score as score
     from recombine.tables.table import Table as Table
     from recombine.theory.identification.identify import identify as identify
     from recombine.theory.kernels.estimators import KernelClassifier as KernelClassifier

@@ -1,4 +1,4 @@
-"""Jobs answer what users ask: audit a design, advise what to collect, estimate, probe outputs, inspect activations."""
+"""Jobs answer what users ask: audit a design, score models, advise, estimate, probe outputs, inspect activations."""
 
 from __future__ import annotations
 
@@ -12,5 +12,6 @@ if TYPE_CHECKING:
     from recombine.jobs import estimators as estimators
     from recombine.jobs import inspection as inspection
     from recombine.jobs import probe as probe
+    from recombine.jobs import score as score
 
 open_room(__name__)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from recombine.report.probe import probe_json as probe_json
     from recombine.report.probe import probe_text as probe_text
     from recombine.report.probe import show_probe as show_probe
+    from recombine.report.score import score_json as score_json
+    from recombine.report.score import score_text as score_text
+    from recombine.report.score import show_score as show_score
     from recombine.report.theme import theme as theme
 
 open_room(__name__)
@@ -29,4 +32,5 @@ FACES |= {
     },
     "Inspection": {"text": "recombine.report.inspection:inspection_text"},
     "Probe": {"text": "recombine.report.probe:probe_text"},
+    "Score": {"text": "recombine.report.score:score_text"},
 }

@@ -1,0 +1,20 @@
+"""The score says why trained models missed: error on held-out cells by verdict, and on determined ones by cause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.jobs.score.causes import Amount as Amount
+    from recombine.jobs.score.causes import Attribution as Attribution
+    from recombine.jobs.score.causes import HeldOutNoise as HeldOutNoise
+    from recombine.jobs.score.causes import Regressors as Regressors
+    from recombine.jobs.score.causes import attribute as attribute
+    from recombine.jobs.score.predictions import read_predictions as read_predictions
+    from recombine.jobs.score.score import ModelScore as ModelScore
+    from recombine.jobs.score.score import Score as Score
+    from recombine.jobs.score.score import score as score
+
+open_room(__name__)

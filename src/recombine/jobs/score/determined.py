@@ -1,0 +1,131 @@
+"""What the seen cells say about the scored ones, factor by factor, and the noise on both sides."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.design.design import Design
+from recombine.errors import InputError, SolverError
+from recombine.jobs.audit.audit import Audit
+from recombine.jobs.audit.forecast import level_values
+from recombine.jobs.audit.left_out_cells import fit_order
+from recombine.jobs.score.causes import HeldOutNoise, Regressors
+from recombine.theory.identification.additive_fit import AdditiveFit
+
+#: Directions in which regressors vary less than this share of what each does by itself leave open which one it is.
+TOLD_APART = 0.05
+#: Regressors with at least this weight in such a direction are the ones that it confuses.
+CONFUSED = 0.3
+
+
+def additive_fit(audit: Audit) -> AdditiveFit:
+    """Return the fit of order 1 to the seen cells of an audit with an outcome."""
+    return audit.fit if audit.order == 1 and audit.fit is not None else fit_order(audit.design, 1)
+
+
+def regressors_of(audit: Audit, cells: IntArray) -> Regressors:
+    """Return what predictions at determined ``cells`` (T, C) are compared with.
+
+    Examples
+    --------
+    >>> from recombine.jobs.audit.audit import audit
+    >>> square = Design.from_cells([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 4.0])
+    >>> regressors_of(audit(square), np.array([[1, 1]])).determined.round(9)
+    array([5.])
+    """
+    design = audit.design
+    mean, effects, marginals = level_values(design, additive_fit(audit), cells)
+    determined = design.bounded(audit.predict(cells))
+    beyond = determined - mean - effects.sum(axis=1)
+    scale = max(float(np.abs(determined).max(initial=0.0)), 1e-300)
+    beyond = np.where(np.abs(beyond) > 1e-9 * scale, beyond, 0.0)
+    names = tuple(" and ".join(design.names[place] for place in group) for group in design.groups)
+    return Regressors(determined, effects, marginals - effects, beyond, names)
+
+
+def held_out_noise(audit: Audit, places: IntArray) -> HeldOutNoise | None:
+    """Return the noise of the design's rows ``places`` (T,), all determined; None where no row repeats.
+
+    The variance of one measurement is pooled over all cells. A two-valued outcome varies by its chance: there a cell's
+    own rows tell its noise, and all cells together that of cells with one row.
+
+    Examples
+    --------
+    >>> from recombine.jobs.audit.audit import audit
+    >>> rows = [[0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1]]
+    >>> square = Design.from_cells(rows, [1.0, 3.0, 2.0, 4.0, 5.0, 6.0], train=[True] * 4 + [False] * 2)
+    >>> held_out_noise(audit(square), np.array([3])).variances.tolist()
+    [0.625]
+    """
+    design = audit.design
+    if design.spread is None or design.freedom is None or not (design.freedom > 0).any():
+        return None
+    single, error = _pooled(design)
+    count = design.precision[places]
+    variances, error = single / count, error * float(np.mean(1 / count))
+    if design.two_values is not None:
+        variances, error = _own_chances(design, places, single, error)
+    carried, freedom = np.zeros(len(places)), 1.0
+    if not audit.choice.curved and audit.identification.rank is not None:
+        # Where leverages would take too long, the noise of the seen cells stays with the structure.
+        with suppress(SolverError, InputError):
+            carried, freedom = single * audit.leverage_of(design.cells[places]), float(audit.identification.rank)
+    return HeldOutNoise(variances, error, carried, freedom)
+
+
+def _own_chances(design: Design, places: IntArray, single: float, error: float) -> tuple[FloatArray, float]:
+    """Return the variances (T,) of the mean of two-valued measurements, and the standard error of their mean."""
+    assert design.spread is not None
+    assert design.freedom is not None
+    own, count = design.freedom[places], design.precision[places]
+    one = np.where(own > 0, design.spread[places] / np.maximum(own, 1.0), single)
+    variances = one / count
+    alone = error * float(np.sum((own == 0) / count) / np.sum(1 / count))
+    # What all cells say leans on the same replicates: the two errors add up rather than their squares.
+    over_cells = float(variances.std() / np.sqrt(len(variances)))
+    return variances, float(np.sqrt(2 * over_cells * alone + alone**2))
+
+
+def _pooled(design: Design) -> tuple[float, float]:
+    """Return the variance of one measurement pooled over all cells, and its standard error."""
+    assert design.spread is not None
+    assert design.freedom is not None
+    repeated = design.freedom > 0
+    spread, freedom = design.spread[repeated], design.freedom[repeated]
+    single = float(spread.sum() / freedom.sum())
+    by_freedom = single * float(np.sqrt(2 / freedom.sum()))
+    by_cells = float(np.sqrt(np.sum((spread - single * freedom) ** 2)) / freedom.sum())
+    return single, max(by_freedom, by_cells)
+
+
+def confused(regressors: Regressors) -> tuple[str, ...]:
+    """Say which causes the cells cannot tell apart, one sentence each.
+
+    Examples
+    --------
+    >>> effects = np.column_stack([np.arange(20.0), 2 * np.arange(20.0)])
+    >>> confused(Regressors(effects.sum(axis=1), effects, np.zeros((20, 2)), np.zeros(20), ("dose", "site")))
+    ('the leak of dose and the leak of site cannot be told apart: only their sum is known',)
+    """
+    columns: FloatArray = regressors.columns
+    spread = columns.std(axis=0)
+    varied = np.flatnonzero(spread > 1e-9 * max(float(np.abs(columns).max(initial=0.0)), 1e-300))
+    if len(varied) < 2:
+        return ()
+    values, vectors = np.linalg.eigh(np.corrcoef(columns[:, varied], rowvar=False))
+    groups: list[set[int]] = []
+    for value, vector in zip(values, vectors.T, strict=True):
+        if value > TOLD_APART:
+            continue
+        members = set(varied[np.abs(vector) >= CONFUSED].tolist())
+        joined = [group for group in groups if group & members]
+        groups = [group for group in groups if not group & members] + [members.union(*joined)]
+    words = [f"the {cause} of {name}" if name else f"the {cause}" for cause, name in regressors.labels]
+    return tuple(
+        f"{' and '.join(words[place] for place in sorted(group))} cannot be told apart: only their sum is known"
+        for group in groups
+        if len(group) > 1
+    )

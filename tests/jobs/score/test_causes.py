@@ -1,0 +1,120 @@
+"""Causes add up to the error, agree with refitting by hand, and blame nothing on chance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recombine.cells.arrays import FloatArray
+from recombine.jobs.score import Regressors, attribute
+from recombine.jobs.score.causes import RIDGE, HeldOutNoise
+
+
+def drawn(seed: int, cells: int = 80, factors: int = 3) -> tuple[Regressors, np.random.Generator]:
+    rng = np.random.default_rng(seed)
+    effects, misleading = rng.normal(size=(2, cells, factors))
+    beyond = 0.5 * rng.normal(size=cells)
+    names = tuple("abcdef"[:factors])
+    return Regressors(4.0 + effects.sum(axis=1) + beyond, effects, misleading, beyond, names), rng
+
+
+def test_causes_add_up_to_the_error_exactly() -> None:
+    for seed in range(5):
+        known, rng = drawn(seed)
+        predicted, observed = rng.normal(size=(2, 80)) + known.determined
+        noise = HeldOutNoise(rng.random(80), 0.1, rng.random(80), 20.0)
+        for told in (None, noise):
+            found = attribute(predicted, observed, known, told)
+            total = sum(amount.value for amount in found.causes.values())
+            assert total == pytest.approx(np.mean((predicted - observed) ** 2), rel=1e-12)
+            assert sum(found.parts.values()) == pytest.approx(predicted - observed, abs=1e-12)
+            assert sum(amount.value for amount in found.leaks.values()) == pytest.approx(found.causes["leak"].value)
+
+
+def test_a_cells_parts_come_from_a_fit_without_it() -> None:
+    known, rng = drawn(1, cells=40)
+    predicted = known.determined - 0.4 * known.effects[:, 0] + rng.normal(size=40)
+    found = attribute(predicted, known.determined + rng.normal(size=40), known)
+    columns = np.column_stack([np.ones(40), known.columns])
+    ridge = 40 * RIDGE * max(predicted.var(), known.determined.var()) * np.diag([0.0] + [1.0] * 7)
+    for cell in (0, 17, 39):
+        others = np.delete(np.arange(40), cell)
+        gap = (predicted - known.determined)[others]
+        by_hand = np.linalg.solve(columns[others].T @ columns[others] + ridge, columns[others].T @ gap)
+        assert found.parts["leak"][cell] == pytest.approx(columns[cell, 1:4] @ by_hand[1:4])
+        assert found.parts["shortcut"][cell] == pytest.approx(columns[cell, 4:7] @ by_hand[4:7])
+        assert found.parts["interaction"][cell] == pytest.approx(columns[cell, 7] * by_hand[7])
+        assert found.parts["offset"][cell] == pytest.approx(by_hand[0])
+
+
+def test_what_was_planted_is_found() -> None:
+    known, rng = drawn(2, cells=300)
+    predicted = (
+        known.determined
+        - 0.3 * known.effects[:, 1]
+        + 0.5 * known.misleading[:, 0]
+        - 0.8 * known.beyond
+        + 0.2
+        + 0.1 * rng.normal(size=300)
+    )
+    found = attribute(predicted, known.determined, known)
+    assert found.slopes["b"].value == pytest.approx(0.7, abs=0.03)
+    assert found.slopes["a"].value == pytest.approx(1.0, abs=0.03)
+    assert found.pulls["a"].value == pytest.approx(0.5, abs=0.03)
+    assert found.causes["leak"].value == pytest.approx(0.09, abs=0.03)
+    assert found.causes["shortcut"].value == pytest.approx(0.25, abs=0.06)
+    assert found.causes["interaction"].value == pytest.approx(0.64 * 0.25, abs=0.04)
+    assert found.causes["offset"].value == pytest.approx(0.04, abs=0.02)
+    assert found.causes["rest"].value == pytest.approx(0.01, abs=0.004)
+    assert found.causes["structure"].value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_random_predictions_are_no_leak_on_average() -> None:
+    amounts = []
+    for seed in range(300):
+        known, rng = drawn(seed, cells=30)
+        predicted = known.determined + rng.normal(size=30)
+        amounts.append(attribute(predicted, known.determined, known, draws=2).causes["leak"].value)
+    # Coefficients fitted to the cell itself would blame 3 / 30 of the variance on leak.
+    assert abs(np.mean(amounts)) < 4 * np.std(amounts) / np.sqrt(300) < 0.04
+
+
+def test_the_error_of_a_slope_is_that_of_least_squares() -> None:
+    known, rng = drawn(3, cells=400)
+    predicted = known.determined + rng.normal(size=400)
+    found = attribute(predicted, known.determined, known, draws=2_000)
+    columns = np.column_stack([np.ones(400), known.columns])
+    gap = predicted - known.determined
+    left = gap - columns @ np.linalg.lstsq(columns, gap, rcond=None)[0]
+    expected = np.sqrt(np.diag(np.linalg.inv(columns.T @ columns)) * (left @ left) / 392)[1:4]
+    for error, slope in zip(expected, found.slopes.values(), strict=True):
+        assert (slope.high - slope.low) / 2 / 1.966 == pytest.approx(error, rel=0.12)
+
+
+def test_units_do_not_matter() -> None:
+    known, rng = drawn(4)
+    predicted, observed = known.determined + rng.normal(size=(2, 80))
+
+    def scaled(factor: float) -> FloatArray:
+        parts = [factor * part for part in (known.determined, known.effects, known.misleading, known.beyond)]
+        found = attribute(factor * predicted, factor * observed, Regressors(*parts, known.names))
+        return np.array([[a.value, a.low, a.high] for a in found.causes.values()]) / factor**2
+
+    assert scaled(1e6) == pytest.approx(scaled(1e-6), rel=1e-6)
+
+
+def test_very_many_cells_are_drawn_in_groups() -> None:
+    known, rng = drawn(5, cells=5_000)
+    predicted = known.determined - 0.3 * known.effects[:, 0] + rng.normal(size=5_000)
+    found = attribute(predicted, known.determined, known)
+    width = (found.slopes["a"].high - found.slopes["a"].low) / 2 / 1.96
+    assert width == pytest.approx(1 / np.sqrt(5_000), rel=0.2)
+
+
+def test_without_beyond_there_is_no_interaction() -> None:
+    known, rng = drawn(6)
+    plain = Regressors(known.determined, known.effects, 0 * known.misleading, 0 * known.beyond, known.names)
+    found = attribute(known.determined + rng.normal(size=80), known.determined, plain)
+    assert "interaction" not in found.causes
+    assert found.pulls == {}
+    assert found.causes["shortcut"].value == 0

@@ -1,0 +1,130 @@
+"""The whole score: verdicts split the error, baselines are those of the audit, several models in one call."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import recombine as rc
+from recombine.verdicts import Verdict
+
+
+def design_of(seed: int = 0, noise: float = 0.3, repeats: int = 2, both: bool = False) -> rc.Design:
+    rng = np.random.default_rng(seed)
+    cells = np.indices((7, 6, 4)).reshape(3, -1).T
+    train = rng.random(len(cells)) < 0.5
+    train[cells[:, 0] == 6] = False  # a level that was never seen
+    rows = np.repeat(np.arange(len(cells)), repeats)
+    values = (cells @ [1.0, 0.5, 0.3])[rows] + noise * rng.normal(size=len(rows))
+    flags = train[rows]
+    if both:
+        flags[np.flatnonzero(flags)[:20:2]] = False
+    return rc.Design.from_cells(cells[rows], values, train=flags, names=["site", "dose", "line"])
+
+
+def test_verdicts_split_the_error() -> None:
+    design = design_of(both=True)
+    rng = np.random.default_rng(1)
+    predicted = design.outcome[~design.train] + rng.normal(size=len(design.held_out))
+    found = rc.score(design, {"net": predicted}, structure="add")
+    squares = (predicted - design.outcome[~design.train]) ** 2
+    codes = found.audit.verdicts_of(design.held_out)
+    model = found.models[0]
+    assert model.unseen_error.value == pytest.approx(squares[codes != Verdict.SEEN].mean())
+    for row in model.by_verdict.rows():
+        mine = codes == next(verdict for verdict in Verdict if verdict.word == row["verdict"])
+        assert (row["cells"], row["squared error"]) == (mine.sum(), pytest.approx(squares[mine].mean()))
+    assert set(model.by_verdict["verdict"].tolist()) == {"seen", "determined", "unseen level"}
+    assert np.nansum(model.by_verdict["share"]) == pytest.approx(1)
+    assert any("were seen in training too" in sentence for sentence in found.unclear)
+
+
+def test_what_stands_beside_is_what_the_audit_says() -> None:
+    design = design_of()
+    truth = design.held_out @ [1.0, 0.5, 0.3]
+    found = rc.score(design, {"exact": truth, "half": truth / 2}, structure="add")
+    audit = rc.audit(design, structure="add")
+    known = found.codes == Verdict.DETERMINED
+    observed = design.outcome[~design.train][known]
+    errors = dict(zip(found.errors["predictions"].tolist(), found.errors["squared error"].tolist(), strict=True))
+    assert errors["adding"] == pytest.approx(np.mean((audit.predict(design.held_out[known]) - observed) ** 2))
+    assert errors["exact"] == pytest.approx(np.mean((truth[known] - observed) ** 2))
+    assert errors["plain mean"] == pytest.approx(np.mean((design.outcome[design.train].mean() - observed) ** 2))
+    assert errors["forecast: wide network"] == pytest.approx(audit.forecast.error.ntk**2)
+    assert errors["noise ceiling"] == pytest.approx(0.045, rel=0.25)
+    exact, half = found.models
+    assert exact.gain.value == pytest.approx(errors["adding"] - errors["exact"])
+    assert half.attribution.slopes["site"].value == pytest.approx(0.5, abs=0.03)
+    named = half.causes["leak"].value + half.causes["offset"].value
+    assert named > 0.9 * half.attribution.error.value
+    assert half.explained > 0.95
+
+
+def test_each_model_is_scored_as_if_alone() -> None:
+    design = design_of()
+    rng = np.random.default_rng(2)
+    told = {name: rng.normal(size=len(design.held_out)) for name in ("one", "two")}
+    both = rc.score(design, told, structure="add")
+    for model in both.models:
+        alone = rc.score(design, {model.name: told[model.name]}, known=both.audit).models[0]
+        assert alone.causes == model.causes
+    assert len(both.causes) == sum(len(model.causes) for model in both.models)
+
+
+def test_the_worst_cells_come_first_with_a_cause() -> None:
+    design = design_of()
+    found = rc.score(design, {"half": design.held_out @ [0.5, 0.5, 0.3]}, structure="add")
+    worst = found.worst("half", 4)
+    miss = np.abs(worst["observed"] - worst["predicted"])
+    assert np.all(np.diff(miss) <= 0)
+    assert {"leak", "offset", "structure"} >= set(worst["cause"].tolist())
+    with pytest.raises(rc.InputError, match="no model is called 'whole'; models: half"):
+        found.worst("whole")
+
+
+def test_without_replicates_structure_holds_the_noise() -> None:
+    design = design_of(repeats=1)
+    found = rc.score(design, {"half": design.held_out @ [0.5, 0.5, 0.3]}, structure="add")
+    assert "noise" not in found.models[0].causes
+    assert any("noise cannot be told from structure" in sentence for sentence in found.unclear)
+    total = sum(amount.value for amount in found.models[0].causes.values())
+    assert total == pytest.approx(found.models[0].attribution.error.value, rel=1e-12)
+
+
+def test_few_cells_are_not_split_by_cause() -> None:
+    cells = np.indices((3, 3)).reshape(2, -1).T
+    design = rc.Design.from_cells(cells, cells.sum(axis=1), train=np.arange(9) < 6)
+    found = rc.score(design, np.array([1.0, 2.0, 4.0]))
+    assert found.models[0].causes == {}
+    assert any("it takes 12 to tell causes apart" in sentence for sentence in found.unclear)
+    assert "Error on held-out cells" in str(found)
+
+
+def test_chances_are_scored_by_their_square() -> None:
+    rng = np.random.default_rng(3)
+    cells = np.indices((8, 6)).reshape(2, -1).T
+    chance = 0.1 + 0.8 * (cells / [7, 5]).mean(axis=1)
+    rows = np.repeat(np.arange(48), 8)
+    train = rng.random(48) < 0.6
+    values = (rng.random(len(rows)) < chance[rows]).astype(float)
+    design = rc.Design.from_cells(cells[rows], values, train=train[rows], names=["site", "dose"])
+    found = rc.score(design, {"exact": chance[~train]}, structure="add")
+    model = found.models[0]
+    assert model.attribution.error.value == pytest.approx(
+        np.mean((chance[~train] - design.outcome[~design.train]) ** 2)
+    )
+    noise = np.mean(chance[~train] * (1 - chance[~train]) / 8)
+    assert model.causes["noise"].low < noise < model.causes["noise"].high
+
+
+def test_what_cannot_be_scored_is_refused() -> None:
+    design = design_of()
+    whole = rc.Design.from_cells([[0, 0], [0, 1]], [1.0, 2.0])
+    with pytest.raises(rc.InputError, match="no row is held out"):
+        rc.score(whole, [1.0])
+    with pytest.raises(rc.InputError, match="name the outcome's column"):
+        rc.score(rc.Design.from_cells([[0, 0], [0, 1]], train=[True, False]), [1.0])
+    with pytest.raises(rc.InputError, match="score takes a Design, not a list"):
+        rc.score([1], [1.0])
+    with pytest.raises(rc.InputError, match="labels only so far, and dose lies on a scale"):
+        rc.score(design.on_scales(numeric=["dose"]), np.zeros(3))
