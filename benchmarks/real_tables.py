@@ -80,6 +80,18 @@ def real_tables(most: int = MOST_CELLS) -> Iterator[RealTable]:
             yield _cells(name, frame, factors, outcome, most)
 
 
+def real_frames() -> Iterator[tuple[str, Any, list[str], str]]:
+    """Yield every table that is installed with all its rows: name, frame, factor columns (texts) and outcome column."""
+    for name, factors, outcome, load in _listed():
+        try:
+            frame = load()
+        except ImportError:
+            continue
+        if frame is not None:
+            frame = frame[[*factors, outcome]].dropna()
+            yield name, frame.assign(**{factor: frame[factor].astype(str) for factor in factors}), factors, outcome
+
+
 def _listed() -> Iterator[tuple[str, list[str], str, Callable[[], Any]]]:
     for line in RDATASETS.strip().splitlines():
         source, factors, outcome = (part.strip() for part in line.split("|"))

@@ -20,6 +20,7 @@ from recombine.cli.inspect import inspect_command
 from recombine.cli.papers import papers_command
 from recombine.cli.probe import probe_command
 from recombine.cli.reproduce import reproduce_command
+from recombine.cli.score import score_command
 from recombine.errors import InputError, RecombineError
 from recombine.report.screen import printable
 
@@ -34,6 +35,7 @@ app = typer.Typer(
 COMMANDS: dict[str, Callable[..., None]] = {
     "papers": papers_command,
     "reproduce": reproduce_command,
+    "score": score_command,
     "probe": probe_command,
     "inspect": inspect_command,
     "audit": audit_command,

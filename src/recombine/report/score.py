@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from recombine._version import __version__
 from recombine.errors import listing, plural
+from recombine.jobs.audit.forecast import LEAKY, SHORTCUT_PULL
 from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.score.causes import Amount
 from recombine.jobs.score.score import ModelScore, Score
@@ -28,6 +29,8 @@ MEANINGS = {
 }
 #: Cells that a model misses by most, as many as are shown.
 WORST = 5
+#: A factor's leak or shortcut is put into words from this share of the squared error on.
+TOLD_SHARE = 0.05
 
 
 def score_text(score: Score, width: int = 110) -> str:
@@ -95,7 +98,10 @@ def _causes(model: ModelScore, console: Console) -> None:
 
 
 def sentences(model: ModelScore) -> list[str]:
-    """Say what the ranges of one model leave no doubt about: gain over adding, slopes under 1, marginals followed."""
+    """Say what the ranges of one model leave no doubt about: gain over adding, effects that leak, marginals followed.
+
+    Effects are known up to the noise of the seen cells, so that a slope near 1 and a small pull are not worth a word.
+    """
     found, gain = model.attribution, model.gain
     if found is None or gain is None:
         return []
@@ -106,10 +112,19 @@ def sentences(model: ModelScore) -> list[str]:
         said.append(f"Adding beats it by {few_digits(-gain.value)} {_range(_negative(gain))}.")
     else:
         said.append(f"It is no better and no worse than adding beyond chance (gain {_range(gain)}).")
-    weak = [f"{name} {slope.value:.2f} {_range(slope)}" for name, slope in found.slopes.items() if slope.high < 1]
+    least = TOLD_SHARE * found.error.value
+    weak = [
+        f"{name} {slope.value:.2f} {_range(slope)}"
+        for name, slope in found.slopes.items()
+        if slope.high < LEAKY and found.leaks[name].low > 0 and found.leaks[name].value >= least
+    ]
     if weak:
         said.append(f"Share of an effect that arrives: {listing(weak)}.")
-    pulled = [f"{name} {pull.value:.2f} {_range(pull)}" for name, pull in found.pulls.items() if pull.low > 0]
+    pulled = [
+        f"{name} {pull.value:.2f} {_range(pull)}"
+        for name, pull in found.pulls.items()
+        if pull.low > SHORTCUT_PULL and found.shortcuts[name].low > 0 and found.shortcuts[name].value >= least
+    ]
     if pulled:
         said.append(f"Share of the way from effect to marginal: {listing(pulled)}.")
     if model.explained == model.explained:

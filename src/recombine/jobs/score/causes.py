@@ -193,10 +193,12 @@ def attribute(
             amounts[cause] += mean
     amounts |= {"offset": float(np.mean(constant * error)), "rest": float(np.mean(rest * error))}
     errors = {cause: spread.of(cause, labels) for cause in amounts}
+    # The fit leaves no agreement between the rest and what it names, where by chance there is some.
+    errors["rest"] = float(np.hypot(errors["rest"], spread.of_products(rest * (gap - rest))))
     missed = regressors.determined - observed
     amounts["structure"], errors["structure"] = float(np.mean(missed * error)), spread.of_products(missed * error)
     if noise is not None:
-        _take_off(amounts, errors, noise, spread, predicted, regressors, missed * error)
+        _take_off(amounts, errors, noise, spread, predicted, regressors, missed * error, float(np.mean(error**2)))
     freedom = max(len(error) - system.varied.sum() - 1.0, 1.0)
     parts = {
         cause: moved[:, [label[0] == cause for label in labels]].sum(axis=1)
@@ -228,6 +230,7 @@ def _take_off(
     predicted: FloatArray,
     regressors: Regressors,
     products: FloatArray,
+    square_error: float,
 ) -> None:
     """Take the noise of the outcomes, and that of the determined values, off what the structure misses."""
     # A model carries as much of the seen cells' noise as of the values that are made of them.
@@ -235,7 +238,7 @@ def _take_off(
     square = float(determined @ determined)
     slope = float(np.clip(determined @ predicted / square, 0.0, 1.0)) if square > 0 else 0.0
     most = float(noise.carried.mean())
-    carried, over = slope * most, float(np.mean((predicted - regressors.determined) ** 2))
+    carried, over = slope * most, max(square_error - float(noise.variances.mean()), 0.0)
     # By chance that noise is larger or smaller, and agrees with what the model does otherwise; and nobody knows how
     # much of it a model carries, from none to all.
     by_chance = float(np.sqrt(most * (2 * most + over) / max(noise.freedom, 1.0) + (most / 2) ** 2))

@@ -1,0 +1,157 @@
+"""How well the score names causes: planted models whose causes are known, and networks trained on real tables.
+
+Planted (`planted_models`): a cause is recovered where its true amount lies in the range that the score gives. Real:
+scikit-learn networks on tables that others published (`real_tables`, which says what to install), and how much of their
+error over noise has a named cause.
+
+    python benchmarks/score.py planted --runs 200
+    python benchmarks/score.py real
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from planted_models import KINDS, MODELS, Kind, draw_world, planted_amounts
+from real_tables import real_frames
+from recombine import Design, InputError, score
+from recombine.jobs.score import ModelScore, Score
+
+CAUSES = ("noise", "seen noise", "structure", "leak", "shortcut", "interaction", "offset", "rest", "gain")
+#: Rows of a table that networks are trained on, at most, and draws of which cells are held out.
+MOST_ROWS, SPLITS = 20_000, 2
+HELD_SHARE = 0.35
+FEWEST_CELLS = 20
+
+
+def planted(runs: int, kinds: Sequence[Kind]) -> None:
+    """Print how often each cause's true amount lies in its range: by world and model, then over all."""
+    print(f"{runs} runs; share in range, mean true amount, mean of estimate less truth\n")
+    overall: dict[str, list[bool]] = defaultdict(list)
+    for kind in kinds:
+        found: dict[tuple[str, str], list[tuple[bool, float, float]]] = defaultdict(list)
+        for run in range(runs):
+            world = draw_world(kind, run)
+            parts = {name: model(world) for name, model in MODELS.items() if _applies(kind.structure, name)}
+            told = {name: world.at_held_out(world.told.whole + sum(some.values())) for name, some in parts.items()}
+            result = score(world.design, told, structure=kind.structure)
+            for model in result.models:
+                truth = planted_amounts(world, parts[model.name])
+                for cause, amount in (model.causes | {"gain": model.gain}).items():
+                    assert amount is not None
+                    true = truth.get(cause, 0.0)
+                    within = amount.low - 1e-9 <= true <= amount.high + 1e-9
+                    found[model.name, cause].append((within, true, amount.value - true))
+                    overall[cause].append(within)
+        print(f"{kind.name}\n{'':26}" + "".join(f"{cause:>20}" for cause in CAUSES))
+        for name in MODELS:
+            texts = [_text(found[name, cause]) for cause in CAUSES]
+            if any(texts):
+                print(f"  {name:24}" + "".join(f"{text:>20}" for text in texts), flush=True)
+    print("\nall   " + ", ".join(f"{cause} {np.mean(entries):.1%}" for cause, entries in overall.items()))
+
+
+def _applies(structure: str, model: str) -> bool:
+    return (model == "lost interactions") <= (structure != "add")
+
+
+def _text(entries: list[tuple[bool, float, float]]) -> str:
+    if not entries:
+        return ""
+    share, true, bias = np.mean(entries, axis=0)
+    return f"{share:.1%} {true:.3f} {bias:+.3f}"
+
+
+def real() -> None:
+    """Print, by table, what a network's error on determined held-out cells is made of."""
+    rows: dict[str, list[dict[str, float]]] = defaultdict(list)
+    for name, frame, factors, outcome in real_frames():
+        for split in range(SPLITS):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = _trained(frame, factors, outcome, split)
+            if found is None:
+                continue
+            for model in found.models:
+                _print_one(f"{name} {split}", found, model)
+                rows[model.name].append(_shares(model))
+    for name, some in rows.items():
+        explained = np.array([row["explained"] for row in some])
+        known = explained[np.isfinite(explained)]
+        print(
+            f"\n{name}: {len(some)} trials; error over noise explained: median {np.median(known):.0%}, "
+            f"mean {np.mean(known):.0%}, at least 80 % in {np.mean(known >= 0.8):.0%} of {len(known)}"
+        )
+        for cause in CAUSES[:-1]:
+            print(f"  {cause:12} {np.mean([row.get(cause, 0.0) for row in some]):.2f} of the error on average")
+
+
+def _trained(frame: Any, factors: list[str], outcome: str, seed: int) -> Score | None:
+    """Hold out a share of a table's cells, train networks on the rows of the others, and score them."""
+    from sklearn.neural_network import MLPRegressor
+    from sklearn.preprocessing import OneHotEncoder
+
+    rng = np.random.default_rng(seed)
+    frame = frame.iloc[np.sort(rng.permutation(len(frame))[:MOST_ROWS])]
+    cell = frame.groupby(factors, observed=True).ngroup().to_numpy()
+    frame = frame.assign(part=np.where((rng.random(cell.max() + 1) < HELD_SHARE)[cell], "test", "train"))
+    train = (frame.part == "train").to_numpy()
+    if train.all() or not train.any():
+        return None
+    inputs = OneHotEncoder(handle_unknown="ignore", sparse_output=False).fit(frame[factors]).transform(frame[factors])
+    values = frame[outcome].to_numpy(dtype=float)
+    mean, spread = values[train].mean(), values[train].std() or 1.0
+    models = {
+        "MLP, 1 hidden layer": MLPRegressor((100,), max_iter=1_000, random_state=seed),
+        "MLP, 2 hidden layers": MLPRegressor((100, 100), max_iter=1_000, random_state=seed),
+    }
+    for name, model in models.items():
+        fitted = model.fit(inputs[train], (values[train] - mean) / spread)
+        frame = frame.assign(**{name: mean + spread * fitted.predict(inputs)})
+    try:
+        design = Design.from_frame(frame, factors, outcome, split="part=train", as_levels=factors, crossed=True)
+        found = score(design, frame, list(models), "part=train", seed=seed)
+    except InputError as error:
+        print(f"  left out: {error}")
+        return None
+    return found if found.determined >= FEWEST_CELLS else None
+
+
+def _shares(model: ModelScore) -> dict[str, float]:
+    assert model.attribution is not None
+    whole = model.attribution.error.value
+    return {name: amount.value / whole for name, amount in model.causes.items()} | {"explained": model.explained}
+
+
+def _print_one(name: str, found: Score, model: ModelScore) -> None:
+    shares = _shares(model)
+    causes = " ".join(f"{cause} {shares[cause]:+.2f}" for cause in CAUSES[:-1] if cause in shares)
+    structure = found.audit.choice.name
+    print(
+        f"{name[:34]:34} {model.name:21} {structure:10} {found.determined:5} cells  "
+        f"explained {model.explained:5.0%}  {causes}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Run one of the two."""
+    parser = argparse.ArgumentParser(description="How well the score names causes.")
+    parser.add_argument("what", choices=("planted", "real"))
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--world", choices=[kind.name for kind in KINDS], action="append", help="all by default")
+    asked = parser.parse_args()
+    if asked.what == "planted":
+        planted(asked.runs, [kind for kind in KINDS if asked.world is None or kind.name in asked.world])
+    else:
+        real()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""``recombine score``: the words of the score, JSON, and bad input in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recombine as rc
+
+Run = Callable[..., tuple[int, str, str]]
+OPTIONS = ["--factors", "site,dose,line", "--outcome", "y", "--split", "part=train"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table whose model ``half`` carries half of the dose's effect, and ``exact`` all there is to know."""
+    rng = np.random.default_rng(0)
+    cells = np.indices((7, 6, 4)).reshape(3, -1).T
+    part = np.where(rng.random(len(cells)) < 0.5, "train", "test")
+    rows = np.repeat(np.arange(len(cells)), 2)
+    truth = cells @ [0.5, 1.0, 0.3]
+    frame = pd.DataFrame(cells[rows], columns=["site", "dose", "line"]).astype(str)
+    frame["y"] = truth[rows] + 0.3 * rng.normal(size=len(rows))
+    frame["part"], frame["exact"] = part[rows], truth[rows]
+    frame["half"] = (truth - 0.5 * (cells[:, 1] - 2.5))[rows]
+    path = tmp_path / "predicted.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_the_command_says_why_models_missed(run: Run, table: Path) -> None:
+    code, out, err = run("score", table, *OPTIONS, "--prediction", "half,exact")
+    assert (code, err) == (0, "")
+    words = " ".join(out.split())
+    assert "Recombine score of half, exact" in words
+    assert "Verdicts hold if effects add" in words
+    assert "Adding beats it by" in words
+    assert "Share of an effect that arrives: dose 0.5" in words
+    assert "noise ceiling" in words
+    assert "forecast: wide network" in words
+    design = rc.Design.from_frame(table, ["site", "dose", "line"], "y", split="part=train")
+    assert " ".join(str(rc.score(design, table, ["half", "exact"], "part=train")).split()) == words
+
+
+def test_json_is_all_there_is_on_standard_output(run: Run, table: Path) -> None:
+    code, out, err = run("score", table, *OPTIONS, "--prediction", "half", "--json", "--structure", "add")
+    record = json.loads(out)
+    assert (code, err) == (0, "")
+    (model,) = record["models"]
+    causes = model["causes"]
+    assert sum(cause["value"] for cause in causes.values()) == pytest.approx(
+        model["error on determined cells"]["value"], rel=1e-9
+    )
+    assert causes["leak"]["low"] > causes["rest"]["high"]
+    assert model["slope by factor"]["dose"]["value"] == pytest.approx(0.5, abs=0.05)
+    assert record["structure"] == "add"
+    assert {row["predictions"] for row in record["beside"]} >= {"half", "adding", "plain mean", "noise ceiling"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prediction", "hal"], "prediction 'hal' is not a column of predicted.csv; did you mean 'half'?"),
+        (["--prediction", "y"], "column 'y' is both a prediction and the outcome; give it one part"),
+        (["--prediction", "half", "--split", "part=trai"], "split column 'part' has no value 'trai'"),
+        (["--prediction", "half", "--structure", "sum"], "sum"),
+        (["--prediction", ","], "--prediction names nothing"),
+    ],
+)
+def test_bad_input_is_one_line(run: Run, table: Path, options: list[str], message: str) -> None:
+    code, out, err = run("score", table, *OPTIONS, *options)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_predictions_that_are_missing_name_a_cell(run: Run, table: Path) -> None:
+    frame = pd.read_csv(table)
+    frame.loc[frame.part == "test", "half"] = None
+    frame.to_csv(table, index=False)
+    code, _, err = run("score", table, *OPTIONS, "--prediction", "half")
+    assert code == 2
+    assert "prediction 'half' of predicted.csv is no finite number in" in err
+
+
+def test_training_rows_need_no_prediction(run: Run, table: Path) -> None:
+    frame = pd.read_csv(table)
+    frame.loc[frame.part == "train", "half"] = None
+    frame.to_csv(table, index=False)
+    assert run("score", table, *OPTIONS, "--prediction", "half", "--structure", "add")[0] == 0

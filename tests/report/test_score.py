@@ -1,0 +1,45 @@
+"""The score in words: only what its ranges leave no doubt about is said of a model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import recombine as rc
+from recombine.jobs.score import ModelScore
+from recombine.report.score import MEANINGS, sentences
+
+
+def scored(slope: float, spread: float, seed: int = 0) -> ModelScore:
+    rng = np.random.default_rng(seed)
+    cells = np.indices((8, 6, 4)).reshape(3, -1).T
+    train = rng.random(len(cells)) < 0.5
+    values = cells @ [1.0, 0.5, 0.3] + 0.3 * rng.normal(size=len(cells))
+    design = rc.Design.from_cells(cells, values, train=train, names=["site", "dose", "line"])
+    told = (design.held_out - [3.5, 2.5, 1.5]) @ [slope, 0.5, 0.3] + 5.2 + spread * rng.normal(size=(~train).sum())
+    return rc.score(design, {"net": told}, structure="add").models[0]
+
+
+def test_a_leak_is_named_with_its_factor() -> None:
+    said = " ".join(sentences(scored(0.6, 0.1)))
+    assert "Adding beats it by" in said
+    assert "Share of an effect that arrives: site 0.5" in said
+    assert "dose" not in said
+    assert "marginal" not in said
+
+
+def test_a_good_model_is_not_blamed() -> None:
+    said = " ".join(sentences(scored(1.0, 0.01)))
+    assert "It beats adding by" in said  # it knows the truth, where adding knows noisy measurements
+    assert "arrives" not in said
+    assert "marginal" not in said
+
+
+def test_random_errors_are_no_leak() -> None:
+    said = " ".join(sentences(scored(1.0, 0.6)))
+    assert "Adding beats it by" in said
+    assert "arrives" not in said
+    assert "marginal" not in said
+
+
+def test_every_cause_has_a_meaning() -> None:
+    assert set(scored(0.6, 0.1).causes) <= set(MEANINGS)
