@@ -23,6 +23,8 @@ from recombine.verdicts import Verdict
 
 #: Fewer determined cells than this do not tell causes apart.
 FEWEST_CELLS = 12
+#: An error of which no more than this share is over noise has nothing to be explained.
+OVER_NOISE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +62,14 @@ class ModelScore:
 
     @property
     def explained(self) -> float:
-        """Share of the error over noise that has a named cause: all but the rest; NaN where nothing is over noise."""
+        """Share of the error over noise that has a named cause: all but the rest; NaN where hardly any is over noise."""
         if self.attribution is None:
             return float("nan")
         over = self.attribution.error.value - sum(
             self.causes[name].value for name in ("noise", "seen noise") if name in self.causes
         )
-        return 1 - abs(self.causes["rest"].value) / over if over > 0 else float("nan")
+        hardly = over <= OVER_NOISE * self.attribution.error.value
+        return float("nan") if hardly else 1 - abs(self.causes["rest"].value) / over
 
 
 @dataclass(frozen=True, eq=False)
