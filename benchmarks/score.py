@@ -23,10 +23,23 @@ from real_tables import real_frames
 from recombine import Design, InputError, score
 from recombine.jobs.score import ModelScore, Score
 
-CAUSES = ("noise", "seen noise", "structure", "leak", "shortcut", "interaction", "offset", "rest", "gain")
+CAUSES = (
+    "noise",
+    "seen noise",
+    "structure",
+    "leak",
+    "shortcut",
+    "interaction",
+    "memorization",
+    "offset",
+    "rest",
+    "gain",
+)
 #: Rows of a table that networks are trained on, at most, and draws of which cells are held out.
 MOST_ROWS, SPLITS = 4_000, 1
 HELD_SHARE = 0.35
+#: Models whose rest is memory: memorization and rest share it, and are not counted.
+REMEMBERS = ("memorized pairs", "learned interactions", "leak of b, no seen noise")
 FEWEST_CELLS = 20
 
 
@@ -48,7 +61,9 @@ def planted(runs: int, kinds: Sequence[Kind]) -> None:
                     true = truth.get(cause, 0.0)
                     within = amount.low - 1e-9 <= true <= amount.high + 1e-9
                     found[model.name, cause].append((within, true, amount.value - true))
-                    overall[cause].append(within)
+                    # What a planted model remembers of the seen cells is in part what a network would.
+                    if model.name not in REMEMBERS or cause not in ("memorization", "rest"):
+                        overall[cause].append(within)
         print(f"{kind.name}\n{'':26}" + "".join(f"{cause:>20}" for cause in CAUSES))
         for name in MODELS:
             texts = [_text(found[name, cause]) for cause in CAUSES]
@@ -86,7 +101,8 @@ def real() -> None:
         known = explained[np.isfinite(explained)]
         print(
             f"\n{name}: {len(some)} trials; error over noise explained, where that is a fifth of the error or more: "
-            f"median {np.median(known):.0%}, mean {np.mean(known):.0%}, at least 80 % in {np.mean(known >= 0.8):.0%} of {len(known)}"
+            f"median {np.median(known):.0%}, mean {np.mean(known):.0%}, at least 80 % in {np.mean(known >= 0.8):.0%} "
+            f"of {len(known)}"
         )
         for cause in CAUSES[:-1]:
             print(f"  {cause:12} {np.mean([row.get(cause, 0.0) for row in some]):.2f} of the error on average")

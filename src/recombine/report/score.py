@@ -24,6 +24,7 @@ MEANINGS = {
     "leak": "less than all of an effect arrives",
     "shortcut": "a factor's marginal is followed against its effect",
     "interaction": "what the structure says beyond adding is lost",
+    "memorization": "what a wide network makes of the seen cells beyond that",
     "offset": "off by a constant",
     "rest": "no named cause",
 }

@@ -35,7 +35,7 @@ def test_a_cells_parts_come_from_a_fit_without_it() -> None:
     known, rng = drawn(1, cells=40)
     predicted = known.determined - 0.4 * known.effects[:, 0] + rng.normal(size=40)
     found = attribute(predicted, known.determined + rng.normal(size=40), known)
-    columns = np.column_stack([np.ones(40), known.columns])
+    columns = np.column_stack([np.ones(40), known.columns[:, :7]])
     ridge = 40 * RIDGE * max(predicted.var(), known.determined.var()) * np.diag([0.0] + [1.0] * 7)
     for cell in (0, 17, 39):
         others = np.delete(np.arange(40), cell)
@@ -69,6 +69,18 @@ def test_what_was_planted_is_found() -> None:
     assert found.causes["structure"].value == pytest.approx(0.0, abs=1e-12)
 
 
+def test_what_a_network_does_beyond_the_rest_is_memorization() -> None:
+    known, rng = drawn(7, cells=300)
+    own = 0.5 * rng.normal(size=300)
+    network = known.determined - 0.4 * known.effects[:, 0] + own
+    seen = Regressors(known.determined, known.effects, known.misleading, known.beyond, known.names, network)
+    found = attribute(network + 0.1 * rng.normal(size=300), known.determined, seen)
+    assert found.causes["leak"].value == pytest.approx(0.16 * known.effects[:, 0].var(), rel=0.2)
+    assert found.causes["memorization"].value == pytest.approx(own.var(), rel=0.15)
+    assert found.causes["rest"].value == pytest.approx(0.01, abs=0.005)
+    assert sum(amount.value for amount in found.causes.values()) == pytest.approx(found.error.value, rel=1e-12)
+
+
 def test_random_predictions_are_no_leak_on_average() -> None:
     amounts = []
     for seed in range(300):
@@ -83,7 +95,7 @@ def test_the_error_of_a_slope_is_that_of_least_squares() -> None:
     known, rng = drawn(3, cells=400)
     predicted = known.determined + rng.normal(size=400)
     found = attribute(predicted, known.determined, known, draws=2_000)
-    columns = np.column_stack([np.ones(400), known.columns])
+    columns = np.column_stack([np.ones(400), known.columns[:, :7]])
     gap = predicted - known.determined
     left = gap - columns @ np.linalg.lstsq(columns, gap, rcond=None)[0]
     expected = np.sqrt(np.diag(np.linalg.inv(columns.T @ columns)) * (left @ left) / 392)[1:4]

@@ -2,9 +2,10 @@
 
 With outcome y, prediction p and a the value that seen cells determine, ``p - y = (p - a) + (a - y)``. The first part is
 regressed on each factor's effect (less than all of it arrives: leak), on how far each factor's marginal misleads
-(shortcut) and on what the structure says beyond adding (interaction); a constant is the offset, what remains is the
-rest. A part's amount is the mean of its product with the error. The coefficients that a cell's parts are made of come
-from the other cells, so that chance agreement is blamed on nothing.
+(shortcut), on what the structure says beyond adding (interaction), and on what a wide network makes of the same seen
+cells beyond all of these (memorization); a constant is the offset, what remains is the rest. A part's amount is the
+mean of its product with the error. The coefficients that a cell's parts are made of come from the other cells, so that
+chance agreement is blamed on nothing.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ RIDGE = 1e-4
 DRAWS = 400
 #: Cells up to which each is drawn by itself; more are drawn in so many random groups.
 MOST_DRAWN = 2_000
+#: A network that varies by less than this share beyond what other regressors say adds nothing of its own.
+SAID_ALREADY = 1e-3
 #: The two ends of a range leave this much out.
 OUTSIDE = 0.05
 
 #: Which parts of a prediction's departure from what is determined each cause gathers, in the order of all faces.
-CAUSES = ("noise", "seen noise", "structure", "leak", "shortcut", "interaction", "offset", "rest")
+CAUSES = ("noise", "seen noise", "structure", "leak", "shortcut", "interaction", "memorization", "offset", "rest")
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class Regressors:
         What the structure says beyond the sum of effects; zero where effects add.
     names : tuple of str
         Of the F factors, or groups of interchangeable ones.
+    network : float array of shape (T,), optional
+        Predictions of a wide network fitted to the seen cells.
     """
 
     determined: FloatArray
@@ -79,20 +84,31 @@ class Regressors:
     misleading: FloatArray
     beyond: FloatArray
     names: tuple[str, ...]
+    network: FloatArray | None = None
 
     __repr__ = brief_repr
 
     @property
     def columns(self) -> FloatArray:
-        """Everything that predictions are regressed on, centred, (T, 2 F + 1): effects, misleading parts, beyond."""
+        """What predictions are regressed on, centred, (T, 2 F + 2): effects, misleading parts, beyond, network.
+
+        Of the network that is what the others do not say.
+        """
         found = np.column_stack([self.effects, self.misleading, self.beyond])
-        return np.asarray(found - found.mean(axis=0))
+        found -= found.mean(axis=0)
+        own = np.zeros(len(found))
+        if self.network is not None:
+            departure = self.network - self.determined
+            departure = departure - departure.mean()
+            own = departure - found @ np.linalg.lstsq(found, departure, rcond=None)[0]
+            own[:] = own if own.std() > SAID_ALREADY * self.network.std() else 0.0
+        return np.column_stack([found, own])
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:
         """Cause and factor of each column."""
         leaks, shortcuts = ([(cause, name) for name in self.names] for cause in ("leak", "shortcut"))
-        return (*leaks, *shortcuts, ("interaction", ""))
+        return (*leaks, *shortcuts, ("interaction", ""), ("memorization", ""))
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +203,8 @@ def attribute(
     rest = gap - constant - moved.sum(axis=1)
     spread = _Spread(system, error, gap, draws, seed)
     labels, means = regressors.labels, moved.T @ error / len(error)
-    amounts = {"leak": 0.0, "shortcut": 0.0} | ({"interaction": 0.0} if system.varied[-1] else {})
+    amounts = {"leak": 0.0, "shortcut": 0.0}
+    amounts |= {labels[place][0]: 0.0 for place in (-2, -1) if system.varied[place]}
     for (cause, _), mean in zip(labels, means.tolist(), strict=True):
         if cause in amounts:
             amounts[cause] += mean
@@ -202,7 +219,7 @@ def attribute(
     freedom = max(len(error) - system.varied.sum() - 1.0, 1.0)
     parts = {
         cause: moved[:, [label[0] == cause for label in labels]].sum(axis=1)
-        for cause in ("leak", "shortcut", "interaction")
+        for cause in ("leak", "shortcut", "interaction", "memorization")
     }
     single = [(label, place) for place, label in enumerate(labels) if system.varied[place] and label[1]]
     own = {label: Amount.about(float(means[place]), spread.of_column(place), freedom) for label, place in single}

@@ -10,6 +10,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.errors import InputError, SolverError
 from recombine.jobs.audit.audit import Audit
+from recombine.jobs.audit.fitted_networks import fitted_cells, obstacle, predict_networks
 from recombine.jobs.audit.forecast import level_values
 from recombine.jobs.audit.left_out_cells import fit_order
 from recombine.jobs.score.causes import HeldOutNoise, Regressors
@@ -19,6 +20,8 @@ from recombine.theory.identification.additive_fit import AdditiveFit
 TOLD_APART = 0.05
 #: Regressors with at least this weight in such a direction are the ones that it confuses.
 CONFUSED = 0.3
+#: Seen cells up to which a wide network is fitted to them.
+MOST_FITTED = 5_000
 
 
 def additive_fit(audit: Audit) -> AdditiveFit:
@@ -43,7 +46,17 @@ def regressors_of(audit: Audit, cells: IntArray) -> Regressors:
     scale = max(float(np.abs(determined).max(initial=0.0)), 1e-300)
     beyond = np.where(np.abs(beyond) > 1e-9 * scale, beyond, 0.0)
     names = tuple(" and ".join(design.names[place] for place in group) for group in design.groups)
-    return Regressors(determined, effects, marginals - effects, beyond, names)
+    return Regressors(determined, effects, marginals - effects, beyond, names, _network(design, cells))
+
+
+def _network(design: Design, cells: IntArray) -> FloatArray | None:
+    """Return what a wide network of one hidden layer fitted to the seen cells predicts at ``cells`` (T, C), if any."""
+    from threadpoolctl import threadpool_limits
+
+    if obstacle(design) or fitted_cells(design) > MOST_FITTED:
+        return None
+    with threadpool_limits(1):
+        return predict_networks(design, design.train, cells, (1,)).get(("ntk", 1))
 
 
 def held_out_noise(audit: Audit, places: IntArray) -> HeldOutNoise | None:

@@ -62,7 +62,7 @@ class ModelScore:
 
     @property
     def explained(self) -> float:
-        """Share of the error over noise that has a named cause: all but the rest; NaN where hardly any is over noise."""
+        """Share of the error over noise that has a named cause: all but the rest; NaN where hardly any is over it."""
         if self.attribution is None:
             return float("nan")
         over = self.attribution.error.value - sum(
@@ -151,6 +151,8 @@ class Score:
             )
         else:
             found += list(confused(self.regressors))
+            if self.regressors.network is None:
+                found.append("memorization is part of the rest: no wide network was fitted to these seen cells")
         if self.noise is None and self.regressors is not None:
             found.append("noise cannot be told from structure: no row repeats, so structure holds both")
         elif self.noise is not None and not self.noise.carried.any():
