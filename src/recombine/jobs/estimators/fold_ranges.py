@@ -18,7 +18,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.cells.conjunctions import Conjunctions, distinct
+from recombine.cells.conjunctions import distinct
 from recombine.errors import RecombineError
 from recombine.jobs.audit.ranges import Spread, fit_spread, local_quantiles
 from recombine.jobs.structure.held_out_ranges import FEWEST_MISSES
@@ -27,8 +27,6 @@ from recombine.verdicts import Verdict
 
 #: Parts that are held out in turn, and held-out cells after which no further part is.
 FOLDS, ENOUGH = 10, 20_000
-#: Columns past which floating point chooses the cells to score: what it leaves undecided is not scored.
-FEW_COLUMNS = 300
 
 #: From rows (cells and outcomes) and asked cells to predictions there.
 Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
@@ -125,12 +123,11 @@ def hold_out(
     noise = _noise(y - means[which], len(y) - len(rows))
     part = np.random.default_rng(seed).permutation(len(rows)) % FOLDS
     predicted = np.full(len(rows), np.nan)
-    few = Conjunctions(tuple(sizes), order).columns <= FEW_COLUMNS
     for fold in range(FOLDS):
         out, kept = np.flatnonzero(part == fold), part != fold
         if not len(out) or not kept.any():
             continue
-        asked = identify(rows[kept], rows[out], order, sizes=sizes, route=None if few else "projection")
+        asked = identify(rows[kept], rows[out], order, sizes=sizes)
         known = out[asked.verdicts == Verdict.DETERMINED]
         predicted[known] = _tried(predictor, cells[kept[which]], y[kept[which]], rows[known])
         if np.isfinite(predicted).sum() >= ENOUGH:
