@@ -68,7 +68,7 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Any, y: Any) -> tuple[FactorColumns, IntArray]:
         """Check what both take, and return the levels of the columns and the cells (N, C) of the rows."""
-        known_or_refuse(self.undetermined, "undetermined", UNDETERMINED)
+        known_or_refuse(self.undetermined, "word for undetermined", UNDETERMINED)
         if y is None:
             raise InputError("requires y to be passed, but the target y is None")
         columns, names = given_columns(self, X, reset=True)

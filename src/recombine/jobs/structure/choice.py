@@ -12,7 +12,7 @@ from recombine.cells.brief import brief_repr
 from recombine.checks import known_or_refuse
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Fitted, Ladder, fit_structure, ladder
+from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Fitted, Ladder, fit_structure, ladder, written_share
 from recombine.theory.structures.link import LinkFit
 from recombine.theory.structures.products import LogFit
 from recombine.theory.structures.terms import terms_of
@@ -61,6 +61,8 @@ class Choice:
         Whether the user named it.
     obstacle : str
         Why nothing was compared; empty if something was.
+    untried : tuple of str
+        Structures that might hold and were not scored: the table has too few cells for them, or they take too long.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Choice:
     predicted: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)
     asked: bool = False
     obstacle: str = ""
+    untried: tuple[str, ...] = ()
 
     __repr__ = brief_repr
 
@@ -97,6 +100,11 @@ class Choice:
             return np.zeros(len(cells), dtype=bool)
         return self.fit.beyond(cells)
 
+    def predict(self, cells: IntArray) -> FloatArray:
+        """Return the values of ``cells`` (N, C) where they are not sums of seen outcomes, (N,); NaN where open."""
+        assert self.fit is not None
+        return self.fit.predict(cells)
+
     def sums(self, cells: IntArray) -> FloatArray | None:
         """Return the sums of effects of ``cells`` (N, C) on the scale on which they add, (N,); None if not at hand."""
         if isinstance(self.fit, LinkFit):
@@ -121,14 +129,22 @@ class Choice:
         if found is None:
             return "" if not self.obstacle else f"Structures were not compared: {self.obstacle}."
         text = str(found)
-        rungs = ", ".join(f"{rung.name} {rung.r2:.2f}" for rung in found.structures)
+        rungs = ", ".join(f"{rung.name} {written_share(rung.r2)}" for rung in found.structures)
         if len(found.structures) == 1:
             return f"{text[0].upper()}{text[1:]} (share of the variance of {found.chosen.cells:,} held-out seen cells)."
         how = "the simplest within one standard error of the best"
         return (
             f"{text[0].upper()}{text[1:]}: chosen as {how} on {found.chosen.cells:,} held-out seen cells "
-            f"(share of their variance: {rungs})."
+            f"(share of their variance: {rungs}).{self._untried}"
         )
+
+    @property
+    def _untried(self) -> str:
+        """Which structures of several factors were not tried, and how to try one."""
+        scored = {} if self.ladder is None else {rung.name for rung in self.ladder.structures}
+        left = [name for name in self.untried if name not in scored]
+        why = "for want of cells or of time"
+        return f" Not tried {why}: {', '.join(left)}; --structure asks for one." if left else ""
 
 
 def choose_structure(
@@ -167,8 +183,9 @@ def choose_structure(
     if asked and order not in (None, depth):
         raise InputError(f"structure {structure} is of order {depth}, not {order}; leave one of the two out")
     if not 1 <= depth <= len(design.factors):
-        which = f"structure {structure}" if asked else f"order {depth}"
-        raise InputError(f"{which} does not fit {len(design.factors)} factors; choose 1 to {len(design.factors)}")
+        if asked:
+            raise InputError(f"structure {structure} takes {depth} factors and there are {len(design.factors)}")
+        raise InputError(f"order {depth} does not fit {len(design.factors)} factors; choose 1 to {len(design.factors)}")
     plain = structure if asked else SUMS.get(depth, f"order {depth}")
     if design.outcome is None:
         if asked and structure not in SUMS.values():
@@ -212,7 +229,10 @@ def _compared(
     name = found.chosen.name
     held = np.flatnonzero(np.isfinite(found.predicted))
     fit = None if name in SUMS.values() else scaled.own(name, found.fit)
-    return Choice(name, ORDERS.get(name, 1), found, fit, some[held], scaled.back(found.predicted[held]), asked)
+    left = [] if asked else [one for one in tried if ORDERS.get(one, 1) > 1 or one.startswith("link")]
+    left = [one for one in left if ORDERS.get(one, 1) < len(design.factors) and found.at(one) is None]
+    out = scaled.back(found.predicted[held])
+    return Choice(name, ORDERS.get(name, 1), found, fit, some[held], out, asked, untried=tuple(left))
 
 
 class _Scaled:

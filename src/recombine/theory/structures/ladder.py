@@ -16,7 +16,8 @@ from recombine.cells.conjunctions import Subset, canonical
 from recombine.checks import check_bounds, known_or_refuse, reals, whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.identification.identify import identify
-from recombine.theory.structures.link import fit_link
+from recombine.theory.structures.chances import fit_chances, fit_counts
+from recombine.theory.structures.link import LinkFit, fit_link
 from recombine.theory.structures.products import fit_log, fit_products
 from recombine.theory.structures.shrinkage import DENSE_COLUMNS, fit_terms
 from recombine.theory.structures.terms import as_outcomes, terms_of
@@ -40,6 +41,8 @@ ORDERS = {"pairs": 2, "link-pairs": 2, "triples": 3}
 ENOUGH = 10_000
 #: Most factors of a product fitted level by level.
 MOST_FACTORS = 12
+#: Terms cubed, times parts, that structures under a curve may take: beyond, fewer parts are held out.
+MOST_WORK = 2.5e9
 #: Cells times conjunctions of each up to which it is decided which held-out cells the others determine.
 MOST_DECIDED = 30_000
 #: Fewer determined cells than this have no share of their own.
@@ -120,9 +123,20 @@ class Ladder:
         return next((rung for rung in self.structures if rung.name == name), None)
 
     def __str__(self) -> str:
-        words, share = WORDS[self.chosen.name], f"{self.chosen.r2:.2f}" if self.chosen.r2 > 0 else "nothing"
-        of = "" if self.ceiling is None else f" of a possible {self.ceiling:.2f}"
+        words, share = WORDS[self.chosen.name], written_share(self.chosen.r2)
+        of = "" if self.ceiling is None else f" of a possible {written_share(self.ceiling)}"
         return f"{words} {share}{of}" if "explain" in words else f"{words}; they explain {share}{of}"
+
+
+def written_share(share: float) -> str:
+    """Write a share of the variance: two digits, more near one, where they tell structures apart.
+
+    Examples
+    --------
+    >>> written_share(0.873), written_share(0.9871), written_share(-0.2)
+    ('0.87', '0.987', 'nothing')
+    """
+    return "nothing" if share <= 0 else f"{share:.2f}" if share < 0.95 else f"{share:.3f}"
 
 
 def fit_structure(
@@ -148,32 +162,15 @@ def fit_structure(
     """
     known_or_refuse(name, "structure", STRUCTURES)
     if name == "logit":
-        return _fit_chances(as_cells(cells), reals(y, "y"), counts)
+        return fit_chances(as_cells(cells), reals(y, "y"), counts)
     if name == "log" and reals(y, "y").min(initial=1.0) == 0:
-        return _fit_counts(as_cells(cells), reals(y, "y"), counts)
+        return fit_counts(as_cells(cells), reals(y, "y"), counts)
     if name == "log":
         return fit_log(cells, y, weights=weights, symmetric=symmetric)
     if name == "multiplicative":
         return fit_products(cells, y, weights=weights)
     fit = fit_link if name.startswith("link") else fit_terms
     return fit(cells, y, ORDERS.get(name, 1), weights=weights, symmetric=symmetric)
-
-
-def _fit_counts(codes: IntArray, means: FloatArray, counts: npt.ArrayLike | None) -> Fitted:
-    """Fit logarithms of means of counts, some of them zero, by likelihood."""
-    from recombine.theory.structures.likelihood import fit_likelihood
-
-    return fit_likelihood(codes, means, "log", weights=counts)
-
-
-def _fit_chances(codes: IntArray, shares: FloatArray, counts: npt.ArrayLike | None) -> Fitted:
-    """Fit log odds to shares (N,) of ``counts`` measurements, as so many ones and zeros."""
-    from recombine.theory.structures.likelihood import fit_likelihood  # loads slowly, and few tables need it
-
-    many = np.ones(len(codes)) if counts is None else reals(counts, "counts")
-    both = np.repeat([1, 0], len(codes))
-    weights = np.concatenate([many * shares, many * (1 - shares)])
-    return fit_likelihood(np.vstack([codes, codes]), both, "logit", weights=np.maximum(weights, 0.0))
 
 
 def ladder(
@@ -232,7 +229,7 @@ def ladder(
     skipped = {name: _obstacle(name, codes, values, symmetric) for name in structures}
     tried = [name for name in STRUCTURES if name in structures and not skipped[name]]
     if not tried:
-        raise InputError(f"the data carry none of the structures: {'; '.join(skipped.values())}")
+        raise InputError("; ".join(skipped.values()))
     part = np.random.default_rng(seed).permutation(int(which.max()) + 1)[which] % whole(folds, "folds", 2)
     predicted = _held_out(tried, codes, values, weights, many, symmetric, part)
     failed = np.asarray(np.isnan(predicted).all(axis=1))
@@ -301,8 +298,8 @@ def _obstacle(name: str, codes: IntArray, y: FloatArray, symmetric: Sequence[Sub
         return str(error)
     if name.startswith("link") and columns > DENSE_COLUMNS:
         return f"{name} has {columns:,} terms and at most {DENSE_COLUMNS:,} are fitted under a curve"
-    if order > 1 and columns > len(codes) / 2:
-        return f"{name} have {columns:,} terms, more than half of the {len(codes):,} cells"
+    if order > 1 and columns > len(codes):
+        return f"{name} have {columns:,} terms, more than the {len(codes):,} cells"
     return ""
 
 
@@ -319,7 +316,7 @@ def _held_out(
 
     All values of a structure that cannot be fitted to some part are NaN.
     """
-    predicted, failed = np.full((len(names), len(y)), np.nan), set[int]()
+    predicted, failed, work = np.full((len(names), len(y)), np.nan), set[int](), 0.0
     for fold in range(int(part.max()) + 1):
         kept, out = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
         if not len(kept) or not len(out) or np.ptp(y[kept]) == 0:
@@ -332,9 +329,10 @@ def _held_out(
                     name, codes[kept], y[kept], weights=counted, counts=counts[kept], symmetric=symmetric
                 )
                 predicted[place, out] = fit.predict(codes[out])
+                work = max(work, float(fit.terms.columns) ** 3 if isinstance(fit, LinkFit) else 0.0)
             except SolverError:
                 failed.add(place)
-        if np.isfinite(predicted).any(axis=0).sum() >= ENOUGH:
+        if np.isfinite(predicted).any(axis=0).sum() >= ENOUGH or (fold + 1) * work > MOST_WORK:
             break
     predicted[list(failed)] = np.nan
     return predicted
