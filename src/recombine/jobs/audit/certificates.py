@@ -35,6 +35,8 @@ SLOW_CELLS, SLOW_CONJUNCTIONS, FEW_SHOWN = 2_000, 60, 3
 #: without one all seen cells are searched so many times, and after that only so many nearby ones.
 FEW_CELLS, FEW_CONJUNCTIONS = 400, 150
 TRIED, SEARCHED, NEARBY = 40, 2, 100
+#: With more factors than this only cubes are looked for: a search over thousands of levels takes a minute.
+WIDE = 20
 #: Why a cell is shown, in the order of showing.
 REASONS = ("the only one", "held out", "highest leverage", "lowest leverage")
 #: Longer sums are cut here, and the number of terms left out is given; in plain text to that many of the largest.
@@ -149,6 +151,8 @@ def _short_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int
     for row, reason in rows:
         cell = canonical(audit.listing.cells[[row]], features.symmetric)[0]
         corners = [*cube_terms(features, seen, cell)]
+        if not corners and len(features.sizes) > WIDE:
+            continue
         pool = SeenCells(features, np.array(corners)) if corners else _nearby(audit, cell)
         if not corners and searches:
             pool, searches = seen, searches - 1

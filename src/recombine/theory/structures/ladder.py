@@ -42,7 +42,7 @@ ENOUGH = 10_000
 #: Most factors of a product fitted level by level.
 MOST_FACTORS = 12
 #: Terms cubed, times parts, that structures under a curve may take: beyond, fewer parts are held out.
-MOST_WORK = 2.5e9
+MOST_WORK = 1.5e9
 #: Cells times conjunctions of each up to which it is decided which held-out cells the others determine.
 MOST_DECIDED = 30_000
 #: Fewer determined cells than this have no share of their own.
