@@ -105,7 +105,7 @@ def test_what_the_data_cannot_carry_is_said() -> None:
         row[rng.choice(30, 2, replace=False)] = rng.integers(1, 6, 2)
     found = ladder(cells, rng.normal(size=400))
     assert set(found.skipped) == {"logit", "log", "multiplicative", "pairs", "link-pairs", "triples"}
-    assert "more than half" in found.skipped["pairs"]
+    assert "more than the 400 cells" in found.skipped["pairs"]
     with pytest.raises(InputError, match="did you mean 'pairs'"):
         ladder(cells, rng.normal(size=400), structures=["pair"])
     with pytest.raises(InputError, match="all outcomes are equal"):
