@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9
 
 
-def fit_counts(codes: IntArray, means: FloatArray, counts: npt.ArrayLike | None) -> LikelihoodFit:
+def fit_mean_counts(codes: IntArray, means: FloatArray, counts: npt.ArrayLike | None) -> LikelihoodFit:
     """Fit logarithms of means of counts, some of them zero, by likelihood."""
     from recombine.theory.structures.likelihood import fit_likelihood
 
     return fit_likelihood(codes, means, "log", weights=counts)
 
 
-def fit_chances(codes: IntArray, shares: FloatArray, counts: npt.ArrayLike | None) -> LikelihoodFit:
+def fit_log_odds(codes: IntArray, shares: FloatArray, counts: npt.ArrayLike | None) -> LikelihoodFit:
     """Fit log odds to shares (N,) of ``counts`` measurements, as so many ones and zeros."""
     from recombine.theory.structures.likelihood import fit_likelihood  # loads slowly, and few tables need it
 

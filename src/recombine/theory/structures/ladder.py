@@ -16,7 +16,7 @@ from recombine.cells.conjunctions import Subset, canonical
 from recombine.checks import check_bounds, known_or_refuse, reals, whole
 from recombine.errors import InputError, SolverError
 from recombine.theory.identification.identify import identify
-from recombine.theory.structures.chances import fit_chances, fit_counts
+from recombine.theory.structures.chances import fit_log_odds, fit_mean_counts
 from recombine.theory.structures.link import LinkFit, fit_link
 from recombine.theory.structures.products import fit_log, fit_products
 from recombine.theory.structures.shrinkage import DENSE_COLUMNS, fit_terms
@@ -162,9 +162,9 @@ def fit_structure(
     """
     known_or_refuse(name, "structure", STRUCTURES)
     if name == "logit":
-        return fit_chances(as_cells(cells), reals(y, "y"), counts)
+        return fit_log_odds(as_cells(cells), reals(y, "y"), counts)
     if name == "log" and reals(y, "y").min(initial=1.0) == 0:
-        return fit_counts(as_cells(cells), reals(y, "y"), counts)
+        return fit_mean_counts(as_cells(cells), reals(y, "y"), counts)
     if name == "log":
         return fit_log(cells, y, weights=weights, symmetric=symmetric)
     if name == "multiplicative":
