@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.cells.arrays import BoolArray, IntArray
+from recombine.cells.arrays import IntArray
 from recombine.design.design import Design
 from recombine.errors import written_count
 from recombine.jobs.structure.choice import Choice
@@ -31,7 +31,7 @@ def verdicts_under(choice: Choice, engine: Identification, cells: IntArray) -> I
     known = np.flatnonzero(codes == Verdict.DETERMINED)
     if isinstance(choice.fit, LinkFit):
         codes[known[choice.beyond(cells[known])]] = Verdict.BEYOND
-    elif choice.curved and len(known):
+    elif choice.by_likelihood and len(known):
         # Separated outcomes send effects to infinity, and against each other they leave any chance open.
         codes[known[np.isnan(choice.predict(cells[known]))]] = Verdict.DISCONNECTED
     return codes
@@ -42,37 +42,38 @@ def counts_under(
 ) -> Counts:
     """Return verdict counts over all cells that can exist; ``listed`` (T, C) are unseen ones, all if ``whole``.
 
-    Where they are not all, how many determined cells lie beyond the seen range is estimated from cells drawn at random;
-    if none of these is determined, from the listed ones.
+    Where they are not all, how many determined cells the structure's scale leaves open is estimated from cells drawn at
+    random; if none of these is determined, from the listed ones.
     """
     counts = engine.count_verdicts(seed)
-    if not choice.curved or not counts[Verdict.DETERMINED]:
+    if not (isinstance(choice.fit, LinkFit) or choice.by_likelihood) or not counts[Verdict.DETERMINED]:
         return counts
     if whole:
         codes = verdicts_under(choice, engine, listed)
-        moved = {verdict: int((codes == verdict).sum()) for verdict in (Verdict.DETERMINED, Verdict.DISCONNECTED)}
-        found = {**counts.by_verdict, **moved, Verdict.BEYOND: int((codes == Verdict.BEYOND).sum())}
-        return Counts(found, counts.total, counts.exact, counts.sampled, found, found) if counts.exact else counts
+        unseen = {verdict: int((codes == verdict).sum()) for verdict in Verdict if verdict is not Verdict.SEEN}
+        found = counts.by_verdict | unseen
+        return Counts(found, counts.total, True, 0, found, found)
     for cells in (design.possible.draw(DRAWN, np.random.default_rng(seed)), listed):
-        codes = verdicts_under(choice, engine, cells)
-        known = np.isin(codes, (Verdict.DETERMINED, Verdict.BEYOND))
-        if known.any():
-            return _shared_out(counts, codes[known] == Verdict.BEYOND)
+        known = cells[engine.verdicts_of(cells) == Verdict.DETERMINED]
+        if len(known):
+            return _shared_out(counts, verdicts_under(choice, engine, known))
     return counts
 
 
-def _shared_out(counts: Counts, beyond: BoolArray) -> Counts:
-    """Split the determined cells by the share of those drawn (n,) that lie beyond, with its 95 % interval."""
-    many, known = len(beyond), counts[Verdict.DETERMINED]
-    share = float(beyond.mean()) if many else 0.0
+def _shared_out(counts: Counts, codes: IntArray) -> Counts:
+    """Split the determined cells by the verdicts of those drawn (n,) under the structure, with its 95 % interval."""
+    many, known = len(codes), counts[Verdict.DETERMINED]
+    opened = Verdict.BEYOND if (codes == Verdict.BEYOND).any() else Verdict.DISCONNECTED
+    share = float((codes != Verdict.DETERMINED).mean())
     # Agresti and Coull's interval, which is not empty where none or all were drawn.
     near = (share * many + 2) / (many + 4)
     reach = 1.96 * float(np.sqrt(near * (1 - near) / (many + 4)))
-    ends = (max(near - reach, 0.0), min(near + reach, 1.0))
-    part = {Verdict.BEYOND: share, Verdict.DETERMINED: 1 - share}
-    least = {Verdict.BEYOND: ends[0], Verdict.DETERMINED: 1 - ends[1]}
-    most = {Verdict.BEYOND: ends[1], Verdict.DETERMINED: 1 - ends[0]}
-    found = [{**counts.by_verdict, **{v: round(known * s) for v, s in one.items()}} for one in (part, least, most)]
+    ends = (share, max(near - reach, 0.0), min(near + reach, 1.0))
+    found = [
+        counts.by_verdict
+        | {opened: counts[opened] + round(known * part), Verdict.DETERMINED: known - round(known * left)}
+        for part, left in zip(ends, (share, ends[2], ends[1]), strict=True)
+    ]
     return Counts(found[0], counts.total, False, many, found[1], found[2])
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.checks import known_or_refuse
 from recombine.design.design import Design
 from recombine.errors import InputError
+from recombine.theory.structures.chances import TwoValuedFit
 from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Fitted, Ladder, fit_structure, ladder, written_share
 from recombine.theory.structures.link import LinkFit
 from recombine.theory.structures.products import LogFit
 from recombine.theory.structures.terms import terms_of
+
+if TYPE_CHECKING:
+    from recombine.theory.structures.existence import Existence
 
 #: Structures whose effects add on the outcome's own scale, by order: their values are sums of seen outcomes.
 SUMS = {1: "add", 2: "pairs", 3: "triples"}
@@ -94,6 +98,17 @@ class Choice:
         plain = "effects add" if self.order == 1 else f"effects add up to interactions of {self.order} factors"
         return ASSUMED.get(self.name, plain)
 
+    @property
+    def by_likelihood(self) -> bool:
+        """Whether values are chances or means of counts, fitted by likelihood."""
+        return self._existence is not None
+
+    @property
+    def _existence(self) -> Existence | None:
+        # Asked by name: the room of likelihoods loads slowly, and few tables need it.
+        fit = self.fit.chances if isinstance(self.fit, TwoValuedFit) else self.fit
+        return getattr(fit, "existence", None)
+
     def beyond(self, cells: IntArray) -> BoolArray:
         """Say for each of ``cells`` (N, C) whether its sum lies beyond those of all seen cells on a curved scale."""
         if not isinstance(self.fit, LinkFit):
@@ -113,13 +128,11 @@ class Choice:
 
     def limit_of(self, cell: IntArray) -> str:
         """Say at which limit the chance or mean of ``cell`` (C,) is determined, such as one; empty where it is none."""
-        fit = self.fit.fit if isinstance(self.fit, _Shifted) else self.fit
-        known = getattr(fit, "existence", None)  # only fits by likelihood have one, and their room loads slowly
-        if known is None:
+        if self._existence is None:
             return ""
         from recombine.theory.structures.existence import Limit
 
-        limit = Limit(int(known.limits_of(cell[None])[0]))
+        limit = Limit(int(self._existence.limits_of(cell[None])[0]))
         return "" if limit is Limit.FINITE else limit.word
 
     @property
@@ -140,11 +153,10 @@ class Choice:
 
     @property
     def _untried(self) -> str:
-        """Which structures of several factors were not tried, and how to try one."""
-        scored = {} if self.ladder is None else {rung.name for rung in self.ladder.structures}
-        left = [name for name in self.untried if name not in scored]
-        why = "for want of cells or of time"
-        return f" Not tried {why}: {', '.join(left)}; --structure asks for one." if left else ""
+        """Which structures were not tried, and how to try one."""
+        if not self.untried:
+            return ""
+        return f" Not tried for want of cells or of time: {', '.join(self.untried)}; --structure asks for one."
 
 
 def choose_structure(
@@ -193,7 +205,7 @@ def choose_structure(
         return Choice(plain, depth, asked=asked)
     if any(scale is not None for scale in design.scales):
         if asked and structure not in SUMS.values():
-            raise InputError(f"structure {structure} is for labels; leave out the ordered and numeric factors or add")
+            raise InputError(f"structure {structure} takes labels, not ordered or numeric factors; ask for a sum: add")
         return Choice(plain, depth, asked=asked, obstacle="ordered and numeric factors are on scales of their own")
     tried = [structure] if asked else [name for name in STRUCTURES if order in (None, ORDERS.get(name, 1))]
     if not tried:
@@ -284,19 +296,6 @@ class _Scaled:
         if (self.low, self.width) == (0.0, 1.0):
             return fit
         if name == "logit":
-            return _Shifted(fit, self.low, self.width)
+            return TwoValuedFit(fit, self.low, self.width)
         seen, outcome = self.design.seen, self.back(self.outcome)
         return fit_structure(name, seen, outcome, counts=self.counts, symmetric=self.design.symmetric)
-
-
-@dataclass(frozen=True, eq=False)
-class _Shifted:
-    """A fit of chances whose values lie between two others than 0 and 1."""
-
-    fit: Fitted
-    low: float
-    width: float
-
-    def predict(self, cells: npt.ArrayLike) -> FloatArray:
-        """Return the outcome at ``cells`` (N, C)."""
-        return self.low + self.width * self.fit.predict(cells)

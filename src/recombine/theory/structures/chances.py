@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,27 @@ if TYPE_CHECKING:
 
 #: Measurements below this are rounding.
 ROUNDING = 1e-9
+
+
+class Chances(Protocol):
+    """A fit whose values are chances."""
+
+    def predict(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the chances at ``cells`` (N, C)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class TwoValuedFit:
+    """Chances of the higher of two values, as means of the outcome."""
+
+    chances: Chances
+    low: float
+    width: float
+
+    def predict(self, cells: npt.ArrayLike) -> FloatArray:
+        """Return the mean outcome at ``cells`` (N, C)."""
+        return np.asarray(self.low + self.width * self.chances.predict(cells))
 
 
 def fit_mean_counts(codes: IntArray, means: FloatArray, counts: npt.ArrayLike | None) -> LikelihoodFit:
