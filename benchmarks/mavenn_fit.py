@@ -10,6 +10,7 @@ import argparse
 import json
 import time
 
+import keras
 import mavenn
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ def main() -> None:
     else:
         kept, out = np.flatnonzero(frame["set"] != "test"), np.flatnonzero(frame["set"] == "test")
     train, test = frame.iloc[kept], frame.iloc[out]
-    mavenn.set_seed(given.seed)
+    keras.utils.set_random_seed(given.seed)
     start = time.perf_counter()
     model = mavenn.Model(
         L=len(frame["x"].iloc[0]),

@@ -221,8 +221,9 @@ _KINDS = [
         "RC110",
         "beyond the seen range",
         Severity.PROBLEM,
-        "Combinations that are asked about hold a value of an ordered or numeric factor outside the range seen in "
-        "training. A trend is followed between seen values only; a model will still print a number.",
+        "Combinations hold a value of an ordered or numeric factor outside the range seen in training, or lie further "
+        "out on a curved scale than all seen ones. A trend is followed between seen values only; a model will still "
+        "print a number.",
     ),
     FindingKind(
         "RC201",

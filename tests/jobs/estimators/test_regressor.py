@@ -331,9 +331,11 @@ def covered(structure: str, seed: int, repeats: int, departure: float, shrink: b
     model.fit(grid[rows], final(truth[rows] + 0.2 * size * rng.normal(size=len(rows))))
     asked = ~kept & (model.verdicts(grid) == "determined")
     _, low, high = model.predict(grid[asked], return_range=True)
-    one = final(truth[asked] + 0.2 * size * rng.normal(size=asked.sum()))
+    fresh = final(truth[asked] + 0.2 * size * rng.normal(size=(repeats, asked.sum()))).mean(axis=0)
     mean = final(truth[asked]) * (np.exp(0.2**2 / 2) if structure == "log" else 1.0)
-    value = one if repeats == 1 else mean
+    # Least squares with replicates gives ranges of the cell's mean, other fits of one measured like the seen ones.
+    plain = structure in ("add", "log") and not shrink
+    value = mean if repeats > 1 and plain else fresh
     return (low <= value) & (value <= high)
 
 

@@ -171,3 +171,28 @@ def test_a_structure_that_explains_nothing_says_so() -> None:
     rng = np.random.default_rng(5)
     audit = rc.audit(rc.Design.from_cells(CELLS, rng.normal(size=len(CELLS))), structure="link")
     assert "explains nothing" in audit.choice.statement or audit.choice.ladder.chosen.r2 > 0
+
+
+def test_scales_that_leave_nothing_open_keep_exact_counts() -> None:
+    """Logarithms and products of a product too large to list: nothing is beyond, and nothing is estimated."""
+    rng = np.random.default_rng(6)
+    cells = rng.integers(0, 12, (2_000, 6))
+    total = rng.normal(size=(6, 12))[np.arange(6), cells].sum(axis=1)
+    design = rc.Design.from_cells(cells, np.exp(total / 3), sizes=(12,) * 6)
+    for name in ("log", "multiplicative"):
+        audit = rc.audit(design, structure=name)
+        assert audit.counts == audit.identification.count_verdicts(audit.seed)
+        assert audit.counts.exact
+
+
+def test_open_chances_are_counted_as_disconnected() -> None:
+    rows = np.repeat(every_cell((6, 6)), 20, axis=0)
+    rows = rows[~((rows[:, 0] == 0) & (rows[:, 1] == 0))]
+    won = np.random.default_rng(7).random(len(rows)) < 0.5
+    won[rows[:, 0] == 0], won[rows[:, 1] == 0] = True, False  # one level only ever won, another only ever lost
+    audit = rc.audit(rc.Design.from_cells(rows, won.astype(float), sizes=(6, 6)), structure="logit")
+    assert audit.identification.verdicts_of(np.array([[0, 0]])).tolist() == [rc.Verdict.DETERMINED]
+    assert audit.counts[rc.Verdict.DISCONNECTED] == 1
+    assert audit.counts[rc.Verdict.DETERMINED] == 0
+    assert np.isnan(audit.verdicts["predicted"]).all()
+    assert "separated" in audit.explain([0, 0])

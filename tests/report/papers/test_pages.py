@@ -243,7 +243,8 @@ class TestReport:
         assert len(re.findall(r"<code>recombine reproduce kernel-theory --scale", sources)) == len(commands)
 
     def test_each_experiment_has_its_own_versions(self, page: str) -> None:
-        assert re.search(r"torch 2\.11\.0[^<]*\(mnist-addition, mnist-context, mnist-equivalence\)", page)
+        names = r"(?:cifar-addition, )?mnist-addition, mnist-context, mnist-equivalence"
+        assert re.search(rf"torch 2\.11\.0[^<]*\({names}\)", page)
         assert "torch 2.13.0+cpu" in page
 
     def test_what_a_figure_refers_to_is_in_the_page(self, page: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -39,7 +39,7 @@ from recombine.jobs.faces import face
 from recombine.jobs.listing import Listing, choose_cells, level_columns
 from recombine.jobs.near import departures_statement
 from recombine.jobs.output_files import check_file
-from recombine.jobs.structure.beyond import counts_under, verdicts_under
+from recombine.jobs.structure.beyond import beyond_words, counts_under, verdicts_under
 from recombine.jobs.structure.choice import Choice, choose_structure
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, held_out_ranges
 from recombine.tables.table import Table
@@ -86,7 +86,7 @@ class Audit:
 
     @property
     def order(self) -> int:
-        """How many factors interact at most in the structure that verdicts assume."""
+        """Most factors that interact in the structure that verdicts assume."""
         return self.choice.order
 
     @cached_property
@@ -310,7 +310,7 @@ class Audit:
 
         See `recombine.jobs.advice.plan.plan`.
         """
-        return plan(
+        found = plan(
             self.design,
             self.order,
             k,
@@ -321,12 +321,10 @@ class Audit:
             seed=self.seed,
             known=self.identification,
         )
+        return found if found.outside else replace(found, outside=beyond_words(self.choice, self.counts))
 
     def compare_models(self, shares: Sequence[float] = (0.2, 0.5), draws: int = 6) -> Table:
-        """Score additive least squares, a forest, a kernel ridge and a network on held-out seen cells, by verdict.
-
-        See `recombine.jobs.audit.rivals.compare_models`.
-        """
+        """Score other models on held-out seen cells, by verdict; see `recombine.jobs.audit.rivals.compare_models`."""
         return compare_models(self.design, shares, draws, self.order, self.seed)
 
     def to_html(self, path: str | Path, *, force: bool = False) -> Path:

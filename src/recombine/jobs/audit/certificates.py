@@ -20,6 +20,7 @@ from recombine.cells.conjunctions import canonical, contains
 from recombine.cells.seen import SeenCells
 from recombine.design.scaling import outside_words
 from recombine.errors import SolverError
+from recombine.jobs.structure.beyond import why_beyond
 from recombine.jobs.structure.whatever_the_curve import bounds_whatever_the_curve
 from recombine.theory.identification.certificate import Certificate, certificate, cube_terms, written_weight
 from recombine.verdicts import Verdict
@@ -34,6 +35,8 @@ SLOW_CELLS, SLOW_CONJUNCTIONS, FEW_SHOWN = 2_000, 60, 3
 #: without one all seen cells are searched so many times, and after that only so many nearby ones.
 FEW_CELLS, FEW_CONJUNCTIONS = 400, 150
 TRIED, SEARCHED, NEARBY = 40, 2, 100
+#: With more factors than this only cubes are looked for: a search over thousands of levels takes a minute.
+WIDE = 20
 #: Why a cell is shown, in the order of showing.
 REASONS = ("the only one", "held out", "highest leverage", "lowest leverage")
 #: Longer sums are cut here, and the number of terms left out is given; in plain text to that many of the largest.
@@ -148,6 +151,8 @@ def _short_sums(audit: Audit, rows: list[tuple[int, str]]) -> Iterator[tuple[int
     for row, reason in rows:
         cell = canonical(audit.listing.cells[[row]], features.symmetric)[0]
         corners = [*cube_terms(features, seen, cell)]
+        if not corners and len(features.sizes) > WIDE:
+            continue
         pool = SeenCells(features, np.array(corners)) if corners else _nearby(audit, cell)
         if not corners and searches:
             pool, searches = seen, searches - 1
@@ -237,15 +242,18 @@ def explanation(audit: Audit, cell: IntArray) -> str:
       the sum: 11 + 2 - 1 = 12, with variance 3; a proof by few cells, while the prediction uses all
     """
     verdict = Verdict(int(audit.verdicts_of(cell[None])[0]))
-    lead = f"{audit.design.label(cell)}: {verdict.word}. {verdict.text.meaning}"
+    meaning = verdict.text.meaning.replace("if effects add", f"if {audit.choice.assumption}")
+    lead = f"{audit.design.label(cell)}: {verdict.word}. {meaning}"
+    bounds = bounds_whatever_the_curve(audit.design, audit.choice, cell)
     if verdict is Verdict.BEYOND and (words := outside_words(audit.design, cell)):
         return f"{lead} Here {'; and '.join(words)}."
+    if verdict is Verdict.BEYOND and (why := why_beyond(audit.choice, cell)):
+        return "\n  ".join([f"{lead} Here {why}.", *bounds])
+    if limit := audit.choice.limit_of(cell) if verdict is Verdict.DISCONNECTED else "":
+        return f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}"
     if verdict is not Verdict.DETERMINED:
-        return "\n  ".join(
-            [f"{lead} {verdict.text.action}", *bounds_whatever_the_curve(audit.design, audit.choice, cell)]
-        )
-    lines = [*_value_lines(audit, cell), *_certificate_lines(audit, cell)]
-    return "\n  ".join([lead, *lines, *bounds_whatever_the_curve(audit.design, audit.choice, cell)])
+        return "\n  ".join([f"{lead} {verdict.text.action}", *bounds])
+    return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell), *bounds])
 
 
 def _value_lines(audit: Audit, cell: IntArray) -> list[str]:

@@ -14,7 +14,7 @@ from recombine.cells.arrays import BoolArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.checks import known_or_refuse
 from recombine.errors import InputError
-from recombine.jobs.estimators.factor_columns import FactorColumns, given_columns, learn_columns
+from recombine.jobs.estimators.factor_columns import FactorColumns, GivenColumn, given_columns, learn_columns
 from recombine.jobs.estimators.membership import Membership
 from recombine.verdicts import Verdict
 
@@ -34,14 +34,14 @@ class AskedRows:
         Place of each row's cell among them.
     codes : int array of shape (M,)
         Verdict codes.
-    columns : list of arrays of shape (N,)
-        The levels as they were given.
+    columns : list of GivenColumn
+        The levels as they were given, by row.
     """
 
     cells: IntArray
     where: IntArray
     codes: IntArray
-    columns: list[npt.NDArray[Any]]
+    columns: list[GivenColumn]
 
     @property
     def known(self) -> BoolArray:
@@ -68,7 +68,7 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Any, y: Any) -> tuple[FactorColumns, IntArray]:
         """Check what both take, and return the levels of the columns and the cells (N, C) of the rows."""
-        known_or_refuse(self.undetermined, "undetermined", UNDETERMINED)
+        known_or_refuse(self.undetermined, "word for undetermined", UNDETERMINED)
         if y is None:
             raise InputError("requires y to be passed, but the target y is None")
         columns, names = given_columns(self, X, reset=True)
@@ -94,5 +94,5 @@ class CellEstimator(BaseEstimator):  # type: ignore[misc]
         places = np.flatnonzero(~asked.known[asked.where])
         if self.undetermined == "raise" and len(places):
             row = int(places[0])
-            values = [column[row] for column in asked.columns]
+            values = [column.at(row) for column in asked.columns]
             raise InputError(self._member.advice(asked.cells[asked.where[row]], values, row, len(places) - 1))

@@ -87,7 +87,7 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
     def fit(self, X: Any, y: npt.ArrayLike) -> Self:
         """Fit to factor columns ``X`` (N, C) with labels ``y`` (N,)."""
         known_or_refuse(self.structure, "structure", ("auto", *STRUCTURES_OF_CLASSES))
-        known_or_refuse(self.separated, "separated", SEPARATED)
+        known_or_refuse(self.separated, "word for separated", SEPARATED)
         table, cells = self._learn(X, y)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
@@ -95,7 +95,7 @@ class CompositionalClassifier(ClassifierMixin, CellEstimator):  # type: ignore[m
         self._same_length(cells, labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"y has one class only, {self.classes_[0]!r}; give rows of two classes")
+            raise InputError(f"y has one class only, {str(self.classes_[0])!r}; give rows of two classes")
         codes = codes.reshape(-1).astype(np.int64)
         name = self._chosen(cells, codes, table.sizes)
         order = STRUCTURES_OF_CLASSES[name]

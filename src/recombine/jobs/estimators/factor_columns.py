@@ -19,6 +19,18 @@ from recombine.tables.grouping import level_text
 
 
 @dataclass(frozen=True, eq=False)
+class GivenColumn:
+    """One column as it was given: its distinct values, and for each row (N,) the place of its value among them."""
+
+    values: list[Any]
+    where: IntArray
+
+    def at(self, row: int) -> Any:
+        """Return the value in a row."""
+        return self.values[self.where[row]]
+
+
+@dataclass(frozen=True, eq=False)
 class FactorColumns:
     """The factor columns of the training rows.
 
@@ -32,7 +44,7 @@ class FactorColumns:
     Examples
     --------
     >>> table = FactorColumns(("colour",), (["blue", "red"],))
-    >>> table.codes([np.array(["red", "green"])]).tolist()
+    >>> table.codes([given_column("colour", np.array(["red", "green"]))]).tolist()
     [[1], [2]]
     >>> table.text([1])
     "colour='red'"
@@ -50,12 +62,12 @@ class FactorColumns:
     def _places(self) -> list[dict[Any, int]]:
         return [{level: code for code, level in enumerate(levels)} for levels in self.levels]
 
-    def codes(self, columns: Sequence[npt.NDArray[Any]]) -> IntArray:
-        """Return columns (N,) each as cells (N, C); a level that was never seen has the number past the last."""
+    def codes(self, columns: Sequence[GivenColumn]) -> IntArray:
+        """Return columns of N rows as cells (N, C); a level that was never seen has the number past the last."""
         coded = []
         for places, column in zip(self._places, columns, strict=True):
-            found, where = _distinct_values(column)
-            coded.append(np.array([places.get(value, len(places)) for value in found], dtype=np.int64)[where])
+            numbers = np.array([places.get(value, len(places)) for value in column.values], dtype=np.int64)
+            coded.append(numbers[column.where])
         return np.stack(coded, axis=1)
 
     def text(self, cell: Sequence[int] | IntArray, values: Sequence[object] | None = None) -> str:
@@ -69,23 +81,22 @@ class FactorColumns:
         return f"{self.names[place]}={level_text(value)!r}"
 
 
-def learn_columns(columns: Sequence[npt.NDArray[Any]], names: Sequence[str]) -> tuple[FactorColumns, IntArray]:
-    """Return the levels of training columns (N,) each, and the cells (N, C) of the rows.
+def learn_columns(columns: Sequence[GivenColumn], names: Sequence[str]) -> tuple[FactorColumns, IntArray]:
+    """Return the levels of training columns of N rows, and the cells (N, C) of the rows.
 
     Examples
     --------
-    >>> table, cells = learn_columns([np.array(["x", "y"]), np.array([2014, 2013])], ["a", "year"])
+    >>> columns = [given_column("a", np.array(["x", "y"])), given_column("year", np.array([2014, 2013]))]
+    >>> table, cells = learn_columns(columns, ["a", "year"])
     >>> table.levels, cells.tolist()
     ((['x', 'y'], [2013, 2014]), [[0, 1], [1, 0]])
     """
-    table = FactorColumns(tuple(names), tuple(_sorted(_distinct_values(column)[0]) for column in columns))
+    table = FactorColumns(tuple(names), tuple(_sorted(column.values) for column in columns))
     return table, table.codes(columns)
 
 
-def given_columns(
-    estimator: BaseEstimator, X: Any, y: Any = None, *, reset: bool
-) -> tuple[list[npt.NDArray[Any]], tuple[str, ...]]:
-    """Return the columns of ``X`` (N, C) as arrays (N,), each with its own type, and their names.
+def given_columns(estimator: BaseEstimator, X: Any, *, reset: bool) -> tuple[list[GivenColumn], tuple[str, ...]]:
+    """Return the columns of ``X`` (N, C), each with its own type, and their names.
 
     ``reset`` learns number and names of the columns, else they have to be those learned. Missing values are refused.
     """
@@ -102,9 +113,7 @@ def given_columns(
         columns = list(checked.T)
         own = getattr(estimator, "feature_names_in_", None)
         names = tuple(f"column {place + 1}" for place in range(len(columns))) if own is None else tuple(own)
-    for name, column in zip(names, columns, strict=True):
-        _refuse_missing(name, column)
-    return columns, names
+    return [given_column(name, column) for name, column in zip(names, columns, strict=True)], names
 
 
 def _is_frame(X: Any) -> bool:
@@ -119,14 +128,31 @@ def _is_frame(X: Any) -> bool:
     return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
 
 
-def _distinct_values(column: npt.NDArray[Any]) -> tuple[list[Any], IntArray]:
-    """Return the distinct values of a column (N,) and for each row the place of its value."""
-    if column.dtype.kind != "O":
+def given_column(name: str, column: npt.NDArray[Any]) -> GivenColumn:
+    """Return a column (N,) by its distinct values, or say in which row it is missing.
+
+    Examples
+    --------
+    >>> given_column("colour", np.array(["red", None], dtype=object))
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: Input contains NaN: 'colour' is missing in row 1; leave such rows out, or write a level
+        for them
+    """
+    if column.dtype.kind == "O":
+        found: dict[Any, int] = {}
+        where = np.fromiter((found.setdefault(value, len(found)) for value in column.tolist()), np.int64, len(column))
+        given = GivenColumn(list(found), where)
+    else:
         levels, where = np.unique(column, return_inverse=True)
-        return levels.tolist(), np.asarray(where.reshape(-1), dtype=np.int64)
-    found: dict[Any, int] = {}
-    where = np.fromiter((found.setdefault(value, len(found)) for value in column.tolist()), np.int64, len(column))
-    return list(found), where
+        given = GivenColumn(levels.tolist(), np.asarray(where.reshape(-1), dtype=np.int64))
+    missing = [place for place, value in enumerate(given.values) if _is_missing(value)]
+    if missing:
+        row = int(np.flatnonzero(np.isin(given.where, missing))[0])
+        raise InputError(
+            f"Input contains NaN: {name!r} is missing in row {row}; leave such rows out, or write a level for them"
+        )
+    return given
 
 
 def _sorted(values: list[Any]) -> list[Any]:
@@ -137,22 +163,7 @@ def _sorted(values: list[Any]) -> list[Any]:
         return sorted(values, key=lambda value: (type(value).__name__, str(value)))
 
 
-def _refuse_missing(name: str, column: npt.NDArray[Any]) -> None:
-    if column.dtype.kind == "O":
-        # pandas has a missing value that refuses to be compared.
-        missing = np.array(
-            [value is None or type(value).__name__ in ("NAType", "NaTType") or _is_nan(value) for value in column]
-        )
-    elif column.dtype.kind in "fM":
-        missing = np.isnat(column) if column.dtype.kind == "M" else np.isnan(column)
-    else:
-        return
-    if missing.any():
-        row = int(np.flatnonzero(missing)[0])
-        raise InputError(
-            f"Input contains NaN: {name!r} is missing in row {row}; leave such rows out, or write a level for them"
-        )
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float | np.floating) and bool(value != value)
+def _is_missing(value: Any) -> bool:
+    # pandas has missing values that refuse to be compared.
+    nothing = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return nothing or (isinstance(value, float | np.floating) and bool(value != value))

@@ -18,7 +18,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.brief import brief_repr
-from recombine.cells.conjunctions import Conjunctions, distinct
+from recombine.cells.conjunctions import distinct
 from recombine.errors import RecombineError
 from recombine.jobs.audit.ranges import Spread, fit_spread, local_quantiles
 from recombine.jobs.structure.held_out_ranges import FEWEST_MISSES
@@ -27,8 +27,6 @@ from recombine.verdicts import Verdict
 
 #: Parts that are held out in turn, and held-out cells after which no further part is.
 FOLDS, ENOUGH = 10, 20_000
-#: Columns past which floating point chooses the cells to score: what it leaves undecided is not scored.
-FEW_COLUMNS = 300
 
 #: From rows (cells and outcomes) and asked cells to predictions there.
 Predictor = Callable[[IntArray, FloatArray, IntArray], FloatArray]
@@ -48,7 +46,9 @@ class FoldRanges:
         Misses, without sign, in units of their spread.
     spread : Spread
     replicated : bool
-        Whether repeated rows say what noise is, so that the range is for the cell's mean; else for one measurement.
+        Whether repeated rows say what noise is: the range is for a mean like those seen; else for one measurement.
+    own : float
+        Share of one measurement's noise in what a range is for.
     chances : bool
         Whether the outcome has two values and no rows repeat, so that chances are not seen.
     """
@@ -58,6 +58,7 @@ class FoldRanges:
     scores: FloatArray = field(repr=False)
     spread: Spread
     replicated: bool
+    own: float = 1.0
     chances: bool = False
 
     __repr__ = brief_repr
@@ -76,14 +77,14 @@ class FoldRanges:
         """One sentence on what the ranges are for and rest on."""
         if self.obstacle:
             return f"{self.obstacle[0].upper()}{self.obstacle[1:]}."
-        what = "the cell's mean" if self.replicated else "one measurement of the cell"
+        what = "one more cell measured like the seen ones" if self.replicated else "one measurement of the cell"
         return f"A 90 % range is for {what}. It rests on {len(self.misses):,} seen cells, each held out and predicted."
 
     def half_width(self, predicted: FloatArray) -> FloatArray:
         """Return how far the range of cells with these predicted values (N,) reaches to either side; NaN for none."""
         if self.obstacle:
             return np.full(len(predicted), np.nan)
-        own = np.full(len(predicted), 0.0 if self.replicated else 1.0)
+        own = np.full(len(predicted), self.own)
         nothing = np.zeros(len(predicted))
         return np.asarray(np.interp(predicted, *self._knots) * self.spread.of(own, nothing, nothing))
 
@@ -125,12 +126,11 @@ def hold_out(
     noise = _noise(y - means[which], len(y) - len(rows))
     part = np.random.default_rng(seed).permutation(len(rows)) % FOLDS
     predicted = np.full(len(rows), np.nan)
-    few = Conjunctions(tuple(sizes), order).columns <= FEW_COLUMNS
     for fold in range(FOLDS):
         out, kept = np.flatnonzero(part == fold), part != fold
         if not len(out) or not kept.any():
             continue
-        asked = identify(rows[kept], rows[out], order, sizes=sizes, route=None if few else "projection")
+        asked = identify(rows[kept], rows[out], order, sizes=sizes)
         known = out[asked.verdicts == Verdict.DETERMINED]
         predicted[known] = _tried(predictor, cells[kept[which]], y[kept[which]], rows[known])
         if np.isfinite(predicted).sum() >= ENOUGH:
@@ -140,7 +140,9 @@ def hold_out(
     spread = fit_spread(misses, own, nothing, nothing, noise)
     size = spread.of(own, nothing, nothing)
     scores = np.divide(np.abs(misses), size, out=np.zeros(len(misses)), where=size > 0)
-    return FoldRanges(predicted[done], misses, scores, spread, noise is not None)
+    # A mean that noise explains wholly would have a range of no width: what is measured is what the range is for.
+    usual = float(np.median(own)) if len(own) and noise is not None else 1.0
+    return FoldRanges(predicted[done], misses, scores, spread, noise is not None, own=usual)
 
 
 def _tried(predictor: Predictor, cells: IntArray, y: FloatArray, asked: IntArray) -> FloatArray:

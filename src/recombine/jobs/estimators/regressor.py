@@ -16,7 +16,7 @@ from recombine.errors import InputError, RecombineError
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.estimators.cell_estimator import AskedRows, CellEstimator
 from recombine.jobs.estimators.membership import Membership
-from recombine.jobs.estimators.structure_fits import BEYOND, fit_cells
+from recombine.jobs.estimators.structure_fits import fit_cells
 from recombine.jobs.structure.choice import choose_structure
 from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Ladder
 from recombine.verdicts import Verdict
@@ -176,7 +176,7 @@ class CompositionalRegressor(RegressorMixin, CellEstimator):  # type: ignore[mis
         """
         asked, _ = self._valued(X)
         words = asked.words
-        words[self._beyond(asked)] = BEYOND
+        words[self._beyond(asked)] = Verdict.BEYOND.word
         return np.asarray(words[asked.where])
 
     def _valued(self, X: Any) -> tuple[AskedRows, FloatArray]:

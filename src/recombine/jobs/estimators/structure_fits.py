@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.design.design import Design
@@ -21,15 +20,13 @@ from recombine.jobs.estimators.chances import fit_chances
 from recombine.jobs.estimators.fold_ranges import FoldRanges, hold_out
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
+from recombine.theory.structures.chances import TwoValuedFit
 from recombine.theory.structures.ladder import ORDERS, Fitted, fit_structure
-from recombine.theory.structures.likelihood import LikelihoodFit
 from recombine.theory.structures.link import LinkFit
 from recombine.theory.structures.products import LogFit
 
 #: Structures that are least squares on the outcome or on its logarithm, unless they are shrunk.
 LEAST_SQUARES = ("add", "pairs", "triples", "log")
-#: The verdict of a cell whose hidden sum lies where no seen one does.
-BEYOND = "beyond the seen range"
 
 #: Lower and upper ends of ranges, (N,) each.
 Ends = tuple[FloatArray, FloatArray]
@@ -94,19 +91,6 @@ def fit_rows(name: str, cells: IntArray, y: FloatArray, sizes: Sequence[int]) ->
         return fit_structure(name, cells, y)
     labels = (y == values[1]).astype(np.int64)
     return TwoValuedFit(fit_chances(cells, labels, 2, 1, sizes).fit, float(values[0]), float(np.ptp(values)))
-
-
-@dataclass(frozen=True, eq=False)
-class TwoValuedFit:
-    """Chances of the higher of two values, as means of the outcome."""
-
-    chances: LikelihoodFit
-    low: float
-    width: float
-
-    def predict(self, cells: npt.ArrayLike) -> FloatArray:
-        """Return the mean outcome at ``cells`` (N, C)."""
-        return np.asarray(self.low + self.width * self.chances.predict(cells))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.checks import known_or_refuse
 from recombine.design.design import Design
 from recombine.errors import InputError
-from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Fitted, Ladder, fit_structure, ladder
+from recombine.theory.structures.chances import TwoValuedFit
+from recombine.theory.structures.ladder import ORDERS, STRUCTURES, Fitted, Ladder, fit_structure, ladder, written_share
 from recombine.theory.structures.link import LinkFit
 from recombine.theory.structures.products import LogFit
 from recombine.theory.structures.terms import terms_of
+
+if TYPE_CHECKING:
+    from recombine.theory.structures.existence import Existence
 
 #: Structures whose effects add on the outcome's own scale, by order: their values are sums of seen outcomes.
 SUMS = {1: "add", 2: "pairs", 3: "triples"}
@@ -61,6 +65,8 @@ class Choice:
         Whether the user named it.
     obstacle : str
         Why nothing was compared; empty if something was.
+    untried : tuple of str
+        Structures that might hold and were not scored: the table has too few cells for them, or they take too long.
     """
 
     name: str
@@ -71,6 +77,7 @@ class Choice:
     predicted: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)
     asked: bool = False
     obstacle: str = ""
+    untried: tuple[str, ...] = ()
 
     __repr__ = brief_repr
 
@@ -91,11 +98,27 @@ class Choice:
         plain = "effects add" if self.order == 1 else f"effects add up to interactions of {self.order} factors"
         return ASSUMED.get(self.name, plain)
 
+    @property
+    def by_likelihood(self) -> bool:
+        """Whether values are chances or means of counts, fitted by likelihood."""
+        return self._existence is not None
+
+    @property
+    def _existence(self) -> Existence | None:
+        # Asked by name: the room of likelihoods loads slowly, and few tables need it.
+        fit = self.fit.chances if isinstance(self.fit, TwoValuedFit) else self.fit
+        return getattr(fit, "existence", None)
+
     def beyond(self, cells: IntArray) -> BoolArray:
         """Say for each of ``cells`` (N, C) whether its sum lies beyond those of all seen cells on a curved scale."""
         if not isinstance(self.fit, LinkFit):
             return np.zeros(len(cells), dtype=bool)
         return self.fit.beyond(cells)
+
+    def predict(self, cells: IntArray) -> FloatArray:
+        """Return the values of ``cells`` (N, C) where they are not sums of seen outcomes, (N,); NaN where open."""
+        assert self.fit is not None
+        return self.fit.predict(cells)
 
     def sums(self, cells: IntArray) -> FloatArray | None:
         """Return the sums of effects of ``cells`` (N, C) on the scale on which they add, (N,); None if not at hand."""
@@ -105,13 +128,11 @@ class Choice:
 
     def limit_of(self, cell: IntArray) -> str:
         """Say at which limit the chance or mean of ``cell`` (C,) is determined, such as one; empty where it is none."""
-        fit = self.fit.fit if isinstance(self.fit, _Shifted) else self.fit
-        known = getattr(fit, "existence", None)  # only fits by likelihood have one, and their room loads slowly
-        if known is None:
+        if self._existence is None:
             return ""
         from recombine.theory.structures.existence import Limit
 
-        limit = Limit(int(known.limits_of(cell[None])[0]))
+        limit = Limit(int(self._existence.limits_of(cell[None])[0]))
         return "" if limit is Limit.FINITE else limit.word
 
     @property
@@ -121,14 +142,21 @@ class Choice:
         if found is None:
             return "" if not self.obstacle else f"Structures were not compared: {self.obstacle}."
         text = str(found)
-        rungs = ", ".join(f"{rung.name} {rung.r2:.2f}" for rung in found.structures)
+        rungs = ", ".join(f"{rung.name} {written_share(rung.r2)}" for rung in found.structures)
         if len(found.structures) == 1:
             return f"{text[0].upper()}{text[1:]} (share of the variance of {found.chosen.cells:,} held-out seen cells)."
         how = "the simplest within one standard error of the best"
         return (
             f"{text[0].upper()}{text[1:]}: chosen as {how} on {found.chosen.cells:,} held-out seen cells "
-            f"(share of their variance: {rungs})."
+            f"(share of their variance: {rungs}).{self._untried}"
         )
+
+    @property
+    def _untried(self) -> str:
+        """Which structures were not tried, and how to try one."""
+        if not self.untried:
+            return ""
+        return f" Not tried for want of cells or of time: {', '.join(self.untried)}; --structure asks for one."
 
 
 def choose_structure(
@@ -167,8 +195,9 @@ def choose_structure(
     if asked and order not in (None, depth):
         raise InputError(f"structure {structure} is of order {depth}, not {order}; leave one of the two out")
     if not 1 <= depth <= len(design.factors):
-        which = f"structure {structure}" if asked else f"order {depth}"
-        raise InputError(f"{which} does not fit {len(design.factors)} factors; choose 1 to {len(design.factors)}")
+        if asked:
+            raise InputError(f"structure {structure} takes {depth} factors and there are {len(design.factors)}")
+        raise InputError(f"order {depth} does not fit {len(design.factors)} factors; choose 1 to {len(design.factors)}")
     plain = structure if asked else SUMS.get(depth, f"order {depth}")
     if design.outcome is None:
         if asked and structure not in SUMS.values():
@@ -176,7 +205,7 @@ def choose_structure(
         return Choice(plain, depth, asked=asked)
     if any(scale is not None for scale in design.scales):
         if asked and structure not in SUMS.values():
-            raise InputError(f"structure {structure} is for labels; leave out the ordered and numeric factors or add")
+            raise InputError(f"structure {structure} takes labels, not ordered or numeric factors; ask for a sum: add")
         return Choice(plain, depth, asked=asked, obstacle="ordered and numeric factors are on scales of their own")
     tried = [structure] if asked else [name for name in STRUCTURES if order in (None, ORDERS.get(name, 1))]
     if not tried:
@@ -212,7 +241,10 @@ def _compared(
     name = found.chosen.name
     held = np.flatnonzero(np.isfinite(found.predicted))
     fit = None if name in SUMS.values() else scaled.own(name, found.fit)
-    return Choice(name, ORDERS.get(name, 1), found, fit, some[held], scaled.back(found.predicted[held]), asked)
+    left = [] if asked else [one for one in tried if ORDERS.get(one, 1) > 1 or one.startswith("link")]
+    left = [one for one in left if ORDERS.get(one, 1) < len(design.factors) and found.at(one) is None]
+    out = scaled.back(found.predicted[held])
+    return Choice(name, ORDERS.get(name, 1), found, fit, some[held], out, asked, untried=tuple(left))
 
 
 class _Scaled:
@@ -264,19 +296,6 @@ class _Scaled:
         if (self.low, self.width) == (0.0, 1.0):
             return fit
         if name == "logit":
-            return _Shifted(fit, self.low, self.width)
+            return TwoValuedFit(fit, self.low, self.width)
         seen, outcome = self.design.seen, self.back(self.outcome)
         return fit_structure(name, seen, outcome, counts=self.counts, symmetric=self.design.symmetric)
-
-
-@dataclass(frozen=True, eq=False)
-class _Shifted:
-    """A fit of chances whose values lie between two others than 0 and 1."""
-
-    fit: Fitted
-    low: float
-    width: float
-
-    def predict(self, cells: npt.ArrayLike) -> FloatArray:
-        """Return the outcome at ``cells`` (N, C)."""
-        return self.low + self.width * self.fit.predict(cells)

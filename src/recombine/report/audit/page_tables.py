@@ -238,6 +238,8 @@ def rungs_table(found: Ladder) -> PageTable | None:
         "what it says": lambda rung: ASSUMED[rung.name],
         "share explained": "r2",
         "standard error": "error",
+        "determined cells": lambda rung: "" if rung.determined is None else f"{rung.determined:,} of {rung.cells:,}",
+        "share explained there": "determined_r2",
     }
     return page_table("t-structures", caption, found.structures, columns)
 

@@ -55,7 +55,12 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "answer": answer(audit),
         "order": audit.order,
         "structure": _structure(audit),
-        "structures": [] if audit.choice.ladder is None else [asdict(rung) for rung in audit.choice.ladder.structures],
+        "structures": []
+        if audit.choice.ladder is None
+        else [
+            {name: getattr(rung, name) for name in ("name", "r2", "error", "cells", "chosen")}
+            for rung in audit.choice.ladder.structures
+        ],
         "seed": audit.seed,
         "factors": _factors(design),
         "factors_guessed": bool(design.proposals),

@@ -194,15 +194,14 @@ def cube_terms(features: Conjunctions, seen: SeenCells, target: IntArray) -> Ter
         cube = cube_terms(features.freed, few, target[list(features.free)])
         rows = whole(np.array(list(cube), dtype=np.int64).reshape(-1, len(features.free)))
         return dict(zip(map(tuple, rows.tolist()), cube.values(), strict=True))
-    budget = SEARCHED_CELLS
+    budget, apart = SEARCHED_CELLS, _Apart(seen, target)
     for groups in _groupings(len(target), features.order + 1):
         # One factor to a group is what most designs have and is always tried.
         budget -= 0 if max(map(len, groups)) == 1 else len(seen)
         if budget < 0:
             break
         flipped = [factor for group in groups for factor in group]
-        kept = [factor for factor in range(len(target)) if factor not in flipped]
-        opposite = _opposite(seen, target, kept, flipped)
+        opposite = apart.opposite(flipped)
         corners = [corner for size in range(1, len(groups)) for corner in itertools.combinations(groups, size)]
         for corner in corners:
             opposite = opposite[seen.holds(_with(target, opposite, sum(corner, ())))] if len(opposite) else opposite
@@ -249,13 +248,21 @@ def _freed(features: Conjunctions, seen: SeenCells) -> tuple[Callable[[IntArray]
     return whole, SeenCells(features.freed, seen.cells[:, free])
 
 
-def _opposite(seen: SeenCells, target: IntArray, kept: Sequence[int], flipped: Sequence[int]) -> IntArray:
-    """Seen cells that agree with the target on ``kept`` and differ from it on all of ``flipped``."""
-    found = [
-        cells[(cells[:, kept] == target[kept]).all(axis=1) & (cells[:, flipped] != target[list(flipped)]).all(axis=1)]
-        for cells in seen.arrangements()
-    ]
-    return np.concatenate(found)
+class _Apart:
+    """The seen cells, in every order of interchangeable levels, by the factors in which they differ from a target."""
+
+    def __init__(self, seen: SeenCells, target: IntArray) -> None:
+        self.cells = np.concatenate(list(seen.arrangements()))
+        self.differs = self.cells != target
+        self.count = self.differs.sum(axis=1)
+        self._rows: dict[int, IntArray] = {}
+
+    def opposite(self, flipped: Sequence[int]) -> IntArray:
+        """Return those that differ on all of ``flipped`` and agree elsewhere, (M, C)."""
+        many = len(flipped)
+        rows = self._rows.setdefault(many, np.flatnonzero(self.count == many))
+        found: IntArray = self.cells[rows[self.differs[rows][:, list(flipped)].all(axis=1)]]
+        return found
 
 
 def _with(target: IntArray, other: IntArray, factors: Sequence[int]) -> IntArray:

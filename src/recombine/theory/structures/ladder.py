@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -13,11 +14,14 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.cells.conjunctions import Subset, canonical
 from recombine.checks import check_bounds, known_or_refuse, reals, whole
-from recombine.errors import InputError
-from recombine.theory.structures.link import fit_link
+from recombine.errors import InputError, SolverError
+from recombine.theory.identification.identify import identify
+from recombine.theory.structures.chances import fit_log_odds, fit_mean_counts
+from recombine.theory.structures.link import LinkFit, fit_link
 from recombine.theory.structures.products import fit_log, fit_products
 from recombine.theory.structures.shrinkage import DENSE_COLUMNS, fit_terms
 from recombine.theory.structures.terms import as_outcomes, terms_of
+from recombine.verdicts import Verdict
 
 #: What effects may do, simplest first, in words.
 WORDS = {
@@ -37,6 +41,12 @@ ORDERS = {"pairs": 2, "link-pairs": 2, "triples": 3}
 ENOUGH = 10_000
 #: Most factors of a product fitted level by level.
 MOST_FACTORS = 12
+#: Terms cubed, times parts, that structures under a curve may take: beyond, fewer parts are held out.
+MOST_WORK = 1.5e9
+#: Cells times conjunctions of each up to which it is decided which held-out cells the others determine.
+MOST_DECIDED = 30_000
+#: Fewer determined cells than this have no share of their own.
+FEWEST_DETERMINED = 10
 #: Cells and levels up to which chances and counts are fitted by likelihood, whose existence is decided first.
 MOST_CELLS, MOST_LEVELS = 20_000, 400
 
@@ -63,6 +73,10 @@ class Structure:
     cells : int
         Held-out cells that were scored.
     chosen : bool
+    determined : int or None
+        How many of them the other cells determine at the structure's order; None where that was too long to decide.
+    determined_r2 : float
+        Share of their variance that is explained; NaN where there are fewer than ten, or none is known.
     """
 
     name: str
@@ -70,6 +84,8 @@ class Structure:
     error: float
     cells: int
     chosen: bool = False
+    determined: int | None = None
+    determined_r2: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +123,20 @@ class Ladder:
         return next((rung for rung in self.structures if rung.name == name), None)
 
     def __str__(self) -> str:
-        words, share = WORDS[self.chosen.name], f"{self.chosen.r2:.2f}" if self.chosen.r2 > 0 else "nothing"
-        of = "" if self.ceiling is None else f" of a possible {self.ceiling:.2f}"
+        words, share = WORDS[self.chosen.name], written_share(self.chosen.r2)
+        of = "" if self.ceiling is None else f" of a possible {written_share(self.ceiling)}"
         return f"{words} {share}{of}" if "explain" in words else f"{words}; they explain {share}{of}"
+
+
+def written_share(share: float) -> str:
+    """Write a share of the variance: two digits, more near one, where they tell structures apart.
+
+    Examples
+    --------
+    >>> written_share(0.873), written_share(0.9871), written_share(-0.2)
+    ('0.87', '0.987', 'nothing')
+    """
+    return "nothing" if share <= 0 else f"{share:.2f}" if share < 0.95 else f"{share:.3f}"
 
 
 def fit_structure(
@@ -135,32 +162,15 @@ def fit_structure(
     """
     known_or_refuse(name, "structure", STRUCTURES)
     if name == "logit":
-        return _fit_chances(as_cells(cells), reals(y, "y"), counts)
+        return fit_log_odds(as_cells(cells), reals(y, "y"), counts)
     if name == "log" and reals(y, "y").min(initial=1.0) == 0:
-        return _fit_counts(as_cells(cells), reals(y, "y"), counts)
+        return fit_mean_counts(as_cells(cells), reals(y, "y"), counts)
     if name == "log":
         return fit_log(cells, y, weights=weights, symmetric=symmetric)
     if name == "multiplicative":
         return fit_products(cells, y, weights=weights)
     fit = fit_link if name.startswith("link") else fit_terms
     return fit(cells, y, ORDERS.get(name, 1), weights=weights, symmetric=symmetric)
-
-
-def _fit_counts(codes: IntArray, means: FloatArray, counts: npt.ArrayLike | None) -> Fitted:
-    """Fit logarithms of means of counts, some of them zero, by likelihood."""
-    from recombine.theory.structures.likelihood import fit_likelihood
-
-    return fit_likelihood(codes, means, "log", weights=counts)
-
-
-def _fit_chances(codes: IntArray, shares: FloatArray, counts: npt.ArrayLike | None) -> Fitted:
-    """Fit log odds to shares (N,) of ``counts`` measurements, as so many ones and zeros."""
-    from recombine.theory.structures.likelihood import fit_likelihood  # loads slowly, and few tables need it
-
-    many = np.ones(len(codes)) if counts is None else reals(counts, "counts")
-    both = np.repeat([1, 0], len(codes))
-    weights = np.concatenate([many * shares, many * (1 - shares)])
-    return fit_likelihood(np.vstack([codes, codes]), both, "logit", weights=np.maximum(weights, 0.0))
 
 
 def ladder(
@@ -219,10 +229,20 @@ def ladder(
     skipped = {name: _obstacle(name, codes, values, symmetric) for name in structures}
     tried = [name for name in STRUCTURES if name in structures and not skipped[name]]
     if not tried:
-        raise InputError(f"the data carry none of the structures: {'; '.join(skipped.values())}")
-    predicted = _held_out(tried, codes, values, weights, many, symmetric, which, whole(folds, "folds", 2), seed)
-    held = np.isfinite(predicted).all(axis=0)
-    rungs = [_score(name, values[held], (values - one)[held]) for name, one in zip(tried, predicted, strict=True)]
+        raise InputError("; ".join(skipped.values()))
+    part = np.random.default_rng(seed).permutation(int(which.max()) + 1)[which] % whole(folds, "folds", 2)
+    predicted = _held_out(tried, codes, values, weights, many, symmetric, part)
+    failed = np.asarray(np.isnan(predicted).all(axis=1))
+    skipped |= {name: f"{name} could not be fitted" for name, one in zip(tried, failed, strict=True) if one}
+    tried, predicted = [name for name in tried if not skipped[name]], predicted[~failed]
+    held = np.asarray(np.isfinite(predicted).all(axis=0))
+    if held.sum() < 3:
+        raise InputError("fewer than three seen cells can be held out; collect more, so that levels occur twice")
+    known = _determined({ORDERS.get(name, 1) for name in tried}, codes, symmetric, part, held)
+    rungs = [
+        _score(name, values[held], (values - one)[held], known.get(ORDERS.get(name, 1)))
+        for name, one in zip(tried, predicted, strict=True)
+    ]
     best = max(rungs, key=lambda rung: rung.r2)
     chosen = next(rung for rung in rungs if rung.r2 >= best.r2 - best.error)
     if all_cells is None:
@@ -278,8 +298,8 @@ def _obstacle(name: str, codes: IntArray, y: FloatArray, symmetric: Sequence[Sub
         return str(error)
     if name.startswith("link") and columns > DENSE_COLUMNS:
         return f"{name} has {columns:,} terms and at most {DENSE_COLUMNS:,} are fitted under a curve"
-    if order > 1 and columns > len(codes) / 2:
-        return f"{name} have {columns:,} terms, more than half of the {len(codes):,} cells"
+    if order > 1 and columns > len(codes):
+        return f"{name} have {columns:,} terms, more than the {len(codes):,} cells"
     return ""
 
 
@@ -290,27 +310,54 @@ def _held_out(
     weights: FloatArray | None,
     counts: FloatArray,
     symmetric: Sequence[Subset],
-    which: IntArray,
-    folds: int,
-    seed: int,
+    part: IntArray,
 ) -> FloatArray:
-    """Return each structure's values (S, N) of cells that were held out and whose levels the others have, else NaN."""
-    part = np.random.default_rng(seed).permutation(int(which.max()) + 1)[which] % folds
-    predicted = np.full((len(names), len(y)), np.nan)
-    for fold in range(folds):
+    """Return each structure's values (S, N) of cells that were held out and whose levels the others have, else NaN.
+
+    All values of a structure that cannot be fitted to some part are NaN.
+    """
+    predicted, failed, work = np.full((len(names), len(y)), np.nan), set[int](), 0.0
+    for fold in range(int(part.max()) + 1):
         kept, out = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
         if not len(kept) or not len(out) or np.ptp(y[kept]) == 0:
             continue
         out = out[_levels_seen(codes[kept], codes[out], symmetric)]
         counted = None if weights is None else weights[kept]
         for place, name in enumerate(names):
-            fit = fit_structure(name, codes[kept], y[kept], weights=counted, counts=counts[kept], symmetric=symmetric)
-            predicted[place, out] = fit.predict(codes[out])
-        if np.isfinite(predicted[0]).sum() >= ENOUGH:
+            try:
+                fit = fit_structure(
+                    name, codes[kept], y[kept], weights=counted, counts=counts[kept], symmetric=symmetric
+                )
+                predicted[place, out] = fit.predict(codes[out])
+                work = max(work, float(fit.terms.columns) ** 3 if isinstance(fit, LinkFit) else 0.0)
+            except SolverError:
+                failed.add(place)
+        if np.isfinite(predicted).any(axis=0).sum() >= ENOUGH or (fold + 1) * work > MOST_WORK:
             break
-    if np.isfinite(predicted).all(axis=0).sum() < 3:
-        raise InputError("fewer than three seen cells can be held out; collect more, so that levels occur twice")
+    predicted[list(failed)] = np.nan
     return predicted
+
+
+def _determined(
+    orders: set[int], codes: IntArray, symmetric: Sequence[Subset], part: IntArray, held: BoolArray
+) -> dict[int, BoolArray]:
+    """Say for each order which held-out cells (H,) the other parts determine; of large tables nothing."""
+    found = {}
+    for order in orders:
+        terms = sum(math.comb(codes.shape[1], depth) for depth in range(1, order + 1))
+        if len(codes) * terms > MOST_DECIDED:
+            continue
+        verdicts = np.zeros(len(codes), dtype=bool)
+        sizes = tuple((codes.max(axis=0) + 1).tolist())
+        for group in symmetric:
+            top = max(sizes[place] for place in group)
+            sizes = tuple(top if place in group else size for place, size in enumerate(sizes))
+        for fold in np.unique(part[held]):
+            out = np.flatnonzero(held & (part == fold))
+            engine = identify(codes[part != fold], codes[out], order, sizes=sizes, symmetric=symmetric)
+            verdicts[out] = engine.verdicts <= Verdict.DETERMINED
+        found[order] = verdicts[held]
+    return found
 
 
 def _levels_seen(kept: IntArray, out: IntArray, symmetric: Sequence[Subset]) -> BoolArray:
@@ -325,12 +372,18 @@ def _levels_seen(kept: IntArray, out: IntArray, symmetric: Sequence[Subset]) -> 
     return known
 
 
-def _score(name: str, y: FloatArray, errors: FloatArray) -> Structure:
-    """Return R2 and its standard error over cells, by the influence of each cell on the ratio."""
+def _score(name: str, y: FloatArray, errors: FloatArray, known: BoolArray | None) -> Structure:
+    """Return R2 and its standard error over cells, by the influence of each cell on the ratio; and where ``known``."""
     away = (y - y.mean()) ** 2
     lost = float(np.sum(errors**2) / away.sum())
     influence = (errors**2 - lost * away) / away.mean()
-    return Structure(name, 1 - lost, float(influence.std(ddof=1) / np.sqrt(len(y))), len(y))
+    found = Structure(name, 1 - lost, float(influence.std(ddof=1) / np.sqrt(len(y))), len(y))
+    if known is None:
+        return found
+    some = float("nan")
+    if known.sum() >= FEWEST_DETERMINED and np.ptp(y[known]) > 0:
+        some = float(1 - np.mean(errors[known] ** 2) / np.var(y[known]))
+    return replace(found, determined=int(known.sum()), determined_r2=some)
 
 
 def _ceiling(y: FloatArray, noise: FloatArray | None, which: IntArray) -> float | None:
