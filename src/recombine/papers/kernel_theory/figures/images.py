@@ -227,7 +227,9 @@ def _additivity_table(results: Mapping[str, Evidence]) -> Table:
     added = results["mnist-addition"].table
     # The three dispersed sets are draws of one kind.
     sets = ["dispersed" if str(name).startswith("dispersed") else name for name in added["set"].tolist()]
-    sums = over_seeds(Table({**{name: added[name] for name in added.columns}, "set": sets}), ("set", "distance"), columns)
+    sums = over_seeds(
+        Table({**{name: added[name] for name in added.columns}, "set": sets}), ("set", "distance"), columns
+    )
     blocks = over_seeds(results["mnist-context"].table.only(loss="logistic"), ("task", "distance"), columns)
     listed = []
     for panel, key, table in (("addition", "set", sums), ("context dependence", "task", blocks)):
