@@ -141,7 +141,7 @@ def gears_errors(rows: Sequence[Record]) -> str:
         "GEARS",
         "adding",
         "link",
-        "GEARS less link [95 %]",
+        "lead of the link [95 %]",
     )
     lines = []
     for row in rows:
@@ -151,7 +151,7 @@ def gears_errors(rows: Sequence[Record]) -> str:
         least = f"**{errors[-1]}**" if ahead["low"] > 0 else errors[-1]
         lines.append(
             [row["seed"], row["size"], row["trained"], four(row["error"]), f"{clean['held out']:,}", *errors[:2], least,
-             f"{four(ahead['value'])} [{four(ahead['low'])}, {four(ahead['high'])}]"]
+             f"[{four(ahead['low'])}, {four(ahead['high'])}]"]
         )  # fmt: skip
     return markdown(head, lines)
 
