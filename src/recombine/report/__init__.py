@@ -10,6 +10,7 @@ from recombine.jobs.faces import FACES
 if TYPE_CHECKING:
     from recombine.report import audit as audit
     from recombine.report import papers as papers
+    from recombine.report import score as score
     from recombine.report.figure import Figure as Figure
     from recombine.report.inspection import inspection_json as inspection_json
     from recombine.report.inspection import inspection_text as inspection_text
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from recombine.report.probe import probe_json as probe_json
     from recombine.report.probe import probe_text as probe_text
     from recombine.report.probe import show_probe as show_probe
-    from recombine.report.score import score_json as score_json
-    from recombine.report.score import score_text as score_text
-    from recombine.report.score import show_score as show_score
     from recombine.report.theme import theme as theme
 
 open_room(__name__)
@@ -32,5 +30,9 @@ FACES |= {
     },
     "Inspection": {"text": "recombine.report.inspection:inspection_text"},
     "Probe": {"text": "recombine.report.probe:probe_text"},
-    "Score": {"text": "recombine.report.score:score_text"},
+    "Score": {
+        "text": "recombine.report.score.terminal:score_text",
+        "notebook": "recombine.report.score.notebook:score_notebook",
+        "page": "recombine.report.score.page:score_page",
+    },
 }

@@ -65,7 +65,7 @@ def test_classes_are_those_of_the_outcome() -> None:
     found = read_predictions([design_of(rows)], rows, ["net"], "part=train")["net"]
     assert set(found[:, 0].tolist()) <= {0.0, 0.5, 1.0}
     rows["net"] = rows.net.replace("yes", "maybe")
-    with pytest.raises(rc.InputError, match=r"holds maybe, no; give numbers or one of no, yes"):
+    with pytest.raises(rc.InputError, match=r"holds maybe; give numbers or one of no, yes"):
         read_predictions([design_of(rows)], rows, ["net"], "part=train")
 
 

@@ -11,6 +11,21 @@ from recombine.tables.frames import open_table
 from recombine.tables.grouping import classes_of
 
 
+def has_classes(data: object, outcome: str) -> bool:
+    """Say whether an outcome column is text with three values or more.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> [has_classes(pd.DataFrame({"kind": list(values)}), "kind") for values in ("aab", "abc")]
+    [False, True]
+    """
+    source = open_table(data)
+    if outcome not in source.columns or source.kind(outcome) != "text":
+        return False
+    return len(classes_of(source, outcome)) > 2
+
+
 def class_designs(data: object, factors: Sequence[str], outcome: str, **options: Any) -> dict[str, Design]:
     """Return class -> design whose outcome is the chance of that class, in order.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import recombine as rc
 from recombine.jobs.score import ModelScore
-from recombine.report.score import MEANINGS, sentences
+from recombine.report.score.words import MEANINGS, sentences
 
 
 def scored(slope: float, spread: float, seed: int = 0) -> ModelScore:
