@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from recombine.cli.compare import read_baseline, read_conditions, tell_changes
+from recombine.errors import InputError
 from recombine.report.screen import capture, say
 from recombine.tables.text_files import named
 
@@ -34,12 +36,24 @@ def score_command(
         ),
     ] = "auto",
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    baseline: Annotated[Path | None, typer.Option(help="Say what changed since this --json of before.")] = None,
+    markdown: Annotated[
+        str | None, typer.Option(help="With --baseline: write a summary for a pull request to this file; - prints it.")
+    ] = None,
+    fail_on: Annotated[
+        str | None, typer.Option(help="With --baseline: exit with 1 on these changes: worse,gone-models.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say why trained models missed: error on held-out combinations by verdict, and by cause where data settle them."""
-    from recombine import Design, score
+    from recombine import Design, compare, score
     from recombine.report.score import score_json, show_score
 
+    known = read_baseline(baseline, "score", markdown, [file], json, force)
+    if fail_on is not None and known is None:
+        raise InputError("--fail-on names changes of a score; name what to compare with: --baseline score.json")
+    conditions = read_conditions(fail_on)
     models = named(prediction, "--prediction")
     design = Design.from_frame(
         file,
@@ -52,6 +66,8 @@ def score_command(
         crossed=crossed,
     )
     found = score(design, file, models, split, structure=structure, seed=seed)
+    if known:
+        tell_changes(compare(known, found), conditions, json, markdown, only_new=True)
     if json:
         say(score_json(found) + "\n")
     else:

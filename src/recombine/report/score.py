@@ -8,6 +8,8 @@ from recombine._version import __version__
 from recombine.errors import listing, plural
 from recombine.jobs.audit.forecast import LEAKY, SHORTCUT_PULL
 from recombine.jobs.audit.noise import few_digits
+from recombine.jobs.comparison.cell_maps import cells_digest
+from recombine.jobs.comparison.documents import SCHEMAS
 from recombine.jobs.score.causes import Amount
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.json_text import json_text
@@ -171,6 +173,8 @@ def score_json(score: Score) -> str:
     design = score.design
     record = {
         "recombine": __version__,
+        "kind": "score",
+        "schema": SCHEMAS["score"],
         "source": design.source,
         "outcome": design.outcome_name,
         "factors": list(design.names),
@@ -179,6 +183,7 @@ def score_json(score: Score) -> str:
         "seen cells": len(design.seen),
         "held-out cells": len(score.codes),
         "determined cells": score.determined,
+        "held-out digest": cells_digest(design, design.held_out),
         "models": [_model_record(model) for model in score.models],
         "beside": list(score.errors.rows()),
         "unclear": list(score.unclear),
