@@ -96,7 +96,12 @@ def audit_command(
     markdown: Annotated[
         str | None, typer.Option(help="With --baseline: write a summary for a pull request to this file; - prints it.")
     ] = None,
-    fail_on: Annotated[str | None, typer.Option(help="Exit with 1 on these findings: RC101,RC301.")] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            help="Exit with 1 on these findings: RC101,RC301; with --baseline on new ones, or on lost, new-findings."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:

@@ -142,6 +142,8 @@ def test_impossible_cells_are_not_lost():
     found = rc.compare(before, after)
     assert moved(found) == {("disconnected", "not listed"): 4}
     assert found.lost == 0
+    assert "4 cells are listed only before, 0 of them seen or determined" in " ".join(str(found).split())
+    assert "4 cells are listed only after" in " ".join(str(rc.compare(after, before)).split())
 
 
 def test_factors_that_come_and_go_leave_counts_only():

@@ -25,9 +25,12 @@ def changed(**fields) -> dict:
     ("document", "message"),
     [
         ({}, "before is JSON of something else; give what recombine audit --json or recombine score --json prints"),
-        ({"recombine": "0.0.1"}, "before does not say what it is, as other versions of recombine do"),
-        (changed(kind="probe"), "before is a probe; give what"),
-        (changed(kind=["audit"]), "before does not say what it is"),
+        (
+            {"recombine": "0.0.1"},
+            "before was written by a recombine that did not say of what kind it is; write it anew",
+        ),
+        (changed(kind="probe"), "before is of kind 'probe'; give what"),
+        (changed(kind=["audit"]), r"before is of kind \['audit'\]; give"),
         (
             changed(schema=2),
             "before is a document of schema 2, written by recombine .*, and this version compares 1|schema 1",

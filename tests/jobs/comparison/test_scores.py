@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recombine as rc
-from recombine.jobs.comparison import AmountChange
+from recombine.jobs.comparison import AmountChange, Conditions
 from recombine.jobs.comparison.documents import AmountRecord
 from recombine.jobs.comparison.scores import ERRORS
 from recombine.report.score import score_json
@@ -96,6 +97,48 @@ def test_other_held_out_cells_are_said_to_be_others(before):
     assert not found.same_cells
     assert "Not the same cells were held out" in str(found)
     assert "Not the same cells were held out" in found.markdown
+
+
+def test_errors_of_another_outcome_are_not_worse(before, after):
+    other = json.loads(score_json(after)) | {"outcome": "mass"}
+    found = rc.compare(before, other)
+    assert "Numbers before and after are of different things: the outcome was" in " ".join(str(found).split())
+    with pytest.raises(rc.InputError, match=r"--fail-on worse cannot be told: the outcome was .* 'mass' after"):
+        Conditions.named(["worse"]).met(found)
+
+
+@cache
+def written() -> str:
+    return score_json(scored({"net": 0.9}))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+WHERE = ["outcome", "factors", "structure", "seen cells", "held-out digest", "models", "measure", "seed"]
+
+
+@given(
+    st.sampled_from([*WHERE, "name", "causes", "by verdict", "slope by factor", "gain over adding"]), JSON, st.data()
+)
+@settings(max_examples=150)
+def test_any_field_may_hold_anything(field, value, data):
+    document = json.loads(written())
+    place = document if field in WHERE else document["models"][0]
+    if isinstance(place.get(field), dict) and data.draw(st.booleans()):
+        value = data.draw(st.floats())
+        place[field] = {name: {"value": value, "low": -1e308, "high": 1e308} for name in place[field]}
+    else:
+        place[field] = value
+    for other in (json.loads(written()), document):
+        try:
+            found = rc.compare(document, other)
+            said = "" if str(found) and found.markdown else "\n"
+        except rc.InputError as error:
+            said = str(error)
+        assert "\n" not in said
 
 
 def test_scores_without_causes_compare_too():

@@ -43,5 +43,5 @@ def test_json_holds_what_the_comparison_says(found):
     assert {row["what"]: (row["before"], row["after"]) for row in record["counts"]} == found.counts
     assert record["levels"] == {"colour": {"new": ["green"], "gone": []}}
     assert [item["code"] for item in record["findings"]["new"]] == [item.code for item in found.findings.new]
-    with pytest.raises(rc.InputError, match="is a comparison"):
+    with pytest.raises(rc.InputError, match="is of kind 'comparison'"):
         rc.compare(record, record)

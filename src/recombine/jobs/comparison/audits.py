@@ -143,6 +143,9 @@ class AuditComparison:
         """The comparison for a pull request."""
         return face(self, "markdown")
 
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
     def __str__(self) -> str:
         return face(self, "text")
 

@@ -57,6 +57,8 @@ gone-levels, new-findings, and findings such as RC101; of scores: worse, gone-mo
 
 def _met(word: str, comparison: AuditComparison | ScoreComparison) -> str:
     if isinstance(comparison, ScoreComparison):
+        if word == "worse" and comparison.obstacle:
+            raise InputError(f"--fail-on worse cannot be told: {comparison.obstacle}; leave it out")
         names = comparison.worse if word == "worse" else comparison.models.gone
         verb = "worse" if word == "worse" else "gone"
         return f"{word}: {plural(len(names), 'model')} {verb} ({listing(names, 6)})" if names else ""

@@ -157,6 +157,7 @@ class ScoreDocument(
     determined_cells: int
     held_out_digest: str
     models: tuple[ModelRecord, ...]
+    measure: str = "squared error"
     seed: int = 0
 
 
@@ -173,8 +174,8 @@ def read_document(source: object, name: str) -> AuditDocument | ScoreDocument:
     >>> read_document({"kind": "comparison"}, "before")
     Traceback (most recent call last):
         ...
-    recombine.errors.InputError: before is a comparison; give what recombine audit --json or recombine score --json \
-prints
+    recombine.errors.InputError: before is of kind 'comparison'; give what recombine audit --json or recombine \
+score --json prints
     """
     if isinstance(source, AuditDocument | ScoreDocument):
         return source
@@ -222,9 +223,10 @@ def _checked(document: Any, name: str) -> AuditDocument | ScoreDocument:
     kind = document.get("kind") if isinstance(document, dict) else None
     if not isinstance(document, dict) or (kind is None and "recombine" not in document):
         raise InputError(f"{name} is JSON of something else; {wanted}")
+    if kind is None:
+        raise InputError(f"{name} was written by a recombine that did not say of what kind it is; write it anew")
     if not isinstance(kind, str) or kind not in SCHEMAS:
-        what = f"is a {kind}" if isinstance(kind, str) else "does not say what it is, as other versions of recombine do"
-        raise InputError(f"{name} {what}; {wanted}")
+        raise InputError(f"{name} is of kind {kind!r:.40}; {wanted}")
     schema, known = document.get("schema"), SCHEMAS[kind]
     if type(schema) is not int or schema != known:
         raise InputError(

@@ -37,7 +37,7 @@ class AmountChange:
     def outside(self) -> bool | None:
         """Whether the two ranges do not overlap; None where one of them is not known."""
         ends = [(one.low, one.high) for one in (self.before, self.after) if one is not None]
-        if len(ends) < 2 or any(end is None for pair in ends for end in pair):
+        if len(ends) < 2 or any(end is None or end != end for pair in ends for end in pair):
             return None
         (low, high), (new_low, new_high) = ends
         assert low is not None
@@ -83,6 +83,17 @@ class ScoreComparison:
         return self.before.held_out_digest == self.after.held_out_digest
 
     @property
+    def obstacle(self) -> str:
+        """Why errors before and after are not of one thing; empty where they are."""
+        for what, old, new in (
+            ("outcome", self.before.outcome, self.after.outcome),
+            ("measure of error", self.before.measure, self.after.measure),
+        ):
+            if old != new:
+                return f"the {what} was {old or 'none'!r} before and is {new or 'none'!r} after"
+        return ""
+
+    @property
     def outside(self) -> dict[str, tuple[AmountChange, ...]]:
         """Model -> the changes that lie outside the ranges."""
         return {name: tuple(one for one in found if one.outside) for name, found in self.changes.items()}
@@ -107,6 +118,7 @@ class ScoreComparison:
         sides = [
             {
                 "outcome": one.outcome or "none",
+                "measure of error": one.measure,
                 "factors": ", ".join(sorted(one.factors)),
                 "structure": one.structure,
                 "assumption": one.assumption,
@@ -128,6 +140,9 @@ class ScoreComparison:
     def markdown(self) -> str:
         """The comparison for a pull request."""
         return face(self, "markdown")
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
 
     def __str__(self) -> str:
         return face(self, "text")

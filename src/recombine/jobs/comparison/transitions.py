@@ -98,9 +98,14 @@ class Transitions:
         return np.asarray(_known(self.before) & _open(self.after))
 
     @property
-    def left(self) -> BoolArray:
-        """Cells that were seen or determined before and are not listed after, shape (N,)."""
-        return np.asarray(_known(self.before) & (self.after >= NOT_LISTED))
+    def only_before(self) -> BoolArray:
+        """Cells that are not listed after, shape (N,): a level is gone, they cannot exist, or were not asked for."""
+        return np.asarray(self.after >= NOT_LISTED)
+
+    @property
+    def only_after(self) -> BoolArray:
+        """Cells that were not listed before, shape (N,)."""
+        return np.asarray(self.before >= NOT_LISTED)
 
     @cached_property
     def changed(self) -> BoolArray:

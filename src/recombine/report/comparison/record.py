@@ -61,6 +61,8 @@ def _audit(found: AuditComparison) -> dict[str, Any]:
             "table": list(moved.table.rows()),
             "gained": found.gained,
             "lost": found.lost,
+            "only_before": int(moved.only_before.sum()),
+            "only_after": int(moved.only_after.sum()),
             "gained_cells": list(map(asdict, moved.listed(moved.gained, MOST_CELLS))),
             "lost_cells": list(map(asdict, moved.listed(moved.lost, MOST_CELLS))),
         },

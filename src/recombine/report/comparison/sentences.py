@@ -10,6 +10,7 @@ from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, FindingRecord
 from recombine.jobs.comparison.scores import ScoreComparison
+from recombine.jobs.comparison.transitions import Transitions
 from recombine.verdicts import Verdict
 
 #: Decimals of a number beside its range.
@@ -67,22 +68,38 @@ def notes(found: AuditComparison | ScoreComparison) -> list[str]:
         said = []
         if found.transitions is None:
             said.append(f"Cells were not compared one by one: {found.obstacle}.")
-        elif left := int(found.transitions.left.sum()):
-            was, is_now = ("was", "is") if left == 1 else ("were", "are")
-            said.append(
-                f"{plural(left, 'cell')} that {was} seen or determined before {is_now} not listed after: a level is "
-                "gone, or the cell cannot exist or was not asked for."
-            )
+        else:
+            said += _one_sided(found.transitions)
         if found.estimated:
             said.append("Counts that are estimates from samples are marked with 'about'.")
         if not found.levels and found.factors.stay:
             said.append("Levels were not compared: there are too many to name in a document.")
+        if "outcome" in found.settings and found.forecast:
+            said.append("The outcomes are not the same column, so that forecasts are of different things.")
         if "structure" in found.settings or "order" in found.settings:
             said.append("The audits assume different structures, so that verdicts change for that reason too.")
         return said
+    other = [f"Numbers before and after are of different things: {found.obstacle}."] if found.obstacle else []
     if not found.same_cells:
-        return ["Not the same cells were held out: errors before and after are about different cells."]
-    return []
+        other.append("Not the same cells were held out: errors before and after are about different cells.")
+    return other
+
+
+def _one_sided(moved: Transitions) -> list[str]:
+    """Say how many cells only one side lists, and how many of these are seen or determined there."""
+    said = []
+    for word, which, states, why in (
+        ("before", moved.only_before, moved.before, "gone"),
+        ("after", moved.only_after, moved.after, "new"),
+    ):
+        count, known = int(which.sum()), int((which & (states <= Verdict.DETERMINED)).sum())
+        if count:
+            verb = "is" if count == 1 else "are"
+            said.append(
+                f"{plural(count, 'cell')} {verb} listed only {word}, {known:,} of them seen or determined: a level "
+                f"is {why}, or the other audit takes the cell to be impossible or was not asked for it."
+            )
+    return said
 
 
 def count_text(found: AuditComparison, word: str) -> tuple[str, str, str]:
@@ -112,7 +129,7 @@ def amount_text(amount: AmountRecord | None) -> str:
     if amount.low is None or amount.high is None:
         return few_digits(amount.value)
     half = (amount.high - amount.low) / 2
-    places = 1 - math.floor(math.log10(half)) if half > 0 else MOST_PLACES + 1
+    places = 1 - math.floor(math.log10(half)) if 0 < half < math.inf else MOST_PLACES + 1
     if places > MOST_PLACES or max(map(abs, (amount.value, amount.low, amount.high))) >= 1e9:
         value, low, high = map(few_digits, (amount.value, amount.low, amount.high))
     else:
