@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 
 import numpy as np
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import recombine as rc
+from recombine.report.audit.record import audit_json
 from recombine.report.comparison import markdown_code, markdown_prose
-from recombine.report.comparison.markdown import MOST_LETTERS, MOST_ROWS
+from recombine.report.comparison.markdown import MOST_LETTERS, MOST_ROWS, MOST_TEXT
 from recombine.report.screen import printable
 
 HOSTILE = [
@@ -118,6 +120,36 @@ def test_a_whole_summary_with_hostile_names_keeps_its_form():
         assert "alert(1)" in shown(page)
         assert "<script" not in page
         assert "<img" not in page
+
+
+def test_a_document_that_was_tampered_with_is_not_obeyed():
+    """Whoever opens a pull request may have written the baseline, too."""
+    found = audit([("a", "x"), ("b", "y")])
+    document = json.loads(audit_json(found))
+    bad = "</details><img src=x> @octocat | `"
+    document |= {"source": bad, "outcome": bad, "recombine": bad, "factors": document["factors"]}
+    document["structure"] |= {"name": bad, "assumes": bad}
+    document["findings"] = [dict.fromkeys(("code", "title", "severity", "message"), bad) | {"subjects": [bad]}]
+    for page in (rendered(rc.compare(found, document).markdown), rendered(rc.compare(document, found).markdown)):
+        assert "<img" not in page
+        assert page.count("<details>") == page.count("</details>")
+        assert not re.search(r"@\w", html.unescape(page))
+
+
+def test_a_summary_fits_into_a_comment():
+    cells = np.repeat(np.arange(8)[:, None], 5, axis=1)
+    more = np.vstack([cells, *(np.where(np.arange(5) == place, cells, 0) for place in range(5))])
+    label = np.array([f"{i}{'|' * 100}" for i in range(8)])
+    one, two = (
+        rc.audit(rc.Design.from_frame(pd.DataFrame(label[some], columns=list("abcde")), list("abcde"), crossed=True))
+        for some in (cells, more)
+    )
+    found = rc.compare(one, two)
+    text = found.markdown
+    assert found.gained > 3_000
+    assert len(text) < MOST_TEXT + 1_000
+    assert "left out: too long for a summary." in text
+    assert text.count("<details>") == text.count("</details>")
 
 
 def test_the_table_comes_first_and_details_are_folded():

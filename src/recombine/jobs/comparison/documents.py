@@ -230,7 +230,7 @@ def _checked(document: Any, name: str) -> AuditDocument | ScoreDocument:
     schema, known = document.get("schema"), SCHEMAS[kind]
     if type(schema) is not int or schema != known:
         raise InputError(
-            f"{name} is a document of schema {schema!r}, written by recombine {document.get('recombine')}, and this "
+            f"{name} is of schema {schema!r:.40}, written by recombine {document.get('recombine')!s:.40}, and this "
             f"version compares schema {known}; write it anew with recombine {kind} ... --json of this version"
         )
     try:

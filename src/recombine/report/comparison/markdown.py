@@ -25,6 +25,8 @@ from recombine.report.written import number
 
 #: Rows of a folded table; subjects of a finding; letters of a name.
 MOST_ROWS, MOST_SUBJECTS, MOST_LETTERS = 30, 12, 80
+#: Letters of the whole text: GitHub takes comments of 65,536.
+MOST_TEXT = 60_000
 #: Letters of a whole finding.
 MOST_PROSE = 600
 #: Signs that Markdown or HTML read as more than text; points and colons end a sentence, else they may be of an address.
@@ -75,7 +77,18 @@ def comparison_markdown(found: AuditComparison | ScoreComparison, met: Sequence[
         parts += _audits(found) if isinstance(found, AuditComparison) else _scores(found)
     if met:
         parts.insert(3, "\n".join(f"- **fails** on {markdown_prose(phrase)}" for phrase in met))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(_fitting(parts)) + "\n"
+
+
+def _fitting(parts: Sequence[str]) -> list[str]:
+    """Leave out parts that would make the text too long for a comment, and say so."""
+    kept, length = [], 0
+    for part in parts:
+        if length + len(part) <= MOST_TEXT:
+            kept.append(part)
+            length += len(part) + 2
+    left = len(parts) - len(kept)
+    return [*kept, f"{plural(left, 'part')} left out: too long for a summary."] if left else kept
 
 
 def _audits(found: AuditComparison) -> Iterator[str]:
@@ -171,7 +184,8 @@ def _notes(found: AuditComparison | ScoreComparison) -> list[str]:
 
 def _finding(item: FindingRecord) -> str:
     about = f" {_some(item.subjects)}" if item.subjects else ""
-    return f"- **{item.code}** {markdown_prose(item.title)} ({item.severity}){about}: {markdown_prose(item.message)}"
+    code, title, severity = (markdown_prose(text, MOST_LETTERS) for text in (item.code, item.title, item.severity))
+    return f"- **{code}** {title} ({severity}){about}: {markdown_prose(item.message)}"
 
 
 def _some(names: Sequence[str]) -> str:
