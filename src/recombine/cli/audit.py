@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.compare import read_baseline, read_conditions, tell_changes
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.output_files import check_file
 from recombine.report.screen import capture, printable, say
@@ -89,15 +90,30 @@ def audit_command(
     html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
     verdicts: Annotated[Path | None, typer.Option(help="Write the listed verdicts to this CSV file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
-    fail_on: Annotated[str | None, typer.Option(help="Exit with 1 on these findings: RC101,RC301.")] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(help="Say what changed since this --json of before; --fail-on counts only that.")
+    ] = None,
+    markdown: Annotated[
+        str | None, typer.Option(help="With --baseline: write a summary for a pull request to this file; - prints it.")
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            help="Exit with 1 on these findings: RC101,RC301; with --baseline on new ones, or on lost, new-findings."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say which unseen combinations of a table are determined by its data, why, and what to collect next."""
-    codes = _codes(fail_on)
+    codes = _codes(fail_on) if baseline is None else set()
     check_outputs([html, verdicts], [file], force)
+    known = read_baseline(baseline, "audit", markdown, [file], json, force)
+    conditions = read_conditions(fail_on if known else None)
+    if known and explain is not None:
+        raise InputError("--explain is about one cell and --baseline about all; ask for one of them")
     with working("reading the table"):
-        from recombine import Design, audit
+        from recombine import Design, audit, compare
 
         design = Design.from_frame(
             file,
@@ -123,7 +139,12 @@ def audit_command(
         found = audit(design, order, structure=structure, targets=targets, new_levels=new_levels, seed=seed)
         explained = None if explain is None else found.explain(named(explain, "--explain"))
         found.findings  # noqa: B018 - the slow part happens here, under the spinner
-    answer = _answer(found, suggest, cost, forbidden, models, self_pairs)
+    answer = _answer(found, 0 if known and html is None else suggest, cost, forbidden, models, self_pairs)
+    if known:
+        with working("comparing"):
+            changes = compare(known, found)
+        _write(answer, html, verdicts, quiet=json or markdown == "-")
+        tell_changes(changes, conditions, json, markdown, only_new=True)
     if json or explained is not None:
         say(_json(answer, explained) if json else f"{explained}\n")
     else:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from recombine.cli.audit import check_outputs, working
+from recombine.cli.compare import read_baseline, read_conditions, tell_changes
 from recombine.errors import InputError
 from recombine.report.screen import capture, printable, say
 from recombine.tables.text_files import named
@@ -49,12 +50,23 @@ def score_command(
     ] = "auto",
     html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    baseline: Annotated[Path | None, typer.Option(help="Say what changed since this --json of before.")] = None,
+    markdown: Annotated[
+        str | None, typer.Option(help="With --baseline: write a summary for a pull request to this file; - prints it.")
+    ] = None,
+    fail_on: Annotated[
+        str | None, typer.Option(help="With --baseline: exit with 1 on these changes: worse,gone-models.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say why trained models missed: error on held-out combinations by verdict, and by cause where data settle them."""
     models = named(prediction, "--prediction")
     check_outputs([html], [file, *([train] if train else [])], force)
+    before = read_baseline(baseline, "score", markdown, [file], json, force)
+    if fail_on is not None and before is None:
+        raise InputError("--fail-on names changes of a score; name what to compare with: --baseline score.json")
+    conditions = read_conditions(fail_on)
     if split is None and train is None:
         raise InputError(
             "which rows were trained on? Name the split column with --split part=train, or the table of training rows "
@@ -80,13 +92,19 @@ def score_command(
         )
     with working("finding the causes"):
         found = score(design, file, models, split, structure=structure, seed=seed)
+    if html is not None:
+        with working("writing the report"):
+            from recombine.report.score import score_page
+
+            html.write_text(score_page(found, command=" ".join(["recombine", *sys.argv[1:]])), encoding="utf-8")
+        note = f"report written to {html.resolve()}"
+        print(printable(note), file=sys.stderr) if json or markdown == "-" else say(note + "\n")
+    if before is not None:
+        from recombine import compare
+
+        tell_changes(compare(before, found), conditions, json, markdown, only_new=True)
     with working("writing the answer"):
-        from recombine.report.score import score_json, score_page, show_score
+        from recombine.report.score import score_json, show_score
 
         text = score_json(found) + "\n" if json else capture(lambda console: show_score(found, console))
     say(text, drawn=not json)
-    if html is not None:
-        with working("writing the report"):
-            html.write_text(score_page(found, command=" ".join(["recombine", *sys.argv[1:]])), encoding="utf-8")
-        note = f"report written to {html.resolve()}"
-        print(printable(note), file=sys.stderr) if json else say(note + "\n")

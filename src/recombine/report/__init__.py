@@ -9,6 +9,7 @@ from recombine.jobs.faces import FACES
 
 if TYPE_CHECKING:
     from recombine.report import audit as audit
+    from recombine.report import comparison as comparison
     from recombine.report import papers as papers
     from recombine.report import score as score
     from recombine.report.figure import Figure as Figure
@@ -24,13 +25,23 @@ open_room(__name__)
 
 FACES |= {
     "Audit": {
+        "json": "recombine.report.audit.record:audit_json",
         "text": "recombine.report.audit.terminal:audit_text",
         "notebook": "recombine.report.audit.notebook:notebook",
         "page": "recombine.report.audit.page:page",
     },
+    **{
+        f"{kind}Comparison": {
+            "json": "recombine.report.comparison.record:comparison_json",
+            "markdown": "recombine.report.comparison.markdown:comparison_markdown",
+            "text": "recombine.report.comparison.terminal:comparison_text",
+        }
+        for kind in ("Audit", "Score")
+    },
     "Inspection": {"text": "recombine.report.inspection:inspection_text"},
     "Probe": {"text": "recombine.report.probe:probe_text"},
     "Score": {
+        "json": "recombine.report.score.record:score_json",
         "text": "recombine.report.score.terminal:score_text",
         "notebook": "recombine.report.score.notebook:score_notebook",
         "page": "recombine.report.score.page:score_page",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from recombine._version import __version__
+from recombine.jobs.comparison.cell_maps import cells_digest
+from recombine.jobs.comparison.documents import SCHEMAS
 from recombine.jobs.score.causes import Amount
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.json_text import json_text
@@ -26,6 +28,8 @@ def score_json(score: Score) -> str:
     design = score.design
     record = {
         "recombine": __version__,
+        "kind": "score",
+        "schema": SCHEMAS["score"],
         "source": design.source,
         "outcome": score.outcome_name,
         "classes": list(score.classes),
@@ -35,6 +39,7 @@ def score_json(score: Score) -> str:
         "seen cells": len(design.seen),
         "held-out cells": len(score.codes),
         "determined cells": score.determined,
+        "held-out digest": cells_digest(design, design.held_out),
         "answers": answers(score),
         "models": [_model_record(score, model) for model in score.models],
         "beside": list(score.errors.rows()),

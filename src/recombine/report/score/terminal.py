@@ -24,6 +24,8 @@ def score_text(score: Score, width: int = 110) -> str:
 
 def show_score(score: Score, console: Console) -> None:
     """Print the score to a rich console."""
+    from rich.text import Text
+
     design = score.design
     print_line(console, f"Recombine score of {listing((model.name for model in score.models), 6)}", "bold")
     unseen = len(score.codes) - int((score.codes == 0).sum())
@@ -45,7 +47,7 @@ def show_score(score: Score, console: Console) -> None:
     print_title(console, f"Beside it, on the {score.determined:,} determined cells")
     table = plain_grid(1)
     for row in score.errors.rows():
-        table.add_row("", str(row["predictions"]), few_digits(row["squared error"]))
+        table.add_row("", Text(str(row["predictions"])), few_digits(row["squared error"]))
     console.print(table)
     if score.unclear:
         print_title(console, "What cannot be told")
@@ -107,7 +109,9 @@ def _worst(score: Score, console: Console) -> None:
         factors = [name for name in rows[0] if name not in ("observed", "predicted", "cause")]
         for row in rows:
             cell = " · ".join(str(row[name]) for name in factors)
-            table.add_row("", cell, _shown(row["observed"]), _shown(row["predicted"]), str(row["cause"]))
+            table.add_row(
+                "", Text(cell), Text(_shown(row["observed"])), Text(_shown(row["predicted"])), str(row["cause"])
+            )
         console.print(table)
 
 
