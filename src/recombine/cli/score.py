@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,10 @@ from recombine.cli.compare import read_baseline, read_conditions, tell_changes
 from recombine.errors import InputError
 from recombine.report.screen import capture, printable, say
 from recombine.tables.text_files import named
+
+if TYPE_CHECKING:
+    from recombine.design import Design
+    from recombine.jobs.importance import Importance
 
 
 def score_command(
@@ -48,6 +52,9 @@ def score_command(
             help="What effects do: add, logit, log, multiplicative, link, pairs, link-pairs, triples; auto chooses."
         ),
     ] = "auto",
+    importance: Annotated[
+        str | None, typer.Option(help="How much cells matter: a table with a column 'importance', or a column.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     baseline: Annotated[Path | None, typer.Option(help="Say what changed since this --json of before.")] = None,
@@ -91,7 +98,8 @@ def score_command(
             train or file, named(factors, "--factors"), outcome, **options
         )
     with working("finding the causes"):
-        found = score(design, file, models, split, structure=structure, seed=seed)
+        weights = None if importance is None else _importance(importance, file, design)
+        found = score(design, file, models, split, structure=structure, importance=weights, seed=seed)
     if html is not None:
         with working("writing the report"):
             from recombine.report.score import score_page
@@ -108,3 +116,12 @@ def score_command(
 
         text = score_json(found) + "\n" if json else capture(lambda console: show_score(found, console))
     say(text, drawn=not json)
+
+
+def _importance(text: str, file: Path, design: Design | dict[str, Design]) -> Importance:
+    """Read how much cells matter from a table of that name, or from that column of the predicted rows."""
+    from recombine.jobs.importance import read_importance
+    from recombine.tables.frames import open_table
+
+    one = next(iter(design.values())) if isinstance(design, dict) else design
+    return read_importance(file, one, text) if text in open_table(file).columns else read_importance(text, one)

@@ -18,7 +18,7 @@ from recombine.design.design import Design
 from recombine.design.parts import with_levels
 from recombine.errors import InputError, listing, near_miss, plural
 from recombine.tables.frames import Source, open_table
-from recombine.tables.grouping import level_text
+from recombine.tables.numbers import level_text
 
 #: The column of a table of importances.
 COLUMN = "importance"

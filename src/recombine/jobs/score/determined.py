@@ -14,7 +14,8 @@ from recombine.jobs.audit.audit import Audit
 from recombine.jobs.audit.fitted_networks import fitted_cells, obstacle, predict_networks
 from recombine.jobs.audit.forecast import level_values
 from recombine.jobs.audit.left_out_cells import fit_order
-from recombine.jobs.score.causes import HeldOutNoise, Regressors
+from recombine.jobs.score.causes import HeldOutNoise
+from recombine.jobs.score.regression import Regressors
 from recombine.theory.identification.additive_fit import AdditiveFit
 
 #: Directions in which regressors vary less than this share of what each does by itself leave open which one it is.
@@ -30,8 +31,10 @@ def additive_fit(audit: Audit) -> AdditiveFit:
     return audit.fit if audit.order == 1 and audit.fit is not None else fit_order(audit.design, 1)
 
 
-def regressors_of(audits: Sequence[Audit], cells: IntArray) -> Regressors:
+def regressors_of(audits: Sequence[Audit], cells: IntArray, weights: FloatArray | None = None) -> Regressors:
     """Return what predictions at determined ``cells`` (T, C) are compared with, cell by cell and class by class.
+
+    ``weights`` (T,) say how much each cell counts.
 
     Examples
     --------
@@ -49,7 +52,8 @@ def regressors_of(audits: Sequence[Audit], cells: IntArray) -> Regressors:
     names = tuple(" and ".join(design.names[place] for place in group) for group in design.groups)
     known = [network for network in networks if network is not None]
     network = np.stack(known, axis=1).ravel() if len(known) == len(networks) else None
-    return Regressors(determined, effects, misleading, beyond, names, network, len(audits))
+    counts = None if weights is None else np.repeat(weights / weights.mean(), len(audits))
+    return Regressors(determined, effects, misleading, beyond, names, network, len(audits), counts)
 
 
 def _of_one(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
