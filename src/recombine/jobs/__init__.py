@@ -1,4 +1,4 @@
-"""Jobs answer what users ask: audit a design, score models, advise, estimate, probe outputs, inspect activations."""
+"""Jobs answer what users ask: audit a design, split it, score models, advise, estimate, probe outputs, inspect nets."""
 
 from __future__ import annotations
 
@@ -13,5 +13,6 @@ if TYPE_CHECKING:
     from recombine.jobs import inspection as inspection
     from recombine.jobs import probe as probe
     from recombine.jobs import score as score
+    from recombine.jobs import split as split
 
 open_room(__name__)

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from recombine.report.score import score_json as score_json
     from recombine.report.score import score_text as score_text
     from recombine.report.score import show_score as show_score
+    from recombine.report.split import check_json as check_json
+    from recombine.report.split import check_text as check_text
+    from recombine.report.split import show_check as show_check
+    from recombine.report.split import show_split as show_split
+    from recombine.report.split import split_json as split_json
+    from recombine.report.split import split_text as split_text
     from recombine.report.theme import theme as theme
 
 open_room(__name__)
@@ -33,4 +39,6 @@ FACES |= {
     "Inspection": {"text": "recombine.report.inspection:inspection_text"},
     "Probe": {"text": "recombine.report.probe:probe_text"},
     "Score": {"text": "recombine.report.score:score_text"},
+    "SplitCheck": {"text": "recombine.report.split:check_text"},
+    "TableSplit": {"text": "recombine.report.split:split_text"},
 }
