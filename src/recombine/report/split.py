@@ -31,7 +31,8 @@ PROVES = {
 LEAKS = {
     "same cell": "are in combinations that training has too",
     "permuted cell": "are in combinations that training has too once interchangeable factors change places",
-    "respelled level": "are in combinations that training has too but for case, blanks and punctuation of a level",
+    "respelled level": "are in combinations that training has too but for the way a level is written (case, blanks, "
+    "punctuation, or the digits of a number)",
     "copied level": "have a level whose test rows all equal those of another level in training, outcome for outcome",
 }
 #: Pairs of levels and copies that are shown.
@@ -111,6 +112,8 @@ def show_check(found: SplitCheck, console: Console) -> None:
     _verdicts(found, console)
     for sentence in conclusions(found):
         print_line(console, f"  {sentence}")
+    if not rows.kept.all():
+        print_line(console, f"  {plural(int((~rows.kept).sum()), 'row')} lack a factor or a part and are left out.")
     if len(found.by_side) > 1:
         print_title(console, f"By {found.column}")
         for side, table in found.by_side.items():
@@ -172,7 +175,7 @@ def _spellings(found: SplitCheck) -> list[str]:
         return []
     pairs = [f"{name} {test!r} and {train!r}" for name, test, train in found.alike]
     return [
-        f"Levels of the test that differ from one of training by case, blanks and punctuation only: "
+        f"Levels of the test that differ from one of training only by the way they are written: "
         f"{listing(pairs, MOST_SHOWN)}."
     ]
 

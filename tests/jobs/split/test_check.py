@@ -61,6 +61,20 @@ def test_a_value_beyond_training_is_beyond(frame: pd.DataFrame) -> None:
     assert Verdict.BEYOND.word in found.verdicts["verdict"]
 
 
+def test_a_scale_that_is_named_is_a_factor(frame: pd.DataFrame) -> None:
+    found = check_split(frame, ["a", "b"], "part=train", ordered=["dose"])
+    assert [factor.name for factor in found.rows.factors] == ["a", "b", "dose"]
+
+
+def test_missing_levels_and_parts_are_left_out_and_said(frame: pd.DataFrame) -> None:
+    frame = frame.astype({"a": "string"})
+    frame.loc[0, "a"] = pd.NA
+    frame.loc[1, "part"] = None
+    found = check_split(frame, ["a", "b"], "part=train")
+    assert found.trained + len(found.where) == len(frame) - 2
+    assert "2 rows lack a factor or a part and are left out." in str(found)
+
+
 def test_a_structure_that_needs_outcomes_reads_them(frame: pd.DataFrame) -> None:
     found = check_split(frame, ["a", "b", "dose"], "part=train", outcome="y", structure="link")
     assert found.choice.name == "link"

@@ -53,6 +53,8 @@ def test_the_order_of_rows_and_the_kind_of_table_are_no_matter(frame: pd.DataFra
         next(rc.CellSplit(MIX, factors=[0, 1], n_splits=1, random_state=0).split(frame.to_numpy())),
     )
     assert test.tolist() == again.tolist() == array.tolist()
+    numbered = frame.rename(columns={"drug": 0, "line": 1})[[0, 1]]
+    assert next(rc.CellSplit(MIX, n_splits=1, random_state=0).split(numbered))[1].tolist() == test.tolist()
     turned = frame.iloc[::-1]
     (_, back) = next(splitter.split(turned))
     assert sorted(turned.index[back]) == sorted(frame.index[test])

@@ -14,8 +14,10 @@ from recombine.errors import InputError
 BINS = 10
 #: Classes of an outcome above which nothing can be alike.
 MOST_CLASSES = 100
-#: Exchanges of a chosen cell for another one that are tried, and others that are looked at each time.
+#: Exchanges of chosen cells for others that are tried, and others that are looked at each time.
 EXCHANGES, LOOKED_AT = 400, 256
+#: Part of the rows, one in so many, by which an exchange may miss the number of rows asked for.
+TOLERATED = 200
 
 
 def bin_outcomes(outcome: npt.NDArray[Any]) -> IntArray:
@@ -128,18 +130,26 @@ def _exchanged(
     goal: FloatArray,
     generator: np.random.Generator,
 ) -> IntArray:
-    """Exchange chosen cells for others of the pool while that brings outcomes nearer the goal, rows not further off."""
-    chosen, others = chosen.copy(), np.setdiff1d(pool, chosen)
-    most = abs(int(rows[chosen].sum()) - aim)
-    lack = goal - counts[chosen].sum(axis=0)
+    """Exchange one or two chosen cells for one or two others while that brings outcomes nearer the goal.
+
+    Rows may be off by half a percent for it, though never by more than the largest cell.
+    """
+    taken = np.zeros(len(rows), dtype=bool)
+    taken[chosen] = True
+    total, lack = int(rows[chosen].sum()), goal - counts[chosen].sum(axis=0)
+    most = max(abs(total - aim), min(aim // TOLERATED, int(rows[pool].max())))
+    others = np.setdiff1d(pool, chosen)
     for _ in range(EXCHANGES if len(others) else 0):
-        out = int(generator.integers(len(chosen)))
-        seen = generator.integers(len(others), size=min(LOOKED_AT, len(others)))
-        total = int(rows[chosen].sum()) - int(rows[chosen[out]]) + rows[others[seen]]
-        left = ((lack + counts[chosen[out]] - counts[others[seen]]) ** 2).sum(axis=1)
-        left[np.abs(total - aim) > most] = np.inf
+        mine, theirs = np.flatnonzero(taken), others[~taken[others]]
+        out = generator.choice(mine, size=min(int(generator.integers(1, 3)), len(mine)), replace=False)
+        into = generator.choice(theirs, size=(LOOKED_AT, int(generator.integers(1, 3))))
+        sums = total - int(rows[out].sum()) + rows[into].sum(axis=1)
+        left = ((lack + counts[out].sum(axis=0) - counts[into].sum(axis=1)) ** 2).sum(axis=1)
+        left[(np.abs(sums - aim) > most) | ((into.shape[1] > 1) & (into[:, 0] == into[:, -1]))] = np.inf
         best = int(np.argmin(left))
         if left[best] < (lack**2).sum() - 1e-9:
-            lack = lack + counts[chosen[out]] - counts[others[seen[best]]]
-            chosen[out], others[seen[best]] = others[seen[best]], chosen[out]
-    return chosen
+            lack = lack + counts[out].sum(axis=0) - counts[into[best]].sum(axis=0)
+            total = int(sums[best])
+            taken[out], taken[into[best]] = False, True
+            others = pool[~taken[pool]]
+    return np.flatnonzero(taken)

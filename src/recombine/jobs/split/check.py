@@ -13,7 +13,8 @@ import numpy.typing as npt
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical, distinct
 from recombine.design.design import Design
-from recombine.design.naming import split_parts
+from recombine.design.naming import split_parts, with_curved
+from recombine.design.scaling import scales_asked
 from recombine.errors import InputError
 from recombine.jobs.audit.noise import cell_noise
 from recombine.jobs.faces import face
@@ -51,7 +52,7 @@ class SplitCheck:
         Cell of each test row.
     leaks : tuple of Leak
     alike : tuple of (factor, level of test, level of training)
-        Levels that differ by case, blanks and punctuation only.
+        Levels that differ by case, blanks, punctuation or the digits of a number only.
     """
 
     rows: FactorRows = field(repr=False)
@@ -143,13 +144,14 @@ def check_split(
     verdict     cells  rows  share of cells  share of rows
     determined  1      1     1.0             1.0
     """
-    column, value = split_parts(split, open_table(data))
+    source = open_table(data)
+    column, value = split_parts(split, source)
     if column is None:
         raise InputError("which column says the part of each row? Name it with --check")
-    curved = [name for text in (*ordered, *numeric) for name in [text.partition("=")[0]] if name in factors]
+    curved = list(scales_asked(ordered, numeric, source.columns))
     rows = read_rows(
         data,
-        factors,
+        with_curved(factors, curved),
         {"split": column, "outcome": outcome},
         symmetric=symmetric,
         as_levels=[*as_levels, *(name for name in curved if name not in as_levels)],

@@ -8,6 +8,7 @@ cell of a basis stands for.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,12 +20,14 @@ from recombine.jobs.split.spanning import spanning_cells
 
 #: Pairs of levels and orders of levels that are tried for one cut.
 PAIRS, ORDERS = 24, 8
+#: Cells of all orders of levels together, so that large tables get fewer.
+MOST_ORDERED = 1_000_000
 #: Waste, as a share of what is asked for, that ends the search.
-LITTLE = 0.002
+LITTLE = 0.005
 #: Entries of the table of cells by basis that is worked out at most.
 MOST_ENTRIES = 2_000_000
-#: Cells whose levels are paired at most.
-MOST_PAIRED = 20_000
+#: Pairs of levels in cells that are looked at.
+MOST_PAIRED = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +98,7 @@ def _candidates(
         return
     levels = _Levels(features, cells, ids, rows)
     yield from levels.pairs(aim, generator)
-    for _ in range(ORDERS):
+    for _ in range(int(np.clip(MOST_ORDERED // len(cells), 3, ORDERS))):
         yield from levels.blocks(aim, generator)
     yield from _by_basis(features, cells, rows, generator)
 
@@ -153,8 +156,11 @@ def _by_basis(features: Conjunctions, cells: IntArray, rows: IntArray, generator
     basis = spanning_cells(features, cells, generator.permutation(len(cells)), int(generator.integers(2**31)))
     if basis is None or len(cells) * len(basis) > MOST_ENTRIES:
         return
+    from threadpoolctl import threadpool_limits
+
     whole = features.incidence(cells).toarray()
-    needed = np.abs(np.linalg.lstsq(whole[basis].T, whole.T, rcond=None)[0]) > 1e-6
+    with threadpool_limits(1):
+        needed = np.abs(np.linalg.solve(whole[basis] @ whole[basis].T, whole[basis] @ whole.T)) > 1e-6
     for place in generator.permutation(len(basis)):
         out = needed[place]
         if 2 * out.sum() < len(cells):
@@ -168,7 +174,7 @@ class _Levels:
         self.features, self.cells, self.ids, self.rows = features, cells, ids, rows
         self.weight = np.zeros(features.columns)
         for place in range(ids.shape[1]):
-            np.add.at(self.weight, ids[:, place], rows)
+            self.weight += np.bincount(ids[:, place], rows, minlength=features.columns)
 
     def cut(self, function: IntArray) -> Cut:
         """Return the cut by a function, one whole number per column; levels that would be lost change sides."""
@@ -194,16 +200,19 @@ class _Levels:
         total = np.zeros(len(function))
         value = function[self.ids].sum(axis=1)
         for place in range(self.ids.shape[1]):
-            np.add.at(total, self.ids[:, place], np.sign(value) * self.rows)
+            total += np.bincount(self.ids[:, place], np.sign(value) * self.rows, minlength=len(function))
         return -np.sign(total[lost]).astype(np.int64)
 
     def pairs(self, aim: int, generator: np.random.Generator) -> Iterator[Cut]:
         """Two levels that only meet each other: of all pairs those whose cut is lightest, nearest the aim, and any."""
-        chosen = generator.permutation(len(self.cells))[:MOST_PAIRED]
-        count = self.ids.shape[1]
-        found = [self.ids[chosen][:, [one, two]] for one in range(count) for two in range(one + 1, count)]
-        pairs, where = np.unique(np.sort(np.concatenate(found), axis=1), axis=0, return_inverse=True)
-        met = np.bincount(where.reshape(-1), np.tile(self.rows[chosen], len(found)), minlength=len(pairs))
+        count, width = self.ids.shape[1], self.features.columns
+        places = list(itertools.combinations(range(count), 2))
+        chosen = generator.permutation(len(self.cells))[: max(MOST_PAIRED // len(places), 50)]
+        ids = np.sort(self.ids[chosen], axis=1)
+        numbers = np.concatenate([ids[:, one] * width + ids[:, two] for one, two in places])
+        found, where = np.unique(numbers, return_inverse=True)
+        met = np.bincount(where.reshape(-1), np.tile(self.rows[chosen], len(places)), minlength=len(found))
+        pairs = np.stack(np.divmod(found, width), axis=1)
         pairs, met = pairs[(apart := pairs[:, 0] != pairs[:, 1])], met[apart]
         if not len(pairs):
             return

@@ -101,7 +101,7 @@ def find_leaks(rows: SidedRows) -> tuple[Leak, ...]:
 
 
 def alike_levels(rows: SidedRows) -> list[tuple[str, str, str]]:
-    """Return (factor, level of test, level of training) where the two differ by case, blanks and punctuation only.
+    """Return (factor, level of test, level of training) where only the way they are written differs.
 
     Levels of the test that training has as they are written are left out.
     """

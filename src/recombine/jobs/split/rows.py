@@ -114,7 +114,7 @@ def split_rows(
         )
     part = part_of_cell[where]
     if Verdict.SEEN in mix:
-        _hold_repeats(part, where, round(mix[Verdict.SEEN] * len(codes)), np.random.default_rng([seed, 1]))
+        _hold_repeats(part, where, max(round(mix[Verdict.SEEN] * len(codes)), 1), np.random.default_rng([seed, 1]))
     return RowSplit(part, where, mix, order, bins)
 
 

@@ -106,7 +106,7 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
         """Return the factor columns of ``X`` by name, or by number where it is an array."""
         if X is None:
             raise InputError("X is None; give the factor columns, one row per sample")
-        if not hasattr(X, "columns"):
+        if not hasattr(X, "columns") or not all(isinstance(name, str) for name in X.columns):
             array = np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)
             if array.ndim != 2 or not len(array):
                 raise InputError(f"X has shape {array.shape}; give one row per sample and one column per factor")

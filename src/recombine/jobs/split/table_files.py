@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,11 +103,15 @@ def read_rows(
 
 def _missing(values: npt.NDArray[Any]) -> BoolArray:
     if values.dtype.kind == "O":
-        listed = values.tolist()
-        return np.fromiter((value is None or value != value for value in listed), dtype=bool, count=len(listed))
+        return np.fromiter(map(_is_nothing, values.tolist()), dtype=bool, count=len(values))
     if values.dtype.kind in "fmM":
         return np.asarray(values != values)
     return np.zeros(len(values), dtype=bool)
+
+
+def _is_nothing(value: Any) -> bool:
+    # pandas has missing values that refuse to be compared.
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def outcome_values(rows: FactorRows, name: str) -> npt.NDArray[Any]:
@@ -179,17 +182,15 @@ class TableSplit:
             raise InputError(f"{source.name} has a column {column!r} already; name another with --column")
         values = [*source.read(names).values(), self.column]
         # Written beside and renamed, so that a table is whole or not there.
-        handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            with os.fdopen(handle, "w", newline="", encoding="utf-8") as file:
+            with beside.open("w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file)
                 writer.writerow([*names, column])
                 writer.writerows(zip(*(_texts(part) for part in values), strict=True))
-            os.chmod(beside, 0o644)
-            os.replace(beside, target)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
         return target
 
     def __str__(self) -> str:
@@ -201,7 +202,7 @@ class TableSplit:
 
 
 def _texts(values: npt.NDArray[Any]) -> list[Any]:
-    return ["" if value is None or value != value else value for value in values.tolist()]
+    return ["" if _is_nothing(value) else value for value in values.tolist()]
 
 
 def split_table(
