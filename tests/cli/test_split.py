@@ -77,6 +77,11 @@ def test_a_check_says_what_a_random_split_proves(run: Run, table: Path) -> None:
     assert "same cell: " in words
 
 
+def test_leaks_that_are_named_end_with_one(run: Run, table: Path) -> None:
+    assert run("split", table, *OPTIONS, "--check", "part", "--fail-on", "same,copied")[0] == 1
+    assert run("split", table, *OPTIONS, "--check", "part", "--fail-on", "permuted,copied")[0] == 0
+
+
 def test_names_from_the_table_do_not_command_the_terminal(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "hostile.csv"
     level = "\x1b[31mred"
@@ -106,6 +111,8 @@ def test_names_from_the_table_do_not_command_the_terminal(run: Run, tmp_path: Pa
         (["--check", "part=trn"], "has no value 'trn'"),
         (["--check", "part", "--out", "x.csv"], "--out goes with --test"),
         (["--check", "part", "--structure", "sum"], "structure 'sum' is unknown"),
+        (["--check", "part", "--fail-on", "some"], "leak 'some' is unknown; did you mean 'same'?"),
+        (["--test", MIX, "--fail-on", "same"], "--fail-on goes with --check"),
         (["--check", "y"], "split column 'y' has the values"),
     ],
 )

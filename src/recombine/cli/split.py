@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from recombine.checks import known_or_refuse
 from recombine.errors import InputError
 from recombine.jobs.output_files import check_file
 from recombine.report.screen import capture, printable, say
@@ -50,6 +51,9 @@ def split_command(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the table with a split column to this CSV file.")] = None,
     column: Annotated[str, typer.Option(help="Name of the column that is added.")] = "split",
+    fail_on: Annotated[
+        str | None, typer.Option(help="With --check: exit with 1 on these leaks: same, permuted, respelled, copied.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
@@ -65,6 +69,7 @@ def split_command(
     columns = named(factors, "--factors")
     if check is not None:
         _only({"--stratify": stratify, "--out": out}, "--test")
+        fatal = _kinds(fail_on)
         from recombine.jobs.split import check_split
         from recombine.report.split import check_json, show_check
 
@@ -74,8 +79,8 @@ def split_command(
             say(check_json(checked) + "\n")
         else:
             say(capture(lambda console: show_check(checked, console)), drawn=True)
-        return
-    _only({"--outcome": outcome, "--ordered": ordered, "--numeric": numeric}, "--check")
+        raise typer.Exit(1 if fatal & {leak.kind for leak in checked.leaks} else 0)
+    _only({"--outcome": outcome, "--ordered": ordered, "--numeric": numeric, "--fail-on": fail_on}, "--check")
     assert test is not None
     if out is not None:
         if out.exists() and out.resolve() == file.resolve():
@@ -102,6 +107,17 @@ def _only(given: dict[str, object], where: str) -> None:
     for option, value in given.items():
         if value:
             raise InputError(f"{option} goes with {where}; leave it out or use {where}")
+
+
+def _kinds(fail_on: str | None) -> set[str]:
+    """Return the leaks that are named by their first words."""
+    from recombine.report.split import LEAKS
+
+    known = {kind.partition(" ")[0]: kind for kind in LEAKS}
+    names = named(fail_on, "--fail-on")
+    for name in names:
+        known_or_refuse(name, "leak", tuple(known))
+    return {known[name] for name in names}
 
 
 def _depth(order: int | None, structure: str) -> int:

@@ -20,8 +20,8 @@ from recombine.jobs.split.spanning import spanning_cells
 
 #: Pairs of levels and orders of levels that are tried for one cut.
 PAIRS, ORDERS = 24, 8
-#: Cells of all orders of levels together, so that large tables get fewer.
-MOST_ORDERED = 1_000_000
+#: Levels of all cells in all orders together, so that large tables get fewer.
+MOST_ORDERED = 2_000_000
 #: Waste, as a share of what is asked for, that ends the search.
 LITTLE = 0.005
 #: Entries of the table of cells by basis that is worked out at most.
@@ -98,7 +98,7 @@ def _candidates(
         return
     levels = _Levels(features, cells, ids, rows)
     yield from levels.pairs(aim, generator)
-    for _ in range(int(np.clip(MOST_ORDERED // len(cells), 3, ORDERS))):
+    for _ in range(int(np.clip(MOST_ORDERED // ids.size, 3, ORDERS))):
         yield from levels.blocks(aim, generator)
     yield from _by_basis(features, cells, rows, generator)
 

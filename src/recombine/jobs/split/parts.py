@@ -21,8 +21,8 @@ from recombine.verdicts import Verdict
 ATTEMPTS = 6
 #: How many times as many plans are made where none has come off yet.
 PATIENCE = 3
-#: Cells of all plans together, so that large tables get fewer.
-MOST_PLANNED = 600_000
+#: Levels of all cells in all plans together, so that large tables get fewer.
+MOST_PLANNED = 1_200_000
 #: Cuts of one plan.
 MOST_CUTS = 40
 #: Draws of levels that are tried for each factor.
@@ -106,7 +106,7 @@ def split_cells(
     lossy = bool({Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL} & set(mix))
     best: IntArray | None = None
     failed: list[_TooFewError] = []
-    tries = int(np.clip(MOST_PLANNED // len(cells), 1, ATTEMPTS)) if lossy else 1
+    tries = int(np.clip(MOST_PLANNED // cells.size, 1, ATTEMPTS)) if lossy else 1
     for attempt in range(PATIENCE * tries):
         if best is not None and (attempt >= tries or not _missed(best, rows, aims)):
             break
