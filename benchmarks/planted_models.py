@@ -231,3 +231,43 @@ def planted_amounts(world: World, parts: Parts) -> dict[str, float]:
         "noise": world.noise,
         "gain": float(np.mean((adding - truth) ** 2 - error**2)),
     }
+
+
+#: Three classes, whose chances add up the factors' effects but for interactions of single cells.
+CLASSES = Kind("three classes", 0.0, 0.25, "add", True, 12)
+
+
+def draw_classes(run: int) -> list[World]:
+    """Draw one world per class with the same seen cells and measurements: a measurement is of one class."""
+    rng = np.random.default_rng([run, 99])
+    cells = all_cells()
+    scores = [np.sum([rng.normal(size=size)[cells[:, at]] for at, size in enumerate(SIZES)], axis=0) for _ in range(3)]
+    truth = np.stack(scores, axis=1) + CLASSES.interaction * rng.normal(size=(len(cells), 3))
+    truth = np.clip(1 / 3 + 0.07 * (truth - truth.mean(axis=1, keepdims=True)), 0.02, None)
+    truth /= truth.sum(axis=1, keepdims=True)
+    seen = _seen(cells, rng, 0.85)
+    held = rng.choice(np.flatnonzero(~seen), HELD_OUT, replace=False)
+    measured = np.concatenate([np.flatnonzero(seen), held])
+    rows = np.repeat(measured, rng.integers(1, CLASSES.most_rows + 1, len(measured)))
+    drawn = (rng.random(len(rows))[:, None] > truth[rows].cumsum(axis=1)).sum(axis=1)
+    worlds = []
+    for place in range(3):
+        design = Design.from_cells(
+            cells[rows], (drawn == place).astype(float), train=seen[rows], names=NAMES, sizes=SIZES
+        )
+        verdicts = identify(design.seen, order=1, **design.shape).verdicts_of(cells)
+        unseen = np.flatnonzero(verdicts == Verdict.DETERMINED)
+        worlds.append(World(CLASSES, truth[:, place], design, unseen, rng))
+    return worlds
+
+
+def class_parts(worlds: list[World], model: Callable[[World], Parts]) -> list[Parts]:
+    """Return a model's parts class by class, made chances: what that changes is part of the rest."""
+    parts = [model(world) for world in worlds]
+    told = np.stack([world.told.whole for world in worlds], axis=1)
+    wanted = told + np.stack([sum(some.values(), np.zeros(len(told))) for some in parts], axis=1)
+    chances = np.clip(wanted, 0.0, None)
+    chances /= chances.sum(axis=1, keepdims=True)
+    for place, some in enumerate(parts):
+        some["rest"] = some["rest"] + (chances - wanted)[:, place]
+    return parts

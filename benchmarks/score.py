@@ -5,6 +5,7 @@ scikit-learn networks on tables that others published (`real_tables`, which says
 error over noise has a named cause.
 
     python benchmarks/score.py planted --runs 200
+    python benchmarks/score.py classes --runs 200
     python benchmarks/score.py real
 """
 
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from planted_models import KINDS, MODELS, Kind, draw_world, planted_amounts
+from planted_models import KINDS, MODELS, Kind, class_parts, draw_classes, draw_world, planted_amounts
 from real_tables import real_frames
 from recombine import Design, InputError, score
 from recombine.jobs.score import ModelScore, Score
@@ -69,6 +70,40 @@ def planted(runs: int, kinds: Sequence[Kind]) -> None:
             texts = [_text(found[name, cause]) for cause in CAUSES]
             if any(texts):
                 print(f"  {name:24}" + "".join(f"{text:>20}" for text in texts), flush=True)
+    print("\nall   " + ", ".join(f"{cause} {np.mean(entries):.1%}" for cause, entries in overall.items()))
+
+
+def classes(runs: int) -> None:
+    """Print the same of three classes, whose errors are summed."""
+    names = ("exact", "leak of b", "leak of all", "shortcut a", "leak and shortcut", "random")
+    found: dict[tuple[str, str], list[tuple[bool, float, float]]] = defaultdict(list)
+    overall: dict[str, list[bool]] = defaultdict(list)
+    for run in range(runs):
+        worlds = draw_classes(run)
+        parts = {name: class_parts(worlds, MODELS[name]) for name in names}
+        told = {
+            name: np.stack(
+                [
+                    world.at_held_out(world.told.whole + sum(mine.values()))
+                    for world, mine in zip(worlds, some, strict=True)
+                ],
+                axis=1,
+            )
+            for name, some in parts.items()
+        }
+        # Cells that are not determined have the truth's chances, which sum to 1 as well.
+        result = score({f"class {place}": world.design for place, world in enumerate(worlds)}, told)
+        for model in result.models:
+            amounts = [planted_amounts(*pair) for pair in zip(worlds, parts[model.name], strict=True)]
+            for cause, amount in (model.causes | {"gain": model.gain}).items():
+                assert amount is not None
+                true = sum(each.get(cause, 0.0) for each in amounts)
+                within = amount.low - 1e-9 <= true <= amount.high + 1e-9
+                found[model.name, cause].append((within, true, amount.value - true))
+                overall[cause].append(within)
+    print(f"three classes, {runs} runs\n{'':26}" + "".join(f"{cause:>20}" for cause in CAUSES))
+    for name in names:
+        print(f"  {name:24}" + "".join(f"{_text(found[name, cause]):>20}" for cause in CAUSES))
     print("\nall   " + ", ".join(f"{cause} {np.mean(entries):.1%}" for cause, entries in overall.items()))
 
 
@@ -159,12 +194,14 @@ def _print_one(name: str, found: Score, model: ModelScore) -> None:
 def main() -> None:
     """Run one of the two."""
     parser = argparse.ArgumentParser(description="How well the score names causes.")
-    parser.add_argument("what", choices=("planted", "real"))
+    parser.add_argument("what", choices=("planted", "classes", "real"))
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--world", choices=[kind.name for kind in KINDS], action="append", help="all by default")
     asked = parser.parse_args()
     if asked.what == "planted":
         planted(asked.runs, [kind for kind in KINDS if asked.world is None or kind.name in asked.world])
+    elif asked.what == "classes":
+        classes(asked.runs)
     else:
         real()
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from recombine.errors import RecombineError as RecombineError
     from recombine.jobs.audit.audit import Audit as Audit
     from recombine.jobs.audit.audit import audit as audit
+    from recombine.jobs.comparison.comparison import compare as compare
     from recombine.jobs.estimators.classifier import CompositionalClassifier as CompositionalClassifier
     from recombine.jobs.estimators.regressor import CompositionalRegressor as CompositionalRegressor
     from recombine.jobs.inspection.inspection import inspect as inspect

@@ -128,6 +128,9 @@ class FindingKind:
 class Finding:
     """One finding on one table, with the numbers in its ``message``.
 
+    ``subjects`` are the factors, levels or columns it is about, by which it is known again in another audit; a finding
+    about the table as a whole has none.
+
     Examples
     --------
     >>> print(Finding(FINDINGS["RC102"], "carrier: 'OO'"))
@@ -136,6 +139,7 @@ class Finding:
 
     kind: FindingKind
     message: str
+    subjects: tuple[str, ...] = ()
 
     @property
     def code(self) -> str:

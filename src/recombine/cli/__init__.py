@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from recombine.cli.audit import audit_command, demo_command
+from recombine.cli.compare import compare_command
 from recombine.cli.inspect import inspect_command
 from recombine.cli.papers import papers_command
 from recombine.cli.probe import probe_command
@@ -40,6 +41,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "split": split_command,
     "probe": probe_command,
     "inspect": inspect_command,
+    "compare": compare_command,
     "audit": audit_command,
     "demo": demo_command,
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.compare import read_baseline, read_conditions, tell_changes
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.output_files import check_file
 from recombine.report.screen import capture, printable, say
@@ -89,15 +90,30 @@ def audit_command(
     html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
     verdicts: Annotated[Path | None, typer.Option(help="Write the listed verdicts to this CSV file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
-    fail_on: Annotated[str | None, typer.Option(help="Exit with 1 on these findings: RC101,RC301.")] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(help="Say what changed since this --json of before; --fail-on counts only that.")
+    ] = None,
+    markdown: Annotated[
+        str | None, typer.Option(help="With --baseline: write a summary for a pull request to this file; - prints it.")
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            help="Exit with 1 on these findings: RC101,RC301; with --baseline on new ones, or on lost, new-findings."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say which unseen combinations of a table are determined by its data, why, and what to collect next."""
-    codes = _codes(fail_on)
-    _check_outputs([html, verdicts], file, force)
-    with _working("reading the table"):
-        from recombine import Design, audit
+    codes = _codes(fail_on) if baseline is None else set()
+    check_outputs([html, verdicts], [file], force)
+    known = read_baseline(baseline, "audit", markdown, [file], json, force)
+    conditions = read_conditions(fail_on if known else None)
+    if known and explain is not None:
+        raise InputError("--explain is about one cell and --baseline about all; ask for one of them")
+    with working("reading the table"):
+        from recombine import Design, audit, compare
 
         design = Design.from_frame(
             file,
@@ -119,11 +135,16 @@ def audit_command(
             ordered=[name for text in ordered or () for name in named(text, "--ordered")],
             numeric=[name for text in numeric or () for name in named(text, "--numeric")],
         )
-    with _working("deciding the unseen cells"):
+    with working("deciding the unseen cells"):
         found = audit(design, order, structure=structure, targets=targets, new_levels=new_levels, seed=seed)
         explained = None if explain is None else found.explain(named(explain, "--explain"))
         found.findings  # noqa: B018 - the slow part happens here, under the spinner
-    answer = _answer(found, suggest, cost, forbidden, models, self_pairs)
+    answer = _answer(found, 0 if known and html is None else suggest, cost, forbidden, models, self_pairs)
+    if known:
+        with working("comparing"):
+            changes = compare(known, found)
+        _write(answer, html, verdicts, quiet=json or markdown == "-")
+        tell_changes(changes, conditions, json, markdown, only_new=True)
     if json or explained is not None:
         say(_json(answer, explained) if json else f"{explained}\n")
     else:
@@ -144,8 +165,8 @@ def demo_command(
 
     target = html or Path("recombine-demo.html")
     # The default file is the demo's own; only a name of the user's choosing could be the user's file.
-    _check_outputs([target], flights_path(), force or html is None)
-    with _working("deciding the unseen cells"):
+    check_outputs([target], [flights_path()], force or html is None)
+    with working("deciding the unseen cells"):
         from recombine import Design, audit
 
         found = audit(Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd"))
@@ -176,12 +197,12 @@ def _answer(
     if suggest:
         from recombine.jobs.advice.constraints import read_costs, read_forbidden
 
-        with _working("planning the next cells"):
+        with working("planning the next cells"):
             costs = None if cost is None else read_costs(cost, found.design)
             blocked = () if forbidden is None else read_forbidden(forbidden, found.design)
             plan = found.suggest(suggest, cost=costs, forbidden=blocked, self_pairs=self_pairs)
     if models:
-        with _working("training other models on parts of the seen cells"):
+        with working("training other models on parts of the seen cells"):
             scores = found.compare_models()
     return _Answer(found, plan, scores)
 
@@ -195,11 +216,11 @@ def _codes(text: str | None) -> set[str]:
     return codes
 
 
-def _check_outputs(paths: Sequence[Path | None], table: Path, force: bool) -> None:
+def check_outputs(paths: Sequence[Path | None], tables: Sequence[Path], force: bool) -> None:
     """Refuse before the work, not after it, to write where nothing may be written."""
     named = [path for path in paths if path is not None]
     for path in named:
-        if path.exists() and path.resolve() == table.resolve():
+        if path.exists() and any(table.exists() and path.samefile(table) for table in tables):
             raise InputError(f"{path} is the table itself; choose another name for the output")
         check_file(path, force)
     if len({path.resolve() for path in named}) < len(named):
@@ -209,14 +230,14 @@ def _check_outputs(paths: Sequence[Path | None], table: Path, force: bool) -> No
 def _json(answer: _Answer, explained: str | None) -> str:
     from recombine.report.audit.record import audit_json
 
-    with _working("writing the answer"):
+    with working("writing the answer"):
         return audit_json(answer.audit, answer.plan, answer.models, explained) + "\n"
 
 
 def _text(answer: _Answer) -> str:
     from recombine.report.audit.terminal import show_audit
 
-    with _working("writing the answer"):
+    with working("writing the answer"):
         return capture(lambda console: show_audit(answer.audit, console, answer.plan, answer.models))
 
 
@@ -229,7 +250,7 @@ def _write(answer: _Answer, html: Path | None, verdicts: Path | None = None, qui
     if html is not None:
         from recombine.report.audit.page import page
 
-        with _working("writing the report"):
+        with working("writing the report"):
             command = " ".join(["recombine", *sys.argv[1:]])
             text = page(answer.audit, models=answer.models, plan=answer.plan, command=command)
             html.write_text(text, encoding="utf-8")
@@ -242,7 +263,7 @@ def _write(answer: _Answer, html: Path | None, verdicts: Path | None = None, qui
 
 
 @contextmanager
-def _working(what: str) -> Iterator[None]:
+def working(what: str) -> Iterator[None]:
     """Show on stderr what is being done and the share that is done, when a person is watching."""
     from rich.console import Console
 

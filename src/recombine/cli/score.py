@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from recombine.report.screen import capture, say
+from recombine.cli.audit import check_outputs, working
+from recombine.cli.compare import read_baseline, read_conditions, tell_changes
+from recombine.errors import InputError
+from recombine.report.screen import capture, printable, say
 from recombine.tables.text_files import named
 
 
@@ -16,9 +20,20 @@ def score_command(
         Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table: training rows, and held-out ones predicted.")
     ],
     factors: Annotated[str, typer.Option(help="Factor columns, separated by commas.")],
-    outcome: Annotated[str, typer.Option(help="Numeric (or two-valued) outcome column.")],
-    prediction: Annotated[str, typer.Option(help="Columns of predictions, one per model, separated by commas.")],
-    split: Annotated[str, typer.Option(help="Split column, or column=value naming the training value.")],
+    outcome: Annotated[str, typer.Option(help="Outcome column: numbers, two values, or classes.")],
+    prediction: Annotated[
+        str,
+        typer.Option(
+            help="Predictions, one per model, by commas: columns, or net for chances in net:cat, net:dog, ..."
+        ),
+    ],
+    split: Annotated[str | None, typer.Option(help="Split column, or column=value naming the training value.")] = None,
+    train: Annotated[
+        Path | None, typer.Option(help="Table of the training rows, where the file holds the predicted ones only.")
+    ] = None,
+    classes: Annotated[
+        bool, typer.Option("--classes", help="The outcome's numbers are classes (text with three values or more is).")
+    ] = False,
     weight: Annotated[str | None, typer.Option(help="Column of counts, for a table already aggregated.")] = None,
     symmetric: Annotated[
         str | None, typer.Option(help="Factors that are one factor used twice: gene_a,gene_b.")
@@ -33,26 +48,63 @@ def score_command(
             help="What effects do: add, logit, log, multiplicative, link, pairs, link-pairs, triples; auto chooses."
         ),
     ] = "auto",
+    html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    baseline: Annotated[Path | None, typer.Option(help="Say what changed since this --json of before.")] = None,
+    markdown: Annotated[
+        str | None, typer.Option(help="With --baseline: write a summary for a pull request to this file; - prints it.")
+    ] = None,
+    fail_on: Annotated[
+        str | None, typer.Option(help="With --baseline: exit with 1 on these changes: worse,gone-models.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
 ) -> None:
     """Say why trained models missed: error on held-out combinations by verdict, and by cause where data settle them."""
-    from recombine import Design, score
-    from recombine.report.score import score_json, show_score
-
     models = named(prediction, "--prediction")
-    design = Design.from_frame(
-        file,
-        named(factors, "--factors"),
-        outcome,
-        weight=weight,
-        split=split,
-        symmetric=named(symmetric, "--symmetric"),
-        as_levels=named(as_levels, "--as-levels"),
-        crossed=crossed,
-    )
-    found = score(design, file, models, split, structure=structure, seed=seed)
-    if json:
-        say(score_json(found) + "\n")
-    else:
-        say(capture(lambda console: show_score(found, console)), drawn=True)
+    check_outputs([html], [file, *([train] if train else [])], force)
+    before = read_baseline(baseline, "score", markdown, [file], json, force)
+    if fail_on is not None and before is None:
+        raise InputError("--fail-on names changes of a score; name what to compare with: --baseline score.json")
+    conditions = read_conditions(fail_on)
+    if split is None and train is None:
+        raise InputError(
+            "which rows were trained on? Name the split column with --split part=train, or the table of training rows "
+            "with --train"
+        )
+    if split is not None and train is not None:
+        raise InputError("--split and --train both say what was trained on; leave one out")
+    with working("reading the table"):
+        from recombine import Design, score
+        from recombine.jobs.score.classes import class_designs, has_classes
+
+        options: dict[str, Any] = {
+            "weight": weight,
+            "split": split,
+            "symmetric": named(symmetric, "--symmetric"),
+            "as_levels": named(as_levels, "--as-levels"),
+            "crossed": crossed,
+            "held_out": None if train is None else file,
+        }
+        several = classes or has_classes(train or file, outcome)
+        design = (class_designs if several else Design.from_frame)(
+            train or file, named(factors, "--factors"), outcome, **options
+        )
+    with working("finding the causes"):
+        found = score(design, file, models, split, structure=structure, seed=seed)
+    if html is not None:
+        with working("writing the report"):
+            from recombine.report.score import score_page
+
+            html.write_text(score_page(found, command=" ".join(["recombine", *sys.argv[1:]])), encoding="utf-8")
+        note = f"report written to {html.resolve()}"
+        print(printable(note), file=sys.stderr) if json or markdown == "-" else say(note + "\n")
+    if before is not None:
+        from recombine import compare
+
+        tell_changes(compare(before, found), conditions, json, markdown, only_new=True)
+    with working("writing the answer"):
+        from recombine.report.score import score_json, show_score
+
+        text = score_json(found) + "\n" if json else capture(lambda console: show_score(found, console))
+    say(text, drawn=not json)

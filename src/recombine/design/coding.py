@@ -15,7 +15,8 @@ from recombine.design.merged import merged
 from recombine.design.notes import reading_notes
 from recombine.design.parts import TakenApart
 from recombine.errors import InputError, listing
-from recombine.tables.grouping import Columns, Groups
+from recombine.tables.frames import Source
+from recombine.tables.grouping import Columns, Groups, group, joined
 from recombine.tables.guesses import Proposal
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def coded_design(
         groups.spread if groups.mean is not None else None,
         groups.freedom if groups.mean is not None else None,
         (members,) if members else (),
-        columns.outcome,
+        columns.outcome if columns.chosen is None else f"{columns.outcome}={columns.chosen}",
         groups.labels,
         source,
         tuple(reading_notes(groups.left_out, proposals, [one.parts for one in apart])),
@@ -64,3 +65,34 @@ def coded_design(
     if not train.any():
         raise InputError(f"no row of {source} is training; check the split column")
     return merged(design)
+
+
+def with_held_out(groups: Groups, source: Source, other: Source, columns: Columns) -> tuple[Groups, BoolArray]:
+    """Return the groups of a table and of another one whose rows are held out, and which of them are training.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recombine.tables.frames import open_table
+    >>> tables = [open_table(pd.DataFrame({"a": ["x"], "b": [level]})) for level in "pq"]
+    >>> columns = Columns(("a", "b"))
+    >>> with_held_out(group(tables[0], columns), *tables, columns)[1].tolist()
+    [True, False]
+    """
+    if columns.split is not None:
+        raise InputError(
+            f"{other.name} holds the rows that are held out, so that a split column ({columns.split!r}) would say so "
+            "twice; leave one out"
+        )
+    for name in columns.all:
+        other.require(name, "outcome" if name == columns.outcome else "column")
+    for name in columns.factors:
+        kinds = [{"integer": "number"}.get(kind, kind) for kind in (source.kind(name), other.kind(name))]
+        if source.reader.typed and other.reader.typed and kinds[0] != kinds[1]:
+            raise InputError(
+                f"factor {name!r} is {kinds[0]} in {source.name} and {kinds[1]} in {other.name}; write its levels alike"
+            )
+    counts = None if columns.weight is None else groups.rows_are == "counts"
+    more = group(other, columns, counts, groups.labels)
+    train = np.arange(len(groups.rows) + len(more.rows)) < len(groups.rows)
+    return joined(groups, more), train

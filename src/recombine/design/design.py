@@ -16,7 +16,7 @@ from recombine.cells.possible import Possible
 from recombine.cells.scaled import additive_model
 from recombine.cells.scales import Scale
 from recombine.design import naming
-from recombine.design.coding import coded_design
+from recombine.design.coding import coded_design, with_held_out
 from recombine.design.factors import Factor, numbered_factors
 from recombine.design.merged import merged
 from recombine.design.nesting import Nested
@@ -119,6 +119,7 @@ class Design:
         control: Sequence[str] | None = None,
         ordered: Sequence[str] = (),
         numeric: Sequence[str] = (),
+        held_out: object = None,
     ) -> Design:
         """Build a design from a CSV/Parquet path or any dataframe narwhals knows.
 
@@ -129,7 +130,7 @@ class Design:
         factors : sequence of str, optional
             Factor columns. Without them columns with few distinct values are proposed and the guess is marked.
         outcome : str, optional
-            Numeric column (or text with two values, coded 0/1).
+            Numeric column (or text with two values, coded 0/1); ``"column=class"`` is the chance of one class.
         weight : str, optional
             Column of counts or weights, for tables that are already aggregated.
         sd : str, optional
@@ -159,6 +160,8 @@ class Design:
             Words that stand for no member; by default ``ctrl``, ``control``, ``none``, ``wt``, ...
         ordered, numeric : sequence of str
             Factors whose levels lie on a line; see `Design.on_scales`.
+        held_out : path or dataframe, optional
+            Another table with the same columns, whose rows are held out; all rows of ``data`` are training then.
 
         Examples
         --------
@@ -170,6 +173,7 @@ class Design:
         """
         source = open_table(data)
         split_column, split_value = naming.split_parts(split, source)
+        outcome, chosen = naming.outcome_parts(outcome, source)
         roles = {"outcome": outcome, "weight": weight, "sd": sd, "split": split_column}
         if counts is not None and weight is None:
             raise InputError("counts or means of how many measurements? Name the column of counts with --weight")
@@ -184,12 +188,14 @@ class Design:
             factors = naming.guessed_names(proposals, source.name, len(curved))
         names = naming.factor_names(source, naming.with_curved(factors, curved), taken | apart)
         naming.check_insisted(source, as_levels, names)
-        columns = Columns((*names, *apart), outcome, weight, sd, split_column)
+        columns = Columns((*names, *apart), outcome, weight, sd, split_column, chosen)
         tell("rows to cells", 0.3)
         groups = group(source, columns, counts)
         train = np.ones(len(groups.rows), dtype=bool)
         if groups.split is not None:
             train = training_rows(groups.split, str(split_column), split_value)
+        if held_out is not None:
+            groups, train = with_held_out(groups, source, open_table(held_out), columns)
         tell("levels of the factors", 0.7)
         found = take_apart(source, apart, groups.levels[len(names) :], len(names), separator, control)
         design = coded_design(

@@ -30,6 +30,26 @@ def split_parts(split: str | None, source: Source) -> tuple[str | None, str | No
     return column, value or None
 
 
+def outcome_parts(outcome: str | None, source: Source) -> tuple[str | None, str | None]:
+    """Take ``column=class`` apart: the chance of one class; a column may have an equals sign in its name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recombine.tables.frames import open_table
+    >>> outcome_parts("kind=cat", open_table(pd.DataFrame({"kind": ["cat"]})))
+    ('kind', 'cat')
+    """
+    if outcome is None or outcome in source.columns:
+        return outcome, None
+    column, equals, value = outcome.partition("=")
+    if not equals or column not in source.columns:
+        return outcome, None
+    if not value:
+        raise InputError(f"outcome {outcome!r} names no class; say which one counts, {column}=yes for instance")
+    return column, value
+
+
 def taken_columns(source: Source, roles: Mapping[str, str | None]) -> dict[str, str]:
     """Return which column has which role, or raise if one has two or the table lacks it."""
     taken: dict[str, str] = {}

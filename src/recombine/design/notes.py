@@ -22,7 +22,7 @@ def reading_notes(
     """Yield what to say about rows left out (RC103), factors guessed (RC104) and columns taken apart (RC109)."""
     if any(left_out.values()):
         reasons = "; ".join(f"{plural(count, 'row')} with {reason}" for reason, count in left_out.items() if count)
-        yield Finding(FINDINGS["RC103"], reasons)
+        yield Finding(FINDINGS["RC103"], reasons, tuple(reason for reason, count in left_out.items() if count))
     if proposals:
         taken = ", ".join(f"{item.column} ({item.reason})" for item in proposals if item.taken)
         likely = "".join(
@@ -35,10 +35,13 @@ def reading_notes(
             f"; passed over, because at most {MOST_GUESSED_FACTORS} are guessed: {listing(passed, 6)}" if passed else ""
         )
         yield Finding(
-            FINDINGS["RC104"], f"taken as factors: {taken}; name them with --factors to be sure{more}{likely}"
+            FINDINGS["RC104"],
+            f"taken as factors: {taken}; name them with --factors to be sure{more}{likely}",
+            tuple(item.column for item in proposals if item.taken),
         )
     if parts:
-        yield Finding(FINDINGS["RC109"], "; ".join(remark for part in parts for remark in part.remarks))
+        remarks = "; ".join(remark for part in parts for remark in part.remarks)
+        yield Finding(FINDINGS["RC109"], remarks, tuple(part.column for part in parts))
 
 
 def level_doubts(source: Source, design: Design) -> list[Finding]:
@@ -46,6 +49,8 @@ def level_doubts(source: Source, design: Design) -> list[Finding]:
     inside = {name for part in design.parts for name in part.names}
     leaders = [design.factors[group[0]] for group in design.groups]
     plain = [factor for factor in leaders if factor.name not in inside and factor.scale == "labels"]
-    once = {factor.name: factor.labels for factor in plain}
-    found = [*([source.reader.note] if source.reader.note else []), *doubts(once)]
-    return [Finding(FINDINGS["RC107"], "; ".join(found))] if found else []
+    about = [("the encoding", [source.reader.note] if source.reader.note else [])]
+    about += [(factor.name, doubts({factor.name: factor.labels})) for factor in plain]
+    subjects = tuple(name for name, words in about if words)
+    found = [sentence for _, words in about for sentence in words]
+    return [Finding(FINDINGS["RC107"], "; ".join(found), subjects)] if found else []

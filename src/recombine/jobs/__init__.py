@@ -1,4 +1,4 @@
-"""Jobs answer what users ask: audit a design, split it, score models, advise, estimate, probe outputs, inspect nets."""
+"""Jobs answer what users ask: audit a design, split it, score models, compare, advise, estimate, probe, inspect."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from recombine._rooms import open_room
 if TYPE_CHECKING:
     from recombine.jobs import advice as advice
     from recombine.jobs import audit as audit
+    from recombine.jobs import comparison as comparison
     from recombine.jobs import estimators as estimators
     from recombine.jobs import inspection as inspection
     from recombine.jobs import probe as probe

@@ -35,6 +35,8 @@ LEAKS = {
     "punctuation, or the digits of a number)",
     "copied level": "have a level whose test rows all equal those of another level in training, outcome for outcome",
 }
+#: Version of the JSON documents: it grows when a field is renamed, removed or means something else.
+SCHEMA = 1
 #: Pairs of levels and copies that are shown.
 MOST_SHOWN = 5
 
@@ -198,6 +200,8 @@ def split_json(found: TableSplit) -> str:
     split = found.split
     record: dict[str, Any] = {
         "recombine": __version__,
+        "kind": "split",
+        "schema": SCHEMA,
         "source": found.rows.source.name,
         "factors": [factor.name for factor in found.rows.factors],
         "order": split.order,
@@ -227,6 +231,8 @@ def check_json(found: SplitCheck) -> str:
     """
     record = {
         "recombine": __version__,
+        "kind": "split check",
+        "schema": SCHEMA,
         "source": found.rows.source.name,
         "factors": [factor.name for factor in found.rows.factors],
         "split": found.column,

@@ -37,6 +37,8 @@ class Columns:
     weight: str | None = None
     sd: str | None = None
     split: str | None = None
+    #: The value of the outcome that counts as 1, where all others count as 0.
+    chosen: str | None = None
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -79,17 +81,22 @@ class _Values:
     broken: int = 0
 
 
-def group(source: Source, columns: Columns, counts: bool | None = None) -> Groups:
+def group(
+    source: Source, columns: Columns, counts: bool | None = None, labels: tuple[str, str] | None = None
+) -> Groups:
     """Group the usable rows of ``source`` by their factors (and split).
 
     With a weight n, ``counts`` says that a row is n equal measurements (True) or the mean of n (False); None decides by
-    the values: two-valued or often repeated outcomes with whole weights are counts.
+    the values: two-valued or often repeated outcomes with whole weights are counts. ``labels`` are the two values of a
+    text outcome, where another table said which they are.
     """
     import narwhals as nw
 
     source = source.kept(columns.all)
-    classes = _classes(source, columns.outcome)
-    labels = (str(classes[0]), str(classes[1])) if classes else None
+    classes = (
+        _classes(source, columns.outcome, labels) if columns.chosen is None else _one_class(source, columns, labels)
+    )
+    labels = (str(classes[0]), level_text(classes[1])) if classes else None
     measures = _measures(source, columns, classes)
     usable, left_out = _usable(source, columns, measures)
     values = _values(source, usable, measures)
@@ -131,7 +138,47 @@ def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None)
     return measures
 
 
-def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
+def _one_class(source: Source, columns: Columns, labels: tuple[str, str] | None) -> tuple[Any, Any]:
+    """Return what is not of the chosen class (coded 0), and that class (1) as the table holds it."""
+    assert columns.outcome is not None
+    assert columns.chosen is not None
+    values = classes_of(source, columns.outcome)
+    if labels is not None and values:
+        # Another table has the class; this one may lack it, and then nothing equals any of its values but itself.
+        of_kind = type(next(iter(values.values())))
+        return labels[0], values.get(columns.chosen, of_kind(columns.chosen))
+    if columns.chosen not in values:
+        names = list(values)
+        raise InputError(
+            f"outcome {columns.outcome!r} of {source.name} has no value {columns.chosen!r};"
+            f"{near_miss(columns.chosen, names)} Values: {listing(names, 8)}"
+        )
+    return f"not {columns.chosen}", values[columns.chosen]
+
+
+def classes_of(source: Source, column: str) -> dict[str, Any]:
+    """Return the values of a column as the reader would write them, in order, with what the table holds for each.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recombine.tables.frames import open_table
+    >>> classes_of(open_table(pd.DataFrame({"kind": ["cat", "dog", "cat"]})), "kind")
+    {'cat': 'cat', 'dog': 'dog'}
+    """
+    part = source.only([source.require(column, "outcome")])
+    found = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED + 1))["c0"].tolist()
+    values = {level_text(value): value for value in found if value == value}
+    if len(values) > MOST_LISTED:
+        raise InputError(
+            f"outcome {column!r} of {source.name} has more than {MOST_LISTED} values; name a column of classes, or a "
+            "numeric one"
+        )
+    numeric = source.kind(column) in ("integer", "number")
+    return {text: values[text] for text in sorted(values, key=(lambda text: float(text)) if numeric else str)}
+
+
+def _classes(source: Source, outcome: str | None, labels: tuple[str, str] | None) -> tuple[Any, Any] | None:
     """Return the two values of a text outcome (coded 0 and 1), or None for a numeric one."""
     if outcome is None or source.kind(outcome) in ("integer", "number", "flag"):
         return None
@@ -144,12 +191,15 @@ def _classes(source: Source, outcome: str | None) -> tuple[Any, Any] | None:
         raise InputError(f"{where} holds {type(values[0]).__name__} objects; convert it to a numeric column")
     if not values:
         return None  # there are no rows, or none has a value: said where rows are counted
+    if labels is not None and set(map(str, values)) <= set(labels):
+        return labels
     if len(values) != 2:
         count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
         raise InputError(
             f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)})"
             f"{_no_number(source, outcome)}; "
-            "give a numeric column, recode it to one 0/1 column per class, or fit rc.CompositionalClassifier"
+            f"give a numeric column, name one class ({outcome}={sorted(map(str, values))[0]}), or fit "
+            "rc.CompositionalClassifier"
         )
     low, high = sorted(values, key=str)
     return low, high
@@ -284,6 +334,47 @@ def _groups(
     # Means of two-valued measurements have more values than two; two means say nothing about what they average.
     two = None if rows_are == "means" else two_values(values.ends, values.distinct, int(rows.sum()))
     return Groups(levels, split, rows, weight, mean, spread, freedom, left_out, labels, two, rows_are)
+
+
+def joined(first: Groups, second: Groups) -> Groups:
+    """Return the groups of two tables with the same columns; a two-valued outcome stays one if the second's fits it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recombine.tables.frames import open_table
+    >>> parts = [pd.DataFrame({"a": ["x"], "b": [level], "y": [1.0]}) for level in "pq"]
+    >>> found = [group(open_table(part), Columns(("a", "b"), "y")) for part in parts]
+    >>> joined(*found).levels[1].tolist()
+    ['p', 'q']
+    """
+    levels = [np.concatenate([left, right]) for left, right in zip(first.levels, second.levels, strict=True)]
+    mean = None
+    if first.mean is not None and second.mean is not None:
+        mean = np.concatenate([first.mean, second.mean])
+    reasons = {**first.left_out, **second.left_out}
+    return Groups(
+        levels,
+        None,
+        np.concatenate([first.rows, second.rows]),
+        np.concatenate([first.weight, second.weight]),
+        mean,
+        np.concatenate([first.spread, second.spread]),
+        np.concatenate([first.freedom, second.freedom]),
+        {reason: first.left_out.get(reason, 0) + second.left_out.get(reason, 0) for reason in reasons},
+        first.labels,
+        first.two_values if first.two_values is not None and _has_only(second, first.two_values) else None,
+        first.rows_are,
+    )
+
+
+def _has_only(groups: Groups, ends: tuple[float, float]) -> bool:
+    """Say whether every measurement was one of two values: then mean and sum of squares of a group tell each other."""
+    if groups.mean is None:
+        return False
+    low, high = ends
+    expected = groups.weight * (groups.mean - low) * (high - groups.mean)
+    return bool(np.allclose(groups.spread, expected, rtol=1e-6, atol=1e-9 * (high - low) ** 2))
 
 
 def two_values(ends: tuple[float, float], distinct: int, measurements: int) -> tuple[float, float] | None:

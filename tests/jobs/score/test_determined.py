@@ -27,7 +27,7 @@ def test_parts_add_up_to_what_is_determined() -> None:
         audit = rc.audit(table(), structure=structure)
         cells = audit.design.held_out
         cells = cells[audit.verdicts_of(cells) == Verdict.DETERMINED]
-        found = regressors_of(audit, cells)
+        found = regressors_of([audit], cells)
         outcome, weight = (part[audit.design.train] for part in (audit.design.outcome, audit.design.precision))
         total = np.average(outcome, weights=weight) + found.effects.sum(axis=1) + found.beyond
         assert total == pytest.approx(audit.predict(cells))
@@ -38,7 +38,7 @@ def test_noise_is_that_of_the_replicates() -> None:
     design = table()
     audit = rc.audit(design, structure="add")
     places = np.flatnonzero(~design.train)
-    found = held_out_noise(audit, places)
+    found = held_out_noise([audit], places)
     assert found is not None
     assert found.variances == pytest.approx(np.full(len(places), design.spread.sum() / design.freedom.sum() / 4))
     assert found.variances.mean() == pytest.approx(0.09 / 4, rel=0.15)
@@ -50,7 +50,7 @@ def test_noise_is_that_of_the_replicates() -> None:
 def test_noise_of_chances_is_each_cells_own() -> None:
     design = table(two=True, repeats=6)
     places = np.flatnonzero(~design.train)
-    found = held_out_noise(rc.audit(design, structure="add"), places)
+    found = held_out_noise([rc.audit(design, structure="add")], places)
     assert found is not None
     chance = design.outcome[places]
     assert found.variances == pytest.approx(chance * (1 - chance) / 5)  # unbiased for p (1 - p) / 6
@@ -58,13 +58,13 @@ def test_noise_of_chances_is_each_cells_own() -> None:
 
 def test_without_replicates_there_is_no_noise() -> None:
     design = table(repeats=1)
-    assert held_out_noise(rc.audit(design, structure="add"), np.flatnonzero(~design.train)) is None
+    assert held_out_noise([rc.audit(design, structure="add")], np.flatnonzero(~design.train)) is None
 
 
 def test_only_confused_factors_are_named() -> None:
     rng = np.random.default_rng(0)
     one, two, three = rng.normal(size=(3, 50))
-    known = regressors_of(rc.audit(table(), structure="add"), table().held_out)
+    known = regressors_of([rc.audit(table(), structure="add")], table().held_out)
     assert confused(known) == ()
     effects = np.column_stack([one, two, three])
     same = type(known)(one, effects, np.column_stack([0 * one, one + 0.01 * three, 0 * one]), 0 * one, ("a", "b", "c"))

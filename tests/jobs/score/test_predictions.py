@@ -34,39 +34,39 @@ def test_a_table_is_averaged_by_cell_in_any_order() -> None:
     rows = frame()
     design = design_of(rows)
     shuffled = rows.sample(frac=1, random_state=1)
-    found = read_predictions(design, shuffled, ["net"], "part=train")["net"]
+    found = read_predictions([design], shuffled, ["net"], "part=train")["net"][:, 0]
     means = rows[rows.part == "test"].groupby(FACTORS).net.mean()
     labels = design.decode(design.held_out)
     expected = [means[site, int(dose)] for site, dose in zip(labels["site"], labels["dose"], strict=True)]
     assert found == pytest.approx(expected)
     only = rows[rows.part == "test"].drop(columns="part")
-    assert read_predictions(design, only, ["net"])["net"] == pytest.approx(expected)
-    assert read_predictions(design, {"net": found}) == {"net": pytest.approx(expected)}
+    assert read_predictions([design], only, ["net"])["net"][:, 0] == pytest.approx(expected)
+    assert read_predictions([design], {"net": found})["net"][:, 0] == pytest.approx(expected)
 
 
 def test_files_read_as_frames_do(tmp_path: Path) -> None:
     rows = frame()
     rows.to_csv(tmp_path / "rows.csv", index=False)
     design = rc.Design.from_frame(tmp_path / "rows.csv", FACTORS, "y", split="part=train")
-    found = read_predictions(design, tmp_path / "rows.csv", ["net"], "part=train")["net"]
-    assert found == pytest.approx(read_predictions(design_of(rows), rows, ["net"], "part=train")["net"])
+    found = read_predictions([design], tmp_path / "rows.csv", ["net"], "part=train")["net"]
+    assert found == pytest.approx(read_predictions([design_of(rows)], rows, ["net"], "part=train")["net"])
 
 
 def test_interchangeable_factors_are_matched_either_way() -> None:
     rows = pd.DataFrame({"a": list("xyzx"), "b": list("yzxx"), "y": [1.0, 2.0, 3.0, 4.0], "part": list("rrsr")})
     design = rc.Design.from_frame(rows, ["a", "b"], "y", split="part=r", symmetric=["a", "b"])
     told = pd.DataFrame({"a": ["x"], "b": ["z"], "net": [2.5]})  # the design writes z, x
-    assert read_predictions(design, told, ["net"])["net"].tolist() == [2.5]
+    assert read_predictions([design], told, ["net"])["net"].tolist() == [[2.5]]
 
 
 def test_classes_are_those_of_the_outcome() -> None:
     rows = frame(labels=True)
     rows["net"] = np.where(rows.net > 6, "yes", "no")
-    found = read_predictions(design_of(rows), rows, ["net"], "part=train")["net"]
-    assert set(found.tolist()) <= {0.0, 0.5, 1.0}
+    found = read_predictions([design_of(rows)], rows, ["net"], "part=train")["net"]
+    assert set(found[:, 0].tolist()) <= {0.0, 0.5, 1.0}
     rows["net"] = rows.net.replace("yes", "maybe")
-    with pytest.raises(rc.InputError, match=r"holds maybe, no; give numbers or one of no, yes"):
-        read_predictions(design_of(rows), rows, ["net"], "part=train")
+    with pytest.raises(rc.InputError, match=r"holds maybe; give numbers or one of no, yes"):
+        read_predictions([design_of(rows)], rows, ["net"], "part=train")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_classes_are_those_of_the_outcome() -> None:
 def test_bad_tables_get_one_clear_line(change: object, columns: list[str], message: str) -> None:
     rows = frame()
     with pytest.raises(rc.InputError, match=message):
-        read_predictions(design_of(rows), change(rows), columns, "part=train")  # type: ignore[operator]
+        read_predictions([design_of(rows)], change(rows), columns, "part=train")  # type: ignore[operator]
 
 
 def test_bad_arrays_get_one_clear_line() -> None:
@@ -106,6 +106,6 @@ def test_bad_arrays_get_one_clear_line() -> None:
         (["x"] * count, "hold something that is no number"),
     ]:
         with pytest.raises(rc.InputError, match=message):
-            read_predictions(design, {"net": values})
+            read_predictions([design], {"net": values})
     with pytest.raises(rc.InputError, match="no model is named"):
-        read_predictions(design, {})
+        read_predictions([design], {})

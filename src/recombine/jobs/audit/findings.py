@@ -102,7 +102,9 @@ def level_never_seen(design: Design) -> Finding | None:
     if not missing:
         return None
     return Finding(
-        FINDINGS["RC102"], f"{listing(missing, 6)} never occur{'s' if len(missing) == 1 else ''} in training"
+        FINDINGS["RC102"],
+        f"{listing(missing, 6)} never occur{'s' if len(missing) == 1 else ''} in training",
+        tuple(missing),
     )
 
 
@@ -117,14 +119,17 @@ def beyond_range(design: Design, listed: Listing, codes: IntArray, counts: Count
     if not len(rows) or not design.scales:
         return None
     words: dict[str, None] = {}
+    outside: dict[str, None] = {}
     for scale, place in ((scale, place) for place, scale in enumerate(design.scales) if scale is not None):
         there = np.unique(listed.cells[rows, place])
         furthest = sorted(there[scale.beyond[there]].tolist(), key=scale.places.__getitem__)
+        outside |= {design.factors[place].name: None} if furthest else {}
         for level in {furthest[0], furthest[-1]} if furthest else ():
             cell = design.seen[0].copy()
             cell[place] = level
             words |= dict.fromkeys(outside_words(design, cell))
-    return Finding(FINDINGS["RC110"], f"{plural(len(rows), 'cell')} listed cannot be told: {'; '.join(words)}")
+    text = f"{plural(len(rows), 'cell')} listed cannot be told: {'; '.join(words)}"
+    return Finding(FINDINGS["RC110"], text, tuple(outside))
 
 
 def factor_inside(design: Design) -> Finding | None:
@@ -138,6 +143,7 @@ def factor_inside(design: Design) -> Finding | None:
         FINDINGS["RC108"],
         f"{nesting_phrase(inferred)}; {every - left:,} of the {every:,} combinations of levels would take a level out "
         f"of the one it lies in and are taken to be impossible. To confirm: {pairs}; if they can exist: --crossed",
+        tuple(f"{item.child}/{item.parent}" for item in inferred),
     )
 
 
@@ -181,22 +187,24 @@ def leak_risk(forecast: Forecast) -> Finding | None:
         f"a network trained to convergence carries about {slope:.0%} of the effect of {name!r} over to unseen cells "
         f"(its kernels say {low:.0%} to {high:.0%}); such findings were right in "
         f"{hit_rate(forecast.scored_as('leak'))}",
+        (name,),
     )
 
 
 def shortcut_factor(forecast: Forecast) -> Finding | None:
     """RC202: a factor whose marginal networks follow against what the data determine."""
+    misleading = [item for item in forecast.shortcuts if item.misleads]
     texts = [
         f"a network follows the mean outcome of {item.factor!r} {item.pull:.0%} of the way against what the data "
         f"determine, {item.share:.0%} of its squared error on unseen cells"
-        for item in forecast.shortcuts
-        if item.misleads
+        for item in misleading
     ]
     if not texts:
         return None
     return Finding(
         FINDINGS["RC202"],
         f"{'; '.join(texts)}; such findings were right in {hit_rate(forecast.scored_as('shortcut'))}",
+        tuple(item.factor for item in misleading),
     )
 
 

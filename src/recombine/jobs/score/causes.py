@@ -77,6 +77,8 @@ class Regressors:
         Of the F factors, or groups of interchangeable ones.
     network : float array of shape (T,), optional
         Predictions of a wide network fitted to the seen cells.
+    together : int
+        How many values in succession belong to one cell: one, or one per class.
     """
 
     determined: FloatArray
@@ -85,6 +87,7 @@ class Regressors:
     beyond: FloatArray
     names: tuple[str, ...]
     network: FloatArray | None = None
+    together: int = 1
 
     __repr__ = brief_repr
 
@@ -94,15 +97,18 @@ class Regressors:
 
         Of the network that is what the others do not say.
         """
-        found = np.column_stack([self.effects, self.misleading, self.beyond])
-        found -= found.mean(axis=0)
+        found = self.centred(np.column_stack([self.effects, self.misleading, self.beyond]))
         own = np.zeros(len(found))
         if self.network is not None:
-            departure = self.network - self.determined
-            departure = departure - departure.mean()
+            departure = self.centred((self.network - self.determined)[:, None])[:, 0]
             own = departure - found @ np.linalg.lstsq(found, departure, rcond=None)[0]
             own[:] = own if own.std() > SAID_ALREADY * self.network.std() else 0.0
         return np.column_stack([found, own])
+
+    def centred(self, values: FloatArray) -> FloatArray:
+        """Return columns (T, K) less their means, those of each class by themselves."""
+        by_class = values.reshape(-1, self.together, values.shape[1])
+        return np.asarray((by_class - by_class.mean(axis=0)).reshape(values.shape))
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:
@@ -179,6 +185,7 @@ def attribute(
     Parameters
     ----------
     predicted, observed : float arrays of shape (T,)
+        Of several classes T counts each cell once per class, and the causes add up to the sum over classes.
     regressors : Regressors
     noise : HeldOutNoise, optional
         Where replicates tell it.
@@ -197,6 +204,8 @@ def attribute(
     >>> round(found.slopes["dose"].value, 2), round(found.causes["leak"].value / found.error.value, 2)
     (0.7, 1.0)
     """
+    if regressors.together > 1:
+        regressors, predicted, observed = _summed_over_classes(regressors, predicted, observed)
     error, gap = predicted - observed, predicted - regressors.determined
     system = _System.of(predicted, regressors, gap)
     moved, constant = system.without_itself(gap)
@@ -216,7 +225,7 @@ def attribute(
     amounts["structure"], errors["structure"] = float(np.mean(missed * error)), spread.of_products(missed * error)
     if noise is not None:
         _take_off(amounts, errors, noise, spread, predicted, regressors, missed * error, float(np.mean(error**2)))
-    freedom = max(len(error) - system.varied.sum() - 1.0, 1.0)
+    freedom = max(len(error) / regressors.together - system.varied.sum() - 1.0, 1.0)
     parts = {
         cause: moved[:, [label[0] == cause for label in labels]].sum(axis=1)
         for cause in ("leak", "shortcut", "interaction", "memorization")
@@ -239,6 +248,24 @@ def attribute(
     )
 
 
+def _summed_over_classes(
+    regressors: Regressors, predicted: FloatArray, observed: FloatArray
+) -> tuple[Regressors, FloatArray, FloatArray]:
+    """Stretch all values so that mean squares over cells and classes are sums over classes."""
+    from dataclasses import replace
+
+    factor = float(np.sqrt(regressors.together))
+    stretched = replace(
+        regressors,
+        determined=factor * regressors.determined,
+        effects=factor * regressors.effects,
+        misleading=factor * regressors.misleading,
+        beyond=factor * regressors.beyond,
+        network=None if regressors.network is None else factor * regressors.network,
+    )
+    return stretched, factor * predicted, factor * observed
+
+
 def _take_off(
     amounts: dict[str, float],
     errors: dict[str, float],
@@ -251,7 +278,7 @@ def _take_off(
 ) -> None:
     """Take the noise of the outcomes, and that of the determined values, off what the structure misses."""
     # A model carries as much of the seen cells' noise as of the values that are made of them.
-    determined = regressors.determined - regressors.determined.mean()
+    determined = regressors.centred(regressors.determined[:, None])[:, 0]
     square = float(determined @ determined)
     slope = float(np.clip(determined @ predicted / square, 0.0, 1.0)) if square > 0 else 0.0
     most = float(noise.carried.mean())
@@ -269,39 +296,45 @@ def _take_off(
 
 @dataclass(frozen=True, eq=False)
 class _System:
-    """The regression of ``gap`` (T,) on columns (T, K) and a constant."""
+    """The regression of ``gap`` (T,) on columns (T, K) and a constant, or one per class."""
 
     columns: FloatArray
     varied: FloatArray
     ridge: FloatArray
     inverse: FloatArray
     coefficients: FloatArray
+    together: int
 
     @classmethod
     def of(cls, predicted: FloatArray, regressors: Regressors, gap: FloatArray) -> _System:
-        columns = regressors.columns
-        whole = max(float(predicted.std()), float(regressors.determined.std()))
+        columns, together = regressors.columns, regressors.together
+        whole = float(regressors.centred(np.column_stack([predicted, regressors.determined])).std(axis=0).max())
         varied = columns.std(axis=0) > 1e-9 * max(float(np.abs(columns).max(initial=0.0)), whole)
-        used = np.column_stack([np.ones(len(gap)), columns[:, varied]])
+        constants = np.tile(np.eye(together), (len(gap) // together, 1))
+        used = np.column_stack([constants, columns[:, varied]])
         ridge = np.full(used.shape[1], RIDGE * whole**2)
-        ridge[0] = 0.0
         # Where nothing varies at all any pull would do.
-        ridge[1:] = np.maximum(ridge[1:], 1e-300)
+        ridge[together:] = np.maximum(ridge[together:], 1e-300)
+        ridge[:together] = 0.0
         inverse = np.linalg.inv(used.T @ used + len(gap) * np.diag(ridge))
-        return cls(used, varied, ridge, inverse, inverse @ (used.T @ gap))
+        return cls(used, varied, ridge, inverse, inverse @ (used.T @ gap), together)
 
     @property
     def solved(self) -> FloatArray:
         """Coefficient of every column, zero where it does not vary, (K,)."""
-        return np.asarray(self._placed(self.coefficients[None, 1:])[0])
+        return np.asarray(self._placed(self.coefficients[None, self.together :])[0])
 
     def without_itself(self, gap: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return each column's part (T, K) and the constant (T,), all with coefficients from the other cells."""
-        solved = self.columns @ self.inverse
-        own = np.einsum("ij,ij->i", solved, self.columns)
-        missed = (gap - self.columns @ self.coefficients) / np.maximum(1.0 - own, 1e-9)
-        coefficients = self.coefficients - solved * missed[:, None]
-        return self._placed(self.columns[:, 1:] * coefficients[:, 1:]), coefficients[:, 0]
+        together = self.together
+        by_cell = self.columns.reshape(-1, together, self.columns.shape[1])
+        solved = by_cell @ self.inverse
+        kept = np.eye(together) - solved @ by_cell.transpose(0, 2, 1)
+        kept[:, np.arange(together), np.arange(together)] = np.maximum(np.diagonal(kept, axis1=1, axis2=2), 1e-9)
+        missed = np.linalg.solve(kept, (gap - self.columns @ self.coefficients).reshape(-1, together, 1))
+        coefficients = np.repeat(self.coefficients - (solved * missed).sum(axis=1), together, axis=0)
+        parts = self.columns * coefficients
+        return self._placed(parts[:, together:]), parts[:, :together].sum(axis=1)
 
     def _placed(self, values: FloatArray) -> FloatArray:
         found = np.zeros((len(values), len(self.varied)))
@@ -314,12 +347,14 @@ class _Spread:
 
     def __init__(self, system: _System, error: FloatArray, gap: FloatArray, draws: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
-        count, used = len(error), system.columns
+        used, self.together = system.columns, system.together
+        count = len(error) // self.together
         self.varied = np.asarray(system.varied, dtype=bool)
         groups = min(count, MOST_DRAWN)
         places = np.arange(count) if groups == count else rng.integers(groups, size=count)
+        places = np.repeat(places, self.together)
         # All that is drawn depends on sums over cells only.
-        features = [np.ones(count), gap * error, *(used * gap[:, None]).T, *(used * error[:, None]).T]
+        features = [np.ones(len(error)), gap * error, *(used * gap[:, None]).T, *(used * error[:, None]).T]
         size = used.shape[1]
         upper = np.triu_indices(size)
         features += [used[:, left] * used[:, right] for left, right in zip(*upper, strict=True)]
@@ -337,21 +372,21 @@ class _Spread:
     def of(self, cause: str, labels: tuple[tuple[str, str], ...]) -> float:
         """Return the standard error of a cause's amount."""
         if cause == "offset":
-            return self.widened * float(self.products[:, 0].std())
+            return self.widened * float(self.products[:, : self.together].sum(axis=1).std())
         if cause == "rest":
             return self.widened * float(self.rest.std())
         mine = np.array([label[0] == cause for label in labels])[self.varied]
-        return self.widened * float(self.products[:, 1:][:, mine].sum(axis=1).std())
+        return self.widened * float(self.products[:, self.together :][:, mine].sum(axis=1).std())
 
     def of_column(self, place: int) -> float:
         """Return the standard error of the amount of one column."""
-        return self.widened * float(self.products[:, 1 + self.varied[:place].sum()].std())
+        return self.widened * float(self.products[:, self.together + self.varied[:place].sum()].std())
 
     def of_slope(self, place: int) -> float:
         """Return the standard error of the coefficient of one column."""
-        return self.widened * float(self.slopes[:, 1 + self.varied[:place].sum()].std())
+        return self.widened * float(self.slopes[:, self.together + self.varied[:place].sum()].std())
 
-    @staticmethod
-    def of_products(products: FloatArray) -> float:
+    def of_products(self, products: FloatArray) -> float:
         """Return the standard error of the mean of ``products`` (T,)."""
+        products = products.reshape(-1, self.together).mean(axis=1)
         return float(products.std(ddof=1) / np.sqrt(len(products))) if len(products) > 1 else float("nan")

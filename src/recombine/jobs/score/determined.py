@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -29,38 +30,53 @@ def additive_fit(audit: Audit) -> AdditiveFit:
     return audit.fit if audit.order == 1 and audit.fit is not None else fit_order(audit.design, 1)
 
 
-def regressors_of(audit: Audit, cells: IntArray) -> Regressors:
-    """Return what predictions at determined ``cells`` (T, C) are compared with.
+def regressors_of(audits: Sequence[Audit], cells: IntArray) -> Regressors:
+    """Return what predictions at determined ``cells`` (T, C) are compared with, cell by cell and class by class.
 
     Examples
     --------
     >>> from recombine.jobs.audit.audit import audit
     >>> square = Design.from_cells([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 4.0])
-    >>> regressors_of(audit(square), np.array([[1, 1]])).determined.round(9)
+    >>> regressors_of([audit(square)], np.array([[1, 1]])).determined.round(9)
     array([5.])
     """
+    design = audits[0].design
+    parts = [_of_one(audit, cells) for audit in audits]
+    networks = [_network(audit.design, cells, MOST_FITTED // len(audits)) for audit in audits]
+    determined, effects, misleading, beyond = (
+        np.stack(some, axis=1).reshape(-1, *some[0].shape[1:]) for some in zip(*parts, strict=True)
+    )
+    names = tuple(" and ".join(design.names[place] for place in group) for group in design.groups)
+    known = [network for network in networks if network is not None]
+    network = np.stack(known, axis=1).ravel() if len(known) == len(networks) else None
+    return Regressors(determined, effects, misleading, beyond, names, network, len(audits))
+
+
+def _of_one(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return determined values (T,), effects and misleading parts (T, F), and what is beyond adding (T,)."""
     design = audit.design
     mean, effects, marginals = level_values(design, additive_fit(audit), cells)
     determined = design.bounded(audit.predict(cells))
     beyond = determined - mean - effects.sum(axis=1)
     scale = max(float(np.abs(determined).max(initial=0.0)), 1e-300)
-    beyond = np.where(np.abs(beyond) > 1e-9 * scale, beyond, 0.0)
-    names = tuple(" and ".join(design.names[place] for place in group) for group in design.groups)
-    return Regressors(determined, effects, marginals - effects, beyond, names, _network(design, cells))
+    return determined, effects, marginals - effects, np.where(np.abs(beyond) > 1e-9 * scale, beyond, 0.0)
 
 
-def _network(design: Design, cells: IntArray) -> FloatArray | None:
+def _network(design: Design, cells: IntArray, most: int) -> FloatArray | None:
     """Return what a wide network of one hidden layer fitted to the seen cells predicts at ``cells`` (T, C), if any."""
     from threadpoolctl import threadpool_limits
 
-    if obstacle(design) or fitted_cells(design) > MOST_FITTED:
+    if obstacle(design) or fitted_cells(design) > most:
         return None
     with threadpool_limits(1):
         return predict_networks(design, design.train, cells, (1,)).get(("ntk", 1))
 
 
-def held_out_noise(audit: Audit, places: IntArray) -> HeldOutNoise | None:
+def held_out_noise(audits: Sequence[Audit], places: IntArray) -> HeldOutNoise | None:
     """Return the noise of the design's rows ``places`` (T,), all determined; None where no row repeats.
+
+    Of several classes it is that of their sum: measurements of one class say something of the others, so that errors
+    add up rather than their squares.
 
     The variance of one measurement is pooled over all cells. A two-valued outcome varies by its chance: there a cell's
     own rows tell its noise, and all cells together that of cells with one row.
@@ -70,9 +86,25 @@ def held_out_noise(audit: Audit, places: IntArray) -> HeldOutNoise | None:
     >>> from recombine.jobs.audit.audit import audit
     >>> rows = [[0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1]]
     >>> square = Design.from_cells(rows, [1.0, 3.0, 2.0, 4.0, 5.0, 6.0], train=[True] * 4 + [False] * 2)
-    >>> held_out_noise(audit(square), np.array([3])).variances.tolist()
+    >>> held_out_noise([audit(square)], np.array([3])).variances.tolist()
     [0.625]
     """
+    found = [_noise_of(audit, places) for audit in audits]
+    known = [one for one in found if one is not None]
+    if len(known) < len(found):
+        return None
+    if len(known) == 1:
+        return known[0]
+    count = len(known)
+    return HeldOutNoise(
+        count * np.stack([one.variances for one in known], axis=1).ravel(),
+        float(sum(one.error for one in known)),
+        count * np.stack([one.carried for one in known], axis=1).ravel(),
+        (count - 1) * known[0].freedom,
+    )
+
+
+def _noise_of(audit: Audit, places: IntArray) -> HeldOutNoise | None:
     design = audit.design
     if design.spread is None or design.freedom is None or not (design.freedom > 0).any():
         return None

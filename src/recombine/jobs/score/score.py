@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from recombine.cells.arrays import FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
 from recombine.errors import InputError, listing, plural
 from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.faces import face
 from recombine.jobs.listing import level_columns
+from recombine.jobs.output_files import check_file
 from recombine.jobs.score.causes import Amount, Attribution, HeldOutNoise, Regressors, attribute
-from recombine.jobs.score.determined import additive_fit, confused, held_out_noise, regressors_of
-from recombine.jobs.score.predictions import read_predictions
+from recombine.jobs.score.determined import confused, held_out_noise, regressors_of
+from recombine.jobs.score.errors_beside import beside, by_verdict, mean_amount
+from recombine.jobs.score.predictions import observed_outcomes, read_predictions
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -34,12 +39,13 @@ class ModelScore:
     Attributes
     ----------
     name : str
-    predicted : float array of shape (H,)
-        Mean prediction at each held-out cell.
+    predicted : float array of shape (H, K)
+        Mean prediction at each held-out cell; of K classes their chances, else K is 1.
     unseen_error : Amount
-        Mean squared error over the held-out cells that were never seen.
+        Mean squared error over the held-out cells that were never seen; of several classes the sum over them.
     by_verdict : Table
-        One row per verdict: cells, squared error, its share of the whole over unseen cells, and that of the plain mean.
+        One row per verdict: cells, squared error, its share of the whole over unseen cells, and that of the plain mean;
+        of chances also log loss, and the share of measurements whose likeliest class is right.
     attribution : Attribution or None
         The error on determined cells by cause; None where those are too few.
     gain : Amount or None
@@ -78,8 +84,8 @@ class Score:
 
     Attributes
     ----------
-    audit : Audit
-        Of the seen cells: the structure that verdicts and determined values assume, and the forecast.
+    audits : tuple of Audit
+        Of the seen cells, one, or one per class: the structure that verdicts and determined values assume.
     models : tuple of ModelScore
         In the order given.
     codes : int array of shape (H,)
@@ -88,13 +94,32 @@ class Score:
         What predictions at the determined cells were compared with; None where those are too few.
     noise : HeldOutNoise or None
         None where no row repeats.
+    classes : tuple of str
+        Names of the classes; empty where the outcome is a number or has two values.
     """
 
-    audit: Audit
+    audits: tuple[Audit, ...]
     models: tuple[ModelScore, ...]
     codes: IntArray = field(repr=False)
     regressors: Regressors | None
     noise: HeldOutNoise | None
+    classes: tuple[str, ...] = ()
+
+    @property
+    def audit(self) -> Audit:
+        """The audit of the seen cells; of several classes that of the first."""
+        return self.audits[0]
+
+    @property
+    def outcome_name(self) -> str:
+        """The column that was predicted."""
+        name = str(self.design.outcome_name)
+        return name.removesuffix(f"={self.classes[0]}") if self.classes else name
+
+    @cached_property
+    def observed(self) -> FloatArray:
+        """Mean outcome of each held-out cell, (H, K)."""
+        return observed_outcomes([found.design for found in self.audits])
 
     @property
     def design(self) -> Design:
@@ -109,14 +134,16 @@ class Score:
     @cached_property
     def errors(self) -> Table:
         """Mean squared errors on the determined cells: of each model and of what stands beside them."""
-        places = _places(self.design, self.codes)
-        rows = [(model.name, _square(model, self.design, self.codes)) for model in self.models]
-        if len(places):
-            rows += [(name, float(np.mean(miss**2))) for name, miss in _beside(self.audit, places).items()]
+        known = self.codes == Verdict.DETERMINED
+        rows = [(model.name, _mean_square((model.predicted - self.observed)[known])) for model in self.models]
+        if known.any():
+            rows += [
+                (name, _mean_square(miss)) for name, miss in beside(self.audits, _places(self.design, known)).items()
+            ]
         if self.noise is not None:
             rows.append(("noise ceiling", float(self.noise.variances.mean())))
         forecast = self.audit.forecast.error
-        if forecast is not None and forecast.source == "held-out rows":
+        if forecast is not None and forecast.source == "held-out rows" and not self.classes:
             rows += [("forecast: wide network", forecast.ntk**2), ("forecast: wide network, readout", forecast.nngp**2)]
         names, squares = zip(*rows, strict=True)
         return Table({"predictions": list(names), "squared error": list(squares)})
@@ -167,26 +194,40 @@ class Score:
 
         The cause of a single cell is the part that moves its error furthest; structure holds its noise.
         """
-        found = self._named(model)
-        places = _places(self.design, self.codes)
-        outcome = self.design.outcome
-        assert outcome is not None
-        miss = found.predicted[self.codes == Verdict.DETERMINED] - outcome[places]
-        order = np.argsort(-np.abs(miss), kind="stable")[:count]
-        columns = {"observed": outcome[places][order], "predicted": outcome[places][order] + miss[order]}
+        found, known = self._named(model), self.codes == Verdict.DETERMINED
+        miss = (found.predicted - self.observed)[known]
+        order = np.argsort(-np.sum(miss**2, axis=1), kind="stable")[:count]
+        columns = self._shown(found.predicted[known][order], self.observed[known][order])
         why = np.full(len(order), "", dtype=object)
         if found.attribution is not None:
             parts = found.attribution.parts
-            signed = np.stack([part[order] * np.sign(miss[order]) for part in parts.values()])
+            signed = np.stack([(part.reshape(miss.shape)[order] * miss[order]).sum(axis=1) for part in parts.values()])
             why = np.array(list(parts), dtype=object)[signed.argmax(axis=0)]
-        cells = self.design.cells[places[order]]
+        cells = self.design.held_out[known][order]
         return Table({**level_columns(self.design, cells, columns), **columns, "cause": why})
+
+    def _shown(self, predicted: FloatArray, observed: FloatArray) -> dict[str, npt.NDArray[Any]]:
+        """Return what N cells (N, K) are shown by: their values, or their likeliest classes."""
+        if not self.classes:
+            return {"observed": observed[:, 0], "predicted": predicted[:, 0]}
+        names = np.array(self.classes, dtype=object)
+        return {"observed": names[observed.argmax(axis=1)], "predicted": names[predicted.argmax(axis=1)]}
 
     def _named(self, model: str) -> ModelScore:
         for found in self.models:
             if found.name == model:
                 return found
         raise InputError(f"no model is called {model!r}; models: {listing(found.name for found in self.models)}")
+
+    def to_html(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the score as one HTML file and return its path; an existing file is kept unless ``force``."""
+        target = Path(path)
+        check_file(target, force)
+        target.write_text(face(self, "page"), encoding="utf-8")
+        return target
+
+    def _repr_html_(self) -> str:
+        return face(self, "notebook")
 
     def __str__(self) -> str:
         return face(self, "text")
@@ -197,7 +238,7 @@ class Score:
 
 
 def score(
-    design: Design,
+    design: Design | Mapping[str, Design],
     predictions: object,
     columns: Sequence[str] = (),
     split: str | None = None,
@@ -211,17 +252,18 @@ def score(
 
     Parameters
     ----------
-    design : Design
-        With an outcome, and with rows held out (``split``).
-    predictions : mapping of str to array (H,), array (H,), path or dataframe
-        One number per held-out cell (in the order of ``design.held_out``) and model, or a table with the factor columns
-        and columns of predictions. Chances, or classes, where the outcome has two values.
+    design : Design, or mapping of class to Design
+        With an outcome, and with rows held out (``split``); of several classes as `class_designs` makes them.
+    predictions : mapping of str to array (H,) or (H, K), array, path or dataframe
+        One number per held-out cell (in the order of ``design.held_out``), model and class, or a table with the factor
+        columns and columns of predictions. Chances, or classes, where the outcome has classes.
     columns : sequence of str
-        The columns of a table that hold predictions, one per model.
+        The columns of a table that hold predictions, one per model; of several classes ``model`` holds the predicted
+        class, or ``model:class`` its chance.
     split : str, optional
         ``"column"`` or ``"column=value"``, for a table that holds the training rows too.
     structure, order
-        What verdicts and determined values assume, as `recombine.audit` takes them.
+        What verdicts and determined values assume, as `recombine.audit` takes them; several classes add by default.
     known : Audit, optional
         Of the same design, if there is one already.
     seed : int
@@ -241,95 +283,57 @@ def score(
     >>> round(found.models[0].attribution.slopes["shape"].value, 2)
     0.5
     """
-    if not isinstance(design, Design):
-        raise InputError(f"score takes a Design, not a {type(design).__name__}; build one with Design.from_frame(...)")
-    if design.outcome is None:
-        raise InputError("score compares predictions with outcomes; name the outcome's column with --outcome")
+    classes = tuple(design) if isinstance(design, Mapping) else ()
+    designs = list(design.values()) if isinstance(design, Mapping) else [design]
+    _check(designs)
+    read = read_predictions(designs, predictions, columns, split, classes)
+    if classes and structure == "auto":
+        structure = "add"
+    audits = (known,) if known else tuple(audit(one, order, structure=structure, seed=seed) for one in designs)
+    codes = audits[0].verdicts_of(designs[0].held_out)
+    places = _places(designs[0], codes == Verdict.DETERMINED)
+    enough = len(places) >= FEWEST_CELLS
+    regressors = regressors_of(audits, designs[0].cells[places]) if enough else None
+    noise = held_out_noise(audits, places) if len(places) else None
+    adding = None if regressors is None else beside(audits, places)["adding"]
+    models = []
+    for name, predicted in read.items():
+        miss = predicted - observed_outcomes(designs)
+        squares, mine = np.sum(miss**2, axis=1), codes == Verdict.DETERMINED
+        found = gain = None
+        if regressors is not None and adding is not None:
+            outcomes = (predicted - miss)[mine]
+            found = attribute(predicted[mine].ravel(), outcomes.ravel(), regressors, noise, seed=seed)
+            gain = mean_amount(np.sum(adding**2, axis=1) - squares[mine])
+        unseen = mean_amount(squares[codes != Verdict.SEEN])
+        models.append(ModelScore(name, predicted, unseen, by_verdict(designs, predicted, codes), found, gain))
+    return Score(audits, tuple(models), codes, regressors, noise, classes)
+
+
+def _check(designs: Sequence[Design]) -> None:
+    """Refuse what cannot be scored."""
+    if not designs:
+        raise InputError("no class is named; give a Design for each")
+    design = designs[0]
+    for one in designs:
+        if not isinstance(one, Design):
+            raise InputError(f"score takes a Design, not a {type(one).__name__}; build one with Design.from_frame(...)")
+        if one.outcome is None:
+            raise InputError("score compares predictions with outcomes; name the outcome's column with --outcome")
+        if not (np.array_equal(one.cells, design.cells) and np.array_equal(one.train, design.train)):
+            raise InputError("the designs of two classes have other cells; make them with class_designs")
     if design.train.all():
         raise InputError("no row is held out, so nothing can be scored; name the split column with --split")
     if any(scale is not None for scale in design.scales):
         curved = [factor.name for factor in design.factors if factor.scale != "labels"]
         raise InputError(f"score takes labels only so far, and {listing(curved)} lies on a scale; leave that out")
-    read = read_predictions(design, predictions, columns, split)
-    found = audit(design, order, structure=structure, seed=seed) if known is None else known
-    codes = found.verdicts_of(design.held_out)
-    places = _places(design, codes)
-    enough = len(places) >= FEWEST_CELLS
-    regressors = regressors_of(found, design.cells[places]) if enough else None
-    noise = held_out_noise(found, places) if len(places) else None
-    adding = None if regressors is None else _beside(found, places)["adding"]
-    models = tuple(_one(design, name, values, codes, regressors, noise, adding, seed) for name, values in read.items())
-    return Score(found, models, codes, regressors, noise)
 
 
-def _one(
-    design: Design,
-    name: str,
-    predicted: FloatArray,
-    codes: IntArray,
-    regressors: Regressors | None,
-    noise: HeldOutNoise | None,
-    adding: FloatArray | None,
-    seed: int,
-) -> ModelScore:
-    assert design.outcome is not None
-    observed = design.outcome[~design.train]
-    squares, unseen, known = (predicted - observed) ** 2, codes != Verdict.SEEN, codes == Verdict.DETERMINED
-    found = gain = None
-    if regressors is not None and adding is not None:
-        found = attribute(predicted[known], observed[known], regressors, noise, seed=seed)
-        gain = _mean(adding**2 - squares[known])
-    return ModelScore(name, predicted, _mean(squares[unseen]), _by_verdict(design, squares, codes), found, gain)
+def _places(design: Design, known: BoolArray) -> IntArray:
+    """Return the design's rows that are held out and among the ``known`` (H,) of these."""
+    return np.asarray(np.flatnonzero(~design.train)[known])
 
 
-def _mean(values: FloatArray) -> Amount:
-    """Return the mean of values (N,) with its range over cells."""
-    if len(values) < 2:
-        return Amount(float(values.mean()) if len(values) else float("nan"), float("nan"), float("nan"))
-    return Amount.about(float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1.0)
-
-
-def _by_verdict(design: Design, squares: FloatArray, codes: IntArray) -> Table:
-    assert design.outcome is not None
-    plain = (design.outcome[~design.train] - design.outcome[design.train].mean()) ** 2
-    whole = float(squares[codes != Verdict.SEEN].sum())
-    rows = []
-    for verdict in Verdict:
-        mine = codes == verdict
-        if mine.any():
-            share = float(squares[mine].sum()) / whole if whole > 0 and verdict != Verdict.SEEN else float("nan")
-            error = _mean(squares[mine])
-            rows.append(
-                {
-                    "verdict": verdict.word,
-                    "cells": int(mine.sum()),
-                    "squared error": error.value,
-                    "low": error.low,
-                    "high": error.high,
-                    "share": share,
-                    "plain mean": float(plain[mine].mean()),
-                }
-            )
-    return Table.from_rows(rows)
-
-
-def _places(design: Design, codes: IntArray) -> IntArray:
-    """Return the design's rows that are held out and determined, where ``codes`` (H,) are the held-out verdicts."""
-    return np.asarray(np.flatnonzero(~design.train)[codes == Verdict.DETERMINED])
-
-
-def _square(model: ModelScore, design: Design, codes: IntArray) -> float:
-    assert design.outcome is not None
-    miss = (model.predicted - design.outcome[~design.train])[codes == Verdict.DETERMINED]
-    return float(np.mean(miss**2)) if len(miss) else float("nan")
-
-
-def _beside(found: Audit, places: IntArray) -> dict[str, FloatArray]:
-    """Return what adding, the chosen structure and the plain mean miss the design's rows ``places`` (T,) by."""
-    design = found.design
-    assert design.outcome is not None
-    cells, observed = design.cells[places], design.outcome[places]
-    beside = {"adding": design.bounded(additive_fit(found).predict(cells)) - observed}
-    if found.choice.name != "add":
-        beside[f"chosen structure: {found.choice.name}"] = design.bounded(found.predict(cells)) - observed
-    return beside | {"plain mean": float(design.outcome[design.train].mean()) - observed}
+def _mean_square(miss: FloatArray) -> float:
+    """Return the mean over cells of the squares (N, K) summed over classes."""
+    return float(np.mean(np.sum(miss**2, axis=1))) if len(miss) else float("nan")

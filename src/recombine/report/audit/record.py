@@ -12,6 +12,8 @@ from recombine._version import __version__
 from recombine.cells.possible import Possible
 from recombine.design.design import Design
 from recombine.jobs.advice.plan import Pick, Plan
+from recombine.jobs.comparison.cell_maps import cells_record, named_levels
+from recombine.jobs.comparison.documents import SCHEMAS
 from recombine.jobs.structure.held_out_ranges import COVERED, HeldOutRanges
 from recombine.report.audit.answer import answer
 from recombine.report.json_text import json_text
@@ -50,6 +52,8 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
     design, coverage = audit.design, audit.coverage
     return {
         "recombine": __version__,
+        "kind": "audit",
+        "schema": SCHEMAS["audit"],
         "libraries": {name: version(name) for name in ("numpy", "scipy", "narwhals", "duckdb")},
         "source": design.source,
         "answer": answer(audit),
@@ -63,6 +67,8 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         ],
         "seed": audit.seed,
         "factors": _factors(design),
+        "levels": named_levels(audit),
+        "symmetric": [[design.names[place] for place in group] for group in design.symmetric],
         "factors_guessed": bool(design.proposals),
         "nesting": [asdict(item) for item in design.nesting],
         "possible": {"cells": design.product, "impossible": _full(design) - design.product, "list": design.listed_in},
@@ -80,7 +86,13 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "held_out": None if audit.held_out_errors is None else list(audit.held_out_errors.rows()),
         "forecast": _forecast(audit),
         "findings": [
-            {"code": item.code, "title": item.kind.title, "severity": item.severity.word, "message": item.message}
+            {
+                "code": item.code,
+                "title": item.kind.title,
+                "severity": item.severity.word,
+                "message": item.message,
+                "subjects": item.subjects,
+            }
             for item in audit.findings
         ],
         "suggestions": None if plan is None else _suggestions(plan),
@@ -91,6 +103,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
             "listed": len(audit.verdicts),
             "shown": min(len(audit.verdicts), MOST_ROWS),
         },
+        "cells": cells_record(audit),
         "verdicts": list(audit.verdicts.head(MOST_ROWS).rows()),
     }
 

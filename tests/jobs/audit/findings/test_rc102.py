@@ -31,6 +31,7 @@ def test_new_levels_of_a_target_file_are_named(found):
     design = rc.Design.from_frame(table("ball"), ["colour", "shape"])
     finding = found(design, "RC102", targets=targets, new_levels=True)
     assert finding.message == "colour 'green', colour 'pink' never occur in training"
+    assert finding.subjects == ("colour 'green'", "colour 'pink'")
 
 
 def test_a_symmetric_level_seen_in_either_place_is_seen(found):

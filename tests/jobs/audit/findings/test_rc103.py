@@ -22,6 +22,7 @@ def test_rows_without_a_value_are_counted_by_column(found):
     finding = found(rc.Design.from_frame(frame, ["colour", "shape"], "mass"), "RC103")
     assert "1 row with no value of 'shape'" in finding.message
     assert "no usable outcome 'mass'" in finding.message
+    assert finding.subjects == ("no value of 'shape'", "no usable outcome 'mass'")
 
 
 def test_a_complete_table_leaves_nothing_out(found):

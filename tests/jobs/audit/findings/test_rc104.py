@@ -10,7 +10,9 @@ FRAME = pd.DataFrame({"colour": ["red", "red", "blue"] * 4, "shape": ["cube", "b
 
 
 def test_a_guess_is_marked_with_its_columns(found):
-    message = found(rc.Design.from_frame(FRAME, outcome="mass"), "RC104").message
+    finding = found(rc.Design.from_frame(FRAME, outcome="mass"), "RC104")
+    message = finding.message
+    assert finding.subjects == ("colour", "shape")
     assert "colour" in message
     assert "shape" in message
     assert "mass" not in message

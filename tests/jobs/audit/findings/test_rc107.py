@@ -16,6 +16,7 @@ def table(levels: list[str]) -> pd.DataFrame:
 def test_two_spellings_are_named(levels, found):
     finding = found(rc.Design.from_frame(table(levels), ["site", "b"], "y"), "RC107")
     assert all(repr(level) in finding.message for level in levels[:2])
+    assert finding.subjects == ("site",)
 
 
 def test_a_dose_gets_a_word_and_a_code_does_not(found):
@@ -27,7 +28,9 @@ def test_a_dose_gets_a_word_and_a_code_does_not(found):
 def test_an_assumed_encoding_is_said(found, tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("site,b\ncafé,u\nx,v\nx,u\n".encode("latin-1"))
-    assert "read as Windows-1252 (Latin-1)" in found(rc.Design.from_frame(path, ["site", "b"]), "RC107").message
+    finding = found(rc.Design.from_frame(path, ["site", "b"]), "RC107")
+    assert "read as Windows-1252 (Latin-1)" in finding.message
+    assert finding.subjects == ("the encoding",)
 
 
 def test_plain_labels_are_not_named(found):

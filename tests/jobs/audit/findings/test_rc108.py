@@ -23,6 +23,7 @@ def plants(**options: object) -> rc.Design:
 
 def test_plants_lie_inside_treatments(found):
     finding = found(plants(), "RC108")
+    assert finding.subjects == ("plant/treatment",)
     assert finding.message == (
         "plant lies inside treatment; 40 of the 80 combinations of levels would take a level out of the one it lies in "
         "and are taken to be impossible. To confirm: --nested plant/treatment; if they can exist: --crossed"

@@ -14,4 +14,5 @@ def test_a_sequence_and_a_set_are_named_and_plain_factors_are_not(found):
         in found(rc.Design.from_frame(frame, outcome="y", sequence="x"), "RC109").message
     )
     assert "g is a set of 2 members separated by '+'" in found(rc.Design.from_frame(frame, sets="g"), "RC109").message
+    assert found(rc.Design.from_frame(frame, sets="g"), "RC109").subjects == ("g",)
     assert found(rc.Design.from_frame(frame, ["x", "g"], "y"), "RC109") is None

@@ -26,7 +26,9 @@ def test_a_held_out_value_above_the_seen_ones_is_named_with_the_range(found):
 def test_the_furthest_value_on_each_side_is_named(found):
     design = rc.Design.from_frame(table(10), ["plant"], numeric=["dose"], split="part")
     targets = pd.DataFrame({"plant": "a", "dose": [-5, -20, 5, 11, 80]})
-    message = found(design, "RC110", targets=targets).message
+    finding = found(design, "RC110", targets=targets)
+    message = finding.message
+    assert finding.subjects == ("dose",)
     assert message.startswith("4 cells listed cannot be told: ")
     assert "dose -20 lies below the seen range 0 to 10: collect a row with dose -20 or below" in message
     assert "dose 80 lies above the seen range 0 to 10: collect a row with dose 80 or above" in message

@@ -28,6 +28,7 @@ def test_the_factor_that_loses_most_is_the_one_named(found):
     train = [i < 4 or j == 0 for i, j in cells]
     design = rc.Design.from_cells(cells, [float(i + j) for i, j in cells], train=train, names=["wide", "narrow"])
     assert "'wide'" in found(design, "RC201").message
+    assert found(design, "RC201").subjects == ("wide",)
 
 
 def test_without_an_outcome_nothing_is_said_of_networks(found):

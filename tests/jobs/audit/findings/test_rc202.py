@@ -20,7 +20,9 @@ def tied(strength: float) -> rc.Design:
 
 
 def test_a_tied_factor_is_named_with_its_hit_rate(found):
-    message = found(tied(0.95), "RC202").message
+    finding = found(tied(0.95), "RC202")
+    message = finding.message
+    assert finding.subjects == ("hospital",)
     assert message.startswith("a network follows the mean outcome of 'hospital'")
     assert "treatment" not in message
     assert f"right in {hit_rate('shortcut')}" in message

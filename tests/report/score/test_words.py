@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 import recombine as rc
 from recombine.jobs.score import ModelScore
-from recombine.report.score import MEANINGS, sentences
+from recombine.report.score.words import MEANINGS, sentences
 
 
 def scored(slope: float, spread: float, seed: int = 0) -> ModelScore:
@@ -39,6 +40,18 @@ def test_random_errors_are_no_leak() -> None:
     assert "Adding beats it by" in said
     assert "arrives" not in said
     assert "marginal" not in said
+
+
+def test_names_are_text_whatever_they_look_like() -> None:
+    cells = np.indices((6, 6)).reshape(2, -1).T
+    frame = pd.DataFrame(cells, columns=["site", "dose"]).astype(str)
+    frame["site"] = [f"[bold]x[/foo]{site}" for site in frame["site"]]
+    frame["y"], frame["[/]net"] = cells @ [1.0, 2.0], cells @ [1.0, 1.0]
+    frame["part"] = np.where(cells.sum(axis=1) % 3 > 0, "train", "test")
+    design = rc.Design.from_frame(frame, ["site", "dose"], "y", split="part=train")
+    text = str(rc.score(design, frame, ["[/]net"], "part=train"))
+    assert "[bold]x[/foo]5 · 4" in text
+    assert "Missed by most: [/]net" in text
 
 
 def test_every_cause_has_a_meaning() -> None:

@@ -1,0 +1,108 @@
+"""The command about two results: what changed between them, and does the build go on?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recombine.errors import InputError
+from recombine.jobs.output_files import check_file
+from recombine.report.screen import capture, printable, say
+from recombine.tables.text_files import named
+
+if TYPE_CHECKING:
+    from recombine.jobs.comparison.audits import AuditComparison
+    from recombine.jobs.comparison.conditions import Conditions
+    from recombine.jobs.comparison.documents import AuditDocument, ScoreDocument
+    from recombine.jobs.comparison.scores import ScoreComparison
+
+
+def compare_command(
+    before: Annotated[Path, typer.Argument(help="What recombine audit --json (or score --json) printed before.")],
+    after: Annotated[Path, typer.Argument(help="What it printed after.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    markdown: Annotated[
+        str | None, typer.Option(help="Write a summary for a pull request to this file; - prints it instead of text.")
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            help="Exit with 1 on these changes: lost, gone-levels, new-findings, RC101; of scores worse, gone-models."
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")] = False,
+) -> None:
+    """Say what changed between two audits or two scores: cells, levels, findings; models, errors and causes."""
+    from recombine import compare
+
+    conditions = read_conditions(fail_on)
+    check_summary(markdown, [before, after], json, force)
+    tell_changes(compare(before, after), conditions, json, markdown)
+
+
+def read_baseline(
+    path: Path | None, kind: str, markdown: str | None, inputs: Sequence[Path], json: bool, force: bool
+) -> AuditDocument | ScoreDocument | None:
+    """Return the document of before that ``--baseline`` names, refused before the work if it is of another kind."""
+    if path is None:
+        if markdown is not None:
+            raise InputError(f"--markdown sums up what changed; name what to compare with: --baseline {kind}.json")
+        return None
+    from recombine.jobs.comparison.documents import AuditDocument, read_document
+
+    check_summary(markdown, [path, *inputs], json, force)
+    known = read_document(path, path.name)
+    found = "audit" if isinstance(known, AuditDocument) else "score"
+    if found != kind:
+        raise InputError(f"--baseline {path.name} is of recombine {found}; give one of recombine {kind} ... --json")
+    return known
+
+
+def read_conditions(text: str | None) -> Conditions:
+    """Return what ``--fail-on`` names."""
+    from recombine.jobs.comparison.conditions import Conditions
+
+    return Conditions.named(named(text, "--fail-on"))
+
+
+def check_summary(markdown: str | None, inputs: Sequence[Path], json: bool, force: bool) -> None:
+    """Refuse before the work to write the summary where nothing may be written."""
+    if markdown == "-" and json:
+        raise InputError("--markdown - and --json both want standard output; name a file for one of them")
+    if markdown is None or markdown == "-":
+        return
+    target = Path(markdown)
+    if target.exists() and any(one.exists() and one.resolve() == target.resolve() for one in inputs):
+        raise InputError(f"{target} is read by this command; choose another name for the summary")
+    check_file(target, force)
+
+
+def tell_changes(
+    found: AuditComparison | ScoreComparison,
+    conditions: Conditions,
+    json: bool,
+    markdown: str | None,
+    *,
+    only_new: bool = False,
+) -> None:
+    """Print what changed, write the summary, and leave with 1 if a condition is met."""
+    from recombine.report.comparison.markdown import comparison_markdown
+    from recombine.report.comparison.record import comparison_json
+    from recombine.report.comparison.terminal import show_comparison
+
+    met = conditions.met(found)
+    if json:
+        say(comparison_json(found, met) + "\n")
+    elif markdown == "-":
+        say(comparison_markdown(found, met))
+    else:
+        say(capture(lambda console: show_comparison(found, console, met, only_new=only_new)), drawn=True)
+    if markdown is not None and markdown != "-":
+        Path(markdown).write_text(comparison_markdown(found, met), encoding="utf-8")
+        note = f"summary written to {Path(markdown).resolve()}"
+        print(printable(note), file=sys.stderr) if json else say(note + "\n")
+    raise typer.Exit(1 if met else 0)

@@ -1,0 +1,21 @@
+"""The comparison says what changed between two audits or two scores: cells, levels, findings, errors by cause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.jobs.comparison.audits import AuditComparison as AuditComparison
+    from recombine.jobs.comparison.audits import FindingChanges as FindingChanges
+    from recombine.jobs.comparison.cell_maps import CellMap as CellMap
+    from recombine.jobs.comparison.comparison import compare as compare
+    from recombine.jobs.comparison.conditions import Conditions as Conditions
+    from recombine.jobs.comparison.differences import Difference as Difference
+    from recombine.jobs.comparison.scores import AmountChange as AmountChange
+    from recombine.jobs.comparison.scores import ScoreComparison as ScoreComparison
+    from recombine.jobs.comparison.transitions import Transition as Transition
+    from recombine.jobs.comparison.transitions import Transitions as Transitions
+
+open_room(__name__)

@@ -1,0 +1,220 @@
+"""What changed between two audits: cells, levels, findings, the structure that is assumed, and the forecast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from recombine.errors import InputError, plural
+from recombine.jobs.comparison.cell_maps import CellMap
+from recombine.jobs.comparison.differences import Difference
+from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, read_count
+from recombine.jobs.comparison.transitions import Transitions
+from recombine.jobs.faces import face
+from recombine.verdicts import Verdict
+
+#: What models are forecast to be off by, in words, by field of the document.
+FORECASTS = {
+    "ntk": "a wide network",
+    "nngp": "a wide network, readout only",
+    "additive": "adding effects",
+    "mean": "the plain mean",
+    "noise": "noise alone",
+}
+
+
+@dataclass(frozen=True)
+class FindingChanges:
+    """Findings by code and subject: new, gone, and those that stay, as they are now and as they were.
+
+    A finding about several factors or levels counts once for each of them.
+    """
+
+    new: tuple[FindingRecord, ...]
+    gone: tuple[FindingRecord, ...]
+    stay: tuple[tuple[FindingRecord, FindingRecord], ...]
+
+    @classmethod
+    def between(cls, before: AuditDocument, after: AuditDocument) -> FindingChanges:
+        """Compare the findings of two audits."""
+        old, now = _by_subject(before), _by_subject(after)
+        return cls(
+            tuple(finding for key, finding in now.items() if key not in old),
+            tuple(finding for key, finding in old.items() if key not in now),
+            tuple((old[key], finding) for key, finding in now.items() if key in old),
+        )
+
+
+def _by_subject(document: AuditDocument) -> dict[tuple[str, str], FindingRecord]:
+    found = {}
+    for item in document.findings:
+        for subject in item.subjects or ("",):
+            alone = (subject,) if subject else ()
+            found[item.code, subject] = FindingRecord(item.code, item.title, item.severity, item.message, alone)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class AuditComparison:
+    """What changed between two audits. Make one with `recombine.compare`.
+
+    Attributes
+    ----------
+    before, after : AuditDocument
+        What was compared.
+    counts : dict of str to (int, int)
+        Verdict -> cells of all that can exist, before and after; ``total`` is their sum.
+    factors : Difference
+        Names of factors that are new, gone or stay.
+    levels : dict of str to Difference
+        The same of the levels of each factor that stays; empty where a document does not name them.
+    transitions : Transitions or None
+        What became of each cell; None where the documents do not list the same kind of cells.
+    obstacle : str
+        Why cells were not compared one by one.
+    findings : FindingChanges
+    """
+
+    before: AuditDocument = field(repr=False)
+    after: AuditDocument = field(repr=False)
+    counts: dict[str, tuple[int, int]]
+    factors: Difference
+    levels: dict[str, Difference]
+    transitions: Transitions | None
+    obstacle: str
+    findings: FindingChanges
+
+    @property
+    def gained(self) -> int:
+        """Cells that were neither seen nor determined and now are; 0 where cells were not compared one by one."""
+        return 0 if self.transitions is None else int(self.transitions.gained.sum())
+
+    @property
+    def lost(self) -> int:
+        """Cells that were seen or determined and now are neither; 0 where cells were not compared one by one."""
+        return 0 if self.transitions is None else int(self.transitions.lost.sum())
+
+    @property
+    def estimated(self) -> bool:
+        """Whether some counts are estimates from samples."""
+        return not (self.before.counts.get("exact", True) and self.after.counts.get("exact", True))
+
+    @property
+    def settings(self) -> dict[str, tuple[str, str]]:
+        """What the audits assume or were asked, where it differs, before and after."""
+        sides = [
+            {
+                "outcome": one.outcome or "none",
+                "structure": one.structure.name,
+                "order": str(one.order),
+                "assumption": one.structure.assumes,
+                "rows": f"{one.rows:,}" if isinstance(one.rows, int | float) else one.rows,
+                "symmetric factors": "; ".join(", ".join(group) for group in one.symmetric) or "none",
+                "cells listed": one.cells.of,
+                "scales": ", ".join(
+                    f"{factor.name} {factor.scale}" for factor in one.factors if factor.scale != "labels"
+                )
+                or "none",
+            }
+            for one in (self.before, self.after)
+        ]
+        return {name: (old, sides[1][name]) for name, old in sides[0].items() if old != sides[1][name]}
+
+    @property
+    def forecast(self) -> dict[str, tuple[float | None, float | None]]:
+        """Model -> what it is forecast to be off by, before and after; only where either is known."""
+        sides = [one.forecast.error for one in (self.before, self.after)]
+        found = {
+            words: tuple(None if error is None else getattr(error, name) for error in sides)
+            for name, words in FORECASTS.items()
+        }
+        return {name: (old, new) for name, (old, new) in found.items() if not old == new is None}
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything that is compared differs."""
+        cells = self.transitions is not None and bool(self.transitions.changed.any())
+        levels = self.factors.changed or any(found.changed for found in self.levels.values())
+        numbers = any(old != new for old, new in [*self.counts.values(), *self.forecast.values()])
+        said = any(old.message != new.message for old, new in self.findings.stay)
+        return bool(cells or levels or numbers or said or self.settings or self.findings.new or self.findings.gone)
+
+    @property
+    def markdown(self) -> str:
+        """The comparison for a pull request."""
+        return face(self, "markdown")
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def __str__(self) -> str:
+        return face(self, "text")
+
+    def __repr__(self) -> str:
+        new, gone = len(self.findings.new), len(self.findings.gone)
+        cells = "cells not compared" if self.transitions is None else f"{self.gained:,} gained, {self.lost:,} lost"
+        return f"AuditComparison({cells}; {plural(new, 'finding')} new, {gone:,} gone)"
+
+
+def compare_audits(before: AuditDocument, after: AuditDocument) -> AuditComparison:
+    """Compare two audits that were read."""
+    names = [[factor.name for factor in one.factors] for one in (before, after)]
+    levels = {}
+    if before.levels is not None and after.levels is not None:
+        for name in Difference.between(*names).stay:
+            if name not in before.levels or name not in after.levels:
+                raise InputError(f"a document names no levels of its factor {name!r}; write it anew")
+            levels[name] = Difference.between(before.levels[name], after.levels[name])
+    obstacle = _obstacle(before, after)
+    words = [*(verdict.word for verdict in Verdict), "total"]
+    return AuditComparison(
+        before,
+        after,
+        {word: (_count(before, word), _count(after, word)) for word in words},
+        Difference.between(*names),
+        levels,
+        None if obstacle else _transitions(before, after),
+        obstacle,
+        FindingChanges.between(before, after),
+    )
+
+
+def _obstacle(before: AuditDocument, after: AuditDocument) -> str:
+    """Say why cells cannot be compared one by one, if they cannot."""
+    for word, one in (("before", before), ("after", after)):
+        if one.cells.of not in ("all cells", "targets") or one.levels is None:
+            return f"the audit {word} does not list its cells: {one.cells.obstacle or 'there are too many levels'}"
+    if {factor.name for factor in before.factors} != {factor.name for factor in after.factors}:
+        return "the factors are not the same"
+    if {frozenset(group) for group in before.symmetric} != {frozenset(group) for group in after.symmetric}:
+        return "not the same factors are symmetric"
+    return ""
+
+
+def _transitions(before: AuditDocument, after: AuditDocument) -> Transitions:
+    old, new = _named_levels(before, "before"), _named_levels(after, "after")
+    names = list(old)
+    if any(name not in names for group in before.symmetric for name in group):
+        raise InputError("the audit before names a symmetric factor that it does not have; write it anew")
+    symmetric = [tuple(names.index(name) for name in group) for group in before.symmetric]
+    maps = _read_map(before, "before", old), _read_map(after, "after", new)
+    return Transitions.between(*maps, old, new, symmetric)
+
+
+def _named_levels(document: AuditDocument, word: str) -> dict[str, tuple[str, ...]]:
+    assert document.levels is not None
+    own = {factor.name: document.levels[factor.name] for factor in document.factors}
+    for name, labels in own.items():
+        if not labels or len(set(labels)) < len(labels):
+            raise InputError(f"the audit {word} names a level of factor {name!r} twice, or none; write it anew")
+    return own
+
+
+def _read_map(document: AuditDocument, word: str, levels: dict[str, tuple[str, ...]]) -> CellMap:
+    try:
+        return CellMap.read(document.cells.runs, tuple(map(len, levels.values())))
+    except InputError as error:
+        raise InputError(f"the audit {word} is damaged: {error}; write it anew") from None
+
+
+def _count(document: AuditDocument, word: str) -> int:
+    return read_count(document.counts.get(word, 0), word)

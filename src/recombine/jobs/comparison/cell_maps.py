@@ -1,0 +1,146 @@
+"""The verdicts of all listed cells in one line of text, short enough for a document that is kept to be compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recombine.cells.arrays import IntArray, product_size
+from recombine.cells.brief import brief_repr
+from recombine.cells.conjunctions import LARGEST_ID, distinct, mixed_radix
+from recombine.design.design import Design
+from recombine.errors import InputError, written_count
+from recombine.jobs.audit.audit import Audit
+from recombine.jobs.listing import MOST_LISTED
+from recombine.verdicts import Verdict
+
+#: One letter per verdict, in the order of their codes; cells that are not listed are a gap.
+LETTERS, GAP = "sdxuqb", "-"
+#: Levels of all factors together that a document names; more are counted only.
+MOST_LABELS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class CellMap:
+    """Cells (N, C), sorted, and their verdict codes (N,).
+
+    Written as runs of equal verdicts in the order of cells, the last factor fastest: ``3s1d2-1x`` is three seen cells,
+    a determined one, two that are not listed and a disconnected one. The letters are those of `LETTERS`.
+
+    Examples
+    --------
+    >>> print(CellMap(np.array([[0, 0], [0, 1], [1, 0], [2, 1]]), np.array([0, 0, 1, 2])).runs((3, 2)))
+    2s1d2-1x
+    >>> CellMap.read("2s1d2-1x", (3, 2)).cells.tolist()
+    [[0, 0], [0, 1], [1, 0], [2, 1]]
+    """
+
+    cells: IntArray = field(repr=False)
+    codes: IntArray
+
+    __repr__ = brief_repr
+
+    def runs(self, sizes: tuple[int, ...]) -> str:
+        """Return the map as text, where factors have ``sizes`` levels."""
+        if not len(self.cells):
+            return ""
+        ids = mixed_radix(self.cells, sizes)
+        first = np.flatnonzero((np.diff(ids, prepend=-2) != 1) | (np.diff(self.codes, prepend=-1) != 0))
+        stop = np.append(first[1:], len(ids))
+        starts, ends = ids[first], ids[stop - 1] + 1
+        gaps = starts - np.append(0, ends[:-1])
+        letters = [LETTERS[code] for code in self.codes[first].tolist()]
+        pieces = zip(gaps.tolist(), (ends - starts).tolist(), letters, strict=True)
+        return "".join(f"{f'{gap}{GAP}' if gap else ''}{length}{letter}" for gap, length, letter in pieces)
+
+    @classmethod
+    def read(cls, text: str, sizes: tuple[int, ...]) -> CellMap:
+        """Return the map that `runs` wrote; what no map of these ``sizes`` can be is refused."""
+        if not re.fullmatch(rf"(?:[0-9]{{1,19}}[{LETTERS}{GAP}])*", text):
+            raise InputError("the runs of its cells are not numbers and letters such as 3s1d")
+        found = re.findall(r"([0-9]+)(.)", text)
+        lengths = [int(number) for number, _ in found]
+        listed = sum(length for length, (_, letter) in zip(lengths, found, strict=True) if letter != GAP)
+        if sum(lengths) > min(product_size(sizes), LARGEST_ID) or listed > MOST_LISTED:
+            raise InputError(f"the runs of its cells name more than the {written_count(product_size(sizes))} there are")
+        spans = np.array(lengths, dtype=np.int64)
+        codes = np.array([LETTERS.find(letter) for _, letter in found], dtype=np.int64)
+        kept, starts = codes >= 0, np.cumsum(spans) - spans
+        spans, codes, starts = spans[kept], codes[kept], starts[kept]
+        ids = np.repeat(starts - (np.cumsum(spans) - spans), spans) + np.arange(int(spans.sum()))
+        cells = np.stack(np.unravel_index(ids, sizes), axis=1) if len(ids) else np.zeros((0, len(sizes)), dtype=int)
+        return cls(cells.astype(np.int64), np.repeat(codes, spans))
+
+
+def listed_map(audit: Audit) -> CellMap:
+    """Return the verdicts of all cells that an audit lists, seen ones included."""
+    cells, codes = audit.listing.cells, audit.codes
+    if audit.listing.kind == "all unseen":
+        seen = audit.design.seen
+        cells = np.vstack([cells, seen])
+        codes = np.concatenate([codes, np.full(len(seen), int(Verdict.SEEN))])
+    order, first = np.unique(mixed_radix(cells, audit.design.sizes), return_index=True)
+    return CellMap(cells[first], codes[first]) if len(order) else CellMap(cells, codes)
+
+
+def named_levels(audit: Audit) -> dict[str, list[str]] | None:
+    """Return factor -> its levels as text, in the order of their codes; None where there are too many to name."""
+    if sum(audit.design.sizes) > MOST_LABELS:
+        return None
+    return {factor.name: list(factor.labels) for factor in audit.design.factors}
+
+
+def cells_record(audit: Audit) -> dict[str, str]:
+    """Return the verdicts of all listed cells for a document, or why they are not in it.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> cells_record(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
+    {'of': 'all cells', 'runs': '3s1d'}
+    """
+    design, listed = audit.design, audit.listing
+    if obstacle := _obstacle(audit):
+        return {"of": "none", "obstacle": obstacle}
+    return {"of": "targets" if listed.kind == "targets" else "all cells", "runs": listed_map(audit).runs(design.sizes)}
+
+
+def _obstacle(audit: Audit) -> str:
+    design, listed = audit.design, audit.listing
+    doubled = [factor.name for factor in design.factors if len(set(factor.labels)) < len(factor.labels)]
+    if doubled:
+        return f"two levels of factor {doubled[0]!r} are written alike"
+    if sum(design.sizes) > MOST_LABELS:
+        return f"there are more than {MOST_LABELS:,} levels"
+    if listed.kind == "sample" or len(listed.cells) > MOST_LISTED or product_size(design.sizes) > LARGEST_ID:
+        return f"{written_count(design.product)} cells are too many to list"
+    return ""
+
+
+def cells_digest(design: Design, cells: IntArray) -> str:
+    """Return a short text that is the same for the same set of ``cells`` (N, C), whatever the order of levels.
+
+    Examples
+    --------
+    >>> one = Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["colour", "shape"])
+    >>> cells_digest(one, one.seen) == cells_digest(one, one.seen[::-1]) != cells_digest(one, one.seen[:2])
+    True
+    """
+    order = sorted(range(len(design.names)), key=design.names.__getitem__)
+    recoded = np.empty_like(cells)
+    said: dict[str, list[str]] = {}
+    for group in design.groups:
+        places, labels = list(group), design.factors[group[0]].labels
+        used = sorted(np.unique(cells[:, places]).tolist(), key=labels.__getitem__)
+        rank = np.zeros(len(labels), dtype=np.int64)
+        rank[used] = np.arange(len(used))
+        recoded[:, places] = np.sort(rank[cells[:, places]], axis=1)
+        said |= {design.names[place]: [labels[code] for code in used] for place in group}
+    rows = distinct(recoded[:, order])[0].astype("<i8")
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+    digest.update(np.ascontiguousarray(rows).tobytes())
+    return digest.hexdigest()[:32]

@@ -1,0 +1,51 @@
+"""What is new, gone or stays between two lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Names that only the second list has, only the first one, and both; each sorted, numbers by their size.
+
+    Examples
+    --------
+    >>> Difference.between(["10", "9", "red"], ["9", "blue"])
+    Difference(new=('blue',), gone=('10', 'red'), stay=('9',))
+    """
+
+    new: tuple[str, ...]
+    gone: tuple[str, ...]
+    stay: tuple[str, ...]
+
+    @classmethod
+    def between(cls, before: Iterable[str], after: Iterable[str]) -> Difference:
+        """Compare two lists."""
+        old, now = set(before), set(after)
+        return cls(*(tuple(in_order(names)) for names in (now - old, old - now, old & now)))
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is new or gone."""
+        return bool(self.new or self.gone)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Sort names: numbers first, by size, then words.
+
+    Examples
+    --------
+    >>> in_order(["b", "10", "9.5", "a", "nan"])
+    ['9.5', '10', 'a', 'b', 'nan']
+    """
+    return sorted(names, key=_place)
+
+
+def _place(name: str) -> tuple[bool, float, str]:
+    try:
+        number = float(name)
+    except ValueError:
+        return True, 0.0, name
+    return (True, 0.0, name) if number != number else (False, number, name)

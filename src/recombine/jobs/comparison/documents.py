@@ -1,0 +1,262 @@
+"""The documents that are compared: what ``recombine audit --json`` and ``recombine score --json`` wrote, checked."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from recombine.errors import InputError
+from recombine.jobs.audit.audit import Audit
+from recombine.jobs.faces import face
+from recombine.jobs.score.score import Score
+
+#: Number of the form of each kind of document; it grows when a field is renamed, removed or means something else.
+SCHEMAS = {"audit": 1, "score": 1}
+#: A count; beyond what most readers of JSON hold it is written as text.
+Count = int | str
+
+
+class StructureRecord(msgspec.Struct, frozen=True):
+    """The structure that verdicts and values assume."""
+
+    name: str
+    assumes: str
+    asked: bool | str | None = None
+
+
+class FactorRecord(msgspec.Struct, frozen=True):
+    """A factor, how many levels it has, and whether they are labels."""
+
+    name: str
+    levels: int
+    scale: str = "labels"
+
+
+class FindingRecord(msgspec.Struct, frozen=True):
+    """A finding as it was written."""
+
+    code: str
+    title: str
+    severity: str
+    message: str
+    subjects: tuple[str, ...] = ()
+
+
+class CellsRecord(msgspec.Struct, frozen=True):
+    """Verdicts of all listed cells as runs, or why they are not there."""
+
+    of: str
+    runs: str = ""
+    obstacle: str = ""
+
+
+class ForecastErrors(msgspec.Struct, frozen=True):
+    """What models will be off by on determined cells."""
+
+    ntk: float | None = None
+    nngp: float | None = None
+    additive: float | None = None
+    mean: float | None = None
+    noise: float | None = None
+    cells: Count = 0
+    source: str = ""
+
+
+class ForecastRecord(msgspec.Struct, frozen=True):
+    """The forecast, or why there is none."""
+
+    error: ForecastErrors | None = None
+    obstacle: str | None = None
+
+
+class AuditDocument(msgspec.Struct, frozen=True):
+    """What a comparison reads of an audit."""
+
+    recombine: str
+    source: str
+    order: int
+    structure: StructureRecord
+    factors: tuple[FactorRecord, ...]
+    outcome: str | None
+    rows: Count | float
+    counts: dict[str, Any]
+    findings: tuple[FindingRecord, ...]
+    cells: CellsRecord
+    forecast: ForecastRecord
+    levels: dict[str, tuple[str, ...]] | None
+    symmetric: tuple[tuple[str, ...], ...]
+    seed: int = 0
+
+
+class AmountRecord(msgspec.Struct, frozen=True):
+    """A number with its range; null where there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class VerdictErrors(msgspec.Struct, frozen=True, rename={"error": "squared error"}):
+    """The error of one model on the held-out cells of one verdict."""
+
+    verdict: str
+    cells: int
+    error: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class ModelRecord(
+    msgspec.Struct,
+    frozen=True,
+    rename={
+        "unseen_error": "error on unseen cells",
+        "by_verdict": "by verdict",
+        "determined_error": "error on determined cells",
+        "slopes": "slope by factor",
+        "pulls": "pull by factor",
+        "gain": "gain over adding",
+    },
+):
+    """What one model did on the held-out cells."""
+
+    name: str
+    unseen_error: AmountRecord
+    by_verdict: tuple[VerdictErrors, ...]
+    determined_error: AmountRecord | None = None
+    causes: dict[str, AmountRecord] = {}
+    slopes: dict[str, AmountRecord] = {}
+    pulls: dict[str, AmountRecord] = {}
+    gain: AmountRecord | None = None
+
+
+class ScoreDocument(
+    msgspec.Struct,
+    frozen=True,
+    rename={
+        "seen_cells": "seen cells",
+        "held_out_cells": "held-out cells",
+        "determined_cells": "determined cells",
+        "held_out_digest": "held-out digest",
+    },
+):
+    """What a comparison reads of a score."""
+
+    recombine: str
+    source: str
+    outcome: str | None
+    factors: tuple[str, ...]
+    structure: str
+    assumption: str
+    seen_cells: int
+    held_out_cells: int
+    determined_cells: int
+    held_out_digest: str
+    models: tuple[ModelRecord, ...]
+    measure: str = "squared error"
+    seed: int = 0
+
+
+def read_document(source: object, name: str) -> AuditDocument | ScoreDocument:
+    """Return an audit or a score as the document that is compared; ``name`` is what errors call it.
+
+    Parameters
+    ----------
+    source : Audit, Score, path or mapping
+        A result, the file that its ``--json`` was written to, or that file read.
+
+    Examples
+    --------
+    >>> read_document({"kind": "comparison"}, "before")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: before is of kind 'comparison'; give what recombine audit --json or recombine \
+score --json prints
+    """
+    if isinstance(source, AuditDocument | ScoreDocument):
+        return source
+    if isinstance(source, Audit | Score):
+        return _checked(msgspec.json.decode(face(source, "json")), name)
+    if isinstance(source, str | Path):
+        path = Path(source)
+        return _checked(_parsed(path), path.name)
+    if not isinstance(source, Mapping):
+        raise InputError(
+            f"{name} is a {type(source).__name__}; give an Audit, a Score, or the file or dictionary of their JSON"
+        )
+    return _checked(dict(source), name)
+
+
+def _parsed(path: Path) -> Any:
+    if not path.exists():
+        raise InputError(f"{path} does not exist; write it with recombine audit ... --json > {path.name}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name the JSON file in it")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path.name} cannot be opened: {error.strerror}; check its permissions") from None
+    if not content.strip():
+        raise InputError(f"{path.name} is empty; write it with recombine audit ... --json > {path.name}")
+    try:
+        return msgspec.json.decode(_text(content))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"{path.name} is no JSON ({reason}); write it anew with recombine audit ... --json > {path.name}"
+        ) from None
+
+
+def _text(content: bytes) -> str:
+    """Decode UTF-8, or UTF-16 by its mark: some shells write that when output goes to a file."""
+    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if wide else "utf-8-sig")
+
+
+def _checked(document: Any, name: str) -> AuditDocument | ScoreDocument:
+    """Return a document of a kind and schema that are known, every field of the right type."""
+    wanted = "give what recombine audit --json or recombine score --json prints"
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or (kind is None and "recombine" not in document):
+        raise InputError(f"{name} is JSON of something else; {wanted}")
+    if kind is None:
+        raise InputError(f"{name} was written by a recombine that did not say of what kind it is; write it anew")
+    if not isinstance(kind, str) or kind not in SCHEMAS:
+        raise InputError(f"{name} is of kind {kind!r:.40}; {wanted}")
+    schema, known = document.get("schema"), SCHEMAS[kind]
+    if type(schema) is not int or schema != known:
+        raise InputError(
+            f"{name} is of schema {schema!r:.40}, written by recombine {document.get('recombine')!s:.40}, and this "
+            f"version compares schema {known}; write it anew with recombine {kind} ... --json of this version"
+        )
+    try:
+        if kind == "audit":
+            return msgspec.convert(document, AuditDocument)
+        return msgspec.convert(document, ScoreDocument)
+    except (msgspec.ValidationError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"{name} is no {kind} as recombine writes it: {reason}; write it anew with recombine {kind} ... --json"
+        ) from None
+
+
+def read_count(value: object, name: str) -> int:
+    """Return a count that may be written as text.
+
+    Examples
+    --------
+    >>> read_count("1000000000000000000000", "total") == 10**21
+    True
+    """
+    try:
+        if isinstance(value, str) and value.isascii() and value.isdigit():
+            return int(value)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+    except ValueError:
+        pass
+    raise InputError(f"{name} of the counts is {str(value)[:40]!r}, which is no count; write the document anew")

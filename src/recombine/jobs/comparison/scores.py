@@ -1,0 +1,179 @@
+"""What changed between two scores: models, errors by verdict and cause, and which changes lie outside the ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from recombine.errors import plural
+from recombine.jobs.comparison.differences import Difference
+from recombine.jobs.comparison.documents import AmountRecord, ModelRecord, ScoreDocument
+from recombine.jobs.faces import face
+
+#: The errors of a model; a rise of one of them outside the ranges is for the worse.
+ERRORS = ("error on unseen cells", "error on determined cells")
+#: By which rule a change lies outside the ranges.
+RULE = "A change is outside the ranges if the 95 % ranges before and after do not overlap."
+#: What slopes and pulls are.
+MEANING = "Slope: share of a factor's effect that arrives (1: all). Pull: share of the way to its marginal (0: none)."
+
+
+@dataclass(frozen=True)
+class AmountChange:
+    """One number of one model, before and after.
+
+    Examples
+    --------
+    >>> change = AmountChange("error on unseen cells", AmountRecord(1.0, 0.8, 1.2), AmountRecord(2.0, 1.5, 2.5))
+    >>> change.outside, change.rises
+    (True, True)
+    """
+
+    what: str
+    before: AmountRecord | None
+    after: AmountRecord | None
+
+    @property
+    def outside(self) -> bool | None:
+        """Whether the two ranges do not overlap; None where one of them is not known."""
+        ends = [(one.low, one.high) for one in (self.before, self.after) if one is not None]
+        if len(ends) < 2 or any(end is None or end != end for pair in ends for end in pair):
+            return None
+        (low, high), (new_low, new_high) = ends
+        assert low is not None
+        assert high is not None
+        assert new_low is not None
+        assert new_high is not None
+        return new_low > high or new_high < low
+
+    @property
+    def rises(self) -> bool:
+        """Whether the number is larger than it was."""
+        values = [None if one is None else one.value for one in (self.before, self.after)]
+        return values[0] is not None and values[1] is not None and values[1] > values[0]
+
+    @property
+    def changed(self) -> bool:
+        """Whether number or range differ at all."""
+        return self.before != self.after
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreComparison:
+    """What changed between two scores. Make one with `recombine.compare`.
+
+    Attributes
+    ----------
+    before, after : ScoreDocument
+        What was compared.
+    models : Difference
+        Names of models that are new, gone or stay.
+    changes : dict of str to tuple of AmountChange
+        For each model that stays its errors, causes, slopes, pulls and gain, before and after.
+    """
+
+    before: ScoreDocument = field(repr=False)
+    after: ScoreDocument = field(repr=False)
+    models: Difference
+    changes: dict[str, tuple[AmountChange, ...]]
+
+    @property
+    def same_cells(self) -> bool:
+        """Whether the same cells were held out; otherwise errors are about other cells."""
+        return self.before.held_out_digest == self.after.held_out_digest
+
+    @property
+    def obstacle(self) -> str:
+        """Why errors before and after are not of one thing; empty where they are."""
+        for what, old, new in (
+            ("outcome", self.before.outcome, self.after.outcome),
+            ("measure of error", self.before.measure, self.after.measure),
+        ):
+            if old != new:
+                return f"the {what} was {old or 'none'!r} before and is {new or 'none'!r} after"
+        return ""
+
+    @property
+    def outside(self) -> dict[str, tuple[AmountChange, ...]]:
+        """Model -> the changes that lie outside the ranges."""
+        return {name: tuple(one for one in found if one.outside) for name, found in self.changes.items()}
+
+    @property
+    def worse(self) -> tuple[str, ...]:
+        """Models of which an error rises outside the ranges."""
+        return self._moved(True)
+
+    @property
+    def better(self) -> tuple[str, ...]:
+        """Models of which an error falls outside the ranges."""
+        return self._moved(False)
+
+    def _moved(self, up: bool) -> tuple[str, ...]:
+        found = self.outside
+        return tuple(name for name in found if any(one.what in ERRORS and one.rises is up for one in found[name]))
+
+    @property
+    def settings(self) -> dict[str, tuple[str, str]]:
+        """What the scores are about or assume, where it differs, before and after."""
+        sides = [
+            {
+                "outcome": one.outcome or "none",
+                "measure of error": one.measure,
+                "factors": ", ".join(sorted(one.factors)),
+                "structure": one.structure,
+                "assumption": one.assumption,
+                "seen cells": f"{one.seen_cells:,}",
+                "held-out cells": f"{one.held_out_cells:,}",
+                "determined cells": f"{one.determined_cells:,}",
+            }
+            for one in (self.before, self.after)
+        ]
+        return {name: (old, sides[1][name]) for name, old in sides[0].items() if old != sides[1][name]}
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything that is compared differs."""
+        numbers = any(one.changed for found in self.changes.values() for one in found)
+        return bool(self.models.changed or numbers or self.settings or not self.same_cells)
+
+    @property
+    def markdown(self) -> str:
+        """The comparison for a pull request."""
+        return face(self, "markdown")
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def __str__(self) -> str:
+        return face(self, "text")
+
+    def __repr__(self) -> str:
+        stay = plural(len(self.models.stay), "model")
+        return f"ScoreComparison({stay} in both; {len(self.better)} better, {len(self.worse)} worse)"
+
+
+def compare_scores(before: ScoreDocument, after: ScoreDocument) -> ScoreComparison:
+    """Compare two scores that were read."""
+    old, new = ({model.name: model for model in one.models} for one in (before, after))
+    models = Difference.between(old, new)
+    return ScoreComparison(before, after, models, {name: tuple(_changes(old[name], new[name])) for name in models.stay})
+
+
+def _changes(before: ModelRecord, after: ModelRecord) -> Iterator[AmountChange]:
+    """Yield every number that either document has of a model."""
+    sides = [_numbers(before), _numbers(after)]
+    for what in dict.fromkeys([*sides[0], *sides[1]]):
+        yield AmountChange(what, sides[0].get(what), sides[1].get(what))
+
+
+def _numbers(model: ModelRecord) -> dict[str, AmountRecord]:
+    found: dict[str, AmountRecord | None] = {"error on unseen cells": model.unseen_error}
+    for row in model.by_verdict:
+        if row.verdict != "determined" or model.determined_error is None:
+            found[f"error on {row.verdict} cells"] = AmountRecord(row.error, row.low, row.high)
+    found["error on determined cells"] = model.determined_error or found.get("error on determined cells")
+    found |= {f"cause: {name}": amount for name, amount in model.causes.items()}
+    found |= {f"slope: {name}": amount for name, amount in model.slopes.items()}
+    found |= {f"pull: {name}": amount for name, amount in model.pulls.items()}
+    found["gain over adding"] = model.gain
+    return {what: amount for what, amount in found.items() if amount is not None}

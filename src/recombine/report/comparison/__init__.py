@@ -1,0 +1,17 @@
+"""The comparison of two audits or scores: a screenful, JSON, and Markdown for a pull request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.report.comparison.markdown import comparison_markdown as comparison_markdown
+    from recombine.report.comparison.markdown import markdown_code as markdown_code
+    from recombine.report.comparison.markdown import markdown_prose as markdown_prose
+    from recombine.report.comparison.record import comparison_json as comparison_json
+    from recombine.report.comparison.terminal import comparison_text as comparison_text
+    from recombine.report.comparison.terminal import show_comparison as show_comparison
+
+open_room(__name__)

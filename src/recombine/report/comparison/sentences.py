@@ -1,0 +1,165 @@
+"""What changed, in sentences that terminal, JSON and Markdown share; each counts what the two documents say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from recombine.errors import plural, written_count
+from recombine.jobs.audit.noise import few_digits
+from recombine.jobs.comparison.audits import AuditComparison
+from recombine.jobs.comparison.documents import AmountRecord, FindingRecord
+from recombine.jobs.comparison.scores import ScoreComparison
+from recombine.jobs.comparison.transitions import Transitions
+from recombine.verdicts import Verdict
+
+#: Decimals of a number beside its range.
+MOST_PLACES = 6
+#: What is said when nothing is different.
+NOTHING = "Nothing changed."
+
+
+def headline(found: AuditComparison | ScoreComparison) -> str:
+    """Say in one or two sentences what changed.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
+    >>> headline(rc.compare(audit, audit))
+    'Nothing changed.'
+    """
+    if not found.changed:
+        return NOTHING
+    if isinstance(found, ScoreComparison):
+        return _score_headline(found)
+    return f"{_cells_sentence(found)} {_findings_sentence(found)}"
+
+
+def _cells_sentence(found: AuditComparison) -> str:
+    if found.transitions is not None:
+        return f"{plural(found.lost, 'cell')} lost (no longer seen or determined), {found.gained:,} gained."
+    known = [sum(found.counts[verdict.word][side] for verdict in (Verdict.SEEN, Verdict.DETERMINED)) for side in (0, 1)]
+    totals = found.counts["total"]
+    about = "about " if found.estimated else ""
+    return (
+        f"Seen or determined: {about}{written_count(known[0])} of {written_count(totals[0])} cells before, "
+        f"{about}{written_count(known[1])} of {written_count(totals[1])} after (counts only: {found.obstacle})."
+    )
+
+
+def _findings_sentence(found: AuditComparison) -> str:
+    new, gone, stay = (len(some) for some in (found.findings.new, found.findings.gone, found.findings.stay))
+    return f"Findings: {new:,} new, {gone:,} gone, {stay:,} stay{'s' if stay == 1 else ''}."
+
+
+def _score_headline(found: ScoreComparison) -> str:
+    stay, new, gone = (len(names) for names in (found.models.stay, found.models.new, found.models.gone))
+    models = f" Models: {new:,} new, {gone:,} gone." if found.models.changed else ""
+    if not stay:
+        return f"No model is in both.{models}"
+    moved = f"{len(found.better):,} lower, {len(found.worse):,} higher"
+    return f"Errors outside the ranges: {moved}, of {plural(stay, 'model')} in both.{models}"
+
+
+def notes(found: AuditComparison | ScoreComparison) -> list[str]:
+    """Say what limits the comparison."""
+    if isinstance(found, AuditComparison):
+        said = []
+        if found.transitions is None:
+            said.append(f"Cells were not compared one by one: {found.obstacle}.")
+        else:
+            said += _one_sided(found.transitions)
+        if found.estimated:
+            said.append("Counts that are estimates from samples are marked with 'about'.")
+        if not found.levels and found.factors.stay:
+            said.append("Levels were not compared: there are too many to name in a document.")
+        if "outcome" in found.settings and found.forecast:
+            said.append("The outcomes are not the same column, so that forecasts are of different things.")
+        if "structure" in found.settings or "order" in found.settings:
+            said.append("The audits assume different structures, so that verdicts change for that reason too.")
+        return said
+    other = [f"Numbers before and after are of different things: {found.obstacle}."] if found.obstacle else []
+    if not found.same_cells:
+        other.append("Not the same cells were held out: errors before and after are about different cells.")
+    return other
+
+
+def _one_sided(moved: Transitions) -> list[str]:
+    """Say how many cells only one side lists, and how many of these are seen or determined there."""
+    said = []
+    for word, which, states, why in (
+        ("before", moved.only_before, moved.before, "gone"),
+        ("after", moved.only_after, moved.after, "new"),
+    ):
+        count, known = int(which.sum()), int((which & (states <= Verdict.DETERMINED)).sum())
+        if count:
+            verb = "is" if count == 1 else "are"
+            said.append(
+                f"{plural(count, 'cell')} {verb} listed only {word}, {known:,} of them seen or determined: a level "
+                f"is {why}, or the other audit takes the cell to be impossible or was not asked for it."
+            )
+    return said
+
+
+def count_text(found: AuditComparison, word: str) -> tuple[str, str, str]:
+    """Return a verdict's count before, after, and the change with its sign."""
+    old, new = found.counts[word]
+    exact = [one.counts.get("exact", True) or word in ("seen", "total") for one in (found.before, found.after)]
+    texts = [f"{'' if sure else 'about '}{written_count(count)}" for sure, count in zip(exact, (old, new), strict=True)]
+    step = new - old
+    return texts[0], texts[1], "" if not step else f"{'+' if step > 0 else '−'}{written_count(abs(step))}"
+
+
+def shown_counts(found: AuditComparison) -> list[str]:
+    """Return the verdicts that either audit has, and the total."""
+    return [word for word, pair in found.counts.items() if any(pair) or word in ("seen", "determined", "total")]
+
+
+def amount_text(amount: AmountRecord | None) -> str:
+    """Write a number with its range, in as many digits as the range leaves a meaning.
+
+    Examples
+    --------
+    >>> amount_text(AmountRecord(0.512, 0.4, 0.6)), amount_text(AmountRecord(0.5)), amount_text(None)
+    ('0.51 [0.40, 0.60]', '0.5', '–')
+    """
+    if amount is None or amount.value is None:
+        return "–"
+    if amount.low is None or amount.high is None:
+        return few_digits(amount.value)
+    half = (amount.high - amount.low) / 2
+    places = 1 - math.floor(math.log10(half)) if 0 < half < math.inf else MOST_PLACES + 1
+    if places > MOST_PLACES or max(map(abs, (amount.value, amount.low, amount.high))) >= 1e9:
+        value, low, high = map(few_digits, (amount.value, amount.low, amount.high))
+    else:
+        value, low, high = (f"{one:,.{max(places, 0)}f}" for one in (amount.value, amount.low, amount.high))
+    return f"{value} [{low}, {high}]".replace("-", "−")
+
+
+def outside_text(outside: bool | None) -> str:
+    """Write whether a change lies outside the ranges.
+
+    Examples
+    --------
+    >>> outside_text(True), outside_text(False), outside_text(None)
+    ('yes', 'no', 'no range')
+    """
+    return "no range" if outside is None else "yes" if outside else "no"
+
+
+def findings_by_code(found: Sequence[FindingRecord]) -> list[FindingRecord]:
+    """Put findings of one code and message together again, all their subjects in one.
+
+    Examples
+    --------
+    >>> found = [FindingRecord("RC102", "level never seen", "problem", "a and b", (name,)) for name in "ab"]
+    >>> [item.subjects for item in findings_by_code(found)]
+    [('a', 'b')]
+    """
+    grouped: dict[tuple[str, str], FindingRecord] = {}
+    for item in found:
+        known = grouped.get((item.code, item.message))
+        subjects = (*known.subjects, *item.subjects) if known else item.subjects
+        grouped[item.code, item.message] = FindingRecord(item.code, item.title, item.severity, item.message, subjects)
+    return list(grouped.values())

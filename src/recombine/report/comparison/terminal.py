@@ -1,0 +1,167 @@
+"""The comparison in a screenful: what was gained and lost, counts, cells, levels, findings, forecast; or errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from recombine.errors import listing, plural
+from recombine.jobs.comparison.audits import AuditComparison
+from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, ScoreDocument
+from recombine.jobs.comparison.scores import MEANING, RULE, ScoreComparison
+from recombine.report.comparison.sentences import (
+    NOTHING,
+    amount_text,
+    count_text,
+    findings_by_code,
+    headline,
+    notes,
+    outside_text,
+    shown_counts,
+)
+from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+from recombine.report.written import number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: Cells, levels or subjects that are shown one by one.
+SHOWN = 8
+
+
+def comparison_text(found: AuditComparison | ScoreComparison, width: int = 110) -> str:
+    """Return the comparison as plain text without colours."""
+    return plain_text(lambda console: show_comparison(found, console), width)
+
+
+def show_comparison(
+    found: AuditComparison | ScoreComparison, console: Console, met: Sequence[str] = (), *, only_new: bool = False
+) -> None:
+    """Print the comparison to a rich console, and ``met``, what of ``--fail-on`` is there.
+
+    With ``only_new`` findings that stay are counted and not repeated.
+    """
+    kind = "audits" if isinstance(found, AuditComparison) else "scores"
+    print_line(console, f"Recombine comparison of two {kind}", "bold")
+    for word, one in (("before", found.before), ("after", found.after)):
+        print_line(console, f"{word}: {_side(one)}")
+    console.print()
+    print_line(console, headline(found), "bold")
+    for note in notes(found):
+        print_line(console, note)
+    if found.changed:
+        if isinstance(found, AuditComparison):
+            _audits(found, console, only_new)
+        else:
+            _scores(found, console)
+    for phrase in met:
+        console.print()
+        print_line(console, f"--fail-on {phrase}", "bold red")
+
+
+def _side(one: AuditDocument | ScoreDocument) -> str:
+    if isinstance(one, ScoreDocument):
+        return f"{one.source}, {plural(one.held_out_cells, 'held-out cell')}, {plural(len(one.models), 'model')}"
+    factors = " × ".join(f"{factor.name} ({factor.levels:,})" for factor in one.factors[:SHOWN])
+    more = f" and {len(one.factors) - SHOWN:,} more factors" if len(one.factors) > SHOWN else ""
+    return f"{one.source}, {factors}{more}; structure {one.structure.name}"
+
+
+def _audits(found: AuditComparison, console: Console, only_new: bool) -> None:
+    print_title(console, "Cells by verdict")
+    _grid(console, ("before", "after", ""), [(word, *count_text(found, word)) for word in shown_counts(found)], 3)
+    _cells(found, console)
+    _names(found, console)
+    _settings(found, console)
+    _findings(found, console, only_new)
+    if any(old != new for old, new in found.forecast.values()):
+        print_title(console, "What models will be off by on determined cells")
+        rows = [(name, number(old), number(new)) for name, (old, new) in found.forecast.items()]
+        _grid(console, ("before", "after"), rows, 2)
+
+
+def _cells(found: AuditComparison, console: Console) -> None:
+    moved = found.transitions
+    if moved is None or not moved.changed.any():
+        return
+    print_title(console, "What became of cells")
+    rows = [(f"{row['before']} → {row['after']}", f"{row['cells']:,}") for row in moved.table.rows()]
+    _grid(console, ("cells",), rows, 1)
+    for title, which in (("No longer seen or determined", moved.lost), ("Became seen or determined", moved.gained)):
+        count = int(which.sum())
+        if count:
+            print_title(console, f"{title}: {plural(count, 'cell')}{'' if count <= SHOWN else f', {SHOWN} of them'}")
+        for step in moved.listed(which, SHOWN):
+            print_line(console, f"  {' · '.join(step.cell.values())}: {step.before} → {step.after}")
+
+
+def _names(found: AuditComparison, console: Console) -> None:
+    changes = [("factors", found.factors), *((f"levels of {name}", change) for name, change in found.levels.items())]
+    changes = [(name, change) for name, change in changes if change.changed]
+    if changes:
+        print_title(console, "Factors and levels")
+    for name, change in changes:
+        for word, names in (("new", change.new), ("gone", change.gone)):
+            if names:
+                print_line(console, f"  {word} {name}: {listing(names, SHOWN)}")
+
+
+def _settings(found: AuditComparison | ScoreComparison, console: Console) -> None:
+    if found.settings:
+        print_title(console, "What differs besides")
+        rows = [(name, f"{old} → {new}") for name, (old, new) in found.settings.items()]
+        _grid(console, (), rows, 0)
+
+
+def _findings(found: AuditComparison, console: Console, only_new: bool) -> None:
+    for title, items in (("New findings", found.findings.new), ("Findings that are gone", found.findings.gone)):
+        if items:
+            print_title(console, title)
+        for item in findings_by_code(items):
+            print_line(console, f"  {_finding(item)}")
+    stay = found.findings.stay
+    if stay and only_new:
+        console.print()
+        print_line(console, f"{plural(len(stay), 'finding')} of before {'stays' if len(stay) == 1 else 'stay'}.")
+    elif stay:
+        print_title(console, "Findings that stay")
+        for item in findings_by_code([new for _, new in stay]):
+            print_line(console, f"  {_finding(item)}")
+
+
+def _finding(item: FindingRecord) -> str:
+    about = f" [{listing(item.subjects, SHOWN)}]" if item.subjects else ""
+    return f"{item.code} {item.title} ({item.severity}){about}: {item.message}"
+
+
+def _scores(found: ScoreComparison, console: Console) -> None:
+    if found.models.changed:
+        console.print()
+    for word, names in (("New", found.models.new), ("Gone", found.models.gone)):
+        if names:
+            print_line(console, f"{word} models: {listing(names, SHOWN)}")
+    _settings(found, console)
+    if found.models.stay:
+        console.print()
+        print_line(console, RULE)
+        print_line(console, MEANING)
+    for name, changes in found.changes.items():
+        print_title(console, name)
+        if not any(one.changed for one in changes):
+            print_line(console, f"  {NOTHING}")
+            continue
+        rows = [
+            (one.what, amount_text(one.before), amount_text(one.after), outside_text(one.outside)) for one in changes
+        ]
+        _grid(console, ("before", "after", "outside"), rows, 2)
+
+
+def _grid(console: Console, head: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> None:
+    from rich.text import Text
+
+    table = plain_grid(numbers)
+    if head:
+        table.add_row("", "", *(Text(text, style="dim") for text in head))
+    for first, *others in rows:
+        table.add_row("", *(Text(text) for text in (first, *others)))
+    console.print(table)

@@ -1,0 +1,18 @@
+"""The score for terminals, notebooks and scripts, and as one self-contained page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine._rooms import open_room
+
+if TYPE_CHECKING:
+    from recombine.report.score.causes_figure import CausesFigure as CausesFigure
+    from recombine.report.score.notebook import score_notebook as score_notebook
+    from recombine.report.score.page import score_page as score_page
+    from recombine.report.score.predictions_figure import PredictionsFigure as PredictionsFigure
+    from recombine.report.score.record import score_json as score_json
+    from recombine.report.score.terminal import score_text as score_text
+    from recombine.report.score.terminal import show_score as show_score
+
+open_room(__name__)

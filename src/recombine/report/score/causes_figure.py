@@ -1,0 +1,206 @@
+"""The error on determined cells as one stacked bar per model, cause by cause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.errors import InputError
+from recombine.jobs.score.score import ModelScore, Score
+from recombine.report.figure import Figure
+from recombine.report.score.words import shown_causes
+from recombine.report.theme import INK, SOFT, inches, ink_on, shorten, text_width
+from recombine.report.written import compact
+from recombine.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+#: Greys are the data's, colours the model's; hatches tell them apart without colour.
+LOOKS: dict[str, tuple[str, str]] = {
+    "noise": ("#d3d7de", ""),
+    "seen noise": ("#aab1bd", "...."),
+    "structure": ("#7d8694", ""),
+    "leak": ("#d55e00", ""),
+    "shortcut": ("#cc79a7", "////"),
+    "interaction": ("#009e73", "\\\\\\\\"),
+    "memorization": ("#f0e442", ""),
+    "offset": ("#56b4e9", "xxxx"),
+    "rest": ("#4b3f72", ""),
+}
+#: A part at least so wide, in pixels per letter, carries its name.
+_LETTER = 7.4
+_BAR, _BOTTOM = 46, 52
+#: Errors beside the bars that are larger than this many times the largest bar would squeeze them.
+_FARTHEST = 1.6
+
+
+class CausesFigure(Figure):
+    """Stacked bars of squared error by cause, one per model; what offsets others stands left of zero.
+
+    Parameters
+    ----------
+    score : Score
+        With causes.
+    """
+
+    name = "causes"
+    by_night = True
+
+    def __init__(self, score: Score) -> None:
+        if score.regressors is None:
+            raise InputError("too few determined cells to tell causes apart, so there is no figure of them")
+        self.score = score
+
+    @property
+    def table(self) -> Table:
+        """One row per model and cause."""
+        return self.score.causes
+
+    @property
+    def alternative(self) -> str:
+        """The figure in a sentence."""
+        parts = []
+        for model in self.score.models:
+            assert model.attribution is not None
+            whole = model.attribution.error.value
+            large = sorted(shown_causes(self.score, model).items(), key=lambda item: -item[1].value)[:3]
+            shares = ", ".join(f"{name} {amount.value / whole:.0%}" for name, amount in large if whole > 0)
+            parts.append(f"{model.name}: {shares}")
+        return (
+            f"Stacked bars of squared error by cause; the largest of {'; '.join(parts)}. The table gives all numbers."
+        )
+
+    def _draw(self) -> Canvas:
+        from matplotlib.figure import Figure as Canvas
+
+        models = self.score.models
+        top = 14 + 15 * sum(value <= self._limits[1] for _, value in self._marks)
+        height = top + _BOTTOM + _BAR * len(models) + self._legend_height
+        figure = Canvas(figsize=inches(self.width, height))
+        left = min(40 + 7.0 * max(text_width(shorten(model.name, 20)) for model in models), 0.4 * self.width)
+        axes = figure.add_axes(
+            (
+                left / self.width,
+                (_BOTTOM + self._legend_height) / height,
+                1 - (left + 18) / self.width,
+                (_BAR * len(models)) / height,
+            )
+        )
+        low, high = self._limits
+        axes.set_xlim(low, high)
+        pixels = (self.width - left - 18) / (high - low)
+        for place, model in enumerate(models):
+            self._bar(axes, model, place, pixels)
+        axes.set_ylim(len(models) - 0.45, -0.55)
+        axes.set_yticks(range(len(models)), [shorten(model.name, 20) for model in models])
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
+        axes.xaxis.set_major_formatter(lambda value, _: compact(round(value, 12)))
+        axes.axvline(0, color=SOFT, linewidth=0.8)
+        axes.set_xlabel("squared error on determined cells", loc="right")
+        self._beside(axes, pixels)
+        self._legend(figure, height)
+        return figure
+
+    @property
+    def _limits(self) -> tuple[float, float]:
+        lows, highs = [0.0], [0.0]
+        for model in self.score.models:
+            values = [amount.value for amount in shown_causes(self.score, model).values()]
+            lows.append(sum(min(value, 0.0) for value in values))
+            highs.append(sum(max(value, 0.0) for value in values))
+        top = max(highs) or 1.0
+        near = [value for _, value in self._marks if value <= _FARTHEST * top]
+        return min(lows) - (0.02 * top if min(lows) < 0 else 0.0), 1.05 * max([top, *near])
+
+    @property
+    def _marks(self) -> list[tuple[str, float]]:
+        names = {model.name for model in self.score.models}
+        rows = self.score.errors.rows()
+        return [
+            (row["predictions"], float(row["squared error"]))
+            for row in rows
+            if row["predictions"] not in names and row["predictions"] in ("adding", "plain mean", "noise ceiling")
+        ]
+
+    def _bar(self, axes: Axes, model: ModelScore, place: int, pixels: float) -> None:
+        right = left = 0.0
+        for name, amount in shown_causes(self.score, model).items():
+            colour, hatch = LOOKS[name]
+            value = amount.value
+            start = right if value >= 0 else left
+            look: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": ink_on(colour), "linewidth": 0.6}
+            axes.barh([place], [value], left=[start], height=0.62, **look)
+            if abs(value) * pixels > _LETTER * text_width(name) + 6 and not hatch:
+                middle = start + value / 2
+                axes.text(middle, place, name, ha="center", va="center", fontsize=11, color=ink_on(colour))
+            right, left = (right + value, left) if value >= 0 else (right, left + value)
+        assert model.attribution is not None
+        whole = model.attribution.error.value
+        axes.plot([whole, whole], [place - 0.4, place + 0.4], color=INK, linewidth=2.2, solid_capstyle="butt")
+
+    def _beside(self, axes: Axes, pixels: float) -> None:
+        """Mark what stands beside the models; a name that would run into another moves up a line."""
+        low, high = self._limits
+        taken: list[tuple[float, float, int]] = []
+        for name, value in sorted(self._marks, key=lambda mark: mark[1]):
+            if value > high:
+                continue
+            axes.axvline(value, color=SOFT, linewidth=1.1, linestyle=(0, (3, 2)), zorder=0.5)
+            reach = 0.5 * _LETTER * text_width(name) / pixels
+            middle = float(np.clip(value, low + reach, high - reach))
+            line = next(
+                step for step in range(4) if all(step != other or middle - reach > end for _, end, other in taken)
+            )
+            taken.append((middle - reach, middle + reach, line))
+            transform = axes.get_xaxis_transform()
+            axes.annotate(
+                name,
+                (middle, 1.0),
+                (0, 4 + 15 * line),
+                xycoords=transform,
+                textcoords="offset pixels",
+                ha="center",
+                fontsize=11,
+                color=SOFT,
+            )
+
+    @property
+    def _shown(self) -> list[str]:
+        found = [name for name in LOOKS if any(name in shown_causes(self.score, model) for model in self.score.models)]
+        return found
+
+    @property
+    def _legend_rows(self) -> list[list[str]]:
+        rows: list[list[str]] = [[]]
+        cursor = 0.0
+        for name in self._shown:
+            wide = 34 + _LETTER * text_width(name)
+            if cursor + wide > self.width - 20 and rows[-1]:
+                rows.append([])
+                cursor = 0.0
+            rows[-1].append(name)
+            cursor += wide
+        return rows
+
+    @property
+    def _legend_height(self) -> float:
+        return 22.0 * len(self._legend_rows)
+
+    def _legend(self, figure: Canvas, height: float) -> None:
+        from matplotlib.patches import Rectangle
+
+        for line, names in enumerate(self._legend_rows):
+            cursor, level = 10.0, self._legend_height - 16 - 22 * line
+            for name in names:
+                colour, hatch = LOOKS[name]
+                place = (cursor / self.width, level / height)
+                size = (14 / self.width, 12 / height)
+                box = Rectangle(place, *size, transform=figure.transFigure, facecolor=colour, hatch=hatch)
+                box.set(edgecolor=ink_on(colour), linewidth=0.6)
+                figure.add_artist(box)
+                figure.text((cursor + 19) / self.width, (level + 6) / height, name, va="center", fontsize=11.5)
+                cursor += 34 + _LETTER * text_width(name)

@@ -1,0 +1,190 @@
+"""The score as one HTML file: the answer, why by cause, errors by verdict, what cannot be told, the worst cells."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from typing import Any
+
+from recombine._version import __version__
+from recombine.jobs.audit.noise import few_digits
+from recombine.jobs.score.score import ModelScore, Score
+from recombine.report.audit.page import LIBRARIES
+from recombine.report.audit.page_tables import Entry, PageTable, page_table
+from recombine.report.score.causes_figure import CausesFigure
+from recombine.report.score.predictions_figure import PredictionsFigure
+from recombine.report.score.words import MEANINGS, answers, meaning, sentences, shown_causes, written_range
+from recombine.report.templates import fill_template, inline_both
+from recombine.verdicts import Verdict
+
+#: Cells that a model misses by most, as many as are listed.
+WORST = 8
+
+
+def score_page(score: Score, *, command: str | None = None) -> str:
+    """Return the score as one self-contained HTML document.
+
+    Parameters
+    ----------
+    score : Score
+    command : str, optional
+        The command that made it, for its last section.
+
+    Examples
+    --------
+    >>> import numpy as np, recombine as rc
+    >>> cells = np.indices((6, 6)).reshape(2, -1).T
+    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    >>> text = score_page(rc.score(design, {"net": design.held_out @ [1.0, 1.0]}))
+    >>> text.startswith("<!doctype html>"), "leak" in text
+    (True, True)
+    """
+    return fill_template(
+        "score.html.j2",
+        score=score,
+        design=score.design,
+        unseen=int((score.codes != Verdict.SEEN).sum()),
+        answers=answers(score),
+        causes_svg=inline_both(CausesFigure(score)) if score.regressors is not None else None,
+        models=[_model(score, model, place) for place, model in enumerate(score.models)],
+        by_verdict=[_by_verdict(model, place) for place, model in enumerate(score.models)],
+        predictions_svg=inline_both(PredictionsFigure(score)),
+        beside=_beside(score),
+        meanings=MEANINGS,
+        verdicts=[verdict for verdict in Verdict if (score.codes == verdict).any()],
+        command=command,
+        versions=[("recombine", __version__), ("Python", platform.python_version())]
+        + [(name, version(name)) for name in LIBRARIES],
+    )
+
+
+def _model(score: Score, model: ModelScore, place: int) -> dict[str, Any]:
+    found = model.attribution
+    table = None
+    if found is not None:
+        whole = found.error.value
+        rows = [
+            {
+                "cause": name,
+                "amount": few_digits(amount.value).replace("-", "−"),
+                "range": written_range(amount),
+                "share": amount.value / whole if whole > 0 else float("nan"),
+                "what": meaning(model, name),
+            }
+            for name, amount in shown_causes(score, model).items()
+        ]
+        rows.append(
+            {"cause": "sum", "amount": few_digits(whole), "range": written_range(found.error), "share": 1.0, "what": ""}
+        )
+        table = page_table(
+            f"causes-{place}",
+            f"{model.name}: squared error on {score.determined:,} determined cells by cause, with 95 % ranges",
+            rows,
+            [
+                ("cause", "cause"),
+                ("squared error", lambda row: Entry(row["amount"], True)),
+                ("range", lambda row: Entry(row["range"], True)),
+                ("share", "share"),
+                ("which is", "what"),
+            ],
+            bars=["share"],
+        )
+    return {
+        "name": model.name,
+        "table": table,
+        "factors": _factors(model, place),
+        "sentences": sentences(model),
+        "worst": _worst(score, model, place),
+    }
+
+
+def _factors(model: ModelScore, place: int) -> PageTable | None:
+    """Return slope and pull of each factor, with the error that each makes."""
+    found = model.attribution
+    if found is None:
+        return None
+    rows = []
+    for name, slope in found.slopes.items():
+        pull = found.pulls.get(name)
+        rows.append(
+            {
+                "factor": name,
+                "slope": f"{slope.value:.2f} {written_range(slope)}",
+                "leak": few_digits(found.leaks[name].value),
+                "pull": "–" if pull is None else f"{pull.value:.2f} {written_range(pull)}",
+                "shortcut": "–" if pull is None else few_digits(found.shortcuts[name].value),
+            }
+        )
+    return page_table(
+        f"factors-{place}",
+        f"{model.name}, factor by factor: how much of an effect arrives (1: all), how far predictions go from effect "
+        "to marginal (0: not at all), and the squared error of each",
+        rows,
+        [
+            ("factor", "factor"),
+            ("effect that arrives", lambda row: Entry(row["slope"], True)),
+            ("leak", lambda row: Entry(row["leak"], True)),
+            ("way to the marginal", lambda row: Entry(row["pull"], True)),
+            ("shortcut", lambda row: Entry(row["shortcut"], True)),
+        ],
+    )
+
+
+def _by_verdict(model: ModelScore, place: int) -> PageTable | None:
+    of_word = {verdict.word: verdict for verdict in Verdict}
+    rows = [
+        {
+            **row,
+            "kind": of_word[row["verdict"]],
+            "error": few_digits(row["squared error"]),
+            "range": f"[{few_digits(row['low'])}, {few_digits(row['high'])}]" if row["low"] == row["low"] else "–",
+            "plain": few_digits(row["plain mean"]),
+            "loss": few_digits(row["log loss"]) if "log loss" in row else "–",
+            "right": row.get("accuracy", float("nan")),
+        }
+        for row in model.by_verdict.rows()
+    ]
+    return page_table(
+        f"by-verdict-{place}",
+        f"{model.name} on held-out cells, by verdict; shares are of its error on unseen cells",
+        rows,
+        [
+            ("verdict", "kind"),
+            ("cells", "cells"),
+            ("squared error", lambda row: Entry(row["error"], True)),
+            ("range", lambda row: Entry(row["range"], True)),
+            ("share", "share"),
+            ("plain mean", lambda row: Entry(row["plain"], True)),
+            ("log loss", lambda row: Entry(row["loss"], True)),
+            ("right", "right"),
+        ],
+        bars=["share", "right"],
+    )
+
+
+def _beside(score: Score) -> PageTable | None:
+    rows = [{**row, "text": few_digits(row["squared error"])} for row in score.errors.rows()]
+    return page_table(
+        "errors-beside",
+        f"Squared error on the {score.determined:,} determined cells",
+        rows,
+        [("predictions", "predictions"), ("squared error", lambda row: Entry(row["text"], True))],
+    )
+
+
+def _worst(score: Score, model: ModelScore, place: int) -> PageTable | None:
+    if not score.determined:
+        return None
+    rows = list(score.worst(model.name, WORST).rows())
+    last = ("observed", "predicted", "cause")
+    names = [name for name in rows[0] if name not in last]
+    columns: list[tuple[str, Any]] = [(name, lambda row, name=name: str(row[name])) for name in names]
+    for name in last[:2]:
+        columns.append((name, lambda row, name=name: _shown(row[name])))
+    return page_table(
+        f"worst-{place}", f"Determined cells that {model.name} misses by most", rows, [*columns, ("mostly", "cause")]
+    )
+
+
+def _shown(value: object) -> Entry:
+    return Entry(few_digits(value), True) if isinstance(value, float) else Entry(str(value))

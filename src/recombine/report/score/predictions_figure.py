@@ -1,0 +1,137 @@
+"""Predicted against observed, one panel per model, by verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.jobs.score.score import ModelScore, Score
+from recombine.report.figure import Figure
+from recombine.report.theme import INK, PIXELS_PER_INCH, SOFT, WIDTH, inches, shorten, symbol_marker
+from recombine.tables.table import Table
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+#: Panels at most, and points of one verdict in a panel.
+MOST_MODELS, MOST_POINTS = 4, 400
+VERDICTS = (
+    Verdict.SEEN,
+    Verdict.UNDECIDED,
+    Verdict.BEYOND,
+    Verdict.UNSEEN_LEVEL,
+    Verdict.DISCONNECTED,
+    Verdict.DETERMINED,
+)
+
+
+class PredictionsFigure(Figure):
+    """Scatter of predicted against observed means of held-out cells; of several classes one point per cell and class.
+
+    Parameters
+    ----------
+    score : Score
+    """
+
+    name = "predictions"
+    by_night = True
+
+    def __init__(self, score: Score) -> None:
+        self.score = score
+
+    @property
+    def models(self) -> tuple[ModelScore, ...]:
+        """The models that are drawn: the first few."""
+        return self.score.models[:MOST_MODELS]
+
+    @property
+    def table(self) -> Table:
+        """One row per drawn point."""
+        rows = []
+        for model in self.models:
+            for verdict, observed, predicted in self._points(model):
+                pairs = zip(observed.tolist(), predicted.tolist(), strict=True)
+                rows += [
+                    {"model": model.name, "verdict": verdict.word, "observed": one, "predicted": other}
+                    for one, other in pairs
+                ]
+        return Table.from_rows(rows)
+
+    @property
+    def alternative(self) -> str:
+        """The figure in a sentence."""
+        return (
+            f"Predicted against observed means of {len(self.score.codes):,} held-out cells by verdict, for "
+            f"{', '.join(model.name for model in self.models)}. The line is perfect agreement."
+        )
+
+    def _points(self, model: ModelScore) -> list[tuple[Verdict, FloatArray, FloatArray]]:
+        found = []
+        for verdict in VERDICTS:
+            mine = np.flatnonzero(self.score.codes == verdict)
+            if not len(mine):
+                continue
+            if len(mine) > MOST_POINTS:
+                mine = np.sort(np.random.default_rng(0).permutation(mine)[:MOST_POINTS])
+            found.append((verdict, self.score.observed[mine].ravel(), model.predicted[mine].ravel()))
+        return found
+
+    def _draw(self) -> Canvas:
+        from matplotlib.figure import Figure as Canvas
+
+        across = min(len(self.models), 2) if self.width >= WIDTH else 1
+        down = -(-len(self.models) // across)
+        side = min((self.width - 40) / across - 70, 330.0)
+        height = 40 + down * (side + 74)
+        figure = Canvas(figsize=inches(self.width, height))
+        ends = self._ends
+        panels = []
+        for place, model in enumerate(self.models):
+            left = 66 + (place % across) * (side + 82)
+            bottom = height - 40 - (place // across + 1) * (side + 74) + 52
+            axes = figure.add_axes((left / self.width, bottom / height, side / self.width, side / height))
+            self._panel(axes, model, ends)
+            if place % across == 0:
+                axes.set_ylabel(shorten(f"predicted {self._unit}", 34))
+            axes.set_xlabel(shorten(f"observed {self._unit}", 34), loc="right")
+            panels.append(axes)
+        self._legend(figure)
+        return figure
+
+    @property
+    def _unit(self) -> str:
+        return "chance" if self.score.classes else self.score.outcome_name
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        values = np.concatenate([self.score.observed.ravel(), *(model.predicted.ravel() for model in self.models)])
+        low, high = float(values.min()), float(values.max())
+        margin = 0.04 * ((high - low) or 1.0)
+        return low - margin, high + margin
+
+    def _panel(self, axes: Axes, model: ModelScore, ends: tuple[float, float]) -> None:
+        axes.plot(ends, ends, color=SOFT, linewidth=1.0, zorder=1)
+        for verdict, observed, predicted in self._points(model):
+            look: dict[str, Any] = {"ms": 6, "mfc": verdict.colour, "mec": INK, "mew": 0.35, "alpha": 0.8, "zorder": 3}
+            axes.plot(observed, predicted, linestyle="none", marker=symbol_marker(verdict), **look)
+        axes.set(xlim=ends, ylim=ends)
+        axes.set_title(shorten(model.name, 30), fontsize=12.5, pad=6)
+
+    def _legend(self, figure: Canvas) -> None:
+        from matplotlib.lines import Line2D
+
+        wide, tall = (float(size) * PIXELS_PER_INCH for size in figure.get_size_inches())
+        cursor = 10.0
+        for verdict in VERDICTS:
+            if not (self.score.codes == verdict).any():
+                continue
+            mark: dict[str, Any] = {"ms": 8, "mfc": verdict.colour, "mec": INK, "mew": 0.5}
+            figure.add_artist(
+                Line2D([cursor / wide], [1 - 14 / tall], linestyle="none", marker=symbol_marker(verdict), **mark)
+            )
+            figure.text((cursor + 10) / wide, 1 - 14 / tall, verdict.word, va="center", fontsize=11.5)
+            cursor += 25 + 6.7 * len(verdict.word)

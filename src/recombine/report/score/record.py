@@ -1,0 +1,75 @@
+"""The score as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recombine._version import __version__
+from recombine.jobs.comparison.cell_maps import cells_digest
+from recombine.jobs.comparison.documents import SCHEMAS
+from recombine.jobs.score.causes import Amount
+from recombine.jobs.score.score import ModelScore, Score
+from recombine.report.json_text import json_text
+from recombine.report.score.words import answers, sentences, shown_causes
+
+
+def score_json(score: Score) -> str:
+    """Return the score as JSON text.
+
+    Examples
+    --------
+    >>> import json, numpy as np, recombine as rc
+    >>> cells = np.indices((6, 6)).reshape(2, -1).T
+    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    >>> found = rc.score(design, {"net": design.held_out @ [1.0, 1.0]})
+    >>> json.loads(score_json(found))["models"][0]["name"]
+    'net'
+    """
+    design = score.design
+    record = {
+        "recombine": __version__,
+        "kind": "score",
+        "schema": SCHEMAS["score"],
+        "source": design.source,
+        "outcome": score.outcome_name,
+        "classes": list(score.classes),
+        "factors": list(design.names),
+        "structure": score.audit.choice.name,
+        "assumption": score.audit.choice.assumption,
+        "seen cells": len(design.seen),
+        "held-out cells": len(score.codes),
+        "determined cells": score.determined,
+        "held-out digest": cells_digest(design, design.held_out),
+        "answers": answers(score),
+        "models": [_model_record(score, model) for model in score.models],
+        "beside": list(score.errors.rows()),
+        "unclear": list(score.unclear),
+        "seed": score.audit.seed,
+    }
+    return json_text(record)
+
+
+def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
+    found = model.attribution
+    record: dict[str, Any] = {
+        "name": model.name,
+        "error on unseen cells": _amount(model.unseen_error),
+        "by verdict": list(model.by_verdict.rows()),
+    }
+    if found is None or model.gain is None:
+        return record
+    each = {"leak": found.leaks, "shortcut": found.shortcuts, "slope": found.slopes, "pull": found.pulls}
+    return record | {
+        "error on determined cells": _amount(found.error),
+        "causes": {name: _amount(amount) for name, amount in shown_causes(score, model).items()},
+        **{
+            f"{word} by factor": {name: _amount(amount) for name, amount in some.items()} for word, some in each.items()
+        },
+        "gain over adding": _amount(model.gain),
+        "explained": model.explained,
+        "sentences": sentences(model),
+    }
+
+
+def _amount(amount: Amount) -> dict[str, float]:
+    return {"value": amount.value, "low": amount.low, "high": amount.high}

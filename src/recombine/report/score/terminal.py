@@ -1,0 +1,119 @@
+"""The score in a screenful: error by verdict, by cause, what stands beside it, and what cannot be told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recombine.errors import listing, plural
+from recombine.jobs.audit.noise import few_digits
+from recombine.jobs.score.score import ModelScore, Score
+from recombine.report.score.words import answers, meaning, sentences, shown_causes, written_range
+from recombine.report.screen import plain_grid, plain_text, print_line, print_title
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: Cells that a model misses by most, as many as are shown.
+WORST = 5
+
+
+def score_text(score: Score, width: int = 110) -> str:
+    """Return the score as plain text without colours."""
+    return plain_text(lambda console: show_score(score, console), width)
+
+
+def show_score(score: Score, console: Console) -> None:
+    """Print the score to a rich console."""
+    from rich.text import Text
+
+    design = score.design
+    print_line(console, f"Recombine score of {listing((model.name for model in score.models), 6)}", "bold")
+    unseen = len(score.codes) - int((score.codes == 0).sum())
+    print_line(
+        console,
+        f"{score.outcome_name} in {design.source}: {plural(len(design.seen), 'cell')} seen, {unseen:,} held out that "
+        f"were never seen. Verdicts hold if {score.audit.choice.assumption}. All numbers are mean squares over cells"
+        f"{' summed over classes' if score.classes else ''}; ranges are over cells of these levels.",
+    )
+    console.print()
+    for sentence in answers(score):
+        print_line(console, sentence)
+    print_title(console, "Error on held-out cells, by verdict")
+    _by_verdict(score, console)
+    if score.regressors is not None:
+        print_title(console, f"Why: the error on the {score.determined:,} determined cells, by cause (95 % range)")
+        for model in score.models:
+            _causes(score, model, console)
+    print_title(console, f"Beside it, on the {score.determined:,} determined cells")
+    table = plain_grid(1)
+    for row in score.errors.rows():
+        table.add_row("", Text(str(row["predictions"])), few_digits(row["squared error"]))
+    console.print(table)
+    if score.unclear:
+        print_title(console, "What cannot be told")
+    for sentence in score.unclear:
+        print_line(console, f"  {sentence[0].upper()}{sentence[1:]}.")
+    if score.determined:
+        _worst(score, console)
+
+
+def _by_verdict(score: Score, console: Console) -> None:
+    from rich.text import Text
+
+    table = plain_grid(2 + len(score.models))
+    head = ["cells", *(model.name for model in score.models), "plain mean"]
+    table.add_row("", "", *(Text(text, style="dim") for text in head))
+    tables = [list(model.by_verdict.rows()) for model in score.models]
+    for rows in zip(*tables, strict=True):
+        numbers = [few_digits(row["squared error"]) for row in rows]
+        table.add_row("", rows[0]["verdict"], f"{rows[0]['cells']:,}", *numbers, few_digits(rows[0]["plain mean"]))
+        for measure in ("accuracy", "log loss"):
+            if any(measure in row for row in rows):
+                told = [few_digits(row[measure]) if measure in row else "–" for row in rows]
+                table.add_row("", Text(f"  {measure}", style="dim"), "", *told, "")
+    console.print(table)
+
+
+def _causes(score: Score, model: ModelScore, console: Console) -> None:
+    found = model.attribution
+    assert found is not None
+    assert model.gain is not None
+    print_line(console, f"  {model.name}", "bold")
+    table = plain_grid(3)
+    whole = found.error.value
+    for name, amount in shown_causes(score, model).items():
+        share = f"{amount.value / whole:.0%}".replace("-0%", "0%").replace("-", "−") if whole > 0 else "–"
+        table.add_row(
+            "",
+            f"  {name}",
+            few_digits(amount.value).replace("-", "−"),
+            written_range(amount),
+            share,
+            meaning(model, name),
+        )
+    table.add_row("", "  sum", few_digits(whole), written_range(found.error), "100%", "")
+    console.print(table)
+    for sentence in sentences(model):
+        print_line(console, f"    {sentence}")
+    console.print()
+
+
+def _worst(score: Score, console: Console) -> None:
+    from rich.text import Text
+
+    for model in score.models:
+        print_title(console, f"Missed by most: {model.name}")
+        rows = list(score.worst(model.name, WORST).rows())
+        table = plain_grid(2)
+        table.add_row("", "", *(Text(text, style="dim") for text in ("observed", "predicted")), "")
+        factors = [name for name in rows[0] if name not in ("observed", "predicted", "cause")]
+        for row in rows:
+            cell = " · ".join(str(row[name]) for name in factors)
+            table.add_row(
+                "", Text(cell), Text(_shown(row["observed"])), Text(_shown(row["predicted"])), str(row["cause"])
+            )
+        console.print(table)
+
+
+def _shown(value: object) -> str:
+    return few_digits(value) if isinstance(value, float) else str(value)
