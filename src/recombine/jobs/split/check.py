@@ -157,8 +157,8 @@ def check_split(
         as_levels=[*as_levels, *(name for name in curved if name not in as_levels)],
         needed=[column],
     )
-    sides = rows.others[column][rows.kept]
-    train = training_rows_of(sides, column, value)
+    sides, side_of = _distinct_values(rows.others[column][rows.kept])
+    train = training_rows(sides, column, value)[side_of]
     if train.all() or not train.any():
         raise InputError(
             f"every row of {rows.source.name} is {'training' if train.all() else 'test'}; nothing to check"
@@ -173,22 +173,18 @@ def check_split(
     labels = tuple(factor.labels for factor in rows.factors)
     names = tuple(factor.name for factor in rows.factors)
     sided = SidedRows(names, labels, rows.codes, train, rows.symmetric, numbers)
-    texts = np.array([level_text(side) for side in sides.tolist()], dtype=object)
+    texts = np.array([level_text(side) for side in sides.tolist()], dtype=object)[side_of]
     leaks, alike = find_leaks(sided), tuple(alike_levels(sided))
     return SplitCheck(rows, choice, column, texts, train, cells, codes, where, leaks, alike)
 
 
-def training_rows_of(sides: npt.NDArray[Any], column: str, value: str | None) -> npt.NDArray[np.bool_]:
-    """Say which rows are training, by the split column's values (N,), as `Design.from_frame` does.
-
-    Examples
-    --------
-    >>> training_rows_of(np.array(["train", "test", "train"]), "part", None).tolist()
-    [True, False, True]
-    """
+def _distinct_values(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.object_], IntArray]:
+    """Return the distinct values of a column (N,) in order of appearance, and the place of each row's among them."""
     found: dict[Any, int] = {}
-    where = np.fromiter((found.setdefault(side, len(found)) for side in sides.tolist()), np.int64, len(sides))
-    return training_rows(np.array(list(found), dtype=object), column, value)[where]
+    where = np.fromiter((found.setdefault(value, len(found)) for value in column.tolist()), np.int64, len(column))
+    values = np.empty(len(found), dtype=object)
+    values[:] = list(found)
+    return values, where
 
 
 def _judged(

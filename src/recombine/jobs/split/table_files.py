@@ -103,7 +103,10 @@ def read_rows(
 
 def _missing(values: npt.NDArray[Any]) -> BoolArray:
     if values.dtype.kind == "O":
-        return np.fromiter(map(_is_nothing, values.tolist()), dtype=bool, count=len(values))
+        listed = values.tolist()
+        if not any(map(_is_nothing, set(listed))):  # of the few values that stand in many rows each is looked at once
+            return np.zeros(len(listed), dtype=bool)
+        return np.fromiter(map(_is_nothing, listed), dtype=bool, count=len(listed))
     if values.dtype.kind in "fmM":
         return np.asarray(values != values)
     return np.zeros(len(values), dtype=bool)
