@@ -16,7 +16,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.jobs.score.regression import Regressors, Spread, System
+from recombine.jobs.score.regression import PartErrors, PartRegression, Regressors
 
 #: Draws of cells with replacement.
 DRAWS = 400
@@ -144,10 +144,10 @@ def attribute(
         regressors, predicted, observed = _summed_over_classes(regressors, predicted, observed)
     roots = regressors.roots
     error, gap = roots * (predicted - observed), roots * (predicted - regressors.determined)
-    system = System.of(predicted, regressors, gap)
+    system = PartRegression.of(predicted, regressors, gap)
     moved, constant = system.without_itself(gap)
     rest = gap - constant - moved.sum(axis=1)
-    spread = Spread(system, error, gap, draws, seed)
+    spread = PartErrors(system, error, gap, draws, seed)
     labels, means = regressors.labels, moved.T @ error / len(error)
     amounts = {"leak": 0.0, "shortcut": 0.0}
     amounts |= {labels[place][0]: 0.0 for place in (-2, -1) if system.varied[place]}
@@ -207,7 +207,7 @@ def _take_off(
     amounts: dict[str, float],
     errors: dict[str, float],
     noise: HeldOutNoise,
-    spread: Spread,
+    spread: PartErrors,
     predicted: FloatArray,
     regressors: Regressors,
     products: FloatArray,

@@ -87,7 +87,7 @@ class Regressors:
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class PartRegression:
     """The regression of ``gap`` (T,) on columns (T, K) and a constant, or one per class."""
 
     columns: FloatArray
@@ -98,7 +98,7 @@ class System:
     together: int
 
     @classmethod
-    def of(cls, predicted: FloatArray, regressors: Regressors, gap: FloatArray) -> System:
+    def of(cls, predicted: FloatArray, regressors: Regressors, gap: FloatArray) -> PartRegression:
         """Regress ``gap`` (T,), which is times the roots of the weights already."""
         columns, together = regressors.columns, regressors.together
         values = regressors.roots[:, None] * regressors.centred(np.column_stack([predicted, regressors.determined]))
@@ -136,10 +136,10 @@ class System:
         return found
 
 
-class Spread:
+class PartErrors:
     """Standard errors over cells: of amounts and coefficients by drawing cells with replacement, of means directly."""
 
-    def __init__(self, system: System, error: FloatArray, gap: FloatArray, draws: int, seed: int) -> None:
+    def __init__(self, system: PartRegression, error: FloatArray, gap: FloatArray, draws: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
         used, self.together = system.columns, system.together
         count = len(error) // self.together
