@@ -10,7 +10,7 @@ import typer
 
 from recombine.cli.audit import check_outputs, working
 from recombine.cli.compare import read_baseline, read_conditions, tell_changes
-from recombine.errors import InputError
+from recombine.errors import InputError, near_miss
 from recombine.report.screen import capture, printable, say
 from recombine.tables.text_files import named
 
@@ -124,4 +124,9 @@ def _importance(text: str, file: Path, design: Design | dict[str, Design]) -> Im
     from recombine.tables.frames import open_table
 
     one = next(iter(design.values())) if isinstance(design, dict) else design
-    return read_importance(file, one, text) if text in open_table(file).columns else read_importance(text, one)
+    columns = open_table(file).columns
+    if text not in columns and not Path(text).exists():
+        raise InputError(
+            f"--importance {text} is neither a file nor a column of {file.name};{near_miss(text, columns)} name one"
+        )
+    return read_importance(file, one, text) if text in columns else read_importance(text, one)
