@@ -13,5 +13,7 @@ if TYPE_CHECKING:
     from recombine.jobs import inspection as inspection
     from recombine.jobs import probe as probe
     from recombine.jobs import score as score
+    from recombine.jobs.importance import Importance as Importance
+    from recombine.jobs.importance import read_importance as read_importance
 
 open_room(__name__)
