@@ -154,7 +154,7 @@ def read_importance(data: object, design: Design, column: str | None = None) -> 
 
     Parameters
     ----------
-    data : path, dataframe or Importance
+    data : path, dataframe, (table, column) or Importance
         Without ``column``: some factor columns and a column ``importance`` of numbers from 0 on. A blank level, or a
         factor without a column, stands for every level; a row that names no level gives the importance of all cells
         that no other row matches. With ``column``: any table that has every factor column.
@@ -171,8 +171,13 @@ def read_importance(data: object, design: Design, column: str | None = None) -> 
     [3.0, 0.5]
     """
     if isinstance(data, Importance):
+        if data.patterns.shape[1] != len(design.factors):
+            raise InputError(f"{data!r} was read for another design; read it for the one that is asked about")
         return data
-    source = open_table(data)
+    table: Any = data
+    if isinstance(data, tuple) and len(data) == 2:
+        table, column = data[0], str(data[1])
+    source = open_table(table)
     patterns, values = _patterns(source, design) if column is None else _means(source, design, column)
     name = source.name if column is None else f"column {column!r} of {source.name}"
     if not (values > 0).any():
@@ -332,3 +337,17 @@ def _grouped(source: Source, design: Design, column: str) -> dict[str, npt.NDArr
     found = source.fetch(frame.group_by(*by).agg(nw.len().alias("__rows"), nw.col("__absent").sum(), *sums))
     numbers = {name: found[f"__{name}"].astype(float) for name in ("rows", "absent", "sum", "least")}
     return {name: found[source.keys[name]] for name in design.columns} | numbers
+
+
+def part_of_what_matters(value: float) -> str:
+    """Write a share of importance; it never reads as none or all unless it is.
+
+    Examples
+    --------
+    >>> part_of_what_matters(0.415), part_of_what_matters(0.9999), part_of_what_matters(1e-9), part_of_what_matters(1.0)
+    ('41.5% of what matters', 'over 99.9% of what matters', 'under 0.1% of what matters', 'all that matters')
+    """
+    if value == 1:
+        return "all that matters"
+    text = "under 0.1%" if 0 < value < 0.001 else "over 99.9%" if 0.999 < value < 1 else f"{value:.1%}"
+    return f"{text} of what matters"
