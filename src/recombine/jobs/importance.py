@@ -45,6 +45,8 @@ class Importance:
         Groups of interchangeable factors: any of them may hold a level that a pattern names for one.
     name : str
         The table, or the column, for messages.
+    averaged : bool
+        Whether values are means of a column over the rows of each cell.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Importance:
     values: FloatArray
     symmetric: tuple[Subset, ...] = ()
     name: str = "the table"
+    averaged: bool = False
 
     def __repr__(self) -> str:
         return f"Importance({plural(len(self.values), 'pattern')} of {self.name})"
@@ -182,7 +185,7 @@ def read_importance(data: object, design: Design, column: str | None = None) -> 
     name = source.name if column is None else f"column {column!r} of {source.name}"
     if not (values > 0).any():
         raise InputError(f"every importance in {name} is 0, so nothing would matter; give some cell a larger one")
-    return Importance(patterns, values, design.symmetric, name)
+    return Importance(patterns, values, design.symmetric, name, column is not None)
 
 
 def _patterns(source: Source, design: Design) -> tuple[IntArray, FloatArray]:
@@ -347,7 +350,15 @@ def part_of_what_matters(value: float) -> str:
     >>> part_of_what_matters(0.415), part_of_what_matters(0.9999), part_of_what_matters(1e-9), part_of_what_matters(1.0)
     ('41.5% of what matters', 'over 99.9% of what matters', 'under 0.1% of what matters', 'all that matters')
     """
-    if value == 1:
-        return "all that matters"
-    text = "under 0.1%" if 0 < value < 0.001 else "over 99.9%" if 0.999 < value < 1 else f"{value:.1%}"
-    return f"{text} of what matters"
+    return "all that matters" if value == 1 else f"{importance_share(value)} of what matters"
+
+
+def importance_share(value: float) -> str:
+    """Write a share in percent; it never reads as 0 or 100 unless it is.
+
+    Examples
+    --------
+    >>> importance_share(0.415), importance_share(1 - 1e-9), importance_share(0.0)
+    ('41.5%', 'over 99.9%', '0.0%')
+    """
+    return "under 0.1%" if 0 < value < 0.001 else "over 99.9%" if 0.999 < value < 1 else f"{value:.1%}"

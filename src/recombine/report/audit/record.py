@@ -72,6 +72,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "two_values": design.two_values,
         "counts": _counts(audit.counts),
         "counts_order_1": _counts(audit.first_counts),
+        "importance": _importance(audit),
         "route": audit.identification.route,
         "deficit": audit.identification.deficit,
         "coverage": list(coverage.ways.rows()),
@@ -110,6 +111,21 @@ def _structure(audit: Audit) -> dict[str, Any]:
         "ceiling": None if found is None else found.ceiling,
         "not_tried": {} if found is None else found.skipped,
         "curve": curve,
+    }
+
+
+def _importance(audit: Audit) -> dict[str, Any] | None:
+    """What matters: sums of importance by verdict, their shares of what is unseen, and how many cells each concerns."""
+    found = audit.matters
+    if found is None:
+        return None
+    return {
+        "statement": found.statement,
+        "scope": found.scope,
+        "unseen": found.unseen,
+        "sums": {verdict.word: found.sums[verdict] for verdict in Verdict},
+        "shares": {verdict.word: found.share(verdict) for verdict in Verdict if verdict is not Verdict.SEEN},
+        "cells": {verdict.word: found.count(verdict) for verdict in Verdict},
     }
 
 
@@ -155,12 +171,14 @@ def _suggestions(plan: Plan) -> dict[str, Any]:
             "gain": pick.gain,
             "text": plan.gain_text(pick),
             "cost": pick.cost,
+            "importance": pick.importance,
         }
         for pick in plan.picks
     ]
     return {
         "needed": plan.needed,
         "beyond": plan.beyond,
+        "several": plan.several,
         "sampled": plan.sampled,
         "enough": plan.enough,
         "gain": plan.gain,
