@@ -211,9 +211,11 @@ def _patterns(source: Source, design: Design) -> tuple[IntArray, FloatArray]:
         levels |= _members(design, part.column, levels[part.column], source.name)
     codes = np.full((count, len(design.names)), ANY)
     for place, factor in enumerate(design.factors):
+        known: dict[Any, int] = {None: ANY}
         for row, level in enumerate(levels.get(factor.name, ())):
-            if level is not None:
-                codes[row, place] = _code(design, place, level, f"row {row + 1:,} of {source.name}")
+            if level not in known:
+                known[level] = _code(design, place, level, f"row {row + 1:,} of {source.name}")
+            codes[row, place] = known[level]
     patterns = canonical(codes, design.symmetric)
     _refuse_repeats(patterns, design, source)
     return patterns, values

@@ -203,6 +203,13 @@ def test_cells_that_matter_in_a_huge_product_are_planned_for_exactly() -> None:
     assert sum(pick.importance or 0 for pick in found.picks) == pytest.approx(1)
 
 
+def test_among_cells_that_settle_as_much_the_important_one_is_collected() -> None:
+    design = Design.from_cells([[0, 0], [0, 1], [1, 0], [2, 2], [3, 2]], sizes=(4, 4))
+    found = plan(design, 1, 1, importance=Importance(np.array([[3, 1]]), np.ones(1)))
+    assert found.picks[0].cell == (3, 1)
+    assert found.gain_text(found.picks[0]) == "all that matters is settled, itself only"
+
+
 def test_nothing_is_collected_where_all_that_matters_was_seen() -> None:
     design = Design.from_cells([[0, 0], [1, 1]])
     found = plan(design, importance=Importance(np.array([[1, 1]]), np.ones(1)))

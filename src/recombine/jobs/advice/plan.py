@@ -203,8 +203,9 @@ def _share(part: float, whole: float, all_of_it: bool) -> float:
 
 
 def _ranking(design: Design, pool: Pool, opened: IntArray) -> tuple[IntArray, IntArray]:
-    """Order the open cells that may be collected, cheap and well known first; also the place of each in that order."""
-    order = np.lexsort((-_familiarity(design, pool.cells[opened]), pool.costs[opened]))
+    """Order the open cells that may be collected: cheap, important and well known first; also the place of each."""
+    worth = np.zeros(len(opened)) if pool.worth is None else pool.worth[opened]
+    order = np.lexsort((-_familiarity(design, pool.cells[opened]), -worth, pool.costs[opened]))
     ranked = order[pool.allowed[opened][order]]
     rank = np.full(len(opened), np.iinfo(np.int64).max)
     rank[ranked] = np.arange(len(ranked))
