@@ -141,7 +141,7 @@ def test_cells_that_matter_in_a_huge_product_are_judged_exactly() -> None:
     first = found.listing.cells[: len(cells)]
     assert contains(first, cells[codes != Verdict.SEEN]).all()
     assert found.listing.typical.tolist() == plain.listing.cells.tolist()
-    assert found.listing.note.startswith("All 20 of 20 unseen cells that matter are listed first. 10,000 unseen cells")
+    assert found.listing.note.startswith("The 20 unseen cells that matter are listed first. 10,000 unseen cells")
     assert found.counts == plain.counts
 
 

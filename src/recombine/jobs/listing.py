@@ -47,9 +47,7 @@ class Listing:
         """One sentence on what is listed."""
         count = f"{len(self.typical):,}"
         if self.matter is not None:
-            shown = min(self.matter, SAMPLE)
-            which = f"The {shown:,} most important" if shown < self.matter else f"All {shown:,}"
-            return f"{which} of {self.matter:,} unseen cells that matter are listed first. {self._drawn(count)}"
+            return f"{_first_words(self.matter)} {self._drawn(count)}"
         if self.kind == "targets":
             return f"{count} target cells are listed."
         if self.kind == "all unseen":
@@ -63,6 +61,14 @@ class Listing:
             return f"{count}, drawn at random for each number of them, are listed; the product is too large to list."
         product = f"the product of {written_count(self.product)} is too large to list"
         return f"{count} unseen cells, drawn at random, are listed; {product}."
+
+
+def _first_words(matter: int) -> str:
+    """Say which of the ``matter`` unseen cells that matter are listed before a sample."""
+    if matter > SAMPLE:
+        return f"The {SAMPLE:,} most important of {matter:,} unseen cells that matter are listed first."
+    several = f"The {matter:,} unseen cells that matter are listed first."
+    return {0: "No unseen cell matters.", 1: "The one unseen cell that matters is listed first."}.get(matter, several)
 
 
 def choose_cells(design: Design, targets: IntArray | None, seed: int, importance: Importance | None = None) -> Listing:

@@ -210,6 +210,27 @@ def test_among_cells_that_settle_as_much_the_important_one_is_collected() -> Non
     assert found.gain_text(found.picks[0]) == "all that matters is settled, itself only"
 
 
+def test_gains_are_estimates_where_too_many_cells_matter() -> None:
+    """All cells with one level matter; and with a weight on every cell the plan is the one without."""
+    sizes = (50,) * 5
+    generator = np.random.default_rng(2)
+    halves = np.vstack([generator.integers(0, 25, size=(400, 5)), generator.integers(25, 50, size=(400, 5))])
+    design = Design.from_cells(halves, sizes=sizes)
+    rule = np.full((1, 5), ANY)
+    rule[0, 0] = 3
+    found = plan(design, 1, 2, importance=Importance(rule, np.ones(1)))
+    assert found.sampled
+    assert found.needed is None
+    assert not found.enough
+    assert all(pick.importance for pick in found.picks if pick.reason == "connect")
+    assert "about" in found.gain_text(found.picks[0])
+    everywhere = plan(design, 1, 2, importance=Importance(np.full((1, 5), ANY), np.ones(1)))
+    plain = plan(design, 1, 2)
+    assert [pick.cell for pick in everywhere.picks] == [pick.cell for pick in plain.picks]
+    assert [pick.gain for pick in everywhere.picks] == [pick.gain for pick in plain.picks]
+    assert everywhere.needed == plain.needed
+
+
 def test_nothing_is_collected_where_all_that_matters_was_seen() -> None:
     design = Design.from_cells([[0, 0], [1, 1]])
     found = plan(design, importance=Importance(np.array([[1, 1]]), np.ones(1)))

@@ -101,8 +101,8 @@ def plan(
         found = Reach(opened, *_limits(design, known, pool, opened, seed))
     needed, beyond = found.needed, found.beyond
     picks, determined = _connect(design, known, pool, found.opened, k, needed, seed, some)
-    # Whatever else is open does not matter.
-    opened = opened[pool.counted[opened]] if some else opened
+    # Whatever else is open does not matter; of a sample, links stand for cells that were not drawn.
+    opened = opened[pool.counted[opened]] if some and not pool.sampled else opened
     left = int((~determined[opened]).sum()) - beyond if found.apart and (k is None or len(picks) < k) else 0
     gain = None
     if k is not None and len(picks) < k:
