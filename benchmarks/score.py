@@ -42,6 +42,9 @@ HELD_SHARE = 0.35
 #: Models whose rest is in part memory: memorization and rest share it, and are not counted.
 REMEMBERS = ("learned interactions", "leak of b, no seen noise")
 FEWEST_CELLS = 20
+#: Models of which 0.6 of the effect of b arrives and all of the others', no marginal followed: of measured effects, and
+#: of effects without the noise of the measured cells.
+SLOPES = ("leak of b", "leak of b, no seen noise")
 
 
 def planted(runs: int, kinds: Sequence[Kind]) -> None:
@@ -57,6 +60,8 @@ def planted(runs: int, kinds: Sequence[Kind]) -> None:
             result = score(world.design, told, structure=kind.structure)
             for model in result.models:
                 truth, slack = planted_amounts(world, parts[model.name]), _slack(model)
+                if model.name in SLOPES:
+                    _count_slopes(model, overall)
                 for cause, amount in (model.causes | {"gain": model.gain}).items():
                     assert amount is not None
                     true = truth.get(cause, 0.0)
@@ -106,6 +111,14 @@ def classes(runs: int) -> None:
     for name in names:
         print(f"  {name:24}" + "".join(f"{_text(found[name, cause]):>20}" for cause in CAUSES))
     print("\nall   " + ", ".join(f"{cause} {np.mean(entries):.1%}" for cause, entries in overall.items()))
+
+
+def _count_slopes(model: ModelScore, overall: dict[str, list[bool]]) -> None:
+    assert model.attribution is not None
+    for name, slope in model.attribution.slopes.items():
+        overall["slope"].append(slope.low <= (0.6 if name == "b" else 1.0) <= slope.high)
+    for pull in model.attribution.pulls.values():
+        overall["pull"].append(pull.low <= 0.0 <= pull.high)
 
 
 def _slack(model: ModelScore) -> float:

@@ -41,7 +41,7 @@ def test_the_command_says_why_models_missed(run: Run, table: Path) -> None:
     assert "Verdicts hold if effects add" in words
     assert "Adding beats it by" in words
     assert "Share of an effect that arrives: dose 0.5" in words
-    assert "noise ceiling" in words
+    assert "noise alone" in words
     assert "forecast: wide network" in words
     design = rc.Design.from_frame(table, ["site", "dose", "line"], "y", split="part=train")
     assert " ".join(str(rc.score(design, table, ["half", "exact"], "part=train")).split()) == words
@@ -59,7 +59,7 @@ def test_json_is_all_there_is_on_standard_output(run: Run, table: Path) -> None:
     assert causes["leak"]["low"] > causes["rest"]["high"]
     assert model["slope by factor"]["dose"]["value"] == pytest.approx(0.5, abs=0.05)
     assert record["structure"] == "add"
-    assert {row["predictions"] for row in record["beside"]} >= {"half", "adding", "plain mean", "noise ceiling"}
+    assert {row["predictions"] for row in record["beside"]} >= {"half", "adding", "plain mean", "noise alone"}
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,11 @@ def score_command(
         bool, typer.Option("--classes", help="The outcome's numbers are classes (text with three values or more is).")
     ] = False,
     weight: Annotated[str | None, typer.Option(help="Column of counts, for a table already aggregated.")] = None,
+    sd: Annotated[str | None, typer.Option(help="Column of standard deviations, likewise.")] = None,
+    counts: Annotated[
+        bool | None,
+        typer.Option("--counts/--means", help="Is a row with weight n that many equal measurements, or their mean?"),
+    ] = None,
     symmetric: Annotated[
         str | None, typer.Option(help="Factors that are one factor used twice: gene_a,gene_b.")
     ] = None,
@@ -83,6 +88,8 @@ def score_command(
 
         options: dict[str, Any] = {
             "weight": weight,
+            "sd": sd,
+            "counts": counts,
             "split": split,
             "symmetric": named(symmetric, "--symmetric"),
             "as_levels": named(as_levels, "--as-levels"),

@@ -194,13 +194,14 @@ class Design:
         train = np.ones(len(groups.rows), dtype=bool)
         if groups.split is not None:
             train = training_rows(groups.split, str(split_column), split_value)
+        title = source.name
         if held_out is not None:
-            groups, train = with_held_out(groups, source, open_table(held_out), columns)
+            other = open_table(held_out)
+            groups, train = with_held_out(groups, source, other, columns)
+            title = f"{other.name} (training rows: {source.name})" if other.name != source.name else title
         tell("levels of the factors", 0.7)
         found = take_apart(source, apart, groups.levels[len(names) :], len(names), separator, control)
-        design = coded_design(
-            cls, groups, replace(columns, factors=names), train, symmetric, source.name, proposals, found
-        )
+        design = coded_design(cls, groups, replace(columns, factors=names), train, symmetric, title, proposals, found)
         design = put_on_scales(design, curved, source)
         for factor in design.factors[: len(names)]:
             insisted = factor.name in as_levels or factor.scale != "labels"

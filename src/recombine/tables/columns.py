@@ -68,7 +68,7 @@ def factor_profile(source: Source, column: str, levels: Sequence[Any]) -> Profil
     return Profile(column, kind, len(levels), 0)
 
 
-def classes_of(source: Source, column: str) -> dict[str, Any]:
+def classes_of(source: Source, column: str, role: str = "outcome") -> dict[str, Any]:
     """Return the values of a column as the reader would write them, in order, with what the table holds for each.
 
     Examples
@@ -78,13 +78,13 @@ def classes_of(source: Source, column: str) -> dict[str, Any]:
     >>> classes_of(open_table(pd.DataFrame({"kind": ["cat", "dog", "cat"]})), "kind")
     {'cat': 'cat', 'dog': 'dog'}
     """
-    part = source.only([source.require(column, "outcome")])
+    part = source.only([source.require(column, role)])
     found = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED + 1))["c0"].tolist()
     values = {level_text(value): value for value in found if value == value}
     if len(values) > MOST_LISTED:
+        rather = "or chances in columns such as net:cat, net:dog" if role == "prediction" else "or a numeric one"
         raise InputError(
-            f"outcome {column!r} of {source.name} has more than {MOST_LISTED} values; name a column of classes, or a "
-            "numeric one"
+            f"{role} {column!r} of {source.name} has more than {MOST_LISTED} values; name a column of classes, {rather}"
         )
     numeric = source.kind(column) in ("integer", "number")
     return {text: values[text] for text in sorted(values, key=(lambda text: float(text)) if numeric else str)}

@@ -254,6 +254,8 @@ def _groups(
     split = result[source.keys[columns.split]] if columns.split else None
     # Means of two-valued measurements have more values than two; two means say nothing about what they average.
     two = None if rows_are == "means" else two_values(values.ends, values.distinct, int(rows.sum()))
+    if two is not None and mean is not None:
+        mean = np.clip(mean, *two)  # sums about the centre can leave a mean of equal values off by a rounding
     return Groups(levels, split, rows, weight, mean, spread, freedom, left_out, labels, two, rows_are)
 
 

@@ -119,3 +119,51 @@ def test_bad_chances_get_one_clear_line() -> None:
     for changed, model, words in cases:
         with pytest.raises(rc.InputError, match=words):
             scored(changed, model)
+
+
+def bayes(rows: int = 40) -> pd.DataFrame:
+    """A table whose ``best`` is the likeliest class of every cell, and ``poor`` another one in a third of them."""
+    table = frame(rows)
+    names = [f"net:{name}" for name in KINDS]
+    table["best"] = np.array(KINDS)[table[names].to_numpy().argmax(axis=1)]
+    third = table.groupby(FACTORS).ngroup() % 3 == 0
+    table["poor"] = np.where(third, np.array(KINDS)[table[names].to_numpy().argmin(axis=1)], table.best)
+    return table
+
+
+def test_the_best_classes_are_not_blamed() -> None:
+    table = bayes()
+    best, poor = scored(table, "best", "poor").models
+    test = table[table.part == "test"]
+    for model, name in ((best, "best"), (poor, "poor")):
+        assert model.misses is not None
+        assert model.misses.wrong == pytest.approx(np.mean(test[name] != test.kind))
+        # The likeliest class is between what a cell's own measurements say of themselves and what the others say.
+        assert model.misses.least <= np.mean(test.best != test.kind) + 1e-9
+        assert model.misses.least <= model.misses.most <= model.misses.wrong
+    assert best.misses is not None
+    assert best.misses.most == pytest.approx(best.misses.wrong, abs=0.05)
+    assert poor.misses is not None
+    assert poor.misses.wrong - poor.misses.most > 0.05
+
+
+def test_single_measurements_are_mostly_noise() -> None:
+    table = bayes(200)
+    model = scored(table, "net").models[0]
+    assert model.of_rows is not None
+    error, noise = model.of_rows
+    test = table[table.part == "test"]
+    squares = sum((test[f"net:{name}"] - (test.kind == name)) ** 2 for name in KINDS)
+    assert error == pytest.approx(squares.mean())
+    truth = test[[f"net:{name}" for name in KINDS]].to_numpy()
+    assert noise == pytest.approx(np.mean(np.sum(truth * (1 - truth), axis=1)), rel=0.03)
+
+
+def test_a_structure_can_be_named_for_classes() -> None:
+    table = frame(60)
+    designs = class_designs(table, FACTORS, "kind", split="part=train")
+    found = rc.score(designs, table, ["net"], "part=train", structure="logit")
+    assert found.audit.choice.name == "logit"
+    assert sum(amount.value for amount in found.models[0].causes.values()) == pytest.approx(
+        found.models[0].attribution.error.value  # type: ignore[union-attr]
+    )

@@ -76,7 +76,7 @@ def test_classes_are_those_of_the_outcome() -> None:
         (lambda rows: rows.assign(net=1.5), ["net"], "is 1.5 in every held-out cell; a constant is shown"),
         (lambda rows: rows.assign(net=rows.y), ["net"], "equals the outcome 'y' in every held-out cell"),
         (lambda rows: rows, ["y"], "column 'y' is both a prediction and the outcome"),
-        (lambda rows: rows, ["dose"], "column 'dose' is both a prediction and the factor"),
+        (lambda rows: rows, ["dose"], "column 'dose' is both a prediction and a factor"),
         (lambda rows: rows, ["part"], "column 'part' is both a prediction and the split"),
         (lambda rows: rows, ["nets"], "prediction 'nets' is not a column of the table; did you mean 'net'"),
         (lambda rows: rows, ["net", "net"], "prediction 'net' is named twice"),

@@ -51,7 +51,7 @@ def test_what_stands_beside_is_what_the_audit_says() -> None:
     assert errors["exact"] == pytest.approx(np.mean((truth[known] - observed) ** 2))
     assert errors["plain mean"] == pytest.approx(np.mean((design.outcome[design.train].mean() - observed) ** 2))
     assert errors["forecast: wide network"] == pytest.approx(audit.forecast.error.ntk**2)
-    assert errors["noise ceiling"] == pytest.approx(0.045, rel=0.25)
+    assert errors["noise alone"] == pytest.approx(0.045, rel=0.25)
     exact, half = found.models
     assert exact.gain.value == pytest.approx(errors["adding"] - errors["exact"])
     assert half.attribution.slopes["site"].value == pytest.approx(0.5, abs=0.03)
@@ -128,3 +128,43 @@ def test_what_cannot_be_scored_is_refused() -> None:
         rc.score([1], [1.0])
     with pytest.raises(rc.InputError, match="labels only so far, and dose lies on a scale"):
         rc.score(design.on_scales(numeric=["dose"]), np.zeros(3))
+
+
+def test_ranges_of_slopes_hold_the_noise_of_the_seen_cells() -> None:
+    inside = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        effects = [rng.normal(size=size) * 1.5 for size in (10, 8, 6)]
+        cells = np.repeat(np.indices((10, 8, 6)).reshape(3, -1).T, 2, axis=0)
+        truth = np.sum([effect[cells[:, place]] for place, effect in enumerate(effects)], axis=0)
+        train = np.repeat(rng.random(len(cells) // 2) < 0.35, 2)
+        design = rc.Design.from_cells(cells, truth + 0.7 * rng.normal(size=len(cells)), train=train)
+        held = design.held_out
+        told = np.sum([effect[held[:, place]] for place, effect in enumerate(effects)], axis=0)
+        found = rc.score(design, {"truth": told}, structure="add").models[0].attribution
+        assert found is not None
+        inside += [slope.low <= 1 <= slope.high for slope in found.slopes.values()]
+        inside += [pull.low <= 0 <= pull.high for pull in found.pulls.values()]
+    # 19 of 20 are promised; ranges over held-out cells alone would hold a quarter.
+    assert np.mean(inside) > 0.8
+
+
+def test_rows_of_seen_cells_test_nothing_and_are_said_so() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.repeat(np.indices((4, 4)).reshape(2, -1).T, 4, axis=0)
+    train = np.tile([True, True, False, False], 16)
+    design = rc.Design.from_cells(cells, cells.sum(axis=1) + rng.normal(size=64), train=train)
+    found = rc.score(design, {"net": design.held_out.sum(axis=1) + 0.1})
+    text = " ".join(str(found).split())
+    assert "Every held-out cell was seen in training" in text
+    assert "hold out whole cells" in text
+    assert "nan" not in text
+
+
+def test_a_chance_of_many_percent_is_refused() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.indices((6, 6)).reshape(2, -1).T
+    design = rc.Design.from_cells(cells, rng.integers(0, 2, 36), train=cells.sum(axis=1) % 3 > 0)
+    with pytest.raises(rc.InputError, match="turn logits or percentages into chances first"):
+        rc.score(design, {"net": 100 * rng.random(12)})
+    rc.score(design, {"net": rng.random(12) * 1.2 - 0.1})

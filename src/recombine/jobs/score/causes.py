@@ -16,7 +16,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.jobs.score.regression import PartErrors, PartRegression, Regressors
+from recombine.jobs.score.regression import PartErrors, PartRegression, Regressors, moved_by_noise
 
 #: Draws of cells with replacement.
 DRAWS = 400
@@ -170,8 +170,13 @@ def attribute(
     single = [(label, place) for place, label in enumerate(labels) if system.varied[place] and label[1]]
     own = {label: Amount.about(float(means[place]), spread.of_column(place), freedom) for label, place in single}
     expected = {"leak": 1.0, "shortcut": 0.0}
+    by_noise = moved_by_noise(predicted, regressors, system.solved)
     coefficients = {
-        label: Amount.about(expected[label[0]] + float(system.solved[place]), spread.of_slope(place), freedom)
+        label: Amount.about(
+            expected[label[0]] + float(system.solved[place]),
+            float(np.hypot(spread.of_slope(place), by_noise[place])),
+            freedom,
+        )
         for label, place in single
     }
     return Attribution(
@@ -189,19 +194,8 @@ def _summed_over_classes(
     regressors: Regressors, predicted: FloatArray, observed: FloatArray
 ) -> tuple[Regressors, FloatArray, FloatArray]:
     """Stretch all values so that mean squares over cells and classes are sums over classes."""
-    from dataclasses import replace
-
     factor = float(np.sqrt(regressors.together))
-    stretched = replace(
-        regressors,
-        determined=factor * regressors.determined,
-        effects=factor * regressors.effects,
-        misleading=factor * regressors.misleading,
-        beyond=factor * regressors.beyond,
-        network=None if regressors.network is None else factor * regressors.network,
-        remembered=None if regressors.remembered is None else factor * regressors.remembered,
-    )
-    return stretched, factor * predicted, factor * observed
+    return regressors.stretched(factor), factor * predicted, factor * observed
 
 
 def _take_off(

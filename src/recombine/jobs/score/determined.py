@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -27,6 +28,8 @@ CONFUSED = 0.3
 MOST_FITTED = 5_000
 #: Factors up to which pairs of them are looked at for memory, and scored cells that each pair takes.
 MOST_FACTORS, CELLS_PER_PAIR = 6, 10
+#: How often noise is added to the seen cells for the ranges of slopes, and the cells from which on less often.
+REDRAWS, FEW_REDRAWS, MOST_REDRAWN = 24, 4, 4_000
 
 
 def additive_fit(audit: Audit) -> AdditiveFit:
@@ -59,7 +62,43 @@ def regressors_of(audits: Sequence[Audit], cells: IntArray, weights: FloatArray 
     memory = None
     if _pairs_matter(audits[0], cells):
         memory = np.stack([_remembered(audit, cells) for audit in audits], axis=1).reshape(len(determined), -1)
-    return Regressors(determined, effects, misleading, beyond, names, network, memory, len(audits), counts)
+    again = _redrawn(audits, cells, beyond)
+    return Regressors(determined, effects, misleading, beyond, names, network, memory, len(audits), counts, again)
+
+
+def _redrawn(
+    audits: Sequence[Audit], cells: IntArray, beyond: FloatArray
+) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
+    """Return determined values, effects and misleading parts with noise added to the seen cells, some times over."""
+    rng = np.random.default_rng(0)
+    draws = REDRAWS if len(audits[0].design.seen) * len(audits) <= MOST_REDRAWN else FEW_REDRAWS
+    found = []
+    for _ in range(draws):
+        parts = [_with_noise(audit, cells, rng) for audit in audits]
+        determined, effects, misleading = (
+            np.stack(some, axis=1).reshape(-1, *some[0].shape[1:]) for some in zip(*parts, strict=True)
+        )
+        found.append((determined + beyond, effects, misleading))
+    return tuple(found)
+
+
+def _with_noise(audit: Audit, cells: IntArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return sums of effects (T,), effects and misleading parts (T, F) once noise was added to the seen cells."""
+    design, train = audit.design, audit.design.train
+    assert design.outcome is not None
+    weight = design.precision[train]
+    if design.freedom is not None and (design.freedom > 0).any():
+        single = _pooled(design)[0]
+    else:
+        # Without replicates what effects leave is taken for noise: more than it is, if they interact.
+        fit = additive_fit(audit)
+        left = max(len(weight) - (fit.rank or int(sum(design.sizes))), 1)
+        single = float(np.sum(weight * (design.outcome[train] - fit.fitted) ** 2) / left)
+    outcome = design.outcome.copy()
+    outcome[train] += np.sqrt(single / weight) * rng.normal(size=len(weight))
+    noisy = replace(design, outcome=outcome)
+    mean, effects, marginals = level_values(noisy, fit_order(noisy, 1), cells)
+    return mean + effects.sum(axis=1), effects, marginals - effects
 
 
 def _pairs_matter(audit: Audit, cells: IntArray) -> bool:
@@ -90,6 +129,8 @@ def _of_one(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, Floa
     mean, effects, marginals = level_values(design, additive_fit(audit), cells)
     determined = design.bounded(audit.predict(cells))
     beyond = determined - mean - effects.sum(axis=1)
+    if audit.choice.name == "add":
+        beyond[:] = 0.0  # chances that adding would put outside 0 and 1 are no interaction
     scale = max(float(np.abs(determined).max(initial=0.0)), 1e-300)
     return determined, effects, marginals - effects, np.where(np.abs(beyond) > 1e-9 * scale, beyond, 0.0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,102 @@ def _chances(designs: Sequence[Design], predicted: FloatArray) -> FloatArray | N
 
 def _of_chances(chances: FloatArray, observed: FloatArray, counts: FloatArray) -> dict[str, float]:
     """Return log loss, and the share of measurements whose likeliest class is right, of N cells (N, K)."""
-    bounded = np.clip(chances, LEAST_CHANCE, 1.0)
-    loss = -np.sum(observed * np.log(bounded), axis=1)
     right = observed[np.arange(len(chances)), chances.argmax(axis=1)]
-    return {"log loss": mean_amount(loss, counts).value, "accuracy": mean_amount(right, counts).value}
+    found = {"accuracy": mean_amount(right, counts).value}
+    if not _all_classes(chances):
+        loss = -np.sum(observed * np.log(np.clip(chances, LEAST_CHANCE, 1.0)), axis=1)
+        found["log loss"] = mean_amount(np.maximum(loss, 0.0), counts).value
+    return found
+
+
+def _all_classes(chances: FloatArray) -> bool:
+    """Say whether chances (N, K) are classes: none and all."""
+    return bool(np.isin(chances, (0.0, 1.0)).all())
+
+
+@dataclass(frozen=True)
+class Misses:
+    """Classes that a model got wrong on unseen cells, as shares of the measurements there.
+
+    Attributes
+    ----------
+    wrong : float
+        All of them.
+    undetermined : float
+        Those on cells that the seen ones do not determine.
+    least, most : float
+        Those that the commonest class of each determined cell would get wrong, too: as counted, which is too few
+        because it is chosen by the same measurements, and by the other measurements of the cell, which is too many.
+    """
+
+    wrong: float
+    undetermined: float
+    least: float
+    most: float
+
+
+def wrong_classes(designs: Sequence[Design], predicted: FloatArray, codes: IntArray) -> Misses | None:
+    """Return whose the wrong classes of predictions (H, K) are; None where predictions are no classes.
+
+    Examples
+    --------
+    >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]]
+    >>> design = Design.from_cells(rows, [0, 1, 0, 1, 1, 0], train=[True] * 3 + [False] * 3)
+    >>> wrong_classes([design], np.array([[1.0]]), np.array([Verdict.DETERMINED])).wrong.__round__(3)
+    0.333
+    """
+    chances = _chances(designs, predicted)
+    if chances is None or not _all_classes(chances):
+        return None
+    unseen = codes != Verdict.SEEN
+    rows = designs[0].weight[~designs[0].train][unseen]
+    observed = _as_chances(designs, observed_outcomes(designs))[unseen]
+    total = max(float(rows.sum()), 1e-300)
+    missed = rows * (1 - observed[np.arange(len(rows)), chances[unseen].argmax(axis=1)])
+    known = codes[unseen] == Verdict.DETERMINED
+    counts = rows[:, None] * observed
+    least = rows - counts.max(axis=1)
+    return Misses(
+        float(missed.sum()) / total,
+        float(missed[~known].sum()) / total,
+        min(float(least[known].sum()), float(missed[known].sum())) / total,
+        min(float(_by_others(counts)[known].sum()), float(missed[known].sum())) / total,
+    )
+
+
+def _by_others(counts: FloatArray) -> FloatArray:
+    """Return how many of each cell's measurements (N, K) the commonest class of its other ones gets wrong, (N,)."""
+    wrong = np.zeros(len(counts))
+    for place in range(counts.shape[1]):
+        others = counts.copy()
+        others[:, place] -= 1
+        best = others == others.max(axis=1, keepdims=True)
+        right = best[:, place] / best.sum(axis=1)
+        wrong += counts[:, place] * (1 - right)
+    return wrong
+
+
+def row_error(designs: Sequence[Design], predicted: FloatArray, codes: IntArray) -> tuple[float, float] | None:
+    """Return the squared error of single measurements of unseen cells, and the noise in it; None without replicates.
+
+    Examples
+    --------
+    >>> rows = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]]
+    >>> design = Design.from_cells(rows, [0.0, 1.0, 2.0, 3.0, 5.0], train=[True] * 3 + [False] * 2)
+    >>> row_error([design], np.array([[4.0]]), np.array([Verdict.DETERMINED]))
+    (1.0, 1.0)
+    """
+    unseen = codes != Verdict.SEEN
+    error = noise = total = 0.0
+    for place, design in enumerate(designs):
+        if design.spread is None or design.freedom is None or design.outcome is None or not unseen.any():
+            return None
+        held = ~design.train
+        rows, spread, freedom = (values[held][unseen] for values in (design.weight, design.spread, design.freedom))
+        if not freedom.sum() > 0 or design.rows_are == "means":
+            return None
+        miss = rows * (predicted[unseen, place] - design.outcome[held][unseen]) ** 2
+        error, total = error + float(miss.sum() + spread.sum()), float(rows.sum())
+        noise += float(spread.sum() / freedom.sum())
+    error /= max(total, 1e-300)
+    return (error, min(noise, error)) if error > 0 else None

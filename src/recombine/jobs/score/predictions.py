@@ -105,6 +105,16 @@ def _refuse_odd(designs: Sequence[Design], name: str, values: FloatArray) -> Non
             f"prediction {name!r} is {listing(f'{value:g}' for value in values[0])} in every held-out cell; a constant "
             "is shown beside every score already, so give predictions that vary"
         )
+    two = designs[0].two_values if len(designs) == 1 else None
+    if two is not None:
+        reach = 0.5 * (two[1] - two[0])
+        wrong = np.flatnonzero((values[:, 0] < two[0] - reach) | (values[:, 0] > two[1] + reach))
+        if len(wrong):
+            cell = designs[0].label(designs[0].held_out[wrong[0]])
+            raise InputError(
+                f"prediction {name!r} is {values[wrong[0], 0]:g} for {cell}, and the outcome is {two[0]:g} or "
+                f"{two[1]:g}; turn logits or percentages into chances first"
+            )
     outcome = observed_outcomes(designs)
     several = all(design.two_values is None for design in designs)
     if several and np.allclose(values, outcome, rtol=0.0, atol=1e-9 * float(np.ptp(outcome))):
@@ -121,8 +131,8 @@ def _refuse_no_chances(design: Design, name: str, values: FloatArray) -> None:
         cell, value = design.label(design.held_out[wrong[0]]), values[wrong[0]]
         odd = value[(value < -OFF) | (value > 1 + OFF)][0]
         raise InputError(
-            f"prediction {name!r} gives {cell} the chance {odd:g} of a class; chances lie between 0 and 1 (turn logits "
-            "into chances first)"
+            f"prediction {name!r} gives {cell} the chance {odd:g} of a class; chances lie between 0 and 1 (turn "
+            "logits or percentages into chances first)"
         )
     off = np.flatnonzero(np.abs(values.sum(axis=1) - 1) > OFF)
     if len(off):
@@ -146,7 +156,9 @@ def _from_table(
     design: Design, source: Source, columns: Sequence[str], split: str | None, classes: Sequence[str]
 ) -> dict[str, FloatArray]:
     if not columns:
-        raise InputError(f"which columns of {source.name} hold predictions? Name them with --prediction")
+        raise InputError(
+            f"which columns of {source.name} hold predictions? Name them with --prediction (columns in Python)"
+        )
     column, value = split_parts(split, source)
     for name in design.columns:
         source.require(name, "factor")
@@ -155,10 +167,10 @@ def _from_table(
         if name in columns[:place]:
             raise InputError(f"prediction {name!r} is named twice; name each model once")
         outcome = str(design.outcome_name).removesuffix(f"={classes[0]}") if classes else design.outcome_name
-        role = {column: "split", outcome: "outcome"} | dict.fromkeys(design.columns, "factor")
+        role = {column: "the split", outcome: "the outcome"} | dict.fromkeys(design.columns, "a factor")
         for one in named[place]:
             if one in role:
-                raise InputError(f"column {one!r} is both a prediction and the {role[one]}; give it one part")
+                raise InputError(f"column {one!r} is both a prediction and {role[one]}; give it one part")
     parts = {
         (model, place): (one, _number(design, source, one, classes, place if len(used) == 1 and classes else None))
         for model, used in zip(columns, named, strict=True)
@@ -245,7 +257,7 @@ def _number(
     if chosen is None and source.kind(name) in ("integer", "number", "flag"):
         return lambda column: column
     known = tuple(classes) if chosen is not None else design.outcome_labels
-    values = classes_of(source, name)
+    values = classes_of(source, name, "prediction")
     if known is None or not set(values) <= set(known):
         odd = [text for text in values if known is None or text not in known]
         rather = "" if known is None else f" or one of {listing(known)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,6 +43,9 @@ class Regressors:
         How many values in succession belong to one cell: one, or one per class.
     weights : float array of shape (T,), optional
         How much each value counts, 1 on average.
+    redrawn : tuple of (float array of shape (T,), float arrays of shape (T, F))
+        What is determined, effects and misleading parts once more, after noise was added to the seen cells: how far
+        slopes move then is how far they may be off already.
     """
 
     determined: FloatArray
@@ -54,8 +57,22 @@ class Regressors:
     remembered: FloatArray | None = None
     together: int = 1
     weights: FloatArray | None = None
+    redrawn: tuple[tuple[FloatArray, FloatArray, FloatArray], ...] = ()
 
     __repr__ = brief_repr
+
+    def stretched(self, factor: float) -> Regressors:
+        """Return the same with every value times ``factor``."""
+        return replace(
+            self,
+            determined=factor * self.determined,
+            effects=factor * self.effects,
+            misleading=factor * self.misleading,
+            beyond=factor * self.beyond,
+            network=None if self.network is None else factor * self.network,
+            remembered=None if self.remembered is None else factor * self.remembered,
+            redrawn=tuple((factor * some[0], factor * some[1], factor * some[2]) for some in self.redrawn),
+        )
 
     @property
     def roots(self) -> FloatArray:
@@ -147,6 +164,21 @@ class PartRegression:
         found = np.zeros((len(values), len(self.varied)))
         found[:, np.asarray(self.varied, dtype=bool)] = values
         return found
+
+
+def moved_by_noise(predicted: FloatArray, regressors: Regressors, solved: FloatArray) -> FloatArray:
+    """Return how far noise in the seen cells may have moved the coefficients ``solved`` (K,) of every column, (K,).
+
+    With as much noise again they move about as far as they are off already, on average and by chance.
+    """
+    found = []
+    for determined, effects, misleading in regressors.redrawn:
+        again = replace(regressors, determined=determined, effects=effects, misleading=misleading)
+        found.append(PartRegression.of(predicted, again, regressors.roots * (predicted - determined)).solved)
+    if not found:
+        return np.zeros(len(solved))
+    drawn = np.stack(found)
+    return np.asarray(np.sqrt(drawn.var(axis=0, ddof=1) + (drawn.mean(axis=0) - solved) ** 2))
 
 
 class PartErrors:

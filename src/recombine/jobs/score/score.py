@@ -22,7 +22,7 @@ from recombine.jobs.listing import level_columns
 from recombine.jobs.output_files import check_file
 from recombine.jobs.score.causes import Amount, Attribution, HeldOutNoise, attribute
 from recombine.jobs.score.determined import confused, held_out_noise, regressors_of
-from recombine.jobs.score.errors_beside import beside, by_verdict, mean_amount
+from recombine.jobs.score.errors_beside import Misses, beside, by_verdict, mean_amount, row_error, wrong_classes
 from recombine.jobs.score.predictions import observed_outcomes, read_predictions
 from recombine.jobs.score.regression import Regressors
 from recombine.tables.table import Table
@@ -52,6 +52,10 @@ class ModelScore:
         The error on determined cells by cause; None where those are too few.
     gain : Amount or None
         Mean squared error of adding less the model's on determined cells: what it got right beyond adding.
+    misses : Misses or None
+        Whose the wrong classes are, where predictions are classes.
+    of_rows : (float, float) or None
+        Squared error of single measurements of unseen cells, and the noise in it, where rows repeat.
     """
 
     name: str
@@ -60,6 +64,8 @@ class ModelScore:
     by_verdict: Table = field(repr=False)
     attribution: Attribution | None
     gain: Amount | None
+    misses: Misses | None = None
+    of_rows: tuple[float, float] | None = None
 
     __repr__ = brief_repr
 
@@ -146,7 +152,8 @@ class Score:
             misses |= beside(self.audits, _places(self.design, known))
         rows = [(name, mean_amount(np.sum(miss**2, axis=1), counts).value) for name, miss in misses.items()]
         if self.noise is not None:
-            rows.append(("noise ceiling", float(self.noise.variances.mean())))
+            by_cell = self.noise.variances.reshape(-1, len(self.audits)).mean(axis=1)
+            rows.append(("noise alone", mean_amount(by_cell, counts).value))
         forecast = self.audit.forecast.error
         if forecast is not None and forecast.source == "held-out rows" and not self.classes and self.weights is None:
             rows += [("forecast: wide network", forecast.ntk**2), ("forecast: wide network, readout", forecast.nngp**2)]
@@ -177,9 +184,11 @@ class Score:
         """What cannot be told apart, or was not told at all, one sentence each."""
         found = []
         if self.regressors is None:
+            number = "no held-out cell is" if not self.determined else f"{self.determined:,} held-out cells are"
+            number = "1 held-out cell is" if self.determined == 1 else number
             found.append(
-                f"{plural(self.determined, 'held-out cell')} are determined, and it takes {FEWEST_CELLS} to tell "
-                "causes apart: hold out more"
+                f"{number} determined, and it takes {FEWEST_CELLS} to tell causes apart: hold out whole cells whose "
+                "levels were trained on (recombine split --test determined:0.2 does)"
             )
         else:
             found += list(confused(self.regressors))
@@ -192,13 +201,14 @@ class Score:
         again = int((self.codes == Verdict.SEEN).sum())
         if again:
             found.append(f"{plural(again, 'held-out cell')} were seen in training too: they test no recombination")
+        found += [finding.message for finding in self.design.notes if finding.code == "RC103"]
         return tuple(found)
 
     def worst(self, model: str, count: int = 10) -> Table:
         """Return the ``count`` determined cells that ``model`` misses by most: observed, predicted, and the main cause.
 
         Where cells matter more or less, those whose error counts most. The cause of a single cell is the part that
-        moves its error furthest; structure holds its noise.
+        moves its error furthest; noise and structure of one cell cannot be told apart.
         """
         found, known = self._named(model), self.codes == Verdict.DETERMINED
         miss = (found.predicted - self.observed)[known]
@@ -209,7 +219,8 @@ class Score:
         if found.attribution is not None:
             parts = found.attribution.parts
             signed = np.stack([(part.reshape(miss.shape)[order] * miss[order]).sum(axis=1) for part in parts.values()])
-            why = np.array(list(parts), dtype=object)[signed.argmax(axis=0)]
+            names = ["noise or structure" if name == "structure" else name for name in parts]
+            why = np.array(names, dtype=object)[signed.argmax(axis=0)]
         cells = self.design.held_out[known][order]
         return Table({**level_columns(self.design, cells, columns), **columns, "cause": why})
 
@@ -321,7 +332,18 @@ def score(
             gain = mean_amount(np.sum(adding**2, axis=1) - squares[mine], counts)
         never = codes != Verdict.SEEN
         unseen = mean_amount(squares[never], None if weights is None else weights[never])
-        models.append(ModelScore(name, predicted, unseen, by_verdict(designs, predicted, codes, weights), found, gain))
+        models.append(
+            ModelScore(
+                name,
+                predicted,
+                unseen,
+                by_verdict(designs, predicted, codes, weights),
+                found,
+                gain,
+                None if weights is not None else wrong_classes(designs, predicted, codes),
+                None if weights is not None else row_error(designs, predicted, codes),
+            )
+        )
     return Score(audits, tuple(models), codes, regressors, noise, classes, weights)
 
 

@@ -123,7 +123,7 @@ class CausesFigure(Figure):
         return [
             (row["predictions"], float(row["squared error"]))
             for row in rows
-            if row["predictions"] not in names and row["predictions"] in ("adding", "plain mean", "noise ceiling")
+            if row["predictions"] not in names and row["predictions"] in ("adding", "plain mean", "noise alone")
         ]
 
     def _bar(self, axes: Axes, model: ModelScore, place: int, pixels: float) -> None:

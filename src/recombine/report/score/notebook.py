@@ -30,7 +30,10 @@ def score_notebook(score: Score) -> str:
         f"{escape(design.source)}: {plural(len(score.codes), 'held-out cell')}, {score.determined:,} determined</p>",
         *(f'<p style="margin:0 0 .35em">{escape(sentence)}</p>' for sentence in answers(score)),
         *(_bar(score, model) for model in score.models if model.attribution is not None),
-        *(f'<p style="margin:.3em 0;opacity:.75">{escape(sentence.capitalize())}.</p>' for sentence in score.unclear),
+        *(
+            f'<p style="margin:.3em 0;opacity:.75">{escape(sentence[0].upper() + sentence[1:])}.</p>'
+            for sentence in score.unclear
+        ),
         '<p style="margin:.6em 0 0;opacity:.75"><code>score.to_html("score.html")</code> writes the whole report; '
         "<code>score.causes</code> lists the amounts.</p>",
     ]
@@ -52,7 +55,7 @@ def _bar(score: Score, model: ModelScore) -> str:
         f"{amount.value / whole:.0%}</span>"
         for name, amount in causes.items()
     )
-    said = " ".join(sentences(model))
+    said = " ".join(sentences(model, score.noise))
     return (
         f'<p style="margin:.5em 0 .2em"><strong>{escape(model.name)}</strong> {escape(said)}</p>'
         f'<div role="img" aria-label="{escape(", ".join(f"{name} {part:.0%}" for name, part in positive.items()))}" '

@@ -93,7 +93,7 @@ def _model(score: Score, model: ModelScore, place: int) -> dict[str, Any]:
         "name": model.name,
         "table": table,
         "factors": _factors(model, place),
-        "sentences": sentences(model),
+        "sentences": sentences(model, score.noise),
         "worst": _worst(score, model, place),
     }
 

@@ -67,7 +67,7 @@ def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
         },
         "gain over adding": _amount(model.gain),
         "explained": model.explained,
-        "sentences": sentences(model),
+        "sentences": sentences(model, score.noise),
     }
 
 

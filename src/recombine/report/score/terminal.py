@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from recombine.errors import listing, plural
 from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.score.score import ModelScore, Score
-from recombine.report.score.words import answers, meaning, sentences, shown_causes, written_range
+from recombine.report.score.words import (
+    NOT_BEYOND_CHANCE,
+    answers,
+    meaning,
+    sentences,
+    shown_causes,
+    written_range,
+    written_share,
+)
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 
 if TYPE_CHECKING:
@@ -15,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Cells that a model misses by most, as many as are shown.
 WORST = 5
+#: Causes with less than this share of the error that are not beyond chance stand in one row.
+FEW = 0.05
 
 
 def score_text(score: Score, width: int = 110) -> str:
@@ -45,11 +55,12 @@ def show_score(score: Score, console: Console) -> None:
         print_title(console, f"Why: the error on the {score.determined:,} determined cells, by cause (95 % range)")
         for model in score.models:
             _causes(score, model, console)
-    print_title(console, f"Beside it, on the {score.determined:,} determined cells")
-    table = plain_grid(1)
-    for row in score.errors.rows():
-        table.add_row("", Text(str(row["predictions"])), few_digits(row["squared error"]))
-    console.print(table)
+    if score.determined:
+        print_title(console, f"What others would miss, on the {score.determined:,} determined cells")
+        table = plain_grid(1)
+        for row in score.errors.rows():
+            table.add_row("", Text(str(row["predictions"])), few_digits(row["squared error"]))
+        console.print(table)
     if score.unclear:
         print_title(console, "What cannot be told")
     for sentence in score.unclear:
@@ -84,19 +95,18 @@ def _causes(score: Score, model: ModelScore, console: Console) -> None:
     print_line(console, f"  {model.name}", "bold")
     table = plain_grid(3)
     whole = found.error.value
+    others = 0.0
     for name, amount in shown_causes(score, model).items():
-        share = f"{amount.value / whole:.0%}".replace("-0%", "0%").replace("-", "−") if whole > 0 else "–"
-        table.add_row(
-            "",
-            f"  {name}",
-            few_digits(amount.value).replace("-", "−"),
-            written_range(amount),
-            share,
-            meaning(model, name),
-        )
+        words, part = meaning(model, name), amount.value / whole if whole > 0 else 0.0
+        if words == NOT_BEYOND_CHANCE and abs(part) < FEW:
+            others += amount.value
+            continue
+        table.add_row("", f"  {name}", _signed(amount.value), written_range(amount), written_share(part), words)
+    if others:
+        table.add_row("", "  others", _signed(others), "", written_share(others / whole), NOT_BEYOND_CHANCE)
     table.add_row("", "  sum", few_digits(whole), written_range(found.error), "100%", "")
     console.print(table)
-    for sentence in sentences(model):
+    for sentence in sentences(model, score.noise):
         print_line(console, f"    {sentence}")
     console.print()
 
@@ -119,4 +129,8 @@ def _worst(score: Score, console: Console) -> None:
 
 
 def _shown(value: object) -> str:
-    return few_digits(value) if isinstance(value, float) else str(value)
+    return _signed(value) if isinstance(value, float) else str(value)
+
+
+def _signed(value: float) -> str:
+    return few_digits(value).replace("-", "−")
