@@ -27,6 +27,7 @@ from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.slopes import every_arrangement
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 from recombine.theory.structures.link import fit_link
+from recombine.theory.structures.terms import terms_of
 from recombine.verdicts import Verdict
 
 TARGET = Path(__file__).parents[1] / "page" / "test" / "vectors" / "designs.json.gz"
@@ -35,7 +36,9 @@ LARGEST_PRODUCT = {2: 150, 3: 130, 4: 140}
 DEPTHS = (1, 2, 5, 20)
 KERNELS = {"ntk": OverlapKernel.ntk, "nngp": OverlapKernel.relu}
 #: Every so many designs what networks say is stored, and the fit of a curve: they are long lists.
-NETWORK_EVERY, LINK_EVERY = 3, 6
+NETWORK_EVERY, LINK_EVERY = 3, 3
+#: Noise below this share of the outcome's variance: as many terms as cells, where rounding decides among curves.
+EXACT_FIT = 1e-9
 
 Flags = npt.NDArray[np.bool_]
 Stored = dict[str, Any]
@@ -164,7 +167,7 @@ def answers(stored: Stored, number: int) -> Stored:
     if number % NETWORK_EVERY == 0:
         result["networks"] = _networks(stored, number, cells, kept, outcome, groups)
     if number % LINK_EVERY == 1 and kept.sum() >= 12:
-        result["link"] = _link(cells, kept, outcome, groups, min(order, 2))
+        result["link"] = _link(stored, cells, kept, outcome, groups)
     return result
 
 
@@ -226,16 +229,20 @@ def _networks(
 
 
 def _link(
+    stored: Stored,
     cells: npt.NDArray[np.int64],
     kept: Flags,
     outcome: npt.NDArray[np.float64],
     groups: list[tuple[int, ...]],
-    order: int,
-) -> Stored:
-    fit = fit_link(cells[kept], outcome[kept], order, symmetric=groups)
+) -> Stored | None:
+    order = min(stored["order"], 2)
+    terms = terms_of(cells[kept], order, sizes=stored["sizes"], symmetric=groups)
+    fit = fit_link(cells[kept], outcome[kept], order, symmetric=groups, terms=terms)
+    if fit.noise < EXACT_FIT * outcome[kept].var():
+        return None
     return {
         "order": order,
-        "values": _numbers(np.where(fit.terms.covers(cells), fit.predict(cells), np.nan)),
+        "values": _numbers(np.where(terms.covers(cells), fit.predict(cells), np.nan)),
         "knots": len(fit.curve.knots),
         "rounds": fit.rounds,
         "noise": _numbers([fit.noise])[0],

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import {
   certificate,
   fitAdditive,
+  fitLink,
   identify,
   leverages,
   overlapKernel,
@@ -142,4 +143,20 @@ test("certificates of two factors are as short as Python's, which are the shorte
     });
   }
   assert.ok(compared > 500, String(compared));
+});
+
+test("values bent by a curve are Python's: nearly all to 1e-11, all to 1e-5", () => {
+  const gaps: number[] = [];
+  for (const stored of designs) {
+    if (!stored.link) continue;
+    const found = identify({ ...modelOf(stored), order: stored.link.order }, maskOf(stored.seen));
+    const fit = fitLink(found, stored.outcome)!;
+    assert.equal(fit.curve.knots.length, stored.link.knots);
+    assert.equal(fit.rounds, stored.link.rounds);
+    gaps.push(apart(fit.values, stored.link.values));
+  }
+  // Rounds stop where little changes, so that the last digits of a badly conditioned fit may differ.
+  assert.ok(gaps.length > 50, String(gaps.length));
+  assert.ok(Math.max(...gaps) < 1e-5, String(Math.max(...gaps)));
+  assert.ok(gaps.filter((gap) => gap < 1e-11).length >= 0.95 * gaps.length);
 });

@@ -36,7 +36,7 @@ export interface Stored {
     slopes: StoredSlopes | null;
     "slopes with truth"?: StoredSlopes;
   };
-  link?: { order: number; values: Numbers; knots: number; rounds: number; noise: number };
+  link?: { order: number; values: Numbers; knots: number; rounds: number; noise: number } | null;
 }
 
 /** Return the 500 designs; tests run in the folder of the package. */
