@@ -93,3 +93,60 @@ def test_training_rows_need_no_prediction(run: Run, table: Path) -> None:
     frame.loc[frame.part == "train", "half"] = None
     frame.to_csv(table, index=False)
     assert run("score", table, *OPTIONS, "--prediction", "half", "--structure", "add")[0] == 0
+
+
+def test_training_rows_in_a_table_of_their_own(run: Run, table: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(table, dtype={"site": str, "dose": str, "line": str})
+    for part in ("train", "test"):
+        frame[frame.part == part].drop(columns="part").to_csv(tmp_path / f"{part}.csv", index=False)
+    options = ["--factors", "site,dose,line", "--outcome", "y", "--prediction", "half", "--json"]
+    code, out, err = run("score", tmp_path / "test.csv", "--train", tmp_path / "train.csv", *options)
+    whole = run("score", table, *OPTIONS, "--prediction", "half", "--json")[1]
+    assert (code, err) == (0, "")
+    assert json.loads(out)["models"] == json.loads(whole)["models"]
+
+
+def test_a_page_is_written_beside_the_words(run: Run, table: Path, tmp_path: Path) -> None:
+    page = tmp_path / "score.html"
+    code, out, err = run("score", table, *OPTIONS, "--prediction", "half", "--html", page)
+    assert (code, err) == (0, "")
+    assert "report written to" in out
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert run("score", table, *OPTIONS, "--prediction", "half", "--html", page)[0] == 2
+    code, _, err = run("score", table, *OPTIONS, "--prediction", "half", "--html", table, "--force")
+    assert (code, err) == (2, f"recombine: {table} is the table itself; choose another name for the output\n")
+
+
+def test_classes_from_text_and_from_numbers(run: Run, table: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(table)
+    frame["grade"] = pd.cut(frame.y, 3, labels=[10, 20, 30]).astype(int)
+    frame["told"] = pd.cut(frame.half, 3, labels=[10, 20, 30]).astype(int)
+    frame["word"], frame["said"] = frame.grade.map("g{}".format), frame.told.map("g{}".format)
+    path = tmp_path / "classes.csv"
+    frame.to_csv(path, index=False)
+    options = ["--factors", "site,dose,line", "--split", "part=train", "--json"]
+    numbers = run("score", path, *options, "--outcome", "grade", "--classes", "--prediction", "told")
+    words = run("score", path, *options, "--outcome", "word", "--prediction", "said")
+    assert (numbers[0], words[0]) == (0, 0)
+    first, second = (json.loads(found[1]) for found in (numbers, words))
+    assert first["classes"] == ["10", "20", "30"]
+    assert second["classes"] == ["g10", "g20", "g30"]
+    assert first["models"][0]["causes"] == second["models"][0]["causes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "which rows were trained on? Name the split column"),
+        (["--split", "part=train", "--train", "{table}"], "both say what was trained on; leave one out"),
+        (["--train", "nowhere.csv"], "nowhere.csv does not exist"),
+        (["--split", "part=train", "--fail-on", "worse"], "name what to compare with: --baseline"),
+    ],
+)
+def test_what_was_trained_on_is_named_once(run: Run, table: Path, options: list[str], words: str) -> None:
+    filled = [option.format(table=table) for option in options]
+    common = ["--factors", "site,dose,line", "--outcome", "y", "--prediction", "half"]
+    code, out, err = run("score", table, *common, *filled)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1

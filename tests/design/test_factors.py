@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recombine.design.factors import Factor, code_levels, place_of
 from recombine.errors import InputError
-from recombine.tables.grouping import level_text
+from recombine.tables.numbers import level_text
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, unique=True))

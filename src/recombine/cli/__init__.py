@@ -22,6 +22,7 @@ from recombine.cli.papers import papers_command
 from recombine.cli.probe import probe_command
 from recombine.cli.reproduce import reproduce_command
 from recombine.cli.score import score_command
+from recombine.cli.split import split_command
 from recombine.errors import InputError, RecombineError
 from recombine.report.screen import printable
 
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "papers": papers_command,
     "reproduce": reproduce_command,
     "score": score_command,
+    "split": split_command,
     "probe": probe_command,
     "inspect": inspect_command,
     "compare": compare_command,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from recombine.cli.audit import check_outputs, working
+from recombine.cli.audit import check_outputs, named_importance, working
 from recombine.cli.compare import read_baseline, read_conditions, tell_changes
 from recombine.errors import InputError
 from recombine.report.screen import capture, printable, say
@@ -48,6 +48,9 @@ def score_command(
             help="What effects do: add, logit, log, multiplicative, link, pairs, link-pairs, triples; auto chooses."
         ),
     ] = "auto",
+    importance: Annotated[
+        str | None, typer.Option(help="How much cells matter: a table with a column 'importance', or a column.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the report to this file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     baseline: Annotated[Path | None, typer.Option(help="Say what changed since this --json of before.")] = None,
@@ -91,7 +94,8 @@ def score_command(
             train or file, named(factors, "--factors"), outcome, **options
         )
     with working("finding the causes"):
-        found = score(design, file, models, split, structure=structure, seed=seed)
+        weights = None if importance is None else named_importance(importance, file, None)
+        found = score(design, file, models, split, structure=structure, importance=weights, seed=seed)
     if html is not None:
         with working("writing the report"):
             from recombine.report.score import score_page

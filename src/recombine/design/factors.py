@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray, sizes_of
 from recombine.errors import InputError, listing, near_miss
-from recombine.tables.grouping import level_text
-from recombine.tables.numbers import is_number
+from recombine.tables.numbers import is_number, level_text
 
 #: From here on floating point skips integers, so two levels could be read as one.
 LARGEST_EXACT = 2**53

@@ -13,7 +13,7 @@ from recombine.cells.conjunctions import Subset, canonical, distinct, every_cell
 from recombine.design.factors import Factor
 from recombine.errors import InputError, listing
 from recombine.tables.frames import open_table
-from recombine.tables.grouping import level_text
+from recombine.tables.numbers import level_text
 
 #: Cells that a list may stand for once its blanks are filled in.
 MOST_LISTED = 2_000_000

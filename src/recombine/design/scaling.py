@@ -16,7 +16,7 @@ from recombine.design.parts import one_cell
 from recombine.design.restriction import allow, refuse_curved
 from recombine.errors import InputError, listing, near_miss
 from recombine.tables.frames import Source
-from recombine.tables.grouping import level_text
+from recombine.tables.numbers import level_text
 
 if TYPE_CHECKING:
     from recombine.design.design import Design

@@ -1,4 +1,4 @@
-"""Jobs answer what users ask: audit a design, score models, compare, advise, estimate, probe, inspect."""
+"""Jobs answer what users ask: audit a design, split it, score models, compare, advise, estimate, probe, inspect."""
 
 from __future__ import annotations
 
@@ -14,5 +14,8 @@ if TYPE_CHECKING:
     from recombine.jobs import inspection as inspection
     from recombine.jobs import probe as probe
     from recombine.jobs import score as score
+    from recombine.jobs import split as split
+    from recombine.jobs.importance import Importance as Importance
+    from recombine.jobs.importance import read_importance as read_importance
 
 open_room(__name__)

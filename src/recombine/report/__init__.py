@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from recombine.report.probe import probe_json as probe_json
     from recombine.report.probe import probe_text as probe_text
     from recombine.report.probe import show_probe as show_probe
+    from recombine.report.split import check_json as check_json
+    from recombine.report.split import check_text as check_text
+    from recombine.report.split import show_check as show_check
+    from recombine.report.split import show_split as show_split
+    from recombine.report.split import split_json as split_json
+    from recombine.report.split import split_text as split_text
     from recombine.report.theme import theme as theme
 
 open_room(__name__)
@@ -46,4 +52,6 @@ FACES |= {
         "notebook": "recombine.report.score.notebook:score_notebook",
         "page": "recombine.report.score.page:score_page",
     },
+    "SplitCheck": {"json": "recombine.report.split:check_json", "text": "recombine.report.split:check_text"},
+    "TableSplit": {"json": "recombine.report.split:split_json", "text": "recombine.report.split:split_text"},
 }

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recombine.errors import InputError
+from recombine.errors import InputError, listing, near_miss, plural
 from recombine.tables.frames import Source, count_of
-from recombine.tables.numbers import kind_of_texts
+from recombine.tables.numbers import is_number, kind_of_texts, level_text
 
 #: A numeric column with more distinct values than this is a measurement, not a label, unless the user insists.
 MOST_NUMERIC_LEVELS = 1_000
+#: Values of an outcome of classes that are looked at before giving up.
+MOST_LISTED = 50
 
 
 @dataclass(frozen=True)
@@ -64,3 +66,79 @@ def factor_profile(source: Source, column: str, levels: Sequence[Any]) -> Profil
     """Return the profile of a factor whose levels are known; texts of a file are of the kind that they all write."""
     kind = source.kind(column) if source.reader.typed else kind_of_texts(levels)
     return Profile(column, kind, len(levels), 0)
+
+
+def classes_of(source: Source, column: str) -> dict[str, Any]:
+    """Return the values of a column as the reader would write them, in order, with what the table holds for each.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recombine.tables.frames import open_table
+    >>> classes_of(open_table(pd.DataFrame({"kind": ["cat", "dog", "cat"]})), "kind")
+    {'cat': 'cat', 'dog': 'dog'}
+    """
+    part = source.only([source.require(column, "outcome")])
+    found = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED + 1))["c0"].tolist()
+    values = {level_text(value): value for value in found if value == value}
+    if len(values) > MOST_LISTED:
+        raise InputError(
+            f"outcome {column!r} of {source.name} has more than {MOST_LISTED} values; name a column of classes, or a "
+            "numeric one"
+        )
+    numeric = source.kind(column) in ("integer", "number")
+    return {text: values[text] for text in sorted(values, key=(lambda text: float(text)) if numeric else str)}
+
+
+def one_class(source: Source, outcome: str, chosen: str, labels: tuple[str, str] | None) -> tuple[Any, Any]:
+    """Return what is not of the chosen class (coded 0), and that class (1) as the table holds it."""
+    values = classes_of(source, outcome)
+    if labels is not None and values:
+        # Another table has the class; this one may lack it, and then nothing equals any of its values but itself.
+        of_kind = type(next(iter(values.values())))
+        return labels[0], values.get(chosen, of_kind(chosen))
+    if chosen not in values:
+        names = list(values)
+        raise InputError(
+            f"outcome {outcome!r} of {source.name} has no value {chosen!r};"
+            f"{near_miss(chosen, names)} Values: {listing(names, 8)}"
+        )
+    return f"not {chosen}", values[chosen]
+
+
+def two_classes(source: Source, outcome: str | None, labels: tuple[str, str] | None) -> tuple[Any, Any] | None:
+    """Return the two values of a text outcome (coded 0 and 1), or None for a numeric one."""
+    if outcome is None or source.kind(outcome) in ("integer", "number", "flag"):
+        return None
+    where = f"outcome {outcome!r} of {source.name}"
+    if source.kind(outcome) not in ("text", "date") or (source.reader.typed and source.kind(outcome) == "date"):
+        raise InputError(f"{where} is of kind {source.kind(outcome)}, which cannot be averaged; give a numeric column")
+    part = source.only([outcome])
+    values = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED))["c0"].tolist()
+    if not all(isinstance(value, str | bool) for value in values):
+        raise InputError(f"{where} holds {type(values[0]).__name__} objects; convert it to a numeric column")
+    if not values:
+        return None  # there are no rows, or none has a value: said where rows are counted
+    if labels is not None and set(map(str, values)) <= set(labels):
+        return labels
+    if len(values) != 2:
+        count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
+        raise InputError(
+            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)})"
+            f"{no_number(source, outcome)}; "
+            f"give a numeric column, name one class ({outcome}={sorted(map(str, values))[0]}), or fit "
+            "rc.CompositionalClassifier"
+        )
+    low, high = sorted(values, key=str)
+    return low, high
+
+
+def no_number(source: Source, column: str) -> str:
+    """Name a value that keeps a column of a text file from being numbers, where most of its values are."""
+    if source.reader.typed:
+        return ""
+    values = [value for value in source.read([column])[column].tolist() if value is not None]
+    odd = [value for value in values if not is_number(value)]
+    if not odd or 2 * len(odd) > len(values):
+        return ""
+    return f", because {plural(len(odd), 'row')} of {len(values):,} hold no number but {listing(sorted(set(odd)), 3)}"

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray, IntArray
-from recombine.errors import InputError, listing, near_miss, plural
+from recombine.errors import InputError, listing, near_miss
+from recombine.tables.columns import no_number, one_class, two_classes
 from recombine.tables.frames import Source, count_of
-from recombine.tables.numbers import is_number
+from recombine.tables.numbers import level_text
 
 #: Squares of larger outcomes overflow.
 LARGEST_OUTCOME = 1e150
-#: Values of a text outcome that are looked at before giving up.
-MOST_LISTED = 50
 #: Counts of an outcome with more values than this would be long tables; means are the likelier reading.
 MOST_COUNTED = 20
 #: Fewer measurements than this take two values other than 0 and 1 by chance.
@@ -93,9 +91,10 @@ def group(
     import narwhals as nw
 
     source = source.kept(columns.all)
-    classes = (
-        _classes(source, columns.outcome, labels) if columns.chosen is None else _one_class(source, columns, labels)
-    )
+    if columns.outcome is not None and columns.chosen is not None:
+        classes: tuple[Any, Any] | None = one_class(source, columns.outcome, columns.chosen, labels)
+    else:
+        classes = two_classes(source, columns.outcome, labels)
     labels = (str(classes[0]), level_text(classes[1])) if classes else None
     measures = _measures(source, columns, classes)
     usable, left_out = _usable(source, columns, measures)
@@ -126,7 +125,7 @@ def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None)
         if name is not None:
             if source.kind(name) not in ("integer", "number"):
                 raise InputError(
-                    f"{role} {name!r} of {source.name} is {source.kind(name)}{_no_number(source, name)}; "
+                    f"{role} {name!r} of {source.name} is {source.kind(name)}{no_number(source, name)}; "
                     "it must be a number"
                 )
             measures[role] = source.col(name).cast(nw.Float64)
@@ -136,84 +135,6 @@ def _measures(source: Source, columns: Columns, classes: tuple[Any, Any] | None)
             "are; name the column of counts with --weight"
         )
     return measures
-
-
-def _one_class(source: Source, columns: Columns, labels: tuple[str, str] | None) -> tuple[Any, Any]:
-    """Return what is not of the chosen class (coded 0), and that class (1) as the table holds it."""
-    assert columns.outcome is not None
-    assert columns.chosen is not None
-    values = classes_of(source, columns.outcome)
-    if labels is not None and values:
-        # Another table has the class; this one may lack it, and then nothing equals any of its values but itself.
-        of_kind = type(next(iter(values.values())))
-        return labels[0], values.get(columns.chosen, of_kind(columns.chosen))
-    if columns.chosen not in values:
-        names = list(values)
-        raise InputError(
-            f"outcome {columns.outcome!r} of {source.name} has no value {columns.chosen!r};"
-            f"{near_miss(columns.chosen, names)} Values: {listing(names, 8)}"
-        )
-    return f"not {columns.chosen}", values[columns.chosen]
-
-
-def classes_of(source: Source, column: str) -> dict[str, Any]:
-    """Return the values of a column as the reader would write them, in order, with what the table holds for each.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from recombine.tables.frames import open_table
-    >>> classes_of(open_table(pd.DataFrame({"kind": ["cat", "dog", "cat"]})), "kind")
-    {'cat': 'cat', 'dog': 'dog'}
-    """
-    part = source.only([source.require(column, "outcome")])
-    found = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED + 1))["c0"].tolist()
-    values = {level_text(value): value for value in found if value == value}
-    if len(values) > MOST_LISTED:
-        raise InputError(
-            f"outcome {column!r} of {source.name} has more than {MOST_LISTED} values; name a column of classes, or a "
-            "numeric one"
-        )
-    numeric = source.kind(column) in ("integer", "number")
-    return {text: values[text] for text in sorted(values, key=(lambda text: float(text)) if numeric else str)}
-
-
-def _classes(source: Source, outcome: str | None, labels: tuple[str, str] | None) -> tuple[Any, Any] | None:
-    """Return the two values of a text outcome (coded 0 and 1), or None for a numeric one."""
-    if outcome is None or source.kind(outcome) in ("integer", "number", "flag"):
-        return None
-    where = f"outcome {outcome!r} of {source.name}"
-    if source.kind(outcome) not in ("text", "date") or (source.reader.typed and source.kind(outcome) == "date"):
-        raise InputError(f"{where} is of kind {source.kind(outcome)}, which cannot be averaged; give a numeric column")
-    part = source.only([outcome])
-    values = part.fetch(part.frame.drop_nulls().unique().head(MOST_LISTED))["c0"].tolist()
-    if not all(isinstance(value, str | bool) for value in values):
-        raise InputError(f"{where} holds {type(values[0]).__name__} objects; convert it to a numeric column")
-    if not values:
-        return None  # there are no rows, or none has a value: said where rows are counted
-    if labels is not None and set(map(str, values)) <= set(labels):
-        return labels
-    if len(values) != 2:
-        count = f"{len(values)}{' or more' if len(values) == MOST_LISTED else ''}"
-        raise InputError(
-            f"{where} is text with {count} values ({listing(sorted(map(str, values)), 4)})"
-            f"{_no_number(source, outcome)}; "
-            f"give a numeric column, name one class ({outcome}={sorted(map(str, values))[0]}), or fit "
-            "rc.CompositionalClassifier"
-        )
-    low, high = sorted(values, key=str)
-    return low, high
-
-
-def _no_number(source: Source, column: str) -> str:
-    """Name a value that keeps a column of a text file from being numbers, where most of its values are."""
-    if source.reader.typed:
-        return ""
-    values = [value for value in source.read([column])[column].tolist() if value is not None]
-    odd = [value for value in values if not is_number(value)]
-    if not odd or 2 * len(odd) > len(values):
-        return ""
-    return f", because {plural(len(odd), 'row')} of {len(values):,} hold no number but {listing(sorted(set(odd)), 3)}"
 
 
 def _usable(source: Source, columns: Columns, measures: dict[str, Any]) -> tuple[Any, dict[str, int]]:
@@ -386,22 +307,6 @@ def two_values(ends: tuple[float, float], distinct: int, measurements: int) -> t
     ((0.0, 1.0), None, (2.5, 3.0))
     """
     return ends if distinct == 2 and (ends == (0.0, 1.0) or measurements >= FEWEST_TWO_VALUED) else None
-
-
-def level_text(level: object) -> str:
-    """Return a level as the reader would write it: no trailing zeros, no midnight, no digit lost.
-
-    Examples
-    --------
-    >>> level_text(2.0), level_text(1234567.5), level_text(datetime(2013, 1, 31))
-    ('2', '1234567.5', '2013-01-31')
-    """
-    if isinstance(level, float):
-        short = f"{level:g}"
-        return short if float(short) == level else repr(level).removesuffix(".0")
-    if isinstance(level, datetime) and level.time() == time():
-        return str(level.date())
-    return str(level)
 
 
 _TRAIN_WORDS = {"train", "training", "trn", "tr", "fit", "seen"}

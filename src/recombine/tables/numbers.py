@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection
+from datetime import datetime, time
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _PADDED = re.compile(r"[+-]?0\d")
@@ -33,3 +34,19 @@ def kind_of_texts(texts: Collection[str]) -> str:
     if texts and all(map(is_number, texts)) and not any(map(_PADDED.match, texts)):
         return "integer" if all(float(text).is_integer() for text in texts) else "number"
     return "date" if texts and all(map(_DATE.fullmatch, texts)) else "text"
+
+
+def level_text(level: object) -> str:
+    """Return a level as the reader would write it: no trailing zeros, no midnight, no digit lost.
+
+    Examples
+    --------
+    >>> level_text(2.0), level_text(1234567.5), level_text(datetime(2013, 1, 31))
+    ('2', '1234567.5', '2013-01-31')
+    """
+    if isinstance(level, float):
+        short = f"{level:g}"
+        return short if float(short) == level else repr(level).removesuffix(".0")
+    if isinstance(level, datetime) and level.time() == time():
+        return str(level.date())
+    return str(level)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recombine.tables.columns import Profile
-from recombine.tables.grouping import level_text
-from recombine.tables.numbers import is_number
+from recombine.tables.numbers import is_number, level_text
 
 #: Words for which a column is an outcome, whatever its values.
 OUTCOME_WORDS = frozenset(

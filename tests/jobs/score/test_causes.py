@@ -7,7 +7,8 @@ import pytest
 
 from recombine.cells.arrays import FloatArray
 from recombine.jobs.score import Regressors, attribute
-from recombine.jobs.score.causes import RIDGE, HeldOutNoise
+from recombine.jobs.score.causes import HeldOutNoise
+from recombine.jobs.score.regression import RIDGE
 
 
 def drawn(seed: int, cells: int = 80, factors: int = 3) -> tuple[Regressors, np.random.Generator]:

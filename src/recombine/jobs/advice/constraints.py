@@ -9,7 +9,7 @@ import numpy as np
 from recombine.design.design import Design
 from recombine.errors import InputError, listing
 from recombine.tables.frames import Source, open_table
-from recombine.tables.grouping import level_text
+from recombine.tables.numbers import level_text
 
 
 def read_costs(data: object, design: Design) -> dict[tuple[str, ...], float]:

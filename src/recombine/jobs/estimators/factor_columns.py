@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from recombine.cells.arrays import IntArray
 from recombine.errors import InputError
 from recombine.tables.frames import open_table
-from recombine.tables.grouping import level_text
+from recombine.tables.numbers import level_text
 
 
 @dataclass(frozen=True, eq=False)

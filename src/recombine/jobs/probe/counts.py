@@ -15,7 +15,7 @@ from recombine.errors import InputError, listing, near_miss
 from recombine.measures.dependence.contingency import MOST_VALUES, Contingency, bin_edges, binned_words
 from recombine.tables.columns import profile
 from recombine.tables.frames import Source
-from recombine.tables.grouping import level_text
+from recombine.tables.numbers import level_text
 
 #: Whole numbers are labels more often than other numbers: they are cut into bins beyond so many values.
 MOST_WHOLE_VALUES = 100

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from recombine.jobs.score.causes import Amount as Amount
     from recombine.jobs.score.causes import Attribution as Attribution
     from recombine.jobs.score.causes import HeldOutNoise as HeldOutNoise
-    from recombine.jobs.score.causes import Regressors as Regressors
     from recombine.jobs.score.causes import attribute as attribute
     from recombine.jobs.score.classes import class_designs as class_designs
     from recombine.jobs.score.predictions import read_predictions as read_predictions
+    from recombine.jobs.score.regression import Regressors as Regressors
     from recombine.jobs.score.score import ModelScore as ModelScore
     from recombine.jobs.score.score import Score as Score
     from recombine.jobs.score.score import score as score

@@ -7,8 +7,8 @@ from typing import Any
 
 from recombine.design.design import Design
 from recombine.errors import InputError
+from recombine.tables.columns import classes_of
 from recombine.tables.frames import open_table
-from recombine.tables.grouping import classes_of
 
 
 def has_classes(data: object, outcome: str) -> bool:

@@ -20,23 +20,32 @@ from recombine.verdicts import Verdict
 LEAST_CHANCE = 1e-6
 
 
-def mean_amount(values: FloatArray) -> Amount:
-    """Return the mean of values (N,) with its range over cells.
+def mean_amount(values: FloatArray, weights: FloatArray | None = None) -> Amount:
+    """Return the mean of values (N,), each of which counts its weight, with its range over cells.
 
     Examples
     --------
     >>> mean_amount(np.array([1.0, 2.0, 3.0]))
     Amount(2 [-0.484, 4.48])
     """
-    if len(values) < 2:
-        return Amount(float(values.mean()) if len(values) else float("nan"), float("nan"), float("nan"))
-    return Amount.about(float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1.0)
+    shares = np.ones(len(values)) if weights is None else weights
+    if not shares.sum() > 0:
+        return Amount(float("nan"), float("nan"), float("nan"))
+    shares = shares / shares.sum()
+    mean, counted = float(shares @ values), int((shares > 0).sum())
+    if counted < 2:
+        return Amount(mean, float("nan"), float("nan"))
+    error = float(np.sqrt(np.sum((shares * (values - mean)) ** 2) * counted / (counted - 1)))
+    return Amount.about(mean, error, counted - 1.0)
 
 
-def by_verdict(designs: Sequence[Design], predicted: FloatArray, codes: IntArray) -> Table:
+def by_verdict(
+    designs: Sequence[Design], predicted: FloatArray, codes: IntArray, weights: FloatArray | None = None
+) -> Table:
     """Return one row per verdict of the held-out cells: how many, error and its range, and that of the plain mean.
 
-    ``predicted`` (H, K) are one model's predictions, ``codes`` (H,) the verdicts. Where predictions are chances there
+    ``predicted`` (H, K) are one model's predictions, ``codes`` (H,) the verdicts and ``weights`` (H,) how much each
+    cell counts; with these there is the share of what matters. Where predictions are chances there
     are log loss and accuracy, too: the share of measurements whose likeliest class is right.
 
     Examples
@@ -48,15 +57,17 @@ def by_verdict(designs: Sequence[Design], predicted: FloatArray, codes: IntArray
     observed = observed_outcomes(designs)
     squares = np.sum((predicted - observed) ** 2, axis=1)
     plain = np.sum((observed - _plain_means(designs)) ** 2, axis=1)
-    whole = float(squares[codes != Verdict.SEEN].sum())
+    counts = np.ones(len(codes)) if weights is None else weights
+    unseen = codes != Verdict.SEEN
+    whole = float((counts * squares)[unseen].sum())
     chances = _chances(designs, predicted)
     rows = []
     for verdict in Verdict:
         mine = codes == verdict
         if not mine.any():
             continue
-        share = float(squares[mine].sum()) / whole if whole > 0 and verdict != Verdict.SEEN else float("nan")
-        error = mean_amount(squares[mine])
+        share = float((counts * squares)[mine].sum()) / whole if whole > 0 and verdict != Verdict.SEEN else np.nan
+        error = mean_amount(squares[mine], counts[mine])
         row: dict[str, Any] = {
             "verdict": verdict.word,
             "cells": int(mine.sum()),
@@ -64,10 +75,12 @@ def by_verdict(designs: Sequence[Design], predicted: FloatArray, codes: IntArray
             "low": error.low,
             "high": error.high,
             "share": share,
-            "plain mean": float(plain[mine].mean()),
+            "plain mean": mean_amount(plain[mine], counts[mine]).value,
         }
+        if weights is not None:
+            row["importance"] = float(counts[mine].sum() / counts[unseen].sum()) if verdict != Verdict.SEEN else np.nan
         if chances is not None:
-            row |= _of_chances(chances[mine], _as_chances(designs, observed)[mine])
+            row |= _of_chances(chances[mine], _as_chances(designs, observed)[mine], counts[mine])
         rows.append(row)
     return Table.from_rows(rows)
 
@@ -116,9 +129,9 @@ def _chances(designs: Sequence[Design], predicted: FloatArray) -> FloatArray | N
     return found if ((found >= -1e-3) & (found <= 1 + 1e-3)).all() else None
 
 
-def _of_chances(chances: FloatArray, observed: FloatArray) -> dict[str, float]:
+def _of_chances(chances: FloatArray, observed: FloatArray, counts: FloatArray) -> dict[str, float]:
     """Return log loss, and the share of measurements whose likeliest class is right, of N cells (N, K)."""
     bounded = np.clip(chances, LEAST_CHANCE, 1.0)
     loss = -np.sum(observed * np.log(bounded), axis=1)
     right = observed[np.arange(len(chances)), chances.argmax(axis=1)]
-    return {"log loss": float(loss.mean()), "accuracy": float(right.mean())}
+    return {"log loss": mean_amount(loss, counts).value, "accuracy": mean_amount(right, counts).value}

@@ -14,8 +14,9 @@ from recombine.design.design import Design
 from recombine.design.naming import split_parts
 from recombine.design.parts import with_levels
 from recombine.errors import InputError, listing, near_miss, plural
+from recombine.tables.columns import classes_of
 from recombine.tables.frames import Source, open_table
-from recombine.tables.grouping import classes_of, training_rows
+from recombine.tables.grouping import training_rows
 
 #: What a model is called whose predictions come without a name.
 UNNAMED = "prediction"

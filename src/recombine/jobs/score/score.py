@@ -17,12 +17,14 @@ from recombine.design.design import Design
 from recombine.errors import InputError, listing, plural
 from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.faces import face
+from recombine.jobs.importance import read_importance
 from recombine.jobs.listing import level_columns
 from recombine.jobs.output_files import check_file
-from recombine.jobs.score.causes import Amount, Attribution, HeldOutNoise, Regressors, attribute
+from recombine.jobs.score.causes import Amount, Attribution, HeldOutNoise, attribute
 from recombine.jobs.score.determined import confused, held_out_noise, regressors_of
 from recombine.jobs.score.errors_beside import beside, by_verdict, mean_amount
 from recombine.jobs.score.predictions import observed_outcomes, read_predictions
+from recombine.jobs.score.regression import Regressors
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -96,6 +98,8 @@ class Score:
         None where no row repeats.
     classes : tuple of str
         Names of the classes; empty where the outcome is a number or has two values.
+    weights : float array of shape (H,) or None
+        How much each held-out cell matters, where that was said; all means are weighted by it then.
     """
 
     audits: tuple[Audit, ...]
@@ -104,6 +108,7 @@ class Score:
     regressors: Regressors | None
     noise: HeldOutNoise | None
     classes: tuple[str, ...] = ()
+    weights: FloatArray | None = field(default=None, repr=False)
 
     @property
     def audit(self) -> Audit:
@@ -135,15 +140,15 @@ class Score:
     def errors(self) -> Table:
         """Mean squared errors on the determined cells: of each model and of what stands beside them."""
         known = self.codes == Verdict.DETERMINED
-        rows = [(model.name, _mean_square((model.predicted - self.observed)[known])) for model in self.models]
+        counts = None if self.weights is None else self.weights[known]
+        misses = {model.name: (model.predicted - self.observed)[known] for model in self.models}
         if known.any():
-            rows += [
-                (name, _mean_square(miss)) for name, miss in beside(self.audits, _places(self.design, known)).items()
-            ]
+            misses |= beside(self.audits, _places(self.design, known))
+        rows = [(name, mean_amount(np.sum(miss**2, axis=1), counts).value) for name, miss in misses.items()]
         if self.noise is not None:
             rows.append(("noise ceiling", float(self.noise.variances.mean())))
         forecast = self.audit.forecast.error
-        if forecast is not None and forecast.source == "held-out rows" and not self.classes:
+        if forecast is not None and forecast.source == "held-out rows" and not self.classes and self.weights is None:
             rows += [("forecast: wide network", forecast.ntk**2), ("forecast: wide network, readout", forecast.nngp**2)]
         names, squares = zip(*rows, strict=True)
         return Table({"predictions": list(names), "squared error": list(squares)})
@@ -192,11 +197,13 @@ class Score:
     def worst(self, model: str, count: int = 10) -> Table:
         """Return the ``count`` determined cells that ``model`` misses by most: observed, predicted, and the main cause.
 
-        The cause of a single cell is the part that moves its error furthest; structure holds its noise.
+        Where cells matter more or less, those whose error counts most. The cause of a single cell is the part that
+        moves its error furthest; structure holds its noise.
         """
         found, known = self._named(model), self.codes == Verdict.DETERMINED
         miss = (found.predicted - self.observed)[known]
-        order = np.argsort(-np.sum(miss**2, axis=1), kind="stable")[:count]
+        counts = np.ones(len(miss)) if self.weights is None else self.weights[known]
+        order = np.argsort(-counts * np.sum(miss**2, axis=1), kind="stable")[:count]
         columns = self._shown(found.predicted[known][order], self.observed[known][order])
         why = np.full(len(order), "", dtype=object)
         if found.attribution is not None:
@@ -246,6 +253,7 @@ def score(
     structure: str = "auto",
     order: int | None = None,
     known: Audit | None = None,
+    importance: object = None,
     seed: int = 0,
 ) -> Score:
     """Say why models missed: their squared error on held-out cells by verdict, and on determined ones by cause.
@@ -266,6 +274,9 @@ def score(
         What verdicts and determined values assume, as `recombine.audit` takes them; several classes add by default.
     known : Audit, optional
         Of the same design, if there is one already.
+    importance : Importance, path or dataframe, optional
+        How much cells matter where the model is used: factor columns and a column ``importance``, see
+        `recombine.jobs.read_importance`. Means are weighted by it, and cells of importance 0 count for nothing.
     seed : int
         Fixes every random choice.
 
@@ -292,8 +303,11 @@ def score(
     audits = (known,) if known else tuple(audit(one, order, structure=structure, seed=seed) for one in designs)
     codes = audits[0].verdicts_of(designs[0].held_out)
     places = _places(designs[0], codes == Verdict.DETERMINED)
-    enough = len(places) >= FEWEST_CELLS
-    regressors = regressors_of(audits, designs[0].cells[places]) if enough else None
+    weights = None if importance is None else _weights(importance, designs[0], codes)
+    mattering = len(places) if weights is None else int((weights[codes == Verdict.DETERMINED] > 0).sum())
+    enough = mattering >= FEWEST_CELLS
+    counts = None if weights is None else weights[codes == Verdict.DETERMINED]
+    regressors = regressors_of(audits, designs[0].cells[places], counts) if enough else None
     noise = held_out_noise(audits, places) if len(places) else None
     adding = None if regressors is None else beside(audits, places)["adding"]
     models = []
@@ -304,10 +318,23 @@ def score(
         if regressors is not None and adding is not None:
             outcomes = (predicted - miss)[mine]
             found = attribute(predicted[mine].ravel(), outcomes.ravel(), regressors, noise, seed=seed)
-            gain = mean_amount(np.sum(adding**2, axis=1) - squares[mine])
-        unseen = mean_amount(squares[codes != Verdict.SEEN])
-        models.append(ModelScore(name, predicted, unseen, by_verdict(designs, predicted, codes), found, gain))
-    return Score(audits, tuple(models), codes, regressors, noise, classes)
+            gain = mean_amount(np.sum(adding**2, axis=1) - squares[mine], counts)
+        never = codes != Verdict.SEEN
+        unseen = mean_amount(squares[never], None if weights is None else weights[never])
+        models.append(ModelScore(name, predicted, unseen, by_verdict(designs, predicted, codes, weights), found, gain))
+    return Score(audits, tuple(models), codes, regressors, noise, classes, weights)
+
+
+def _weights(importance: object, design: Design, codes: IntArray) -> FloatArray:
+    """Return how much each held-out cell matters, (H,)."""
+    found = read_importance(importance, design)
+    weights = found.of(design.held_out)
+    if not weights[codes != Verdict.SEEN].sum() > 0:
+        raise InputError(
+            f"no held-out cell that was never seen has an importance in {found.name} over 0, so nothing that matters "
+            "is scored; give them one"
+        )
+    return weights
 
 
 def _check(designs: Sequence[Design]) -> None:
@@ -332,8 +359,3 @@ def _check(designs: Sequence[Design]) -> None:
 def _places(design: Design, known: BoolArray) -> IntArray:
     """Return the design's rows that are held out and among the ``known`` (H,) of these."""
     return np.asarray(np.flatnonzero(~design.train)[known])
-
-
-def _mean_square(miss: FloatArray) -> float:
-    """Return the mean over cells of the squares (N, K) summed over classes."""
-    return float(np.mean(np.sum(miss**2, axis=1))) if len(miss) else float("nan")

@@ -1,0 +1,137 @@
+"""The command about tests: make a split that proves what it should, or say what an existing one proves."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recombine.checks import known_or_refuse
+from recombine.errors import InputError
+from recombine.jobs.output_files import check_file
+from recombine.report.screen import capture, printable, say
+from recombine.tables.text_files import named
+
+
+def split_command(
+    file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement.")],
+    factors: Annotated[str, typer.Option(help="Factor columns, separated by commas.")],
+    test: Annotated[
+        str | None,
+        typer.Option(
+            help="Parts of the test with their shares of the rows: determined:0.2,disconnected:0.1; also unseen level, "
+            "seen."
+        ),
+    ] = None,
+    check: Annotated[
+        str | None, typer.Option(help="Say what this split proves: its column, or column=value naming training.")
+    ] = None,
+    stratify: Annotated[str | None, typer.Option(help="Outcome column to be alike in test and training.")] = None,
+    outcome: Annotated[str | None, typer.Option(help="With --check: outcome column, to find copied levels.")] = None,
+    symmetric: Annotated[
+        str | None, typer.Option(help="Factors that are one factor used twice: gene_a,gene_b.")
+    ] = None,
+    as_levels: Annotated[
+        str | None, typer.Option(help="Numeric columns with very many values that are labels.")
+    ] = None,
+    order: Annotated[
+        int | None, typer.Option(help="How many factors may interact (1, the default: effects add).")
+    ] = None,
+    structure: Annotated[
+        str,
+        typer.Option(help="What effects do: add, pairs, triples; with --check also logit, log, multiplicative, link."),
+    ] = "add",
+    ordered: Annotated[
+        list[str] | None, typer.Option(help="With --check: factors whose levels are ordered. May be repeated.")
+    ] = None,
+    numeric: Annotated[
+        list[str] | None, typer.Option(help="With --check: factors whose effect is a smooth curve. May be repeated.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the table with a split column to this CSV file.")] = None,
+    column: Annotated[str, typer.Option(help="Name of the column that is added.")] = "split",
+    fail_on: Annotated[
+        str | None, typer.Option(help="With --check: exit with 1 on these leaks: same, permuted, respelled, copied.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Fixes every random choice.")] = 0,
+) -> None:
+    """Split a table so that each part of the test proves what its name says, or check a split that exists."""
+    if (test is None) == (check is None):
+        raise InputError("say either --test determined:0.2 to make a split, or --check part to look at one")
+    groups = {"symmetric": named(symmetric, "--symmetric"), "as_levels": named(as_levels, "--as-levels")}
+    scales = {
+        "ordered": [name for text in ordered or () for name in named(text, "--ordered")],
+        "numeric": [name for text in numeric or () for name in named(text, "--numeric")],
+    }
+    columns = named(factors, "--factors")
+    if check is not None:
+        _only({"--stratify": stratify, "--out": out}, "--test")
+        fatal = _kinds(fail_on)
+        from recombine.jobs.split import check_split
+        from recombine.report.split import check_json, show_check
+
+        options = {"outcome": outcome, "order": order, "structure": structure, "seed": seed}
+        checked = check_split(file, columns, check, **groups, **scales, **options)  # type: ignore[arg-type]
+        if json:
+            say(check_json(checked) + "\n")
+        else:
+            say(capture(lambda console: show_check(checked, console)), drawn=True)
+        raise typer.Exit(1 if fatal & {leak.kind for leak in checked.leaks} else 0)
+    _only({"--outcome": outcome, "--ordered": ordered, "--numeric": numeric, "--fail-on": fail_on}, "--check")
+    assert test is not None
+    if out is not None:
+        if out.exists() and out.resolve() == file.resolve():
+            raise InputError(f"{out} is the table itself; choose another name for the output")
+        check_file(out, force)
+    from recombine.jobs.split import split_table
+    from recombine.report.split import show_split, split_json
+
+    depth = _depth(order, structure)
+    found = split_table(file, columns, test, stratify=stratify, order=depth, seed=seed, **groups)
+    note = "Nothing was written; name a file with --out.\n"
+    if out is not None:
+        found.to_csv(out, column=column, force=force)
+        note = f"table with column {column!r} written to {out}\n"
+    if json:
+        say(split_json(found) + "\n")
+        print(printable(note), end="", file=sys.stderr)
+    else:
+        say(capture(lambda console: show_split(found, console)), drawn=True)
+        say(f"\n{note}")
+
+
+def _only(given: dict[str, object], where: str) -> None:
+    for option, value in given.items():
+        if value:
+            raise InputError(f"{option} goes with {where}; leave it out or use {where}")
+
+
+def _kinds(fail_on: str | None) -> set[str]:
+    """Return the leaks that are named by their first words."""
+    from recombine.report.split import LEAKS
+
+    known = {kind.partition(" ")[0]: kind for kind in LEAKS}
+    names = named(fail_on, "--fail-on")
+    for name in names:
+        known_or_refuse(name, "leak", tuple(known))
+    return {known[name] for name in names}
+
+
+def _depth(order: int | None, structure: str) -> int:
+    """Return the order at which a split is made: that of the structure, whose effects have to add."""
+    from recombine.jobs.structure.choice import SUMS
+
+    depths = {name: depth for depth, name in SUMS.items()}
+    if structure not in depths:
+        raise InputError(
+            f"splits are made for structures that add, {', '.join(depths)}, not for {structure!r}; its verdicts depend "
+            "on outcomes, so make the split with one of these and look at it with --check"
+        )
+    if structure != "add" and order not in (None, depths[structure]):
+        raise InputError(
+            f"structure {structure} is of order {depths[structure]}, not {order}; leave one of the two out"
+        )
+    return depths[structure] if order is None else order

@@ -1,0 +1,366 @@
+"""Deployment weights: how much each cell matters to the reader, from a table of patterns or a column of rows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, product_size
+from recombine.cells.conjunctions import Subset, canonical, distinct, every_cell
+from recombine.cells.possible import Possible
+from recombine.design.design import Design
+from recombine.design.parts import with_levels
+from recombine.errors import InputError, listing, near_miss, plural
+from recombine.tables.frames import Source, open_table
+from recombine.tables.numbers import level_text
+
+#: The column of a table of importances.
+COLUMN = "importance"
+#: A level that is left open.
+ANY = -1
+#: Larger numbers could not be added up.
+LARGEST = 1e150
+
+
+@dataclass(frozen=True, eq=False)
+class Importance:
+    """How much each cell matters: numbers from 0 on, of which only ratios count; read one with `read_importance`.
+
+    Of the patterns that match a cell the one that names most levels counts, among those the first. A cell that none
+    matches has importance 0.
+
+    Attributes
+    ----------
+    patterns : int array of shape (R, C)
+        Codes of the levels that each pattern names, -1 where any level will do.
+    values : float array of shape (R,)
+        Importance of the cells that each pattern matches.
+    symmetric : tuple of tuple of int
+        Groups of interchangeable factors: any of them may hold a level that a pattern names for one.
+    name : str
+        The table, or the column, for messages.
+    averaged : bool
+        Whether values are means of a column over the rows of each cell.
+
+    Examples
+    --------
+    >>> weights = Importance(np.array([[0, ANY], [0, 1]]), np.array([1.0, 5.0]))
+    >>> weights.of(np.array([[0, 0], [0, 1], [1, 1]])).tolist()
+    [1.0, 5.0, 0.0]
+    """
+
+    patterns: IntArray
+    values: FloatArray
+    symmetric: tuple[Subset, ...] = ()
+    name: str = "the table"
+    averaged: bool = False
+
+    def __repr__(self) -> str:
+        return f"Importance({plural(len(self.values), 'pattern')} of {self.name})"
+
+    def of(self, cells: IntArray) -> FloatArray:
+        """Return the importance of ``cells`` (N, C), (N,)."""
+        ordered, none = canonical(cells, self.symmetric), len(self.values)
+        best = np.full(len(cells), none)
+        for alike in self._same_counts():
+            # Patterns that name equally many levels: the first of all that match counts.
+            first = np.full(len(cells), none)
+            for rows in alike:
+                for mine, theirs in self._ways(self.patterns[rows[0]] != ANY):
+                    first = np.minimum(
+                        first, _first_match(self.patterns[rows][:, mine], rows, ordered[:, theirs], none)
+                    )
+            best = np.where(best == none, first, best)
+        result: FloatArray = np.append(self.values, 0.0)[best]
+        return result
+
+    def _same_counts(self) -> list[list[IntArray]]:
+        """The rows of patterns with the same blanks, those that name equally many levels together, most first."""
+        named = self.patterns != ANY
+        kinds, where = distinct(named.astype(np.int64))
+        rows = [np.flatnonzero(where == kind) for kind in range(len(kinds))]
+        counts = kinds.sum(axis=1).tolist()
+        return [
+            [mine for mine, count in zip(rows, counts, strict=True) if count == many]
+            for many in sorted(set(counts), reverse=True)
+        ]
+
+    def _ways(self, named: BoolArray) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield the places that a pattern names (C,) and those of a cell that may hold these levels, way by way."""
+        grouped = {place for group in self.symmetric for place in group}
+        alone = [place for place in np.flatnonzero(named).tolist() if place not in grouped]
+        mine = [*alone, *(place for group in self.symmetric for place in group if named[place])]
+        counts = [int(named[list(group)].sum()) for group in self.symmetric]
+        chosen = (itertools.combinations(group, many) for group, many in zip(self.symmetric, counts, strict=True))
+        for theirs in itertools.product(*chosen):
+            yield mine, [*alone, *itertools.chain.from_iterable(theirs)]
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether no cell has importance 0: a pattern matches every cell, and no value is 0."""
+        return bool((self.patterns == ANY).all(axis=1).any() and (self.values > 0).all())
+
+    def support(self, possible: Possible, most: int) -> IntArray | None:
+        """Return the ``possible`` cells whose importance is over 0, sorted, (M, C); None if over ``most`` may match.
+
+        Examples
+        --------
+        >>> weights = Importance(np.array([[0, ANY], [0, 1]]), np.array([2.0, 0.0]))
+        >>> weights.support(Possible.product((2, 3)), most=10).tolist()
+        [[0, 0], [0, 2]]
+        """
+        rules, sizes = self.patterns[self.values > 0], possible.sizes
+        free = [[place for place, code in enumerate(rule) if code == ANY] for rule in rules.tolist()]
+        if sum(product_size([sizes[place] for place in places]) for places in free) > most:
+            return self._by_parts(possible, most)
+        none = np.empty((0, len(sizes)), dtype=np.int64)
+        cells = np.vstack([none, *(_filled_in(rule, places, sizes) for rule, places in zip(rules, free, strict=True))])
+        cells = distinct(canonical(cells, self.symmetric))[0]
+        cells = cells[possible.holds(cells)]
+        return cells[self.of(cells) > 0]
+
+    def _by_parts(self, possible: Possible, most: int) -> IntArray | None:
+        """The same where patterns match more cells than can exist: those that can are gone through."""
+        if possible.span > most:
+            return None
+        cells = possible.cells()
+        return cells[self.of(cells) > 0]
+
+
+def _filled_in(rule: IntArray, free: list[int], sizes: tuple[int, ...]) -> IntArray:
+    """Write out the cells (M, C) of one pattern (C,) that leaves the factors ``free`` open."""
+    cells = np.repeat(rule[None], product_size([sizes[place] for place in free]), axis=0)
+    if free:
+        cells[:, free] = every_cell([sizes[place] for place in free])
+    return cells
+
+
+def _first_match(patterns: IntArray, rows: IntArray, cells: IntArray, none: int) -> IntArray:
+    """Return for each of ``cells`` (N, J) the smallest of ``rows`` (R,) whose pattern (R, J) it equals, or ``none``."""
+    if not patterns.shape[1]:
+        return np.full(len(cells), rows[0])
+    _, where = distinct(np.vstack([patterns, cells]))
+    first = np.full(int(where.max()) + 1, none)
+    first[where[: len(patterns)][::-1]] = rows[::-1]
+    found: IntArray = first[where[len(patterns) :]]
+    return found
+
+
+def read_importance(data: object, design: Design, column: str | None = None) -> Importance:
+    """Return the importance of the cells of ``design``: from a table of patterns, or the mean of a ``column`` of rows.
+
+    Parameters
+    ----------
+    data : path, dataframe, (table, column) or Importance
+        Without ``column``: some factor columns and a column ``importance`` of numbers from 0 on. A blank level, or a
+        factor without a column, stands for every level; a row that names no level gives the importance of all cells
+        that no other row matches. With ``column``: any table that has every factor column.
+    design : Design
+    column : str, optional
+        The column whose mean over a cell's rows is the importance of the cell; cells without rows have 0.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> design = Design.from_cells([[0, 0], [1, 1]], names=["colour", "shape"])
+    >>> table = pd.DataFrame({"shape": [1, None], "importance": [3.0, 0.5]})
+    >>> read_importance(table, design).of(np.array([[0, 1], [1, 0]])).tolist()
+    [3.0, 0.5]
+    """
+    if isinstance(data, Importance):
+        if data.patterns.shape[1] != len(design.factors):
+            raise InputError(f"{data!r} was read for another design; read it for the one that is asked about")
+        return data
+    table: Any = data
+    if isinstance(data, tuple) and len(data) == 2:
+        table, column = data[0], str(data[1])
+    source = open_table(table)
+    patterns, values = _patterns(source, design) if column is None else _means(source, design, column)
+    name = source.name if column is None else f"column {column!r} of {source.name}"
+    if not (values > 0).any():
+        raise InputError(f"every importance in {name} is 0, so nothing would matter; give some cell a larger one")
+    return Importance(patterns, values, design.symmetric, name, column is not None)
+
+
+def _patterns(source: Source, design: Design) -> tuple[IntArray, FloatArray]:
+    """Read a table of patterns: codes (R, C) and importances (R,)."""
+    if COLUMN in (*design.names, *design.columns):
+        raise InputError(
+            f"one factor is itself named {COLUMN!r}, so {source.name} cannot hold both; rename that factor"
+        )
+    parts = [part for part in design.parts if part.column in source.columns]
+    inside = {name for part in parts for name in part.names}
+    named = [name for name in design.names if name in source.columns and name not in inside]
+    source.require(COLUMN, "importance column")
+    if not named and not parts:
+        raise InputError(f"{source.name} has none of the factor columns {listing(design.columns)}; add at least one")
+    columns = source.read([*named, *(part.column for part in parts), COLUMN])
+    count = len(columns[COLUMN])
+    if not count:
+        raise InputError(f"{source.name} has no rows, so nothing would matter; list at least one cell")
+    levels = {name: [None if _blank(value) else value for value in values.tolist()] for name, values in columns.items()}
+    _refuse_blank(source, levels)
+    values = np.array([_number(value, f"row {row:,} of {source.name}") for row, value in enumerate(levels[COLUMN], 1)])
+    for part in parts:
+        levels |= _members(design, part.column, levels[part.column], source.name)
+    codes = np.full((count, len(design.names)), ANY)
+    for place, factor in enumerate(design.factors):
+        known: dict[Any, int] = {None: ANY}
+        for row, level in enumerate(levels.get(factor.name, ())):
+            if level not in known:
+                known[level] = _code(design, place, level, f"row {row + 1:,} of {source.name}")
+            codes[row, place] = known[level]
+    patterns = canonical(codes, design.symmetric)
+    _refuse_repeats(patterns, design, source)
+    return patterns, values
+
+
+def _refuse_blank(source: Source, levels: dict[str, list[Any]]) -> None:
+    for row, cells in enumerate(zip(*levels.values(), strict=True), 1):
+        if all(value is None for value in cells):
+            raise InputError(f"row {row:,} of {source.name} is blank; remove it")
+
+
+def _refuse_repeats(patterns: IntArray, design: Design, source: Source) -> None:
+    _, where = distinct(patterns - ANY)
+    first: dict[int, int] = {}
+    for row, same in enumerate(where.tolist()):
+        if same in first:
+            texts = [
+                factor.labels[code] if code != ANY else f"any {factor.name}"
+                for factor, code in zip(design.factors, patterns[row].tolist(), strict=True)
+            ]
+            raise InputError(
+                f"rows {first[same] + 1:,} and {row + 1:,} of {source.name} both give the importance of "
+                f"{listing(texts)}; keep one of them"
+            )
+        first[same] = row
+
+
+def _members(design: Design, column: str, texts: list[Any], where: str) -> dict[str, list[Any]]:
+    """Take the texts of a sequence or set apart; a blank one leaves all its factors open."""
+    part = next(part for part in design.parts if part.column == column)
+    example = design.decode(design.seen[:1])[column][0]
+    found = part.levels([example if text is None else text for text in texts], where)
+    return {
+        name: [None if text is None else level for text, level in zip(texts, levels.tolist(), strict=True)]
+        for name, levels in found.items()
+    }
+
+
+def _blank(value: object) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _number(value: Any, where: str) -> float:
+    """Return an importance as a number from 0 on, or raise with the row it stands in."""
+    if value is None:
+        raise InputError(f"{where} has no importance; give a number, 0 where it does not matter")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number <= LARGEST:
+        raise InputError(f"the importance {value!r} in {where} is no number from 0 on; correct it")
+    return number
+
+
+def _code(design: Design, place: int, level: object, where: str) -> int:
+    factor = design.factors[place]
+    if factor.unknown(np.array([level], dtype=object)):
+        raise InputError(
+            f"{where}: {level_text(level)!r} is not a level of factor {factor.name!r} in {design.source};"
+            f"{near_miss(level_text(level), factor.labels)} To give importance to a level that was never seen, name it "
+            "in --targets with --new-levels"
+        )
+    return factor.code(level)
+
+
+def _means(source: Source, design: Design, column: str) -> tuple[IntArray, FloatArray]:
+    """Read the mean of a column over the rows of each cell: cells (R, C) and means (R,)."""
+    for name in design.columns:
+        source.require(name, "factor")
+    source.require(column, "importance")
+    if column in design.columns:
+        raise InputError(f"column {column!r} is both a factor and the importance; give it one part")
+    if (kind := source.kind(column)) not in ("integer", "number"):
+        raise InputError(f"column {column!r} of {source.name} is of kind {kind}; importances are numbers from 0 on")
+    found = _grouped(source, design, column)
+    if not len(found["rows"]):
+        raise InputError(f"no row of {source.name} has a level of each factor; fill them in")
+    plain = with_levels(design.parts, {name: found[name] for name in design.columns}, source.name)
+    coded = [
+        {level: _code(design, place, level, source.name) for level in set(plain[factor.name].tolist())}
+        for place, factor in enumerate(design.factors)
+    ]
+    codes = np.array(
+        [[known[level] for level in plain[name].tolist()] for name, known in zip(design.names, coded, strict=True)]
+    ).T
+    lacking = np.flatnonzero(found["absent"] > 0)
+    if len(lacking):
+        rows, cell = plural(int(found["absent"].sum()), "row"), design.label(codes[lacking[0]])
+        raise InputError(
+            f"column {column!r} of {source.name} holds no finite number in {rows}, such as one of {cell}; give a "
+            "number, 0 where it does not matter"
+        )
+    wrong = np.flatnonzero(~((found["least"] >= 0) & (found["sum"] <= LARGEST)))
+    if len(wrong):
+        cell = design.label(codes[wrong[0]])
+        raise InputError(
+            f"column {column!r} of {source.name} is {found['least'][wrong[0]]:g} in a row of {cell}; importances are "
+            "numbers from 0 on"
+        )
+    cells, where = distinct(canonical(codes, design.symmetric))
+    return cells, np.bincount(where, found["sum"]) / np.bincount(where, found["rows"])
+
+
+def _grouped(source: Source, design: Design, column: str) -> dict[str, npt.NDArray[Any]]:
+    """Return rows, sum, least and number of absent values of ``column`` by factor levels, in one pass."""
+    import narwhals as nw
+
+    source = source.kept([*design.columns, column])
+    frame, value = source.frame, source.col(column).cast(nw.Float64)
+    for name in design.columns:
+        present = ~source.col(name).is_null()
+        if source.reader.typed and source.kind(name) == "number":
+            present = present & ~source.col(name).is_nan()
+        frame = frame.filter(present)
+    finite = ~source.col(column).is_null() & value.is_finite()
+    by = [source.keys[name] for name in design.columns]
+    frame = frame.select(
+        *by,
+        nw.when(finite).then(value).otherwise(0.0).alias("__value"),
+        nw.when(finite).then(0).otherwise(1).alias("__absent"),
+    )
+    sums = [nw.col("__value").sum().alias("__sum"), nw.col("__value").min().alias("__least")]
+    found = source.fetch(frame.group_by(*by).agg(nw.len().alias("__rows"), nw.col("__absent").sum(), *sums))
+    numbers = {name: found[f"__{name}"].astype(float) for name in ("rows", "absent", "sum", "least")}
+    return {name: found[source.keys[name]] for name in design.columns} | numbers
+
+
+def part_of_what_matters(value: float) -> str:
+    """Write a share of importance; it never reads as none or all unless it is.
+
+    Examples
+    --------
+    >>> part_of_what_matters(0.415), part_of_what_matters(0.9999), part_of_what_matters(1e-9), part_of_what_matters(1.0)
+    ('41.5% of what matters', 'over 99.9% of what matters', 'under 0.1% of what matters', 'all that matters')
+    """
+    return "all that matters" if value == 1 else f"{importance_share(value)} of what matters"
+
+
+def importance_share(value: float) -> str:
+    """Write a share in percent; it never reads as 0 or 100 unless it is.
+
+    Examples
+    --------
+    >>> importance_share(0.415), importance_share(1 - 1e-9), importance_share(0.0)
+    ('41.5%', 'over 99.9%', '0.0%')
+    """
+    return "under 0.1%" if 0 < value < 0.001 else "over 99.9%" if 0.999 < value < 1 else f"{value:.1%}"

@@ -1,0 +1,155 @@
+"""Whole cells that add up to a number of rows, with outcomes distributed as in the whole table if that is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.errors import InputError
+
+#: Bins of a numeric outcome, each with equally many rows as far as ties allow.
+BINS = 10
+#: Classes of an outcome above which nothing can be alike.
+MOST_CLASSES = 100
+#: Exchanges of chosen cells for others that are tried, and others that are looked at each time.
+EXCHANGES, LOOKED_AT = 400, 256
+#: Part of the rows, one in so many, by which an exchange may miss the number of rows asked for.
+TOLERATED = 200
+
+
+def bin_outcomes(outcome: npt.NDArray[Any]) -> IntArray:
+    """Return the bin of each row's outcome (N,): its class, or its tenth where it is a number with many values.
+
+    Examples
+    --------
+    >>> bin_outcomes(np.array(["no", "yes", "no"])).tolist(), bin_outcomes(np.arange(100.0))[[0, 55, 99]].tolist()
+    ([0, 1, 0], [0, 5, 9])
+    """
+    values, where = np.unique(outcome, return_inverse=True)
+    where = np.asarray(where.reshape(-1), dtype=np.int64)
+    if len(values) <= BINS or outcome.dtype.kind not in "iuf":
+        if len(values) > MOST_CLASSES:
+            raise InputError(
+                f"the outcome to stratify by has {len(values):,} classes, more than {MOST_CLASSES}; give numbers, or "
+                "merge classes"
+            )
+        return where
+    below = np.concatenate([[0], np.cumsum(np.bincount(where))[:-1]])
+    return np.asarray(np.unique((below * BINS // len(outcome))[where], return_inverse=True)[1].reshape(-1))
+
+
+def outcome_counts(bins: IntArray, where: IntArray, cells: int) -> FloatArray:
+    """Return how many rows of each cell fall into each bin, (M, B), for rows of cell ``where`` (N,).
+
+    Examples
+    --------
+    >>> outcome_counts(np.array([0, 1, 1]), np.array([0, 0, 1]), 2).tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    width = int(bins.max(initial=0)) + 1
+    return np.bincount(where * width + bins, minlength=cells * width).reshape(cells, width).astype(np.float64)
+
+
+def unlike(first: FloatArray, second: FloatArray) -> float:
+    """Return the share of rows that would have to change bins to make two histograms (B,) alike.
+
+    Examples
+    --------
+    >>> unlike(np.array([1.0, 3.0]), np.array([50.0, 50.0]))
+    0.25
+    """
+    if not first.sum() or not second.sum():
+        return float("nan")
+    return float(np.abs(first / first.sum() - second / second.sum()).sum() / 2)
+
+
+def draw_cells(
+    pool: IntArray,
+    rows: IntArray,
+    aim: int,
+    generator: np.random.Generator,
+    counts: FloatArray | None = None,
+    goal: FloatArray | None = None,
+) -> IntArray:
+    """Draw cells of ``pool`` (P,) whose ``rows`` (M,) add up to ``aim``, as nearly as taking them in turn comes.
+
+    Unless the pool is used up, what is missing is less than every cell that is left, or what is too much is less than
+    half of one. With ``counts`` (M, B), the rows of each cell by outcome, their sums come near ``goal`` (B,).
+
+    Examples
+    --------
+    >>> draw_cells(np.arange(4), np.array([5, 1, 2, 3]), 3, np.random.default_rng(0)).tolist()
+    [1, 2]
+    """
+    order = generator.permutation(pool)
+    chosen = _filled(order, rows, aim)
+    if counts is not None and goal is not None and len(chosen):
+        drawn = [chosen, _filled(_by_quota(order, counts, goal, generator), rows, aim)]
+        chosen = min(drawn, key=lambda one: float(((goal - counts[one].sum(axis=0)) ** 2).sum()))
+        chosen = _exchanged(chosen, pool, rows, aim, counts, goal, generator)
+    return np.sort(chosen)
+
+
+def _filled(order: IntArray, rows: IntArray, aim: int) -> IntArray:
+    """Take cells in order, leaving out those that are too large by then, and one more if that is nearer."""
+    taken: list[IntArray] = []
+    left, gap = order, aim
+    while len(left := left[rows[left] <= gap]) and gap > 0:
+        many = int(np.searchsorted(np.cumsum(rows[left]), gap, side="right"))
+        taken.append(left[:many])
+        gap -= int(rows[left[:many]].sum())
+        left = left[many:]
+    chosen = np.concatenate([*taken, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+    rest = np.setdiff1d(order, chosen)
+    if gap > 0 and len(rest):
+        last = rest[np.argmin(rows[rest])]
+        if not len(chosen) or abs(int(rows[last]) - gap) < gap:
+            chosen = np.append(chosen, last)
+    return chosen
+
+
+def _by_quota(order: IntArray, counts: FloatArray, goal: FloatArray, generator: np.random.Generator) -> IntArray:
+    """Put cells into an order that keeps every bin's share: each comes when the turn of its commonest bin is."""
+    bins = (counts[order] + 0.5 * generator.random((len(order), counts.shape[1]))).argmax(axis=1)
+    turn = np.empty(len(order))
+    for one in range(counts.shape[1]):
+        mine = np.flatnonzero(bins == one)
+        turn[mine] = np.cumsum(counts[order[mine]].sum(axis=1)) / max(goal[one], 1e-9)
+    return order[np.argsort(turn, kind="stable")]
+
+
+def _exchanged(
+    chosen: IntArray,
+    pool: IntArray,
+    rows: IntArray,
+    aim: int,
+    counts: FloatArray,
+    goal: FloatArray,
+    generator: np.random.Generator,
+) -> IntArray:
+    """Exchange one or two chosen cells for one or two others while that brings outcomes nearer the goal.
+
+    Rows may be off by half a percent for it, though never by more than the largest cell.
+    """
+    taken = np.zeros(len(rows), dtype=bool)
+    taken[chosen] = True
+    total, lack = int(rows[chosen].sum()), goal - counts[chosen].sum(axis=0)
+    most = max(abs(total - aim), min(aim // TOLERATED, int(rows[pool].max())))
+    others = np.setdiff1d(pool, chosen)
+    for _ in range(EXCHANGES if len(others) else 0):
+        mine, theirs = np.flatnonzero(taken), others[~taken[others]]
+        out = generator.choice(mine, size=min(int(generator.integers(1, 3)), len(mine)), replace=False)
+        into = generator.choice(theirs, size=(LOOKED_AT, int(generator.integers(1, 3))))
+        sums = total - int(rows[out].sum()) + rows[into].sum(axis=1)
+        left = ((lack + counts[out].sum(axis=0) - counts[into].sum(axis=1)) ** 2).sum(axis=1)
+        left[(np.abs(sums - aim) > most) | ((into.shape[1] > 1) & (into[:, 0] == into[:, -1]))] = np.inf
+        best = int(np.argmin(left))
+        if left[best] < (lack**2).sum() - 1e-9:
+            lack = lack + counts[out].sum(axis=0) - counts[into[best]].sum(axis=0)
+            total = int(sums[best])
+            taken[out], taken[into[best]] = False, True
+            others = pool[~taken[pool]]
+    return np.flatnonzero(taken)

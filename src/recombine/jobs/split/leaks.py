@@ -1,0 +1,252 @@
+"""Where a split leaks: a cell on both sides, as it is, permuted or spelled another way, and levels that are copies."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import BoolArray, IntArray
+from recombine.cells.conjunctions import Subset, canonical, contains, distinct
+from recombine.tables.numbers import is_number
+
+#: Copies of a level are told where so many are expected by chance at most.
+BY_CHANCE = 0.01
+#: A level on fewer test cells than this is too little to be a copy of another.
+FEWEST_CELLS = 2
+#: Levels of training that a test level is compared with at most, those that share its rarest row.
+MOST_COMPARED = 50
+#: Letters from which on case is taken to mean nothing: the alleles A and a are two.
+SHORTEST_FOLDED = 3
+#: Punctuation that means nothing; a plus, a star or a dash at an end may mean something (A+, A-).
+_IDLE = frozenset("_.,;:'\"`´’‘“”/\\|()[]{}!?¿¡·•")
+_DASHES = frozenset("-‐‑‒–—−")
+
+LeakKind = Literal["same cell", "permuted cell", "respelled level", "copied level"]
+
+
+@dataclass(frozen=True)
+class Leak:
+    """One way in which training rows give test rows away.
+
+    Attributes
+    ----------
+    kind : str
+    cells, rows : int
+        Test cells and test rows that it gives away.
+    examples : tuple of str
+        Some of them in words.
+    """
+
+    kind: LeakKind
+    cells: int
+    rows: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class SidedRows:
+    """Rows of a table with their side of a split.
+
+    ``codes`` (N, C) are the levels as they were written, symmetric factors with one list of levels; ``labels`` their
+    texts; ``train`` (N,) says which rows are training; ``outcome`` (N,) numbers the outcomes, equal ones alike.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    codes: IntArray
+    train: BoolArray
+    symmetric: tuple[Subset, ...] = ()
+    outcome: IntArray | None = None
+
+    def text(self, cell: IntArray) -> str:
+        """Return one cell as text."""
+        return " · ".join(labels[int(code)] for labels, code in zip(self.labels, cell, strict=True))
+
+
+def find_leaks(rows: SidedRows) -> tuple[Leak, ...]:
+    """Return every leak of a split; each test cell counts for the first kind that gives it away.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [1, 1], [0, 0], [2, 1]])
+    >>> labels = (("red", "blue", "Blue"), ("cube", "ball"))
+    >>> sides = SidedRows(("colour", "shape"), labels, codes, np.array([True, True, False, False]))
+    >>> [(leak.kind, leak.cells) for leak in find_leaks(sides)]
+    [('same cell', 1), ('respelled level', 1)]
+    """
+    found: list[Leak] = []
+    test, where = distinct(rows.codes[~rows.train])
+    count = np.bincount(where, minlength=len(test))
+    train = distinct(rows.codes[rows.train])[0]
+    open_cells = np.ones(len(test), dtype=bool)
+    spelled = _respelled(rows)
+    views: list[tuple[LeakKind, IntArray, IntArray]] = [("same cell", train, test)]
+    if rows.symmetric:
+        views.append(("permuted cell", canonical(train, rows.symmetric), canonical(test, rows.symmetric)))
+    merged = [canonical(_merge(cells, spelled), rows.symmetric) for cells in (train, test)]
+    views.append(("respelled level", merged[0], merged[1]))
+    for kind, there, here in views:
+        hit = open_cells & contains(there, here)
+        if hit.any():
+            words = tuple(rows.text(cell) for cell in test[hit][:3])
+            found.append(Leak(kind, int(hit.sum()), int(count[hit].sum()), words))
+            open_cells &= ~hit
+    return (*found, *_copied_levels(rows))
+
+
+def alike_levels(rows: SidedRows) -> list[tuple[str, str, str]]:
+    """Return (factor, level of test, level of training) where only the way they are written differs.
+
+    Levels of the test that training has as they are written are left out.
+    """
+    found = []
+    for place, (name, labels) in enumerate(zip(rows.names, rows.labels, strict=True)):
+        train = set(rows.codes[rows.train, place].tolist())
+        by_spelling = {spelling(labels[code]): labels[code] for code in sorted(train, reverse=True)}
+        for code in sorted(set(rows.codes[~rows.train, place].tolist()) - train):
+            if (other := by_spelling.get(spelling(labels[code]))) is not None:
+                found.append((name, labels[code], other))
+    return found
+
+
+def spelling(label: str) -> object:
+    """Return what is left of a label without case, blanks and idle punctuation; of a number its value.
+
+    Examples
+    --------
+    >>> spelling("St. Louis") == spelling("st-louis"), spelling("1.50") == spelling("1.5")
+    (True, True)
+    >>> spelling("A+") == spelling("A-"), spelling("1-2") == spelling("12")
+    (False, False)
+    """
+    if is_number(label):
+        return float(label)
+    text = unicodedata.normalize("NFKC", label).strip()
+    kept = []
+    for place, sign in enumerate(text):
+        before, after = text[place - 1 : place], text[place + 1 : place + 2]
+        between_digits = before.isdigit() and after.isdigit()
+        idle = sign.isspace() or unicodedata.category(sign) == "Cf" or (sign in _IDLE and not between_digits)
+        if sign in _DASHES:
+            idle = before.isalnum() and after.isalnum() and not between_digits
+        if not idle:
+            kept.append(sign)
+    letters = "".join(kept)
+    return (letters.casefold() if len(letters) >= SHORTEST_FOLDED else letters) or label
+
+
+def _respelled(rows: SidedRows) -> list[IntArray]:
+    """Return for each factor the first level (L,) that is spelled like each."""
+    maps = []
+    for labels in rows.labels:
+        first: dict[object, int] = {}
+        maps.append(np.array([first.setdefault(spelling(label), code) for code, label in enumerate(labels)]))
+    return maps
+
+
+def _merge(cells: IntArray, maps: Sequence[IntArray]) -> IntArray:
+    return np.stack([one[cells[:, place]] for place, one in enumerate(maps)], axis=1)
+
+
+def _copied_levels(rows: SidedRows) -> list[Leak]:
+    """Levels of the test whose rows equal those of another level in training, cell for cell and outcome for outcome."""
+    if rows.outcome is None:
+        return []
+    test, train = _Profile.of(rows, ~rows.train), _Profile.of(rows, rows.train)
+    cells, words = np.zeros(len(test.cells), dtype=bool), []
+    for place, name in enumerate(rows.names):
+        for level, other, mine, chance in _copies(test, train, place):
+            cells |= mine
+            what = f"{name} {rows.labels[place][level]!r} has the rows of {rows.labels[place][other]!r}"
+            words.append(f"{what} in all of its {int(mine.sum()):,} test cells ({_written(chance)} expected by chance)")
+    return [Leak("copied level", int(cells.sum()), int(test.rows[cells].sum()), tuple(words))] if words else []
+
+
+def _written(chance: float) -> str:
+    return "fewer than 0.0001" if chance < 1e-4 else f"{chance:.1g}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Profile:
+    """Distinct cells (M, C) of one side, how many rows each has, and the outcomes of these as one number (M,)."""
+
+    cells: IntArray
+    rows: IntArray
+    outcomes: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, rows: SidedRows, side: BoolArray) -> _Profile:
+        """Take the rows of one side. Sums of mixed numbers tell multisets apart, but for one chance in 2**64."""
+        assert rows.outcome is not None
+        cells, where = distinct(rows.codes[side])
+        total = np.zeros(len(cells), dtype=np.uint64)
+        np.add.at(total, where, _mixed(rows.outcome[side].astype(np.uint64)))
+        return cls(cells, np.bincount(where, minlength=len(cells)), total)
+
+
+def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    state = (values + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(state ^ (state >> np.uint64(31)))
+
+
+def _copies(test: _Profile, train: _Profile, place: int) -> list[tuple[int, int, BoolArray, float]]:
+    """Return (test level, training level, its test cells (M,), number of such pairs expected by chance).
+
+    By chance means: each outcome of the test level is drawn anew, and agrees as often as further levels agree with it
+    in the same contexts, or as often as its outcome occurs in the table, whichever makes the coincidence likelier. A
+    context without further levels tells nothing.
+    """
+    both = np.vstack([np.delete(profile.cells, place, axis=1) for profile in (test, train)])
+    context = distinct(both)[1]
+    here, there = context[: len(test.cells)], context[len(test.cells) :]
+    outcome = np.unique(np.concatenate([test.outcomes, train.outcomes]), return_inverse=True)[1].reshape(-1)
+    mine, theirs = outcome[: len(test.cells)], outcome[len(test.cells) :]
+    width = int(outcome.max()) + 1
+    key_here, key_there = here * width + mine, there * width + theirs
+    levels, level_there = test.cells[:, place], train.cells[:, place]
+    overall = np.bincount(theirs, minlength=width) / max(len(theirs), 1)
+    in_context = np.bincount(there, minlength=int(context.max()) + 1)
+    keys, key_count = np.unique(key_there, return_counts=True)
+    met = _counted(keys, key_count, key_here)
+    order = np.argsort(key_there, kind="stable")
+    size = int(max(levels.max(initial=0), level_there.max(initial=0))) + 1
+    pairs_there = np.unique(key_there * size + level_there)
+    tries = len(np.unique(levels)) * len(np.unique(level_there))
+    found = []
+    for level in np.unique(levels):
+        cells = np.flatnonzero(levels == level)
+        if len(cells) < FEWEST_CELLS or not met[cells].all():
+            continue
+        rare = key_here[cells[np.argmin(met[cells])]]
+        low, high = np.searchsorted(key_there[order], [rare, rare + 1])
+        for other in np.unique(level_there[order[low:high]])[:MOST_COMPARED]:
+            if other == level or not np.isin(key_here[cells] * size + other, pairs_there).all():
+                continue
+            # The pair's own cells are no evidence of what others have.
+            own = np.isin(key_here[cells] * size + level, pairs_there)
+            inside = np.isin(here[cells], there[level_there == level])
+            others = in_context[here[cells]] - 1 - inside
+            same = met[cells] - 1 - own
+            # The mean rate to the power of the contexts is no less than the product of their rates.
+            rate = (same.sum() + 1) / (others.sum() + 1)
+            chance = np.where(others > 0, np.maximum(rate, overall[mine[cells]]), 1.0)
+            likely = np.log(chance).sum() + math.log(tries)
+            if likely <= math.log(BY_CHANCE):
+                found.append((int(level), int(other), levels == level, math.exp(max(likely, -700.0))))
+    return found
+
+
+def _counted(keys: IntArray, counts: IntArray, asked: IntArray) -> IntArray:
+    """Return how often each of ``asked`` (N,) was counted, by ascending ``keys``."""
+    if not len(keys):
+        return np.zeros(len(asked), dtype=np.int64)
+    place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+    return np.asarray(np.where(keys[place] == asked, counts[place], 0), dtype=np.int64)

@@ -1,0 +1,296 @@
+"""Cells into training and the parts of a test, so that each part is what its name says; every verdict is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.conjunctions import Conjunctions, Subset
+from recombine.errors import InputError, plural
+from recombine.jobs.split.balance import draw_cells
+from recombine.jobs.split.cuts import find_cut
+from recombine.jobs.split.mix import TRAIN, UNUSED, Mix
+from recombine.jobs.split.spanning import spanning_cells
+from recombine.theory.identification.identify import identify
+from recombine.verdicts import Verdict
+
+#: Plans that are made where something may be wasted, of which the one that misses fewest rows is kept.
+ATTEMPTS = 6
+#: How many times as many plans are made where none has come off yet.
+PATIENCE = 3
+#: Levels of all cells in all plans together, so that large tables get fewer.
+MOST_PLANNED = 1_200_000
+#: Cuts of one plan.
+MOST_CUTS = 40
+#: Draws of levels that are tried for each factor.
+LEVEL_DRAWS = 8
+#: Rounds in which cells that turn out not to be determined go back to training.
+ROUNDS = 8
+
+
+class _TooFewError(Exception):
+    """How many rows of a part could be had, and why no more; ``exact`` if that is a proof."""
+
+    def __init__(self, verdict: Verdict, had: int, why: str, exact: bool = False) -> None:
+        super().__init__(why)
+        self.verdict, self.had, self.why, self.exact = verdict, had, why, exact
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """What is to be split: distinct cells (M, C), their rows (M,), the model, and rows by outcome (M, B) if any."""
+
+    features: Conjunctions
+    cells: IntArray
+    rows: IntArray
+    counts: FloatArray | None
+
+    def draw(self, pool: IntArray, aim: int, part: IntArray, generator: np.random.Generator) -> IntArray:
+        """Draw cells of the pool with ``aim`` rows, so that the test so far and they have outcomes as the table has."""
+        if self.counts is None:
+            return draw_cells(pool, self.rows, aim, generator)
+        tested = self.counts[part >= 0].sum(axis=0)
+        share = self.counts.sum(axis=0) / self.counts.sum()
+        goal = np.maximum(share * (tested.sum() + aim) - tested, 0.0)
+        return draw_cells(pool, self.rows, aim, generator, self.counts, goal)
+
+
+def split_cells(
+    cells: IntArray,
+    rows: IntArray,
+    mix: Mix,
+    *,
+    sizes: Sequence[int],
+    order: int = 1,
+    symmetric: Sequence[Subset] = (),
+    counts: FloatArray | None = None,
+    seed: int = 0,
+) -> IntArray:
+    """Return the part of each cell (M,): a verdict of the mix, or TRAIN, or UNUSED.
+
+    Parameters
+    ----------
+    cells : int array of shape (M, C)
+        Distinct, levels of symmetric factors in order.
+    rows : int array of shape (M,)
+        Rows of each cell.
+    mix : mapping of Verdict to float
+        Shares of all rows; `seen` takes rows of training cells and is no matter of cells.
+    sizes : sequence of int
+        Levels of each factor.
+    order : int
+        Order of the model at which verdicts hold.
+    symmetric : sequence of tuples of int
+        Groups of interchangeable factors.
+    counts : float array of shape (M, B), optional
+        Rows by outcome, which shall be alike in test and training.
+    seed : int
+
+    Notes
+    -----
+    Cells of unseen levels go out first, then cuts (`recombine.jobs.split.cuts`), then cells outside a basis of what is
+    left: these are determined by it. Taking a basis of the lightest cells, no split has more determined rows.
+
+    Examples
+    --------
+    >>> cells = np.indices((4, 5)).reshape(2, -1).T
+    >>> part = split_cells(cells, np.full(20, 3), {Verdict.DETERMINED: 0.3}, sizes=(4, 5))
+    >>> (part == Verdict.DETERMINED).sum(), (part == TRAIN).sum()
+    (np.int64(6), np.int64(14))
+    """
+    table = _Table(Conjunctions(tuple(sizes), order, tuple(map(tuple, symmetric))), cells, rows, counts)
+    aims = {verdict: max(round(share * int(rows.sum())), 1) for verdict, share in mix.items()}
+    lossy = bool({Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL} & set(mix))
+    best: IntArray | None = None
+    failed: list[_TooFewError] = []
+    tries = int(np.clip(MOST_PLANNED // cells.size, 1, ATTEMPTS)) if lossy else 1
+    for attempt in range(PATIENCE * tries):
+        if best is not None and (attempt >= tries or not _missed(best, rows, aims)):
+            break
+        generator = np.random.default_rng([seed, attempt])
+        try:
+            part = _plan(table, aims, generator, at_once=attempt % 2 == 0)
+        except _TooFewError as reason:
+            failed.append(reason)
+            if reason.exact:
+                break
+            continue
+        if best is None or _missed(part, rows, aims) < _missed(best, rows, aims):
+            best = part
+    if best is None:
+        raise InputError(_reason(max(failed, key=lambda one: one.had / aims[one.verdict]), aims, int(rows.sum())))
+    return best
+
+
+def _missed(part: IntArray, rows: IntArray, aims: dict[Verdict, int]) -> int:
+    """Rows that a plan leaves unused, and twice those by which its parts miss what was asked for."""
+    off = [abs(int(rows[part == verdict].sum()) - aim) for verdict, aim in aims.items()]
+    return int(rows[part == UNUSED].sum()) + 2 * sum(off)
+
+
+def _reason(failed: _TooFewError, aims: dict[Verdict, int], total: int) -> str:
+    asked = aims[failed.verdict]
+    can = "at most" if failed.exact else "as far as was found"
+    beside = " beside the other parts" if len(aims) > 1 else ""
+    return (
+        f"test part {failed.verdict.word!r} asks for {plural(asked, 'row')} ({asked / total:.3g} of them), and {can} "
+        f"{failed.had:,} ({failed.had / total:.3g}) can be had{beside}: {failed.why}"
+    )
+
+
+def _plan(table: _Table, aims: dict[Verdict, int], generator: np.random.Generator, *, at_once: bool) -> IntArray:
+    part = np.full(len(table.cells), TRAIN)
+    if (aim := aims.get(Verdict.UNSEEN_LEVEL)) is not None:
+        out = _levels_out(table, aim, generator)
+        part[out] = UNUSED
+        part[_drawn(table, out, aim, part, Verdict.UNSEEN_LEVEL, generator)] = Verdict.UNSEEN_LEVEL
+    if (aim := aims.get(Verdict.DISCONNECTED)) is not None:
+        usable, left = _cuts_out(table, part == TRAIN, aim, generator, at_once)
+        part[(part == TRAIN) & ~left] = UNUSED
+        part[_drawn(table, usable, aim, part, Verdict.DISCONNECTED, generator)] = Verdict.DISCONNECTED
+    if (aim := aims.get(Verdict.DETERMINED)) is not None:
+        _hold_determined(table, part, aim, generator, alone=len(aims) == 1)
+    return _verified(table, part)
+
+
+def _drawn(
+    table: _Table, pool: IntArray, aim: int, part: IntArray, verdict: Verdict, generator: np.random.Generator
+) -> IntArray:
+    if not len(pool):
+        raise _TooFewError(verdict, 0, "no cell can be it; ask for another part")
+    chosen = table.draw(pool, aim, part, generator)
+    had = int(table.rows[chosen].sum())
+    if had > 2 * aim:
+        raise _TooFewError(
+            verdict, 0, f"the smallest cell for it has {plural(had, 'row')}, and cells stay whole; ask for more"
+        )
+    if len(chosen) == len(pool) and aim - had > table.rows[chosen].max():
+        raise _TooFewError(verdict, had, "no more cells can be it at once; ask for less")
+    return chosen
+
+
+def _levels_out(table: _Table, aim: int, generator: np.random.Generator) -> IntArray:
+    """Return the places of the cells that go out with whole levels: as many rows as are asked for, or little more."""
+    best, least, most = None, np.inf, 0
+    features, cells, rows = table.features, table.cells, table.rows
+    paired = {place for group in features.symmetric for place in group}
+    families = [*features.symmetric, *((place,) for place in range(len(features.sizes)) if place not in paired)]
+    for family in families:
+        weight = sum(np.bincount(cells[:, place], rows, minlength=features.sizes[place]) for place in family)
+        weight = np.asarray(weight).astype(np.int64)
+        levels = np.flatnonzero(weight)
+        for _ in range(LEVEL_DRAWS if len(levels) > 2 else 0):
+            order = generator.permutation(draw_cells(levels, weight, aim, generator))[: len(levels) - 2]
+            others = np.setdiff1d(levels, order)
+            more = others[np.argmin(weight[others])]
+            for chosen in (order, np.append(order, more) if len(others) > 2 else order):
+                out = np.isin(cells[:, list(family)], chosen).any(axis=1)
+                had = int(rows[out].sum())
+                most = max(most, had)
+                short = had < aim and aim - had >= rows[out].min(initial=had + 1)
+                cost = np.inf if short or not (~out).any() else abs(had - aim)
+                if cost < least:
+                    best, least = out, cost
+    if best is None:
+        raise _TooFewError(
+            Verdict.UNSEEN_LEVEL, most, "at least two levels of each factor stay in training; ask for less"
+        )
+    return np.flatnonzero(best)
+
+
+def _cuts_out(
+    table: _Table, left: BoolArray, aim: int, generator: np.random.Generator, at_once: bool
+) -> tuple[IntArray, BoolArray]:
+    """Return the places of cells that cuts disconnect, all their levels seen, and which cells are left (M,)."""
+    start, left = left.copy(), left.copy()
+    usable = np.zeros(0, dtype=np.int64)
+    for _ in range(MOST_CUTS):
+        places = np.flatnonzero(left)
+        missing = aim - int(table.rows[usable].sum())
+        if len(usable) and missing < table.rows[usable].min():
+            break
+        cut = find_cut(table.features, table.cells[places], table.rows[places], missing, generator, at_once=at_once)
+        if cut is None:
+            break
+        left[places[cut.out]] = False
+        usable = np.flatnonzero(start & ~left & _levels_left(table, left))
+    if not len(usable):
+        why = "taking cells out of training leaves a level unseen before anything is disconnected"
+        raise _TooFewError(Verdict.DISCONNECTED, 0, f"{why}; ask for 'unseen level' or 'determined' instead")
+    return usable, left
+
+
+def _levels_left(table: _Table, left: BoolArray) -> BoolArray:
+    """Say which cells (M,) have every level among those that are ``left``."""
+    found = np.ones(len(left), dtype=bool)
+    twins = {place: group for group in table.features.symmetric for place in group}
+    for place, size in enumerate(table.features.sizes):
+        there = np.zeros(size, dtype=bool)
+        for twin in twins.get(place, (place,)):
+            there[table.cells[left, twin]] = True
+        found &= there[table.cells[:, place]]
+    return found
+
+
+def _hold_determined(table: _Table, part: IntArray, aim: int, generator: np.random.Generator, *, alone: bool) -> None:
+    """Mark cells that the rest of training determines, in place; ``alone`` if no other part has taken cells."""
+    places = np.flatnonzero(part == TRAIN)
+    cells, rows = table.cells[places], table.rows[places]
+    seed = int(generator.integers(2**31))
+    basis = spanning_cells(table.features, cells, generator.permutation(len(cells)), seed)
+    if basis is None:
+        return _tried(table, part, aim, generator)
+    if rows.sum() - rows[basis].sum() < aim:
+        basis = spanning_cells(table.features, cells, np.argsort(rows, kind="stable"), seed)
+        assert basis is not None
+    had = int(rows.sum() - rows[basis].sum())
+    if aim - had >= rows[basis].min():
+        why = f"training has to keep a cell for each of {plural(len(basis), 'independent effect')}; ask for less"
+        raise _TooFewError(Verdict.DETERMINED, had, why, exact=alone)
+    pool = np.delete(places, basis)
+    chosen = _drawn(table, pool, aim, part, Verdict.DETERMINED, generator)
+    part[chosen] = Verdict.DETERMINED
+    return None
+
+
+def _tried(table: _Table, part: IntArray, aim: int, generator: np.random.Generator) -> None:
+    """Mark cells as `_hold_determined` does where no basis can be found: what is not determined goes back."""
+    tested, pool = part.copy(), np.flatnonzero(part == TRAIN)
+    chosen = table.draw(pool, aim, tested, generator)
+    for _ in range(ROUNDS):
+        part[chosen] = Verdict.DETERMINED
+        found = _verdicts(table, part, chosen)
+        wrong = chosen[found != Verdict.DETERMINED]
+        part[chosen] = TRAIN
+        if not len(wrong):
+            break
+        pool = np.setdiff1d(pool, wrong)
+        kept = np.setdiff1d(chosen, wrong)
+        lacking = aim - int(table.rows[kept].sum())
+        chosen = np.concatenate([kept, draw_cells(np.setdiff1d(pool, kept), table.rows, lacking, generator)])
+    else:
+        had = int(table.rows[kept].sum())
+        raise _TooFewError(Verdict.DETERMINED, had, f"no more was found in {ROUNDS} rounds; ask for less")
+    part[chosen] = Verdict.DETERMINED
+
+
+def _verdicts(table: _Table, part: IntArray, places: IntArray) -> IntArray:
+    model = table.features
+    known = identify(table.cells[part == TRAIN], order=model.order, sizes=model.sizes, symmetric=model.symmetric)
+    return known.verdicts_of(table.cells[places]).astype(np.int64)
+
+
+def _verified(table: _Table, part: IntArray) -> IntArray:
+    """Return the parts if the verdict of every test cell is its part, by the exact engine; else refuse them."""
+    places = np.flatnonzero(part >= 0)
+    wrong = places[_verdicts(table, part, places) != part[places]] if len(places) else places
+    if len(wrong):
+        verdict = Verdict(int(part[wrong[0]]))
+        had = int(table.rows[part == verdict].sum() - table.rows[wrong].sum())
+        raise _TooFewError(
+            verdict, max(had, 0), "arithmetic leaves some cells undecided; lower the order or merge levels"
+        )
+    return part

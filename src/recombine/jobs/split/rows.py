@@ -1,0 +1,131 @@
+"""Rows of a table or of factor columns into the parts of a split: whole cells, but for rows that repeat a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import IntArray
+from recombine.cells.conjunctions import Subset, canonical, distinct
+from recombine.errors import InputError, plural
+from recombine.jobs.split.balance import bin_outcomes, outcome_counts, unlike
+from recombine.jobs.split.mix import TRAIN, UNUSED, Mix
+from recombine.jobs.split.parts import split_cells
+from recombine.tables.table import Table
+from recombine.verdicts import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class RowSplit:
+    """Rows in training and in the parts of a test; make one with `split_rows`.
+
+    Attributes
+    ----------
+    part : int array of shape (N,)
+        A verdict, TRAIN (-1), or UNUSED (-2): rows that would link what has to stay apart.
+    where : int array of shape (N,)
+        Number of each row's cell.
+    mix : mapping of Verdict to float
+        The shares of all rows that were asked for.
+    order : int
+        Order of the model at which each test row has the verdict that its part is named by.
+    bins : int array of shape (N,) or None
+        Of the outcome, where it was to be alike in test and training.
+    """
+
+    part: IntArray
+    where: IntArray
+    mix: Mix
+    order: int
+    bins: IntArray | None = None
+
+    @property
+    def train(self) -> IntArray:
+        """Numbers of the training rows."""
+        return np.flatnonzero(self.part == TRAIN)
+
+    @property
+    def test(self) -> IntArray:
+        """Numbers of the test rows."""
+        return np.flatnonzero(self.part >= 0)
+
+    @property
+    def unused(self) -> int:
+        """Rows in neither part."""
+        return int((self.part == UNUSED).sum())
+
+    @cached_property
+    def shares(self) -> Table:
+        """One row per part: the share of the table's rows asked for and got, rows and cells."""
+        found = []
+        for verdict, share in self.mix.items():
+            mine = self.part == verdict
+            cells = len(np.unique(self.where[mine]))
+            got = float(mine.mean())
+            found.append({"part": verdict.word, "asked": share, "got": got, "rows": int(mine.sum()), "cells": cells})
+        return Table.from_rows(found)
+
+    @property
+    def unlike(self) -> float:
+        """Share of test rows that would have to change bins to be distributed as training; NaN if not stratified."""
+        if self.bins is None:
+            return float("nan")
+        width = int(self.bins.max()) + 1
+        test, train = (np.bincount(self.bins[rows], minlength=width).astype(float) for rows in (self.test, self.train))
+        return unlike(test, train)
+
+
+def split_rows(
+    codes: IntArray,
+    mix: Mix,
+    *,
+    sizes: Sequence[int],
+    order: int = 1,
+    symmetric: Sequence[Subset] = (),
+    outcome: npt.NDArray[Any] | None = None,
+    seed: int = 0,
+) -> RowSplit:
+    """Split rows, given as cells ``codes`` (N, C), so that each test part is what its name says.
+
+    ``outcome`` (N,), if given, shall be alike in test and training as far as verdicts allow.
+
+    Examples
+    --------
+    >>> codes = np.repeat(np.indices((4, 5)).reshape(2, -1).T, 3, axis=0)
+    >>> split_rows(codes, {Verdict.SEEN: 0.1, Verdict.DETERMINED: 0.3}, sizes=(4, 5)).shares
+    part        asked  got  rows  cells
+    seen        0.1    0.1  6     4
+    determined  0.3    0.3  18    6
+    """
+    cells, where = distinct(canonical(codes, tuple(symmetric)))
+    rows = np.bincount(where, minlength=len(cells))
+    bins = None if outcome is None else bin_outcomes(outcome)
+    counts = None if bins is None else outcome_counts(bins, where, len(cells))
+    part_of_cell = np.full(len(cells), TRAIN)
+    of_cells: Mix = {verdict: share for verdict, share in mix.items() if verdict != Verdict.SEEN}
+    if of_cells:
+        part_of_cell = split_cells(
+            cells, rows, of_cells, sizes=sizes, order=order, symmetric=symmetric, counts=counts, seed=seed
+        )
+    part = part_of_cell[where]
+    if Verdict.SEEN in mix:
+        _hold_repeats(part, where, max(round(mix[Verdict.SEEN] * len(codes)), 1), np.random.default_rng([seed, 1]))
+    return RowSplit(part, where, mix, order, bins)
+
+
+def _hold_repeats(part: IntArray, where: IntArray, aim: int, generator: np.random.Generator) -> None:
+    """Mark training rows whose cell keeps another one in training as seen, in place."""
+    rows = generator.permutation(np.flatnonzero(part == TRAIN))
+    first = np.unique(where[rows], return_index=True)[1]
+    spare = np.delete(rows, first)
+    if len(spare) < aim:
+        raise InputError(
+            f"test part 'seen' asks for {plural(aim, 'row')} ({aim / len(part):.3g} of them), and at most "
+            f"{len(spare):,} ({len(spare) / len(part):.3g}) can be had: each cell keeps a row in training; ask for less"
+        )
+    part[spare[:aim]] = Verdict.SEEN

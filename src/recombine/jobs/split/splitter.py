@@ -1,0 +1,176 @@
+"""`CellSplit`: a scikit-learn splitter whose test rows are what they are said to be, whole combinations together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from recombine.cells.arrays import IntArray
+from recombine.checks import whole
+from recombine.errors import InputError, listing, near_miss
+from recombine.jobs.estimators.factor_columns import given_column
+from recombine.jobs.split.mix import read_mix
+from recombine.jobs.split.rows import RowSplit, split_rows
+from recombine.tables.frames import open_table
+
+
+class CellSplit(BaseEstimator):  # type: ignore[misc]
+    """Cross-validation over combinations of factors: test rows that training rows determine, do not, or never met.
+
+    Parameters
+    ----------
+    test : str or mapping of str to float
+        Parts of the test and their shares of all rows, ``"determined:0.2,disconnected:0.1"``. Parts are ``determined``
+        (never in training, but fixed by it if effects add), ``disconnected`` (every level in training, not fixed),
+        ``unseen level`` or ``new level`` (a level that training lacks) and ``seen`` (rows that repeat a training cell).
+    factors : sequence of str or int, optional
+        Factor columns of ``X`` by name, or by number of an array; all columns by default.
+    n_splits : int
+        How many splits, drawn independently.
+    order : int
+        Largest number of factors that interact in the model under which verdicts hold; 1: effects add.
+    symmetric : sequence of str or int
+        Factors that are one factor used twice, such as gene A and gene B.
+    stratify : bool
+        Make ``y`` alike in test and training (its classes, or its tenths), as far as verdicts allow.
+    random_state : int, RandomState or None
+        An int gives the same splits at every call.
+
+    Notes
+    -----
+    Rows of one cell stay together, but for the part ``seen``. Where a disconnected or unseen-level part takes more out
+    of training than was asked for, the rest is in neither part. Every split is verified by `recombine.identify`; what
+    cannot be had raises an error that says how much can.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(np.indices((6, 5)).reshape(2, -1).T, columns=["drug", "line"]).astype(str)
+    >>> splitter = CellSplit("determined:0.2", factors=["drug", "line"], n_splits=2, random_state=0)
+    >>> [(len(train), len(test)) for train, test in splitter.split(frame)]
+    [(24, 6), (24, 6)]
+    """
+
+    def __init__(
+        self,
+        test: str | Mapping[str, float] = "determined:0.2",
+        *,
+        factors: Sequence[str] | Sequence[int] | None = None,
+        n_splits: int = 5,
+        order: int = 1,
+        symmetric: Sequence[str] | Sequence[int] = (),
+        stratify: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.test = test
+        self.factors = factors
+        self.n_splits = n_splits
+        self.order = order
+        self.symmetric = symmetric
+        self.stratify = stratify
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits; all arguments are ignored."""
+        return whole(self.n_splits, "n_splits")
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield training and test row numbers of each split; ``groups`` are ignored, as cells are the groups."""
+        if groups is not None:
+            warnings.warn("CellSplit ignores groups: cells of the factors are its groups", UserWarning, stacklevel=2)
+        for found in self.row_splits(X, y):
+            yield found.train, found.test
+
+    def row_splits(self, X: Any, y: Any = None) -> Iterator[RowSplit]:
+        """Yield each split with the part of every row, and the shares asked for and got."""
+        mix, count = read_mix(self.test), self.get_n_splits()
+        columns = self._columns(X)
+        groups = self._symmetric(list(columns))
+        codes = _codes(columns, groups)
+        outcome = self._outcome(y, len(codes))
+        sizes = _sizes(codes, groups)
+        if not 1 <= whole(self.order, "order") <= len(sizes):
+            raise InputError(f"order {self.order} does not fit {len(sizes)} factors; choose one from 1 to {len(sizes)}")
+        state = check_random_state(self.random_state)
+        for seed in state.randint(2**31 - 1, size=count):
+            options: dict[str, Any] = {"sizes": sizes, "order": self.order, "symmetric": groups}
+            yield split_rows(codes, mix, outcome=outcome, seed=int(seed), **options)
+
+    def _columns(self, X: Any) -> dict[Any, npt.NDArray[Any]]:
+        """Return the factor columns of ``X`` by name, or by number where it is an array."""
+        if X is None:
+            raise InputError("X is None; give the factor columns, one row per sample")
+        if not hasattr(X, "columns") or not all(isinstance(name, str) for name in X.columns):
+            array = np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)
+            if array.ndim != 2 or not len(array):
+                raise InputError(f"X has shape {array.shape}; give one row per sample and one column per factor")
+            chosen = range(array.shape[1]) if self.factors is None else self.factors
+            for place in chosen:
+                if isinstance(place, str) or not 0 <= whole(place, "factors", 0) < array.shape[1]:
+                    raise InputError(f"factor {place!r} is not a column of X; give numbers 0 to {array.shape[1] - 1}")
+            return self._enough({int(place): array[:, int(place)] for place in chosen})
+        source = open_table(X)
+        names = source.columns if self.factors is None else self.factors
+        if isinstance(names, str):
+            raise InputError(f"factors is the text {names!r}; give a list of column names")
+        found = source.read([source.require(str(name), "factor") for name in names])
+        if not len(next(iter(found.values()), ())):
+            raise InputError("X has no rows; give one row per sample")
+        return self._enough(dict(found))
+
+    def _enough(self, columns: dict[Any, npt.NDArray[Any]]) -> dict[Any, npt.NDArray[Any]]:
+        if len(columns) < 2:
+            raise InputError(
+                f"{listing(map(repr, columns)) or 'no factor'} is too little to recombine; name two or more"
+            )
+        return columns
+
+    def _symmetric(self, names: list[Any]) -> tuple[tuple[int, ...], ...]:
+        given = list(self.symmetric)
+        for name in given:
+            if name not in names:
+                hint = near_miss(name, names)
+                raise InputError(f"symmetric {name!r} is not one of the factors;{hint} Factors: {listing(names)}")
+        if given and len(set(given)) < max(2, len(given)):
+            raise InputError(f"symmetric factors {listing(given)}: name two or more, each once")
+        return (tuple(sorted(names.index(name) for name in given)),) if given else ()
+
+    def _outcome(self, y: Any, count: int) -> npt.NDArray[Any] | None:
+        if not self.stratify:
+            return None
+        if y is None:
+            raise InputError("stratify=True makes y alike in test and training, and y is None; pass it to split")
+        outcome = np.asarray(y)
+        if outcome.shape != (count,):
+            raise InputError(f"y has shape {outcome.shape}; give one outcome for each of the {count:,} rows of X")
+        given = given_column("y", outcome)
+        return outcome if outcome.dtype.kind != "O" else np.asarray(given.where)
+
+
+def _codes(columns: Mapping[Any, npt.NDArray[Any]], symmetric: Sequence[tuple[int, ...]]) -> IntArray:
+    """Return columns as cells (N, C); symmetric ones share their levels."""
+    given = [given_column(str(name), column) for name, column in columns.items()]
+    group = symmetric[0] if symmetric else ()
+    shared: dict[Any, int] = {}
+    codes = []
+    for place, column in enumerate(given):
+        known = shared if place in group else {}
+        # Numbered in the order of their texts, so that the order of rows is no matter.
+        for value in sorted(column.values, key=lambda one: (str(type(one)), str(one))):
+            known.setdefault(value, len(known))
+        codes.append(np.array([known[value] for value in column.values], dtype=np.int64)[column.where])
+    return np.stack(codes, axis=1)
+
+
+def _sizes(codes: IntArray, symmetric: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    sizes = (codes.max(axis=0) + 1).tolist()
+    for group in symmetric:
+        for place in group:
+            sizes[place] = int(codes[:, list(group)].max()) + 1
+    return tuple(sizes)
