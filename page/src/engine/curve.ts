@@ -188,8 +188,14 @@ function leastPositive(gram: Float64Array, aim: Float64Array): Float64Array {
   const all = Array.from({ length: n }, (_, at) => at);
   const free = solveOn(gram, aim, all);
   if (free.every((value) => value >= 0)) return free;
-  const x = new Float64Array(n);
-  const positive = new Set<number>();
+  // Any set whose own minimum is positive will do as a start; without those below zero one is soon found.
+  let start = all;
+  let x: Float64Array = free;
+  while (start.some((at) => x[at]! <= 0)) {
+    start = start.filter((at) => x[at]! > 0);
+    x = solveOn(gram, aim, start);
+  }
+  const positive = new Set<number>(start);
   const largest = Math.max(...aim.map(Math.abs), 1e-300);
   for (let step = 0; step < 50 * n; step++) {
     let [enter, most] = [-1, 1e-13 * largest];
