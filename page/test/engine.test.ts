@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as engine from "../src/engine/index.ts";
+import { Draws } from "../src/engine/residues.ts";
 import { type Engine, identify, type Model, suggest, TooLarge, Verdict } from "../src/engine/index.ts";
 
 test("every function of the interface is there", () => {
@@ -70,4 +71,19 @@ test("depth makes a network forget: less of each effect arrives", () => {
     return engine.readSlopes(found, truth, told, truth)!.slopes[0]!;
   });
   assert.ok(slopes[0]! > slopes[1]! && slopes[1]! > slopes[2]!, slopes.join());
+});
+
+test("connectivity and arithmetic say the same of two factors", () => {
+  const draws = new Draws(5);
+  for (let round = 0; round < 200; round++) {
+    const sizes = [2 + draws.next(9), 2 + draws.next(9)];
+    const seen = Uint8Array.from({ length: sizes[0]! * sizes[1]! }, () => +(draws.next(100) < 8 + (round % 30)));
+    const graph = identify({ sizes, order: 1 }, seen);
+    const exact = identify({ sizes: [...sizes, 1], order: 1 }, seen); // a factor of one level changes nothing
+    assert.deepEqual([graph.route, exact.route], ["graph", "exact"]);
+    assert.deepEqual(exact.verdicts, graph.verdicts);
+    assert.equal(exact.rank, graph.rank);
+    const [one, two] = [suggest(graph, 3), suggest(exact, 3)];
+    assert.deepEqual(one.map(({ cell, gain }) => [cell, gain.toFixed(9)]), two.map(({ cell, gain }) => [cell, gain.toFixed(9)]));
+  }
 });
