@@ -119,3 +119,12 @@ def test_what_cannot_be_used_is_named() -> None:
         fit_terms([[0, 1]], [1.0, 2.0])
     with pytest.raises(InputError, match="reference has shape"):
         terms_of([[0, 1]], reference=[0])
+
+
+def test_a_level_beyond_the_known_ones_is_no_other_factors_level() -> None:
+    terms = terms_of([[0, 0], [1, 1], [2, 2]], order=2)
+    assert terms.covers([[3, 0], [0, 3], [1, 1]]).tolist() == [False, False, True]
+    known, unknown = (terms.matrix([cell]).toarray() for cell in ([0, 1], [3, 1]))
+    reference = terms.reference.tolist()
+    assert (unknown <= terms.matrix([[reference[0], 1]]).toarray()).all()
+    assert known.shape == unknown.shape

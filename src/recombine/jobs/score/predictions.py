@@ -107,7 +107,7 @@ def _refuse_odd(designs: Sequence[Design], name: str, values: FloatArray) -> Non
         )
     two = designs[0].two_values if len(designs) == 1 else None
     if two is not None:
-        reach = 0.5 * (two[1] - two[0])
+        reach = two[1] - two[0]
         wrong = np.flatnonzero((values[:, 0] < two[0] - reach) | (values[:, 0] > two[1] + reach))
         if len(wrong):
             cell = designs[0].label(designs[0].held_out[wrong[0]])

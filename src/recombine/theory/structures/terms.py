@@ -202,7 +202,9 @@ def _offsets(terms: Terms) -> IntArray:
 def _departures(terms: Terms, codes: IntArray) -> Departures:
     """Return rows (n,) and the numbers (n, m) of their departures, for each count m of departures."""
     rows, factors = np.nonzero(codes != terms.reference)
-    numbers = _offsets(terms)[factors] + codes[rows, factors]
+    levels, sizes = codes[rows, factors], np.array(terms.sizes)
+    # A level that no factor is known to have has the one number that no known level has.
+    numbers = np.where(levels < sizes[factors], _offsets(terms)[factors] + levels, sizes.sum())
     counts = np.bincount(rows, minlength=len(codes))
     ends = np.cumsum(counts)
     found = []
