@@ -156,7 +156,7 @@ def _found(
     for group in symmetric:
         count = tuple(max(count[one] for one in group) if place in group else n for place, n in enumerate(count))
     depth = whole(order, "order", most=codes.shape[1])
-    base = sum(count) + 1
+    base = sum(count) + 2
     if base**depth > LARGEST_ID:
         raise InputError(f"{sum(count)} levels have too many conjunctions of {depth} factors; lower the order")
     levels = _commonest(codes, count, symmetric, depth) if reference is None else np.asarray(reference, dtype=np.int64)
@@ -204,7 +204,7 @@ def _departures(terms: Terms, codes: IntArray) -> Departures:
     rows, factors = np.nonzero(codes != terms.reference)
     levels, sizes = codes[rows, factors], np.array(terms.sizes)
     # A level that no factor is known to have has the one number that no known level has.
-    numbers = np.where(levels < sizes[factors], _offsets(terms)[factors] + levels, sizes.sum())
+    numbers = np.where(levels < sizes[factors], _offsets(terms)[factors] + levels, sizes.sum() + 1)
     counts = np.bincount(rows, minlength=len(codes))
     ends = np.cumsum(counts)
     found = []
@@ -220,7 +220,7 @@ def _departures(terms: Terms, codes: IntArray) -> Departures:
 
 def _conjunctions(terms: Terms, departures: Departures) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield rows (n,) and the numbers (n,) of their conjunctions, one choice of departures after another."""
-    base = sum(terms.sizes) + 1
+    base = sum(terms.sizes) + 2
     for rows, members in departures:
         for depth in range(1, min(terms.order, members.shape[1]) + 1):
             for chosen in itertools.combinations(range(members.shape[1]), depth):
