@@ -61,6 +61,7 @@ def _audit(found: AuditComparison) -> dict[str, Any]:
             "table": list(moved.table.rows()),
             "gained": found.gained,
             "lost": found.lost,
+            "vanished": found.vanished,
             "only_before": int(moved.only_before.sum()),
             "only_after": int(moved.only_after.sum()),
             "gained_cells": list(map(asdict, moved.listed(moved.gained, MOST_CELLS))),
@@ -70,6 +71,7 @@ def _audit(found: AuditComparison) -> dict[str, Any]:
         "levels": {
             name: {"new": change.new, "gone": change.gone} for name, change in found.levels.items() if change.changed
         },
+        "respelled": [{"factor": name, "gone": old, "new": new} for name, old, new in found.respelled],
         "findings": {
             "new": [_finding(item) for item in found.findings.new],
             "gone": [_finding(item) for item in found.findings.gone],
