@@ -84,7 +84,10 @@ def _untold(comparison: ScoreComparison) -> str:
         return ""
     before = listing(map(repr, (*models.stay, *models.gone)), 6) or "no model"
     new, verb = listing(map(repr, models.new), 6), "is" if len(models.new) == 1 else "are"
-    return f"{new} {verb} not in the score before, which has {before}; name models as they are named there, or write that score anew with them"
+    return (
+        f"{new} {verb} not in the score before, which has {before}; name models as they are named there, or write that "
+        "score anew with them"
+    )
 
 
 def _gone_levels(comparison: AuditComparison) -> str:
