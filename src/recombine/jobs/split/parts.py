@@ -41,7 +41,7 @@ class _TooFewError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What is to be split: distinct cells (M, C), their rows (M,), the model, rows by outcome (M, B) and the factor to hide."""
+    """What is to be split: distinct cells (M, C), their rows (M,), the model, rows by outcome (M, B), what to hide."""
 
     features: Conjunctions
     cells: IntArray

@@ -28,8 +28,8 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
     test : str or mapping of str to float
         Parts of the test and their shares of all rows, ``"determined:0.2,disconnected:0.1"``. Parts are ``determined``
         (never in training, but fixed by it if effects add), ``disconnected`` (every level in training, not fixed),
-        ``unseen level`` or ``new level`` (a level that training lacks; ``unseen level of dose`` says of which factor) and
-        ``seen`` (rows that repeat a training cell).
+        ``unseen level`` or ``new level`` (a level that training lacks; ``unseen level of dose`` says of which factor)
+        and ``seen`` (rows that repeat a training cell).
     factors : sequence of str or int, optional
         Factor columns of ``X`` by name, or by number of an array; all columns by default.
     n_splits : int
