@@ -136,6 +136,13 @@ class ModelRecord(
     gain: AmountRecord | None = None
 
 
+class CellErrors(msgspec.Struct, frozen=True):
+    """Verdicts of the held-out cells as runs, and each model's squared errors on them as float32 in base64."""
+
+    verdicts: str
+    errors: dict[str, str]
+
+
 class ScoreDocument(
     msgspec.Struct,
     frozen=True,
@@ -144,6 +151,7 @@ class ScoreDocument(
         "held_out_cells": "held-out cells",
         "determined_cells": "determined cells",
         "held_out_digest": "held-out digest",
+        "cell_errors": "cell errors",
     },
 ):
     """What a comparison reads of a score."""
@@ -161,6 +169,7 @@ class ScoreDocument(
     models: tuple[ModelRecord, ...]
     measure: str = "squared error"
     seed: int = 0
+    cell_errors: CellErrors | None = None
 
 
 def read_document(source: object, name: str) -> AuditDocument | ScoreDocument:

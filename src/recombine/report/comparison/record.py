@@ -104,7 +104,8 @@ def _score(found: ScoreComparison) -> dict[str, Any]:
 
 
 def _change(one: AmountChange) -> dict[str, Any]:
-    return {"what": one.what, "before": _amount(one.before), "after": _amount(one.after), "outside": one.outside}
+    sides = {"before": _amount(one.before), "after": _amount(one.after), "rise per cell": _amount(one.rise)}
+    return {"what": one.what, **sides, "outside": one.outside}
 
 
 def _amount(amount: AmountRecord | None) -> dict[str, Any] | None:

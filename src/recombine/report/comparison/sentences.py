@@ -9,7 +9,7 @@ from recombine.errors import listing, plural, written_count
 from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, FindingRecord
-from recombine.jobs.comparison.scores import ScoreComparison
+from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
 from recombine.jobs.comparison.transitions import Transitions
 from recombine.verdicts import Verdict
 
@@ -153,15 +153,19 @@ def amount_text(amount: AmountRecord | None) -> str:
     return f"{value} [{low}, {high}]".replace("-", "−")
 
 
-def outside_text(outside: bool | None) -> str:
-    """Write whether a change lies outside the ranges.
+def outside_text(change: AmountChange) -> str:
+    """Write whether a change lies outside the ranges, and where cells are paired the mean rise per cell.
 
     Examples
     --------
-    >>> outside_text(True), outside_text(False), outside_text(None)
-    ('yes', 'no', 'no range')
+    >>> one, two = AmountRecord(1.0, 0.8, 1.2), AmountRecord(1.1, 0.9, 1.3)
+    >>> outside_text(AmountChange("error", one, two)), outside_text(AmountChange("error", one, None))
+    ('no', 'no range')
+    >>> outside_text(AmountChange("error", one, two, AmountRecord(0.1, 0.05, 0.15)))
+    'yes: per cell 0.100 [0.050, 0.150]'
     """
-    return "no range" if outside is None else "yes" if outside else "no"
+    word = "no range" if change.outside is None else "yes" if change.outside else "no"
+    return word if change.rise is None or not change.changed else f"{word}: per cell {amount_text(change.rise)}"
 
 
 def findings_by_code(found: Sequence[FindingRecord]) -> list[FindingRecord]:
