@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recombine.errors import InputError, RecombineError, SolverError, listing, near_miss
+from recombine.errors import InputError, RecombineError, SolverError, listing, near_file, near_miss
 
 
 def test_input_errors_are_value_errors_of_the_one_tree() -> None:
@@ -35,3 +35,19 @@ def test_listing_accounts_for_every_item(count: int) -> None:
     left = int(text.rsplit("(", 1)[1].split()[0]) if "more)" in text else 0
     assert shown == min(count, 3)
     assert shown + left == count
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "expected"),
+    [
+        ("tabel.csv", ["table.csv", "table.parquet"], "table.csv"),
+        ("table.csv", ["notes.csv", "table.parquet"], "table.parquet"),
+        ("Table.CSV", ["table.csv", "tablets.csv"], "table.csv"),
+        ("tabel.csv.gz", ["plain.csv.gz", "table.csv"], "table.csv"),
+        ("three.csv", ["planted.csv", "bin.csv"], ""),
+        ("a.csv", ["b.csv"], ""),
+        ("a.csv", [], ""),
+    ],
+)
+def test_files_are_near_by_their_names_without_endings(name: str, others: list[str], expected: str) -> None:
+    assert near_file(name, others) == (f" did you mean {expected!r}?" if expected else "")

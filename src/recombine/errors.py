@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import PurePath
+
+#: How alike the names of two files are, without their endings, if the one may be a slip of the other.
+CLOSE = 0.75
 
 
 class RecombineError(Exception):
@@ -59,6 +63,32 @@ def near_miss(word: object, candidates: Iterable[object]) -> str:
         folded = {text.casefold(): text for text in texts}
         close = [folded[key] for key in [str(word).casefold()] if key in folded]
     return f" did you mean {close[0]!r}?" if close else ""
+
+
+def near_file(name: str, others: Iterable[str]) -> str:
+    """Return " did you mean 'x'?" for the file with the closest name, endings aside, or an empty string.
+
+    Examples
+    --------
+    >>> near_file("tabel.csv", ["table.csv", "table.parquet", "notes.csv"])
+    " did you mean 'table.csv'?"
+    >>> near_file("three.csv", ["planted.csv"])
+    ''
+    """
+
+    def likeness(other: str) -> tuple[float, float]:
+        pairs = (_stem(name), _stem(other)), (name.casefold(), other.casefold())
+        one, two = (difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs)
+        return one, two
+
+    found = [(likeness(other), other) for other in others]
+    best, other = max(found, default=((0.0, 0.0), ""))
+    return f" did you mean {other!r}?" if best[0] >= CLOSE else ""
+
+
+def _stem(name: str) -> str:
+    path = PurePath(name.casefold())
+    return PurePath(path.stem).stem if path.suffix == ".gz" else path.stem
 
 
 def listing(items: Iterable[object], limit: int = 12) -> str:

@@ -61,12 +61,17 @@ def test_the_workflow_has_what_github_asks_for(workflow):
     [
         (TABLE, TABLE + BRIDGE, False, "0 cells lost"),
         (TABLE + BRIDGE, TABLE, True, "**fails** on lost: 4 cells"),
+        (TABLE, TABLE.replace("c,r,4\n", ""), True, "1 vanished with levels that are gone"),
+        (TABLE, TABLE.replace("c,r,4\n", "C,r,4\n"), True, "Likely respelled: drug 'c' and 'C'"),
+        (None, TABLE, False, "The table is new"),
     ],
-    ids=["a row more", "a row less"],
+    ids=["a row more", "a row less", "a level less", "a level respelled", "a new table"],
 )
 def test_its_commands_do_what_the_page_says(workflow, shell, tmp_path, before, after, failing, words):
     table = tmp_path / "repository" / workflow["env"]["TABLE"]
-    table.write_text(before)
+    (table.parent / "README").touch()
+    if before is not None:
+        table.write_text(before)
     name = "git -c user.name=a -c user.email=a@example.org"
     base = shell(f"git init -q . && git add data && {name} commit -qm before && git rev-parse HEAD").stdout.strip()
     table.write_text(after)

@@ -69,6 +69,19 @@ def test_json_says_what_was_asked_and_got(run: Run, table: Path) -> None:
     assert sum(row["rows"] for row in parts.values()) + record["training rows"] + record["unused rows"] == 600
 
 
+def test_levels_are_hidden_of_the_factor_that_is_named(run: Run, table: Path, tmp_path: Path) -> None:
+    for factor in ("drug", "line"):
+        out = tmp_path / f"{factor}.csv"
+        code, text, _ = run("split", table, *OPTIONS, "--test", f"unseen level of {factor}:0.2", "--out", out, "--json")
+        assert code == 0
+        frame = pd.read_csv(out, dtype=str)
+        train, test = frame[frame.split == "train"], frame[frame.split == "test unseen level"]
+        assert not set(train[factor]) & set(test[factor])
+        assert json.loads(text)["hidden levels"] == {factor: sorted(set(test[factor]))}
+        said = " ".join(run("split", table, *OPTIONS, "--test", f"unseen level of {factor}:0.2")[1].split())
+        assert f"{factor}: {len(set(test[factor]))} level" in said
+
+
 def test_a_check_says_what_a_random_split_proves(run: Run, table: Path) -> None:
     code, text, err = run("split", table, *OPTIONS, "--check", "part=train", "--outcome", "y")
     assert (code, err) == (0, "")
@@ -97,6 +110,9 @@ def test_names_from_the_table_do_not_command_the_terminal(run: Run, tmp_path: Pa
     [
         ([], "say either --test determined:0.2 to make a split, or --check part to look at one"),
         (["--test", MIX, "--check", "part"], "say either --test"),
+        (["--test", "determined"], "test part 'determined' has no share of the rows; write it as 'determined:0.2'"),
+        (["--test", "unseen level of drog:0.2"], "'drog' is not a factor; did you mean 'drug'?"),
+        (["--test", "unseen level of y:0.2"], "'y' is not a factor; Factors: drug, line, dose"),
         (["--test", "determnd:0.2"], "did you mean 'determined'?"),
         (["--test", "determined:0.99"], "can be had: training has to keep a cell for each of"),
         (["--test", MIX, "--outcome", "y"], "--outcome goes with --check"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.tables.frames import count_of, open_table
+from recombine.tables.text_files import split_names
 
 Writer = Callable[..., Path]
 
@@ -76,6 +78,10 @@ def test_missing_file_names_the_near_miss(written: Writer) -> None:
         open_table(folder / "flihgts.csv")
     with pytest.raises(InputError, match="does not exist; check the path"):
         open_table(str(folder / "zzz.csv"))
+    with pytest.raises(InputError, match=r"three\.csv does not exist; check the path"):  # alike in the ending only
+        open_table(folder / "three.csv")
+    with pytest.raises(InputError, match=r"did you mean 'flights\.csv'"):
+        open_table(folder / "flights.parquet")
     with pytest.raises(InputError, match=r"there is no folder .*nowhere"):
         open_table(folder / "nowhere" / "flights.csv")
 
@@ -141,6 +147,17 @@ def test_pandas_columns_need_distinct_text_names() -> None:
         open_table(pd.DataFrame([[1, 2]]))
     with pytest.raises(InputError, match="has no columns"):
         open_table(pd.DataFrame())
+
+
+@pytest.mark.parametrize("piece", ["dose", "mg", 'the "same"'])
+def test_a_piece_of_a_name_with_a_comma_is_told_how_to_be_written(piece: str) -> None:
+    name = 'dose, mg,the "same"'
+    source = open_table(pd.DataFrame({name: [1, 2], "line": ["a", "b"]}))
+    with pytest.raises(InputError, match=r"A name with a comma in it is written in CSV quotes") as told:
+        source.require(piece, "factor")
+    (advice,) = re.findall(r"CSV quotes: '(.*)'\. Columns", str(told.value))
+    # The oracle: what is advised is read as that column.
+    assert split_names(f"{advice},line") == [name, "line"]
 
 
 def test_require_names_the_near_miss() -> None:

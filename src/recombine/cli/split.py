@@ -21,8 +21,8 @@ def split_command(
     test: Annotated[
         str | None,
         typer.Option(
-            help="Parts of the test with their shares of the rows: determined:0.2,disconnected:0.1; also unseen level, "
-            "seen."
+            help="Parts of the test with their shares of the rows: determined:0.2,disconnected:0.1; also unseen level "
+            "(of a factor: unseen level of dose:0.1), seen."
         ),
     ] = None,
     check: Annotated[

@@ -91,6 +91,8 @@ def _remarks(found: TableSplit) -> list[str]:
         said.append(
             f"{plural(found.split.unused, 'row')} in neither part: in training they would fix what has to stay open."
         )
+    for name, labels in found.hidden.items():
+        said.append(f"{name}: {plural(len(labels), 'level')} in no training row: {listing(labels, MOST_SHOWN)}.")
     if found.stratified is not None:
         said.append(
             f"{found.stratified}: {share(found.split.unlike)} of the test rows would have to change class (or tenth, "
@@ -212,6 +214,7 @@ def split_json(found: TableSplit) -> str:
         "parts": list(split.shares.rows()),
         "training rows": len(split.train),
         "unused rows": split.unused,
+        "hidden levels": {name: list(labels) for name, labels in found.hidden.items()},
         "stratified by": found.stratified,
         "unlike": split.unlike,
     }

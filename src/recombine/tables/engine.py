@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from recombine.errors import InputError, near_miss
+from recombine.errors import InputError, near_file
 from recombine.tables.numbers import kind_of_texts
 from recombine.tables.readers import Reader, first_lines, kind_of_dtype
 from recombine.tables.text_files import MISSING_WORDS, TextFile, broken_line, look_at
@@ -62,7 +62,7 @@ def _check_path(path: Path) -> None:
     if not path.parent.is_dir():
         raise InputError(f"{path} does not exist: there is no folder {path.parent}; check the path")
     if not path.exists():
-        hint = near_miss(path.name, [entry.name for entry in path.parent.iterdir()])
+        hint = near_file(path.name, [entry.name for entry in path.parent.iterdir()])
         raise InputError(f"{path} does not exist;{hint or ' check the path'}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; give one CSV or Parquet file (or a dataframe)")

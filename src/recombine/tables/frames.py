@@ -98,10 +98,17 @@ class Source:
         """Return ``column`` if the table has it, else raise with the nearest name."""
         if column not in self.keys:
             raise InputError(
-                f"{role} {column!r} is not a column of {self.name};{near_miss(column, self.keys)} "
-                f"Columns: {listing(self.keys)}"
+                f"{role} {column!r} is not a column of {self.name};{self._meant(column)} Columns: {listing(self.keys)}"
             )
         return column
+
+    def _meant(self, column: str) -> str:
+        """Say which column was meant: one of which a comma cut this piece off, or the nearest."""
+        for name in self.keys:
+            if "," in name and column in [piece.strip() for piece in name.split(",")]:
+                written = '"' + name.replace('"', '""') + '"'
+                return f" did you mean {name!r}? A name with a comma in it is written in CSV quotes: '{written}'."
+        return near_miss(column, self.keys)
 
     def _guarded(self, work: Callable[[], Found]) -> Found:
         import duckdb

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import recombine as rc
 from recombine.jobs.comparison import Transition
+from recombine.jobs.comparison.differences import respelled
 from recombine.jobs.comparison.transitions import STATES
 from recombine.report.audit.record import audit_json
+from recombine.report.comparison import comparison_json
 
 COLOURS, SHAPES = ["red", "10", "9", "b|ue", "@me"], ["cube", "ball", "`x`"]
 pairs = st.tuples(st.sampled_from(COLOURS), st.sampled_from(SHAPES))
@@ -65,6 +67,33 @@ def test_transitions_are_those_of_brute_force(one, two):
     known, open_ = {"seen", "determined"}, {"disconnected", "unseen level", "undecided", "beyond the seen range"}
     assert found.lost == sum(count for (old, new), count in want.items() if old in known and new in open_)
     assert found.gained == sum(count for (old, new), count in want.items() if old in open_ and new in known)
+    assert found.vanished == sum(count for (old, new), count in want.items() if old in known and new == "no such level")
+
+
+def test_a_level_that_is_gone_takes_its_cells_with_it_and_is_named_where_it_was_respelled():
+    cells = [("a1", "u"), ("a1", "v"), ("a2", "u"), ("a3", "u")]
+    gone = rc.compare(audit(cells), audit(cells[:3]))
+    assert (gone.lost, gone.vanished, gone.respelled) == (0, 2, ())
+    assert "2 vanished with levels that are gone" in str(gone)
+    other = rc.compare(audit(cells), audit([*cells[:3], ("A3", "u")]))
+    assert (other.lost, other.vanished, other.respelled) == (0, 2, (("colour", "a3", "A3"),))
+    said = " ".join(str(other).split())
+    assert "Likely respelled: colour 'a3' and 'A3'. The first is gone, the second is new" in said
+    assert json.loads(comparison_json(other))["respelled"] == [{"factor": "colour", "gone": "a3", "new": "A3"}]
+    new = rc.compare(audit(cells), audit([*cells[:3], ("b3", "u")]))
+    assert new.vanished == 2
+    assert not new.respelled
+
+
+@given(
+    st.sets(st.sampled_from(COLOURS), min_size=1), st.sampled_from([str.upper, str.title, "{} ".format, "{}.".format])
+)
+def test_names_that_are_written_another_way_are_paired_and_others_are_not(names, written):
+    new = [written(name) for name in names]
+    pairs = dict(respelled(sorted(names), new))
+    # Nothing but how it is written was changed, so that each is paired with its own.
+    assert pairs == {name: written(name) for name in names}
+    assert respelled(names, ["else", "more"]) == []
 
 
 @given(rows, rows)

@@ -65,7 +65,7 @@ def test_foreign_and_broken_documents_are_refused(document, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "one.json is empty; write it with recombine audit"),
+        (b"", "one.json is empty; give what recombine audit ... --json"),
         (b"{", "one.json is no JSON"),
         (b"\xff\xfe\x00", "one.json is no JSON"),
         (b"\x80\x81", "one.json is no JSON"),
@@ -77,8 +77,10 @@ def test_foreign_and_broken_documents_are_refused(document, message):
 def test_broken_files_are_named(tmp_path, content, message):
     path = tmp_path / "one.json"
     path.write_bytes(content)
-    with pytest.raises(rc.InputError, match=message):
+    with pytest.raises(rc.InputError, match=message) as refused:
         rc.compare(path, DOCUMENT)
+    # What was named may be a table: no advice may end in overwriting it.
+    assert ">" not in str(refused.value)
     with pytest.raises(rc.InputError, match="is a folder"):
         rc.compare(tmp_path, DOCUMENT)
     with pytest.raises(rc.InputError, match="does not exist"):

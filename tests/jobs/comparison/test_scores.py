@@ -99,6 +99,30 @@ def test_other_held_out_cells_are_said_to_be_others(before):
     assert "Not the same cells were held out" in found.markdown
 
 
+@pytest.mark.parametrize(
+    ("models", "words"),
+    [
+        (
+            {"renamed": 1.0},
+            r"'renamed' is not in the score before, which has 'net', 'old', 'same'; name models as they",
+        ),
+        (
+            {"net": 1.0, "fresh": 0.9, "other": 0.8},
+            r"'fresh', 'other' are not in the score before, .* or write that score",
+        ),
+    ],
+)
+def test_a_model_that_was_not_scored_before_does_not_pass_for_one_that_is_no_worse(before, models, words):
+    found = rc.compare(before, scored(models))
+    with pytest.raises(rc.InputError, match=f"--fail-on worse cannot be told: {words}"):
+        Conditions.named(["worse"]).met(found)
+    assert Conditions.named(["gone-models"]).met(found)
+
+
+def test_models_that_are_gone_do_not_keep_the_others_from_being_told(before):
+    assert Conditions.named(["worse"]).met(rc.compare(before, scored({"net": 1.0}))) == []
+
+
 def test_errors_of_another_outcome_are_not_worse(before, after):
     other = json.loads(score_json(after)) | {"outcome": "mass"}
     found = rc.compare(before, other)

@@ -11,7 +11,7 @@ import pytest
 
 from recombine.cells import Conjunctions, canonical, distinct
 from recombine.errors import InputError
-from recombine.jobs.split.mix import TRAIN, UNUSED, read_mix
+from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix
 from recombine.jobs.split.parts import split_cells
 from recombine.jobs.split.spanning import spanning_cells
 from recombine.verdicts import Verdict
@@ -180,8 +180,12 @@ def test_seeds_fix_splits_and_differ() -> None:
         ("determined:2", "share 2.0; give a number between 0 and 1"),
         ("determined:0.5,disconnected:0.5", "nothing is left to train on"),
         ("determined:0.1,determined:0.1", "named twice"),
-        ("determined", "share nan"),
-        ("determined:much", "has no share"),
+        ("determined", "test part 'determined' has no share of the rows; write it as 'determined:0.2'"),
+        ("determined:", "test part 'determined' has no share of the rows; write it as 'determined:0.2'"),
+        ("unseen level of dose", "has no share of the rows; write it as 'unseen level of dose:0.2'"),
+        ("determined:much", "test part 'determined' has the share 'much'; give a number between 0 and 1"),
+        ("unseen level of drug:0.1,new-level of dose:0.1", "named twice"),
+        ("seen of drug:0.1", "test part 'seen of drug' is unknown"),
         ("determnd:0.1", "did you mean 'determined'?"),
         (" , ", "the test has no part"),
     ],
@@ -189,6 +193,39 @@ def test_seeds_fix_splits_and_differ() -> None:
 def test_a_mix_that_cannot_be_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message.replace("?", r"\?")):
         read_mix(text)
+
+
+@pytest.mark.parametrize("text", ["unseen level of a:b,c", "New-Levels of a:b,c", "new_level_of  a:b,c"])
+def test_the_factor_whose_levels_are_hidden_may_be_named_as_it_likes(text: str) -> None:
+    for test in (f'"{text}:0.2", determined:0.1', {text: 0.2, "determined": 0.1}):
+        assert read_mix(test) == {Verdict.DETERMINED: 0.1, Verdict.UNSEEN_LEVEL: 0.2}
+        assert hidden_place(test, ["x", "a:b,c"]) == 1
+    assert hidden_place("unseen level:0.2", ["x", "y"]) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("hidden", range(3))
+def test_only_levels_of_the_named_factor_are_hidden(hidden: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cells = np.indices((9, 7, 8)).reshape(3, -1).T
+    rows = rng.integers(1, 5, size=len(cells))
+    mix = read_mix("unseen level:0.2,determined:0.1")
+    part = split_cells(cells, rows, mix, sizes=(9, 7, 8), hidden=hidden, seed=seed)
+    train, test = cells[part == TRAIN], cells[part == Verdict.UNSEEN_LEVEL]
+    for place in range(3):
+        # The oracle: sets of levels. The table is full, so that other factors keep all of theirs.
+        fresh = [level not in set(train[:, place].tolist()) for level in test[:, place].tolist()]
+        assert all(fresh) if place == hidden else not any(fresh)
+    assert rows[part == Verdict.UNSEEN_LEVEL].sum() / rows.sum() == pytest.approx(0.2, abs=0.01)
+
+
+def test_of_symmetric_factors_a_level_is_hidden_in_all() -> None:
+    cells = np.array([(one, two, side) for one in range(8) for two in range(one, 8) for side in range(3)])
+    mix, rows = read_mix("unseen level:0.2"), np.ones(len(cells), dtype=int)
+    for hidden in (0, 1):
+        part = split_cells(cells, rows, mix, sizes=(8, 8, 3), symmetric=[(0, 1)], hidden=hidden)
+        known = set(cells[part == TRAIN][:, :2].ravel().tolist())
+        assert all(not set(pair) <= known for pair in cells[part == Verdict.UNSEEN_LEVEL][:, :2].tolist())
 
 
 def test_too_little_says_how_much_can_be_had() -> None:

@@ -45,6 +45,18 @@ def test_splits_are_those_of_their_seed_and_whole_cells(frame: pd.DataFrame) -> 
     assert other[0] != first[0][1]
 
 
+@pytest.mark.parametrize("name", ["drug", "line"])
+def test_the_factor_whose_levels_are_hidden_can_be_named(frame: pd.DataFrame, name: str) -> None:
+    splitter = rc.CellSplit(f"unseen level of {name}:0.2", factors=["drug", "line"], n_splits=3, random_state=0)
+    for train, test in splitter.split(frame):
+        assert not set(frame[name].iloc[train]) & set(frame[name].iloc[test])
+    numbered = rc.CellSplit("unseen level of 1:0.2", n_splits=1, random_state=0)
+    train, test = next(numbered.split(frame[["drug", "line"]].to_numpy()))
+    assert not set(frame.line.iloc[train]) & set(frame.line.iloc[test])
+    with pytest.raises(InputError, match="'lime' is not a factor; did you mean 'line'"):
+        next(rc.CellSplit("unseen level of lime:0.2", factors=["drug", "line"]).split(frame))
+
+
 def test_the_order_of_rows_and_the_kind_of_table_are_no_matter(frame: pd.DataFrame) -> None:
     splitter = rc.CellSplit(MIX, factors=["drug", "line"], n_splits=1, random_state=0)
     (_, test), (_, again), (_, array) = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from recombine.errors import InputError, plural
 from recombine.jobs.comparison.cell_maps import CellMap
-from recombine.jobs.comparison.differences import Difference
+from recombine.jobs.comparison.differences import Difference, respelled
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, read_count
 from recombine.jobs.comparison.transitions import Transitions
 from recombine.jobs.faces import face
@@ -92,6 +92,18 @@ class AuditComparison:
     def lost(self) -> int:
         """Cells that were seen or determined and now are neither; 0 where cells were not compared one by one."""
         return 0 if self.transitions is None else int(self.transitions.lost.sum())
+
+    @property
+    def vanished(self) -> int:
+        """Cells that were seen or determined and have a level that is gone; 0 where cells were not compared so."""
+        return 0 if self.transitions is None else int(self.transitions.vanished.sum())
+
+    @property
+    def respelled(self) -> tuple[tuple[str, str, str], ...]:
+        """(Factor, level that is gone, level that is new) where only the way they are written differs."""
+        return tuple(
+            (name, old, new) for name, change in self.levels.items() for old, new in respelled(change.gone, change.new)
+        )
 
     @property
     def estimated(self) -> bool:

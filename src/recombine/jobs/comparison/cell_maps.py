@@ -130,6 +130,29 @@ def cells_digest(design: Design, cells: IntArray) -> str:
     >>> cells_digest(one, one.seen) == cells_digest(one, one.seen[::-1]) != cells_digest(one, one.seen[:2])
     True
     """
+    recoded, said = _recoded(design, cells)
+    rows = distinct(recoded)[0].astype("<i8")
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+    digest.update(np.ascontiguousarray(rows).tobytes())
+    return digest.hexdigest()[:32]
+
+
+def ordered_cells(design: Design, cells: IntArray) -> IntArray:
+    """Return places (N,) that put ``cells`` (N, C) in an order that no order of levels or factors changes.
+
+    It is the order in which `cells_digest` reads them: fewer than N where two cells are one.
+
+    Examples
+    --------
+    >>> one = Design.from_cells([[0, 0], [0, 1], [1, 0]], names=["shape", "colour"])
+    >>> ordered_cells(one, one.seen).tolist()
+    [0, 2, 1]
+    """
+    return np.asarray(np.unique(_recoded(design, cells)[0], axis=0, return_index=True)[1], dtype=np.int64)
+
+
+def _recoded(design: Design, cells: IntArray) -> tuple[IntArray, dict[str, list[str]]]:
+    """Return cells with factors by name and levels by label, symmetric ones sorted, and these labels by factor."""
     order = sorted(range(len(design.names)), key=design.names.__getitem__)
     recoded = np.empty_like(cells)
     said: dict[str, list[str]] = {}
@@ -140,7 +163,4 @@ def cells_digest(design: Design, cells: IntArray) -> str:
         rank[used] = np.arange(len(used))
         recoded[:, places] = np.sort(rank[cells[:, places]], axis=1)
         said |= {design.names[place]: [labels[code] for code in used] for place in group}
-    rows = distinct(recoded[:, order])[0].astype("<i8")
-    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
-    digest.update(np.ascontiguousarray(rows).tobytes())
-    return digest.hexdigest()[:32]
+    return recoded[:, order], said

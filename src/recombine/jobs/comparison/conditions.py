@@ -57,8 +57,8 @@ gone-levels, new-findings, and findings such as RC101; of scores: worse, gone-mo
 
 def _met(word: str, comparison: AuditComparison | ScoreComparison) -> str:
     if isinstance(comparison, ScoreComparison):
-        if word == "worse" and comparison.obstacle:
-            raise InputError(f"--fail-on worse cannot be told: {comparison.obstacle}; leave it out")
+        if word == "worse" and (why := _untold(comparison)):
+            raise InputError(f"--fail-on worse cannot be told: {why}")
         names = comparison.worse if word == "worse" else comparison.models.gone
         verb = "worse" if word == "worse" else "gone"
         return f"{word}: {plural(len(names), 'model')} {verb} ({listing(names, 6)})" if names else ""
@@ -73,6 +73,21 @@ def _met(word: str, comparison: AuditComparison | ScoreComparison) -> str:
     new = grave if word == "new-findings" else [one for one in comparison.findings.new if one.code == word]
     codes = listing(dict.fromkeys(finding.code for finding in new), 6)
     return f"{word}: {plural(len(new), 'new finding')}{'' if word in codes else f' ({codes})'}" if new else ""
+
+
+def _untold(comparison: ScoreComparison) -> str:
+    """Say why no one can tell whether models are worse, and what to do about it; empty if it can be told."""
+    if comparison.obstacle:
+        return f"{comparison.obstacle}; leave it out"
+    models = comparison.models
+    if not models.new:
+        return ""
+    before = listing(map(repr, (*models.stay, *models.gone)), 6) or "no model"
+    new, verb = listing(map(repr, models.new), 6), "is" if len(models.new) == 1 else "are"
+    return (
+        f"{new} {verb} not in the score before, which has {before}; name models as they are named there, or write that "
+        "score anew with them"
+    )
 
 
 def _gone_levels(comparison: AuditComparison) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from recombine.jobs.split.leaks import spelling
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -41,6 +43,27 @@ def in_order(names: Iterable[str]) -> list[str]:
     ['9.5', '10', 'a', 'b', 'nan']
     """
     return sorted(names, key=_place)
+
+
+def respelled(gone: Iterable[str], new: Iterable[str]) -> list[tuple[str, str]]:
+    """Return pairs of a name that is gone and a new one that differ in case, blanks, punctuation or digits only.
+
+    Case counts for nothing here, however short the names: that one is gone where the other is new speaks for itself.
+
+    Examples
+    --------
+    >>> respelled(["a3", "1.50", "red"], ["A3", "1.5", "blue"])
+    [('a3', 'A3'), ('1.50', '1.5')]
+    """
+    fresh: dict[object, str] = {}
+    for name in new:
+        fresh.setdefault(_folded(name), name)
+    return [(name, fresh[_folded(name)]) for name in gone if _folded(name) in fresh]
+
+
+def _folded(name: str) -> object:
+    found = spelling(name)
+    return found.casefold() if isinstance(found, str) else found
 
 
 def _place(name: str) -> tuple[bool, float, str]:

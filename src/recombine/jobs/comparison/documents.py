@@ -16,6 +16,8 @@ from recombine.jobs.score.score import Score
 
 #: Number of the form of each kind of document; it grows when a field is renamed, removed or means something else.
 SCHEMAS = {"audit": 1, "score": 1}
+#: How a document comes about; the file that was named may be a table, which no redirection may overwrite.
+WRITE = "give what recombine audit ... --json or recombine score ... --json prints, kept in a file of its own"
 #: A count; beyond what most readers of JSON hold it is written as text.
 Count = int | str
 
@@ -134,6 +136,13 @@ class ModelRecord(
     gain: AmountRecord | None = None
 
 
+class CellErrors(msgspec.Struct, frozen=True):
+    """Verdicts of the held-out cells as runs, and each model's squared errors on them as float32 in base64."""
+
+    verdicts: str
+    errors: dict[str, str]
+
+
 class ScoreDocument(
     msgspec.Struct,
     frozen=True,
@@ -142,6 +151,7 @@ class ScoreDocument(
         "held_out_cells": "held-out cells",
         "determined_cells": "determined cells",
         "held_out_digest": "held-out digest",
+        "cell_errors": "cell errors",
     },
 ):
     """What a comparison reads of a score."""
@@ -159,6 +169,7 @@ class ScoreDocument(
     models: tuple[ModelRecord, ...]
     measure: str = "squared error"
     seed: int = 0
+    cell_errors: CellErrors | None = None
 
 
 def read_document(source: object, name: str) -> AuditDocument | ScoreDocument:
@@ -193,7 +204,7 @@ score --json prints
 
 def _parsed(path: Path) -> Any:
     if not path.exists():
-        raise InputError(f"{path} does not exist; write it with recombine audit ... --json > {path.name}")
+        raise InputError(f"{path} does not exist; {WRITE}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the JSON file in it")
     try:
@@ -201,14 +212,12 @@ def _parsed(path: Path) -> Any:
     except OSError as error:
         raise InputError(f"{path.name} cannot be opened: {error.strerror}; check its permissions") from None
     if not content.strip():
-        raise InputError(f"{path.name} is empty; write it with recombine audit ... --json > {path.name}")
+        raise InputError(f"{path.name} is empty; {WRITE}")
     try:
         return msgspec.json.decode(_text(content))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(
-            f"{path.name} is no JSON ({reason}); write it anew with recombine audit ... --json > {path.name}"
-        ) from None
+        raise InputError(f"{path.name} is no JSON ({reason}); {WRITE}") from None
 
 
 def _text(content: bytes) -> str:

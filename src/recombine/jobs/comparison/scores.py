@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from recombine.errors import plural
 from recombine.jobs.comparison.differences import Difference
 from recombine.jobs.comparison.documents import AmountRecord, ModelRecord, ScoreDocument
+from recombine.jobs.comparison.paired_errors import paired_differences
 from recombine.jobs.faces import face
 
 #: The errors of a model; a rise of one of them outside the ranges is for the worse.
 ERRORS = ("error on unseen cells", "error on determined cells")
 #: By which rule a change lies outside the ranges.
-RULE = "A change is outside the ranges if the 95 % ranges before and after do not overlap."
+RULE = (
+    "A change is outside the ranges if the 95 % ranges before and after do not overlap; of errors that both documents "
+    "have of the same single cells, if the 95 % range of the mean rise per cell leaves out 0."
+)
 #: What slopes and pulls are.
 MEANING = "Slope: share of a factor's effect that arrives (1: all). Pull: share of the way to its marginal (0: none)."
 
@@ -32,10 +36,16 @@ class AmountChange:
     what: str
     before: AmountRecord | None
     after: AmountRecord | None
+    rise: AmountRecord | None = None
 
     @property
     def outside(self) -> bool | None:
-        """Whether the two ranges do not overlap; None where one of them is not known."""
+        """Whether the range of the ``rise`` per cell leaves out 0, or without one the two ranges do not overlap.
+
+        None where a range is not known.
+        """
+        if self.rise is not None and self.rise.low is not None and self.rise.high is not None:
+            return self.rise.low > 0 or self.rise.high < 0
         ends = [(one.low, one.high) for one in (self.before, self.after) if one is not None]
         if len(ends) < 2 or any(end is None or end != end for pair in ends for end in pair):
             return None
@@ -156,14 +166,22 @@ def compare_scores(before: ScoreDocument, after: ScoreDocument) -> ScoreComparis
     """Compare two scores that were read."""
     old, new = ({model.name: model for model in one.models} for one in (before, after))
     models = Difference.between(old, new)
-    return ScoreComparison(before, after, models, {name: tuple(_changes(old[name], new[name])) for name in models.stay})
+    changes = {}
+    for name in models.stay:
+        paired = paired_differences(before, after, name) if _of_one_thing(before, after) else {}
+        changes[name] = tuple(_changes(old[name], new[name], paired))
+    return ScoreComparison(before, after, models, changes)
 
 
-def _changes(before: ModelRecord, after: ModelRecord) -> Iterator[AmountChange]:
-    """Yield every number that either document has of a model."""
+def _of_one_thing(before: ScoreDocument, after: ScoreDocument) -> bool:
+    return (before.outcome, before.measure) == (after.outcome, after.measure)
+
+
+def _changes(before: ModelRecord, after: ModelRecord, paired: dict[str, AmountRecord]) -> Iterator[AmountChange]:
+    """Yield every number that either document has of a model; ``paired`` are rises cell by cell."""
     sides = [_numbers(before), _numbers(after)]
     for what in dict.fromkeys([*sides[0], *sides[1]]):
-        yield AmountChange(what, sides[0].get(what), sides[1].get(what))
+        yield AmountChange(what, sides[0].get(what), sides[1].get(what), paired.get(what))
 
 
 def _numbers(model: ModelRecord) -> dict[str, AmountRecord]:

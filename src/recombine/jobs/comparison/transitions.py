@@ -97,6 +97,11 @@ class Transitions:
         """Cells that were seen or determined and now are neither, though they are still listed, shape (N,)."""
         return np.asarray(_known(self.before) & _open(self.after))
 
+    @cached_property
+    def vanished(self) -> BoolArray:
+        """Cells that were seen or determined and have a level that is gone, shape (N,)."""
+        return np.asarray(_known(self.before) & (self.after == NO_SUCH_LEVEL))
+
     @property
     def only_before(self) -> BoolArray:
         """Cells that are not listed after, shape (N,): a level is gone, they cannot exist, or were not asked for."""

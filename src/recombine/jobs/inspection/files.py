@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,13 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.cells.arrays import IntArray
-from recombine.errors import InputError, listing, near_miss
+from recombine.errors import InputError, listing, near_file
 from recombine.tables.frames import open_table
 
 Array = npt.NDArray[Any]
-
-#: How alike the stems of two file names must be for one to be a misspelling of the other.
-CLOSE = 0.75
 
 
 def load_layers(activations: Any) -> tuple[str, dict[str, Any]]:
@@ -94,21 +90,17 @@ def _single(path: Path) -> Array:
 
 def _check(path: Path) -> None:
     if not path.exists():
-        raise InputError(f"{path} does not exist;{near_miss(path.name, _alike(path)) or ' check the path'}")
+        raise InputError(f"{path} does not exist;{near_file(path.name, _arrays_beside(path)) or ' check the path'}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; give one .npy or .npz file")
     if path.suffix.lower() not in (".npy", ".npz"):
         raise InputError(f"{path.name} is not an .npy or .npz file; save arrays with numpy.save or numpy.savez")
 
 
-def _alike(path: Path) -> list[str]:
-    """Names of arrays next to a missing file that differ from its name by little more than a slip."""
+def _arrays_beside(path: Path) -> list[str]:
+    """Names of the files of arrays in the folder of one that is missing."""
     near = path.parent.iterdir() if path.parent.is_dir() else ()
-    arrays = [entry for entry in near if entry.suffix.lower() in (".npy", ".npz")]
-    stem = path.stem.casefold()
-    return [
-        entry.name for entry in arrays if difflib.SequenceMatcher(None, stem, entry.stem.casefold()).ratio() >= CLOSE
-    ]
+    return [entry.name for entry in near if entry.suffix.lower() in (".npy", ".npz")]
 
 
 def _from_table(data: Any, factors: Sequence[str], levels: Sequence[int]) -> Array:

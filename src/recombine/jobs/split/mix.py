@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from numbers import Real
 
 from recombine.errors import InputError, listing, near_miss
+from recombine.tables.text_files import split_names
 from recombine.verdicts import Verdict
 
 #: Part of a row that is trained on, and of one that is in neither part.
@@ -19,6 +21,9 @@ PARTS = {
     "unseen level": Verdict.UNSEEN_LEVEL,
     "new level": Verdict.UNSEEN_LEVEL,
 }
+
+#: The part of unseen levels can name the factor whose levels are hidden.
+_OF_FACTOR = re.compile(r"\s*((?:unseen|new)[\s_-]+level)s?[\s_-]+of\s+(.+?)\s*", re.IGNORECASE | re.DOTALL)
 
 Mix = dict[Verdict, float]
 
@@ -36,12 +41,14 @@ def read_mix(test: str | Mapping[str, float]) -> Mix:
     recombine.errors.InputError: test part 'determind' is unknown; did you mean 'determined'? Parts: seen, determined,
         disconnected, unseen level, new level
     """
-    given = list(test.items()) if isinstance(test, Mapping) else [_pair(part) for part in _parts(test)]
     mix: Mix = {}
-    for name, share in given:
-        word = " ".join(str(name).replace("-", " ").replace("_", " ").split()).lower()
+    for name, share in _given(test):
+        part = found[1] if (found := _OF_FACTOR.fullmatch(str(name))) else str(name)
+        word = " ".join(part.replace("-", " ").replace("_", " ").split()).lower()
         if word not in PARTS:
             raise InputError(f"test part {name!r} is unknown;{near_miss(word, PARTS)} Parts: {listing(PARTS)}")
+        if share is None:
+            raise InputError(f"test part {name!r} has no share of the rows; write it as {f'{name}:0.2'!r}")
         if not isinstance(share, Real) or isinstance(share, bool) or not 0 < float(share) < 1:
             raise InputError(f"test part {name!r} has the share {share!r}; give a number between 0 and 1")
         if PARTS[word] in mix:
@@ -52,6 +59,29 @@ def read_mix(test: str | Mapping[str, float]) -> Mix:
     if sum(mix.values()) >= 1:
         raise InputError(f"the test parts take {sum(mix.values()):g} of the rows, and nothing is left to train on")
     return {verdict: mix[verdict] for verdict in Verdict if verdict in mix}
+
+
+def hidden_place(test: str | Mapping[str, float], factors: Sequence[object]) -> int | None:
+    """Return the place of the factor that ``unseen level of ...`` names, or None where it is left open.
+
+    Examples
+    --------
+    >>> hidden_place("determined:0.1, unseen level of dose:0.2", ["drug", "dose"])
+    1
+    >>> hidden_place("unseen level of doze:0.2", ["drug", "dose"])
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: test part 'unseen level of doze': 'doze' is not a factor; did you mean 'dose'? Factors:
+        drug, dose
+    """
+    names = [str(name) for name in factors]
+    for part, _ in _given(test):
+        if found := _OF_FACTOR.fullmatch(str(part)):
+            if found[2] not in names:
+                hint = near_miss(found[2], names)
+                raise InputError(f"test part {part!r}: {found[2]!r} is not a factor;{hint} Factors: {listing(names)}")
+            return names.index(found[2])
+    return None
 
 
 def written_mix(mix: Mix) -> str:
@@ -65,15 +95,20 @@ def written_mix(mix: Mix) -> str:
     return ",".join(f"{verdict.word}:{share:g}" for verdict, share in mix.items())
 
 
-def _parts(test: object) -> list[str]:
+def _given(test: object) -> list[tuple[object, object]]:
+    """Return the parts as they were named with their shares; None where a part has none."""
+    if isinstance(test, Mapping):
+        return list(test.items())
     if not isinstance(test, str):
         raise InputError(f"test is {test!r}; give a text such as 'determined:0.2' or a mapping of parts to shares")
-    return [part for part in test.split(",") if part.strip()]
+    return [_pair(part) for part in split_names(" ".join(test.splitlines()))]
 
 
-def _pair(text: str) -> tuple[str, float]:
-    name, colon, share = text.strip().rpartition(":")
+def _pair(text: str) -> tuple[str, object]:
+    name, colon, share = text.rpartition(":")
+    if not colon or not share.strip():
+        return text.rstrip(": "), None
     try:
-        return (name.strip(), float(share)) if colon else (text.strip(), float("nan"))
+        return name.strip(), float(share)
     except ValueError:
-        raise InputError(f"test part {text.strip()!r} has no share; write it as determined:0.2") from None
+        return name.strip(), share.strip()

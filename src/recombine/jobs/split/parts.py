@@ -41,12 +41,13 @@ class _TooFewError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """What is to be split: distinct cells (M, C), their rows (M,), the model, and rows by outcome (M, B) if any."""
+    """What is to be split: distinct cells (M, C), their rows (M,), the model, rows by outcome (M, B), what to hide."""
 
     features: Conjunctions
     cells: IntArray
     rows: IntArray
     counts: FloatArray | None
+    hidden: int | None = None
 
     def draw(self, pool: IntArray, aim: int, part: IntArray, generator: np.random.Generator) -> IntArray:
         """Draw cells of the pool with ``aim`` rows, so that the test so far and they have outcomes as the table has."""
@@ -67,6 +68,7 @@ def split_cells(
     order: int = 1,
     symmetric: Sequence[Subset] = (),
     counts: FloatArray | None = None,
+    hidden: int | None = None,
     seed: int = 0,
 ) -> IntArray:
     """Return the part of each cell (M,): a verdict of the mix, or TRAIN, or UNUSED.
@@ -87,6 +89,8 @@ def split_cells(
         Groups of interchangeable factors.
     counts : float array of shape (M, B), optional
         Rows by outcome, which shall be alike in test and training.
+    hidden : int, optional
+        Place of the factor whose levels training shall lack, where a part has unseen levels; any by default.
     seed : int
 
     Notes
@@ -101,7 +105,7 @@ def split_cells(
     >>> (part == Verdict.DETERMINED).sum(), (part == TRAIN).sum()
     (np.int64(6), np.int64(14))
     """
-    table = _Table(Conjunctions(tuple(sizes), order, tuple(map(tuple, symmetric))), cells, rows, counts)
+    table = _Table(Conjunctions(tuple(sizes), order, tuple(map(tuple, symmetric))), cells, rows, counts, hidden)
     aims = {verdict: max(round(share * int(rows.sum())), 1) for verdict, share in mix.items()}
     lossy = bool({Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL} & set(mix))
     best: IntArray | None = None
@@ -178,7 +182,7 @@ def _levels_out(table: _Table, aim: int, generator: np.random.Generator) -> IntA
     features, cells, rows = table.features, table.cells, table.rows
     paired = {place for group in features.symmetric for place in group}
     families = [*features.symmetric, *((place,) for place in range(len(features.sizes)) if place not in paired)]
-    for family in families:
+    for family in families if table.hidden is None else [one for one in families if table.hidden in one]:
         weight = sum(np.bincount(cells[:, place], rows, minlength=features.sizes[place]) for place in family)
         weight = np.asarray(weight).astype(np.int64)
         levels = np.flatnonzero(weight)

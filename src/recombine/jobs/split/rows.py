@@ -88,11 +88,13 @@ def split_rows(
     order: int = 1,
     symmetric: Sequence[Subset] = (),
     outcome: npt.NDArray[Any] | None = None,
+    hidden: int | None = None,
     seed: int = 0,
 ) -> RowSplit:
     """Split rows, given as cells ``codes`` (N, C), so that each test part is what its name says.
 
-    ``outcome`` (N,), if given, shall be alike in test and training as far as verdicts allow.
+    ``outcome`` (N,), if given, shall be alike in test and training as far as verdicts allow; ``hidden`` is the place of
+    the factor whose levels a part of unseen levels hides.
 
     Examples
     --------
@@ -110,7 +112,15 @@ def split_rows(
     of_cells: Mix = {verdict: share for verdict, share in mix.items() if verdict != Verdict.SEEN}
     if of_cells:
         part_of_cell = split_cells(
-            cells, rows, of_cells, sizes=sizes, order=order, symmetric=symmetric, counts=counts, seed=seed
+            cells,
+            rows,
+            of_cells,
+            sizes=sizes,
+            order=order,
+            symmetric=symmetric,
+            counts=counts,
+            hidden=hidden,
+            seed=seed,
         )
     part = part_of_cell[where]
     if Verdict.SEEN in mix:

@@ -15,7 +15,7 @@ from recombine.cells.arrays import IntArray
 from recombine.checks import whole
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.estimators.factor_columns import given_column
-from recombine.jobs.split.mix import read_mix
+from recombine.jobs.split.mix import hidden_place, read_mix
 from recombine.jobs.split.rows import RowSplit, split_rows
 from recombine.tables.frames import open_table
 
@@ -28,7 +28,8 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
     test : str or mapping of str to float
         Parts of the test and their shares of all rows, ``"determined:0.2,disconnected:0.1"``. Parts are ``determined``
         (never in training, but fixed by it if effects add), ``disconnected`` (every level in training, not fixed),
-        ``unseen level`` or ``new level`` (a level that training lacks) and ``seen`` (rows that repeat a training cell).
+        ``unseen level`` or ``new level`` (a level that training lacks; ``unseen level of dose`` says of which factor)
+        and ``seen`` (rows that repeat a training cell).
     factors : sequence of str or int, optional
         Factor columns of ``X`` by name, or by number of an array; all columns by default.
     n_splits : int
@@ -50,10 +51,9 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame(np.indices((6, 5)).reshape(2, -1).T, columns=["drug", "line"]).astype(str)
-    >>> splitter = CellSplit("determined:0.2", factors=["drug", "line"], n_splits=2, random_state=0)
-    >>> [(len(train), len(test)) for train, test in splitter.split(frame)]
+    >>> cells = np.indices((6, 5)).reshape(2, -1).T
+    >>> splitter = CellSplit("determined:0.2", n_splits=2, random_state=0)
+    >>> [(len(train), len(test)) for train, test in splitter.split(cells)]
     [(24, 6), (24, 6)]
     """
 
@@ -92,6 +92,7 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
         mix, count = read_mix(self.test), self.get_n_splits()
         columns = self._columns(X)
         groups = self._symmetric(list(columns))
+        hidden = hidden_place(self.test, list(columns))
         codes = _codes(columns, groups)
         outcome = self._outcome(y, len(codes))
         sizes = _sizes(codes, groups)
@@ -99,7 +100,7 @@ class CellSplit(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"order {self.order} does not fit {len(sizes)} factors; choose one from 1 to {len(sizes)}")
         state = check_random_state(self.random_state)
         for seed in state.randint(2**31 - 1, size=count):
-            options: dict[str, Any] = {"sizes": sizes, "order": self.order, "symmetric": groups}
+            options: dict[str, Any] = {"sizes": sizes, "order": self.order, "symmetric": groups, "hidden": hidden}
             yield split_rows(codes, mix, outcome=outcome, seed=int(seed), **options)
 
     def _columns(self, X: Any) -> dict[Any, npt.NDArray[Any]]:

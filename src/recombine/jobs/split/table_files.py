@@ -20,7 +20,7 @@ from recombine.design.naming import check_insisted, factor_names, taken_columns
 from recombine.errors import InputError, listing
 from recombine.jobs.faces import face
 from recombine.jobs.output_files import check_file
-from recombine.jobs.split.mix import TRAIN, UNUSED, read_mix
+from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix
 from recombine.jobs.split.rows import RowSplit, split_rows
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
@@ -167,6 +167,19 @@ class TableSplit:
         found[self.rows.kept] = words[self.split.part - UNUSED]
         return found
 
+    @cached_property
+    def hidden(self) -> dict[str, tuple[str, ...]]:
+        """Factor -> its levels that test rows have and training lacks; only factors that have such levels."""
+        test, train = (self.rows.codes[rows] for rows in (self.split.test, self.split.train))
+        twins = {place: group for group in self.rows.symmetric for place in group}
+        found = {}
+        for place, factor in enumerate(self.rows.factors):
+            known = train[:, list(twins.get(place, (place,)))]
+            fresh = np.setdiff1d(test[:, place], known)
+            if len(fresh):
+                found[factor.name] = tuple(factor.labels[int(code)] for code in fresh)
+        return found
+
     @property
     def left_out(self) -> int:
         """Rows of the table that lack a factor."""
@@ -227,7 +240,8 @@ def split_table(
     factors : sequence of str
         Factor columns.
     test : str or mapping of str to float
-        Parts of the test and their shares of the table's rows, ``"determined:0.2,disconnected:0.1"``.
+        Parts of the test and their shares of the table's rows, ``"determined:0.2,disconnected:0.1"``;
+        ``"unseen level of dose:0.2"`` names the factor whose levels training lacks.
     stratify : str, optional
         Outcome column to be alike in test and training.
     symmetric, as_levels : sequence of str
@@ -249,7 +263,15 @@ def split_table(
     if not 1 <= whole(order, "order") <= len(rows.factors):
         raise InputError(f"order {order} does not fit {len(rows.factors)} factors; choose 1 to {len(rows.factors)}")
     outcome = None if stratify is None else outcome_values(rows, stratify)
+    hidden = hidden_place(test, [factor.name for factor in rows.factors])
     found = split_rows(
-        rows.codes, mix, sizes=rows.sizes, order=order, symmetric=rows.symmetric, outcome=outcome, seed=seed
+        rows.codes,
+        mix,
+        sizes=rows.sizes,
+        order=order,
+        symmetric=rows.symmetric,
+        outcome=outcome,
+        hidden=hidden,
+        seed=seed,
     )
     return TableSplit(rows, found, stratify, seed)

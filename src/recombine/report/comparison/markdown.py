@@ -168,7 +168,7 @@ def _scores(found: ScoreComparison) -> Iterator[str]:
 
 
 def _moved(one: AmountChange) -> list[str]:
-    word = outside_text(one.outside)
+    word = outside_text(one)
     return [amount_text(one.before), amount_text(one.after), f"**{word}**" if one.outside else word]
 
 

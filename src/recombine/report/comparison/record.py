@@ -61,6 +61,7 @@ def _audit(found: AuditComparison) -> dict[str, Any]:
             "table": list(moved.table.rows()),
             "gained": found.gained,
             "lost": found.lost,
+            "vanished": found.vanished,
             "only_before": int(moved.only_before.sum()),
             "only_after": int(moved.only_after.sum()),
             "gained_cells": list(map(asdict, moved.listed(moved.gained, MOST_CELLS))),
@@ -70,6 +71,7 @@ def _audit(found: AuditComparison) -> dict[str, Any]:
         "levels": {
             name: {"new": change.new, "gone": change.gone} for name, change in found.levels.items() if change.changed
         },
+        "respelled": [{"factor": name, "gone": old, "new": new} for name, old, new in found.respelled],
         "findings": {
             "new": [_finding(item) for item in found.findings.new],
             "gone": [_finding(item) for item in found.findings.gone],
@@ -102,7 +104,8 @@ def _score(found: ScoreComparison) -> dict[str, Any]:
 
 
 def _change(one: AmountChange) -> dict[str, Any]:
-    return {"what": one.what, "before": _amount(one.before), "after": _amount(one.after), "outside": one.outside}
+    sides = {"before": _amount(one.before), "after": _amount(one.after), "rise per cell": _amount(one.rise)}
+    return {"what": one.what, **sides, "outside": one.outside}
 
 
 def _amount(amount: AmountRecord | None) -> dict[str, Any] | None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from recombine.errors import plural, written_count
+from recombine.errors import listing, plural, written_count
 from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, FindingRecord
-from recombine.jobs.comparison.scores import ScoreComparison
+from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
 from recombine.jobs.comparison.transitions import Transitions
 from recombine.verdicts import Verdict
 
 #: Decimals of a number beside its range.
 MOST_PLACES = 6
+#: Pairs of levels that are named.
+MOST_PAIRS = 6
 #: What is said when nothing is different.
 NOTHING = "Nothing changed."
 
@@ -38,7 +40,8 @@ def headline(found: AuditComparison | ScoreComparison) -> str:
 
 def _cells_sentence(found: AuditComparison) -> str:
     if found.transitions is not None:
-        return f"{plural(found.lost, 'cell')} lost (no longer seen or determined), {found.gained:,} gained."
+        gone = f", {found.vanished:,} vanished with levels that are gone" if found.vanished else ""
+        return f"{plural(found.lost, 'cell')} lost (no longer seen or determined){gone}, {found.gained:,} gained."
     known = [sum(found.counts[verdict.word][side] for verdict in (Verdict.SEEN, Verdict.DETERMINED)) for side in (0, 1)]
     totals = found.counts["total"]
     about = "about " if found.estimated else ""
@@ -70,6 +73,7 @@ def notes(found: AuditComparison | ScoreComparison) -> list[str]:
             said.append(f"Cells were not compared one by one: {found.obstacle}.")
         else:
             said += _one_sided(found.transitions)
+        said += _respellings(found)
         if found.estimated:
             said.append("Counts that are estimates from samples are marked with 'about'.")
         if not found.levels and found.factors.stay:
@@ -100,6 +104,18 @@ def _one_sided(moved: Transitions) -> list[str]:
                 f"is {why}, or the other audit takes the cell to be impossible or was not asked for it."
             )
     return said
+
+
+def _respellings(found: AuditComparison) -> list[str]:
+    """Say which levels are gone while a new one differs from them only by the way it is written."""
+    pairs = [f"{name} {old!r} and {new!r}" for name, old, new in found.respelled]
+    if not pairs:
+        return []
+    return [
+        f"Likely respelled: {listing(pairs, MOST_PAIRS)}. The first is gone, the second is new, and only the way they "
+        "are written differs (case, blanks, punctuation, the digits of a number); if they are one level, write it "
+        "as before."
+    ]
 
 
 def count_text(found: AuditComparison, word: str) -> tuple[str, str, str]:
@@ -137,15 +153,19 @@ def amount_text(amount: AmountRecord | None) -> str:
     return f"{value} [{low}, {high}]".replace("-", "−")
 
 
-def outside_text(outside: bool | None) -> str:
-    """Write whether a change lies outside the ranges.
+def outside_text(change: AmountChange) -> str:
+    """Write whether a change lies outside the ranges, and where cells are paired the mean rise per cell.
 
     Examples
     --------
-    >>> outside_text(True), outside_text(False), outside_text(None)
-    ('yes', 'no', 'no range')
+    >>> one, two = AmountRecord(1.0, 0.8, 1.2), AmountRecord(1.1, 0.9, 1.3)
+    >>> outside_text(AmountChange("error", one, two)), outside_text(AmountChange("error", one, None))
+    ('no', 'no range')
+    >>> outside_text(AmountChange("error", one, two, AmountRecord(0.1, 0.05, 0.15)))
+    'yes: per cell 0.100 [0.050, 0.150]'
     """
-    return "no range" if outside is None else "yes" if outside else "no"
+    word = "no range" if change.outside is None else "yes" if change.outside else "no"
+    return word if change.rise is None or not change.changed else f"{word}: per cell {amount_text(change.rise)}"
 
 
 def findings_by_code(found: Sequence[FindingRecord]) -> list[FindingRecord]:

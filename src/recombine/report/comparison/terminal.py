@@ -150,9 +150,7 @@ def _scores(found: ScoreComparison, console: Console) -> None:
         if not any(one.changed for one in changes):
             print_line(console, f"  {NOTHING}")
             continue
-        rows = [
-            (one.what, amount_text(one.before), amount_text(one.after), outside_text(one.outside)) for one in changes
-        ]
+        rows = [(one.what, amount_text(one.before), amount_text(one.after), outside_text(one)) for one in changes]
         _grid(console, ("before", "after", "outside"), rows, 2)
 
 

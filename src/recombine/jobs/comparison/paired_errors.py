@@ -1,0 +1,113 @@
+"""Squared errors of single held-out cells, kept so that two scores of the same cells are compared cell by cell."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+import numpy as np
+import numpy.typing as npt
+
+from recombine.cells.arrays import FloatArray, IntArray
+from recombine.errors import InputError
+from recombine.jobs.comparison.cell_maps import CellMap, ordered_cells
+from recombine.jobs.comparison.documents import AmountRecord, ScoreDocument
+from recombine.jobs.score.errors_beside import mean_amount
+from recombine.jobs.score.score import Score
+from recombine.verdicts import Verdict
+
+#: Held-out cells whose errors are kept; of more only means are.
+MOST_CELLS = 100_000
+#: How far the mean of kept errors may be off the mean beside it, and how small a difference is rounding, as a share.
+ROUNDING = 1e-5
+
+
+def cell_errors_record(score: Score) -> dict[str, object] | None:
+    """Return the verdict and each model's squared error of every held-out cell, in the order of `ordered_cells`.
+
+    Verdicts are runs as `CellMap` writes them, errors float32 in base64. None where there are too many cells, or where
+    cells matter differently, so that plain means are not what is scored.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> cells = np.indices((6, 6)).reshape(2, -1).T
+    >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
+    >>> found = cell_errors_record(rc.score(design, {"net": design.held_out @ [1.0, 2.0] + 0.5}))
+    >>> found["verdicts"], _decoded(found["errors"]["net"], 12).tolist() == [0.25] * 12
+    ('12d', True)
+    """
+    cells = score.design.held_out
+    if score.weights is not None or not 0 < len(cells) <= MOST_CELLS:
+        return None
+    order = ordered_cells(score.design, cells)
+    if len(order) < len(cells):
+        return None
+    squares = {model.name: np.sum((model.predicted - score.observed) ** 2, axis=1)[order] for model in score.models}
+    verdicts = CellMap(np.arange(len(order))[:, None], score.codes[order].astype(np.int64)).runs((len(order),))
+    texts = {name: base64.b64encode(found.astype("<f4").tobytes()).decode() for name, found in squares.items()}
+    return {"verdicts": verdicts, "errors": texts}
+
+
+def paired_differences(before: ScoreDocument, after: ScoreDocument, name: str) -> dict[str, AmountRecord]:
+    """Return by how much a model's errors rise cell by cell, with 95 % ranges; empty where cells cannot be paired.
+
+    They can where both documents keep the errors of the same cells, of which the same were unseen (or determined).
+    """
+    sides = [_kept(one, name) for one in (before, after)]
+    if before.held_out_digest != after.held_out_digest or sides[0] is None or sides[1] is None:
+        return {}
+    (old_codes, old), (new_codes, new) = sides[0], sides[1]
+    if len(old) != len(new):
+        return {}
+    found = {}
+    for what, old_mine, new_mine in (
+        ("error on unseen cells", old_codes != Verdict.SEEN, new_codes != Verdict.SEEN),
+        ("error on determined cells", old_codes == Verdict.DETERMINED, new_codes == Verdict.DETERMINED),
+    ):
+        values = [_stated(one, name, what) for one in (before, after)]
+        means = [float(part.mean()) if len(part) else np.nan for part in (old[old_mine], new[new_mine])]
+        same = np.array_equal(old_mine, new_mine) and np.allclose(values, means, rtol=ROUNDING, atol=0.0)
+        if same and old_mine.sum() > 1:
+            rise = mean_amount(new[new_mine] - old[old_mine])
+            if abs(rise.value) <= ROUNDING * max(means):
+                found[what] = AmountRecord(rise.value, min(rise.low, 0.0), max(rise.high, 0.0))
+            else:
+                found[what] = AmountRecord(rise.value, rise.low, rise.high)
+    return found
+
+
+def _stated(document: ScoreDocument, name: str, what: str) -> float:
+    model = next(one for one in document.models if one.name == name)
+    amount = model.unseen_error if what == "error on unseen cells" else model.determined_error
+    return np.nan if amount is None or amount.value is None else amount.value
+
+
+def _kept(document: ScoreDocument, name: str) -> tuple[IntArray, FloatArray] | None:
+    """Return verdicts and squared errors (H,) of the held-out cells as a document keeps them, if it does."""
+    record, count = document.cell_errors, document.held_out_cells
+    if record is None or name not in record.errors:
+        return None
+    try:
+        if not 0 < count <= MOST_CELLS:
+            raise InputError("it has another number of held-out cells")
+        verdicts = CellMap.read(record.verdicts, (count,)).codes
+        errors = _decoded(record.errors[name], count)
+        if len(verdicts) != count:
+            raise InputError("not every held-out cell has a verdict")
+    except InputError as error:
+        raise InputError(f"the cell errors of {document.source} are damaged: {error}; write the score anew") from None
+    return verdicts, errors.astype(np.float64)
+
+
+def _decoded(text: str, count: int) -> npt.NDArray[np.float32]:
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise InputError("they are not base64") from None
+    if len(content) != 4 * count:
+        raise InputError(f"they are {len(content)} bytes, not {4 * count}")
+    errors = np.frombuffer(content, dtype="<f4").astype(np.float32)
+    if not (np.isfinite(errors) & (errors >= 0)).all():
+        raise InputError("an error is no number of 0 or more")
+    return errors
