@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from recombine.errors import InputError
 from recombine.jobs.comparison.audits import AuditComparison, compare_audits
-from recombine.jobs.comparison.documents import AuditDocument, CellErrors, ScoreDocument, read_document
-from recombine.jobs.comparison.paired_errors import cell_errors_record
+from recombine.jobs.comparison.documents import AuditDocument, ScoreDocument, read_document
 from recombine.jobs.comparison.scores import ScoreComparison, compare_scores
-from recombine.jobs.score.score import Score
 
 
 def compare(before: object, after: object) -> AuditComparison | ScoreComparison:
@@ -39,19 +35,10 @@ def compare(before: object, after: object) -> AuditComparison | ScoreComparison:
     disconnected  determined  3
     disconnected  seen        1
     """
-    old, new = (_read(one, word) for one, word in ((before, "before"), (after, "after")))
+    old, new = (read_document(one, word) for one, word in ((before, "before"), (after, "after")))
     if isinstance(old, AuditDocument) and isinstance(new, AuditDocument):
         return compare_audits(old, new)
     if isinstance(old, ScoreDocument) and isinstance(new, ScoreDocument):
         return compare_scores(old, new)
     kinds = ["an audit" if isinstance(one, AuditDocument) else "a score" for one in (old, new)]
     raise InputError(f"{kinds[0]} cannot be compared with {kinds[1]}; give two audits or two scores")
-
-
-def _read(source: object, name: str) -> AuditDocument | ScoreDocument:
-    """Read a document; one of a result in memory has the errors of its single cells too."""
-    found = read_document(source, name)
-    if isinstance(source, Score) and isinstance(found, ScoreDocument) and found.cell_errors is None:
-        kept = msgspec.convert(cell_errors_record(source), CellErrors | None)
-        return msgspec.structs.replace(found, cell_errors=kept)
-    return found

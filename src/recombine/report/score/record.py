@@ -7,6 +7,7 @@ from typing import Any
 from recombine._version import __version__
 from recombine.jobs.comparison.cell_maps import cells_digest
 from recombine.jobs.comparison.documents import SCHEMAS
+from recombine.jobs.comparison.paired_errors import cell_errors_record
 from recombine.jobs.score.causes import Amount
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.json_text import json_text
@@ -45,6 +46,7 @@ def score_json(score: Score) -> str:
         "beside": list(score.errors.rows()),
         "unclear": list(score.unclear),
         "seed": score.audit.seed,
+        "cell errors": cell_errors_record(score),
     }
     return json_text(record)
 
