@@ -81,11 +81,10 @@ def _model(score: Score, model: ModelScore, place: int) -> dict[str, Any]:
             f"{model.name}: squared error on {score.determined:,} determined cells by cause, with 95 % ranges",
             rows,
             [
-                ("cause", "cause"),
+                ("cause", lambda row: Entry(row["cause"], note=row["what"])),
                 ("squared error", lambda row: Entry(row["amount"], True)),
                 ("range", lambda row: Entry(row["range"], True)),
                 ("share", "share"),
-                ("which is", "what"),
             ],
             bars=["share"],
         )
