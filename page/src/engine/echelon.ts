@@ -28,8 +28,8 @@ export class Echelon {
     return this.rows.length;
   }
 
-  /** Reduce a sparse row and keep what is left of it; say whether anything was. `met` is told which rows were
-   * subtracted, how often, and the leading entry the new row was divided by. */
+  /** Reduce a sparse row and keep what is left of it, divided by its leading entry, which is returned: 0 if nothing is
+   * left. `met` is told which rows were subtracted and how often. */
   add(columns: ArrayLike<number>, values: ArrayLike<number>, met?: (row: number, times: number) => void): number {
     const { prime, leader, rows } = this;
     const work = this.#work;
@@ -52,6 +52,15 @@ export class Echelon {
     rows.push(work);
     this.#work = new Float64Array(this.columns);
     return head;
+  }
+
+  /** Return which rows, how often, add up to a sparse row; null if none do. */
+  express(columns: ArrayLike<number>, values: ArrayLike<number>): Map<number, number> | null {
+    const work = this.#work;
+    work.fill(0);
+    for (let at = 0; at < columns.length; at++) work[columns[at]!]! += values[at]!;
+    const met = new Map<number, number>();
+    return this.#reduce(work, 0, (row, times) => met.set(row, times)) < 0 ? met : null;
   }
 
   /** Subtract the rows that lead where `work` has an entry; return the first column where none does, -1 if all is gone. */

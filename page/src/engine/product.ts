@@ -105,6 +105,13 @@ export function presentLevels(model: Model, seen: Mask): Uint8Array[] {
   return present;
 }
 
+/** Say whether a cell may be proposed: a level is not paired with itself. */
+export function mayCollect(model: Model, cell: number): boolean {
+  if (!model.symmetric?.length) return true;
+  const levels = levelsOf(model.sizes, cell);
+  return model.symmetric.every((group) => new Set(group.map((factor) => levels[factor])).size === group.length);
+}
+
 /** Throw unless model and mask fit each other and the page. */
 export function checkModel(model: Model, seen: Mask): void {
   const { sizes, order } = model;
