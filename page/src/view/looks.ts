@@ -1,0 +1,136 @@
+/** How verdicts and numbers look: the words, symbols and colours of the package, and two scales of colour. */
+
+import type { VerdictCode } from "../engine/index.ts";
+
+export interface VerdictLook {
+  readonly word: string;
+  readonly symbol: string;
+  readonly colour: string;
+  readonly meaning: string;
+}
+
+/** Equal to the package's own table, entry by entry. */
+export const LOOKS: Readonly<Record<VerdictCode, VerdictLook>> = {
+  0: { word: "seen", symbol: "·", colour: "#c9ced6", meaning: "There is training data for this combination." },
+  1: {
+    word: "determined",
+    symbol: "●",
+    colour: "#0072b2",
+    meaning: "Never seen, but if effects add, the seen combinations fix its value.",
+  },
+  2: {
+    word: "disconnected",
+    symbol: "✕",
+    colour: "#e69f00",
+    meaning: "Every level is known, but no sum of seen combinations reaches this one: any value fits the data equally well.",
+  },
+  3: {
+    word: "unseen level",
+    symbol: "■",
+    colour: "#2b2b2b",
+    meaning: "One of its levels never occurs in the training data, so nothing is known about that level's effect.",
+  },
+};
+
+/** Inks of the page as the style sheet has them now, by day or by night. */
+export interface Inks {
+  readonly ink: string;
+  readonly soft: string;
+  readonly rule: string;
+  readonly wash: string;
+  readonly paper: string;
+  readonly accent: string;
+  readonly unseen: string;
+  readonly font: string;
+}
+
+export function readInks(element: Element): Inks {
+  const style = getComputedStyle(element);
+  const of = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  return {
+    ink: of("ink"),
+    soft: of("soft"),
+    rule: of("rule"),
+    wash: of("wash"),
+    paper: of("paper"),
+    accent: of("accent"),
+    unseen: of("unseen"),
+    font: of("sans"),
+  };
+}
+
+type Colour = readonly [number, number, number];
+
+// Lightness falls steadily along the first, and away from the middle of the second: both can be read in grey, and
+// neither rests on telling red from green.
+const VALUES: readonly Colour[] = ["e4f4e8", "b4e3cb", "79cfb5", "46b1ab", "36899f", "3b638c", "40406f"].map(colourOf);
+const GAPS: readonly Colour[] = ["5b2a86", "9a72b8", "cdb8da", "f1eff0", "f3c9a2", "d98d4c", "9a4f10"].map(colourOf);
+
+function colourOf(hex: string): Colour {
+  return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)) as unknown as Colour;
+}
+
+function along(scale: readonly Colour[], share: number): Colour {
+  const place = Math.min(Math.max(share, 0), 1) * (scale.length - 1);
+  const from = Math.min(Math.floor(place), scale.length - 2);
+  const part = place - from;
+  return scale[from]!.map((value, at) => Math.round(value + part * (scale[from + 1]![at]! - value))) as unknown as Colour;
+}
+
+export interface Fill {
+  readonly colour: string;
+  /** The ink that can be read on it. */
+  readonly ink: string;
+}
+
+function fillOf(colour: Colour): Fill {
+  const [red, green, blue] = colour;
+  const light = (0.299 * red + 0.587 * green + 0.114 * blue) / 255;
+  return { colour: `rgb(${red} ${green} ${blue})`, ink: light < 0.55 ? "#fefefe" : "#1f232a" };
+}
+
+/** Steps in which fills are made once and kept: more cannot be told apart. */
+const STEPS = 255;
+const valueFills: Fill[] = Array.from({ length: STEPS + 1 }, (_, step) => fillOf(along(VALUES, step / STEPS)));
+const gapFills: Fill[] = Array.from({ length: STEPS + 1 }, (_, step) => fillOf(along(GAPS, step / STEPS)));
+
+const at = (fills: readonly Fill[], share: number): Fill => fills[Math.round(Math.min(Math.max(share, 0), 1) * STEPS)]!;
+
+/** Return the fill of a value between two limits. */
+export function valueFill(value: number, [least, most]: readonly [number, number]): Fill {
+  return at(valueFills, most > least ? (value - least) / (most - least) : 0.5);
+}
+
+/** Return the fill of a difference; `most` is the size at which colour ends. */
+export function gapFill(gap: number, most: number): Fill {
+  return at(gapFills, most > 0 ? 0.5 + gap / (2 * most) : 0.5);
+}
+
+/** Return the scale of values as stops of a style sheet's gradient. */
+export function valueGradient(): string {
+  return VALUES.map(([red, green, blue]) => `rgb(${red} ${green} ${blue})`).join(", ");
+}
+
+export function gapGradient(): string {
+  return GAPS.map(([red, green, blue]) => `rgb(${red} ${green} ${blue})`).join(", ");
+}
+
+/** Return a number as short as it can be read, with a proper minus. */
+export function tell(value: number, digits = 3): string {
+  if (!Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  const text = size !== 0 && (size >= 1e6 || size < 1e-3) ? value.toExponential(1) : String(+value.toPrecision(Math.max(digits, Math.ceil(Math.log10(size + 1)))));
+  return +text === 0 ? "0" : text.replace("-", "−");
+}
+
+/** Return how many decimals numbers of such a span need to be told apart. */
+export function decimalsFor([least, most]: readonly [number, number]): number {
+  const span = most - least;
+  return span > 0 ? Math.min(Math.max(Math.ceil(1.2 - Math.log10(span)), 0), 4) : 1;
+}
+
+/** Return a number with at most so many decimals. */
+export function round(value: number, decimals: number): string {
+  const text = Math.abs(value) >= 1e5 ? value.toExponential(0) : value.toFixed(decimals).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+  return +text === 0 ? "0" : text.replace("-", "−");
+}
