@@ -3,6 +3,8 @@
 export { certificate, certificateValue } from "./certificate.ts";
 export { conjunctionsOf } from "./conjunctions.ts";
 export { identify } from "./identify.ts";
+export { fitLink } from "./link.ts";
+export { curveAt } from "./curve.ts";
 export { overlapKernel, predictNetwork } from "./networks.ts";
 export { fitAdditive, leverages } from "./normal.ts";
 export { arrangementsOf, canonicalOf, cellOf, levelsOf, productOf } from "./product.ts";

@@ -57,8 +57,7 @@ function rankWith(found: Identification, picked: readonly number[]): number {
 
 function median(values: number[]): number {
   const sorted = values.sort((one, two) => one - two);
-  const half = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+  return sorted[(sorted.length - 1) >> 1]!; // the lower of two, so that it is a number of measurements
 }
 
 /** Mean of x x' over the targets' rows x, K x K. */

@@ -320,7 +320,7 @@ def _familiarity(design: Design, cells: IntArray) -> FloatArray:
     weight = design.precision[design.train]
     counts = [np.bincount(design.seen[:, place], weight, size) for place, size in enumerate(design.sizes)]
     total: FloatArray = np.sum([np.log1p(count[cells[:, place]]) for place, count in enumerate(counts)], axis=0)
-    return total
+    return np.round(total, 9)  # the last digit of a logarithm is not the same on every machine
 
 
 def _told_by_others(design: Design, features: Conjunctions, cells: IntArray) -> BoolArray:
