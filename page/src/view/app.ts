@@ -10,7 +10,7 @@ import { packScene, unpackScene } from "./link.ts";
 import { readInks } from "./looks.ts";
 import { drawPicture, type Frame, type PictureKind } from "./picture.ts";
 import { openPreset, PRESETS } from "./presets.ts";
-import { showAccount, showErrors, showLegend, showNext, showSlopes } from "./readout.ts";
+import { showAccount, showErrors, showLegend, showMiss, showNext, showScale, showSlopes } from "./readout.ts";
 import { paint, type Scene } from "./scene.ts";
 import { showSlices } from "./slices.ts";
 import { Store } from "./store.ts";
@@ -42,7 +42,7 @@ export function openPage(): void {
   let collecting = false;
   let waiting = 0;
   let linkTimer = 0;
-  let cost = 0; // milliseconds of the last forecast
+  let cost = Infinity; // milliseconds of the last forecast
   let drawn: Scene | null = null;
 
   const measureText = (() => {
@@ -69,25 +69,29 @@ export function openPage(): void {
       predictions: known?.forecast.predictions ?? null,
       proof: store.proof(scene.focus),
       suggestions: collecting ? store.next : [],
+      invited: invitation(store),
       focus: scene.focus,
       inks,
     };
     canvases.forEach((canvas, at) => drawPicture(canvas, layouts[at]!, frame, KINDS[at]!));
     if (drawn?.seen !== scene.seen || drawn.order !== scene.order) showLegend(following);
-    const account =
-      scene.focus < 0 ? null : accountOf(scene, following, frame.predictions, settled || cost < BUDGET ? store.variances : null, frame.proof, scene.focus);
+    if (drawn?.truth !== scene.truth || drawn.factors !== scene.factors) showScale(scene, following);
+    const variances = scene.focus < 0 ? null : store.variances(settled || cost < BUDGET);
+    const account = scene.focus < 0 ? null : accountOf(scene, following, frame.predictions, variances ?? null, frame.proof, scene.focus);
     showAccount(account, hintOf(store));
     if (known?.fresh) {
       showErrors(scene, known.errors);
       showSlopes(scene, known.forecast);
+      showMiss(scene, known.errors, following);
     }
     showNext(scene, collecting ? frame.suggestions : null, (cell) => store.commit({ ...paint(store.scene, [cell], true), focus: cell }));
     showControls(store, collecting);
+    write(byId("brushline"), frame.invited >= 0 ? "Click or drag to paint. Try the dashed square." : "Click or drag to paint; click again to erase.");
     showSlices(store, inks);
     drawn = scene;
-    if (!known?.fresh && !settled) {
+    if ((!known?.fresh || variances === undefined) && !settled) {
       window.clearTimeout(waiting);
-      waiting = window.setTimeout(settle, PAUSE);
+      waiting = window.setTimeout(settle, cost === Infinity ? 0 : PAUSE);
     }
   };
 
@@ -96,6 +100,7 @@ export function openPage(): void {
     window.clearTimeout(waiting);
     const before = performance.now();
     store.forecast(true);
+    if (store.scene.focus >= 0) store.variances(true);
     cost = performance.now() - before;
     render(true);
   };
@@ -149,17 +154,24 @@ export function openPage(): void {
     }
   });
   layAll();
-  settle();
+  render(false); // verdicts first; the network follows a moment later
   const opened = Math.round(performance.now());
   document.documentElement.dataset["firstVerdict"] = String(opened);
   write(byId("speed"), `First verdict after ${opened} ms.`);
+}
+
+/** The square that the first screen asks to paint: the one that settles most; -1 once the reader has begun. */
+function invitation(store: Store): number {
+  const { scene } = store;
+  const first = scene.preset === PRESETS[0]!.id && !store.canUndo && store.following.found.counts[Verdict.DISCONNECTED];
+  return first ? (store.next[0]?.cell ?? -1) : -1;
 }
 
 /** What to do next, when no cell is in focus. */
 function hintOf(store: Store): string {
   const { counts } = store.following.found;
   if (!counts[Verdict.SEEN]) return "Nothing was seen yet: drag over the first picture to paint.";
-  if (counts[Verdict.DISCONNECTED]) return `${counts[Verdict.DISCONNECTED]} cells do not follow from anything seen. Paint one of the ✕ cells in the first picture and watch.`;
+  if (counts[Verdict.DISCONNECTED]) return `${counts[Verdict.DISCONNECTED]} cells do not follow from anything seen. Paint one of them in the first picture, and watch the ✕ go.`;
   if (counts[Verdict.UNSEEN_LEVEL]) return `${counts[Verdict.UNSEEN_LEVEL]} cells have a level that was never seen. Paint one of them and watch.`;
   if (counts[Verdict.DETERMINED]) return `Everything follows: ${counts[Verdict.DETERMINED]} cells need no measurement, if effects add. Erase seen cells until it breaks.`;
   return "Everything was seen. Erase some cells and watch what still follows.";

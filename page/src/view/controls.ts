@@ -4,7 +4,7 @@ import { byId, make, toast, write } from "./elements.ts";
 import { FormulaError, parseFormula } from "./formula.ts";
 import { fitsLink, packScene } from "./link.ts";
 import { openPreset, presetOf, PRESETS } from "./presets.ts";
-import { MOST_LEVELS, resize, type Scene, sizesOf, type TruthKind, TRUTHS, truthOf } from "./scene.ts";
+import { isPlain, MOST_LEVELS, resize, type Scene, sizesOf, type TruthKind, TRUTHS, truthOf } from "./scene.ts";
 import type { Store } from "./store.ts";
 import { TRUTH_WORDS } from "./truths.ts";
 
@@ -140,13 +140,14 @@ export function showControls(store: Store, collecting: boolean): void {
   write(byId("deck"), deckOf(scene));
   write(byId("about"), preset?.about ?? "");
   write(byId("followline"), scene.order === 1 ? "if effects add" : `if effects and interactions of ${scene.order} factors add`);
-  write(byId("networkline"), `${scene.show === "says" ? "" : "minus what follows · "}${scene.depth} hidden ${scene.depth === 1 ? "layer" : "layers"}, infinitely wide`);
+  write(byId("networkline"), `${scene.show === "says" ? "" : "minus what follows, "}if ${scene.depth} ${scene.depth === 1 ? "layer" : "layers"} deep`);
 }
 
 function deckOf(scene: Scene): string {
   const [row, column] = [scene.factors[scene.rows]!.name, scene.factors[scene.columns]!.name];
-  const value = scene.truth.unit || "a value";
-  return `Each square is one ${row} with one ${column}, and it has ${scene.truth.unit ? `a number: ${value}` : value}. From the squares somebody measured, some others follow. The rest are open, and a network will still print a number for them.`;
+  const square = isPlain(scene.factors) ? "Each square combines a row with a column" : `Each square is one ${row} with one ${column}`;
+  const value = scene.truth.unit ? ` and has a number, ${scene.truth.unit}` : " and has a number";
+  return `${square}${value}. Some were measured. From those, others follow; the rest are open, and a network will print a number for them all the same.`;
 }
 
 function fillOrders(scene: Scene): void {

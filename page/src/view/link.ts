@@ -122,15 +122,15 @@ export function unpackScene(hash: string): Scene {
 
 function packFactors(parts: URLSearchParams, factors: readonly Factor[]): void {
   if (isPlain(factors)) parts.set("s", factors.map((factor) => factor.levels.length).join("x"));
-  else parts.set("f", factors.map((factor) => [factor.name, ...factor.levels].map(encodeURIComponent).join("~")).join("!!"));
+  else parts.set("f", factors.map((factor) => [factor.name, ...factor.levels].map(encodeURIComponent).join(",")).join(";"));
 }
 
 function unpackFactors(parts: URLSearchParams): Factor[] {
   const sizes = parts.get("s")?.split("x").map((text) => whole(text, 1, MOST_LEVELS, "size"));
   const found =
     sizes ??
-    parts.get("f")!.split("!!").map((text) => {
-      const [name, ...levels] = text.split("~").map(decodeURIComponent);
+    parts.get("f")!.split(";").map((text) => {
+      const [name, ...levels] = text.split(",").map(decodeURIComponent);
       return { name: name!, levels };
     });
   const factors = sizes ? plainFactors(sizes.slice(0, MOST_FACTORS)) : (found as Factor[]);

@@ -59,15 +59,24 @@ export function readInks(element: Element): Inks {
   };
 }
 
-type Colour = readonly [number, number, number];
+/** Red, green and blue, from 0 to 255. */
+export type Colour = readonly [number, number, number];
 
 // Lightness falls steadily along the first, and away from the middle of the second: both can be read in grey, and
 // neither rests on telling red from green.
 const VALUES: readonly Colour[] = ["e4f4e8", "b4e3cb", "79cfb5", "46b1ab", "36899f", "3b638c", "40406f"].map(colourOf);
 const GAPS: readonly Colour[] = ["5b2a86", "9a72b8", "cdb8da", "f1eff0", "f3c9a2", "d98d4c", "9a4f10"].map(colourOf);
 
-function colourOf(hex: string): Colour {
-  return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)) as unknown as Colour;
+/** Return the colour that six (or three) hexadecimal digits name, with or without # before them. */
+export function colourOf(hex: string): Colour {
+  const digits = hex.replace("#", "");
+  const long = digits.length === 3 ? [...digits].map((one) => one + one).join("") : digits;
+  return [0, 2, 4].map((at) => parseInt(long.slice(at, at + 2), 16)) as unknown as Colour;
+}
+
+/** Return a colour that is a share of the way from one to another. */
+export function between(one: Colour, two: Colour, share: number): Colour {
+  return one.map((value, at) => Math.round(value + share * (two[at]! - value))) as unknown as Colour;
 }
 
 function along(scale: readonly Colour[], share: number): Colour {
@@ -78,15 +87,18 @@ function along(scale: readonly Colour[], share: number): Colour {
 }
 
 export interface Fill {
-  readonly colour: string;
+  readonly colour: Colour;
   /** The ink that can be read on it. */
   readonly ink: string;
 }
 
+/** The two inks on a colour, the same by day and by night. */
+export const [DARK_MARK, LIGHT_MARK] = ["#1f232a", "#fefefe"] as const;
+
 function fillOf(colour: Colour): Fill {
   const [red, green, blue] = colour;
   const light = (0.299 * red + 0.587 * green + 0.114 * blue) / 255;
-  return { colour: `rgb(${red} ${green} ${blue})`, ink: light < 0.55 ? "#fefefe" : "#1f232a" };
+  return { colour, ink: light < 0.55 ? LIGHT_MARK : DARK_MARK };
 }
 
 /** Steps in which fills are made once and kept: more cannot be told apart. */
@@ -126,7 +138,7 @@ export function tell(value: number, digits = 3): string {
 /** Return how many decimals numbers of such a span need to be told apart. */
 export function decimalsFor([least, most]: readonly [number, number]): number {
   const span = most - least;
-  return span > 0 ? Math.min(Math.max(Math.ceil(1.2 - Math.log10(span)), 0), 4) : 1;
+  return span > 0 ? Math.min(Math.max(Math.ceil(1.8 - Math.log10(span)), 0), 4) : 1;
 }
 
 /** Return a number with at most so many decimals. */

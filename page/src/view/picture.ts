@@ -3,7 +3,7 @@
 import { type Certificate, levelsOf, type Suggestion, Verdict, type VerdictCode } from "../engine/index.ts";
 import type { Following } from "./analysis.ts";
 import { type Layout, placeOf } from "./layout.ts";
-import { decimalsFor, type Fill, gapFill, type Inks, LOOKS, round, valueFill } from "./looks.ts";
+import { between, colourOf, decimalsFor, type Fill, gapFill, type Inks, LOOKS, round, valueFill } from "./looks.ts";
 import { cellAt, type Scene, sizesOf } from "./scene.ts";
 
 export type PictureKind = "seen" | "follows" | "network";
@@ -15,6 +15,8 @@ export interface Frame {
   readonly proof: Certificate | null;
   readonly suggestions: readonly Suggestion[];
   readonly focus: number;
+  /** A cell of the first picture that asks to be painted; -1 for none. */
+  readonly invited: number;
   readonly inks: Inks;
 }
 
@@ -71,81 +73,112 @@ export function drawPicture(canvas: HTMLCanvasElement, layout: Layout, frame: Fr
     drawSuggestions(context, layout, frame);
     drawProof(context, layout, frame, kind);
   }
+  if (kind === "seen") drawInvitation(context, layout, frame);
   drawFocus(context, layout, frame);
 }
 
-function drawCells(context: CanvasRenderingContext2D, layout: Layout, frame: Frame, kind: PictureKind): void {
-  const { scene, inks } = frame;
-  const { cell: size, left, top } = layout;
-  const side = size - layout.gap;
-  const decimals = decimalsFor(frame.following.limits);
-  const numbers = size >= 26;
-  const font = `${Math.min(13, size * 0.36)}px ${inks.font}`;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  for (let row = 0; row < layout.rows; row++) {
-    for (let column = 0; column < layout.columns; column++) {
-      const cell = cellAt(scene, row, column);
-      const { fill, number, verdict } = lookAt(frame, kind, cell);
-      const x = left + column * size;
-      const y = top + row * size;
-      context.fillStyle = fill?.colour ?? inks.wash;
-      context.fillRect(x, y, side, side);
-      if (numbers && fill) {
-        context.fillStyle = fill.ink;
-        context.font = font;
-        const gap = kind === "network" && scene.show === "misses";
-        const text = `${gap && number > 0 ? "+" : ""}${round(number, decimals)}`;
-        if (!gap || verdict !== Verdict.SEEN) context.fillText(text, x + side / 2, y + side / 2 + 0.5);
-      }
-      if (kind === "seen") {
-        if (verdict === Verdict.SEEN && !fill) hatch(context, x, y, side, inks.soft);
-      } else if (kind === "follows") drawVerdict(context, x, y, side, verdict, fill, numbers, inks);
-    }
-  }
+function drawInvitation(context: CanvasRenderingContext2D, layout: Layout, { scene, invited, inks }: Frame): void {
+  const place = invited >= 0 ? placeOf(scene, invited) : null;
+  if (!place) return;
+  const side = layout.cell - layout.gap;
+  context.strokeStyle = inks.accent;
+  context.lineWidth = 2;
+  context.setLineDash([4, 3]);
+  context.strokeRect(layout.left + place[1] * layout.cell + 1, layout.top + place[0] * layout.cell + 1, side - 2, side - 2);
+  context.setLineDash([]);
 }
 
-/** The verdict's symbol: in the middle where there is no number, small in the corner where there is one. */
-function drawVerdict(
-  context: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  side: number,
-  verdict: VerdictCode,
-  fill: Fill | null,
-  numbers: boolean,
-  inks: Inks,
-): void {
-  if (verdict === Verdict.SEEN) {
-    if (!fill) hatch(context, x, y, side, inks.soft);
-    return;
+/** Colours first, as one small image enlarged: thousands of cells at once. Then gaps, marks and numbers. */
+function drawCells(context: CanvasRenderingContext2D, layout: Layout, frame: Frame, kind: PictureKind): void {
+  const { scene, inks } = frame;
+  const { cell: size, left, top, rows, columns } = layout;
+  const image = new ImageData(columns, rows);
+  const looks: Look[] = [];
+  const wash = colourOf(inks.wash);
+  const open = between(wash, colourOf(LOOKS[2].colour), 0.17);
+  for (let row = 0, at = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++, at += 4) {
+      const look = lookAt(frame, kind, cellAt(scene, row, column));
+      const [red, green, blue] = look.fill?.colour ?? (kind === "follows" && look.verdict === Verdict.DISCONNECTED ? open : wash);
+      image.data[at] = red;
+      image.data[at + 1] = green;
+      image.data[at + 2] = blue;
+      image.data[at + 3] = 255;
+      looks.push(look);
+    }
   }
-  const look = LOOKS[verdict];
-  if (verdict === Verdict.DETERMINED && fill) {
-    const radius = numbers ? 2.6 : Math.max(0.8, side * 0.17);
-    const [cx, cy] = numbers ? [x + side - 5.5, y + 5.5] : [x + side / 2, y + side / 2];
-    dot(context, cx, cy, radius, fill.ink);
-    return;
+  [scratch.width, scratch.height] = [columns, rows];
+  scratch.getContext("2d")?.putImageData(image, 0, 0);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(scratch, left, top, columns * size, rows * size);
+  if (layout.gap) {
+    context.fillStyle = inks.paper;
+    for (let row = 1; row <= rows; row++) context.fillRect(left, top + row * size - layout.gap, columns * size, layout.gap);
+    for (let column = 1; column <= columns; column++) context.fillRect(left + column * size - layout.gap, top, layout.gap, rows * size);
   }
-  const middle = { x: x + side / 2, y: y + side / 2 };
-  if (verdict === Verdict.DETERMINED) return dot(context, middle.x, middle.y, Math.max(0.8, side * 0.17), look.colour);
-  if (verdict === Verdict.UNSEEN_LEVEL) {
-    const edge = Math.max(2, side * 0.26);
-    context.fillStyle = inks.unseen;
-    context.fillRect(middle.x - edge / 2, middle.y - edge / 2, edge, edge);
-    return;
+  drawMarks(context, layout, looks, kind, inks);
+  if (size >= NUMBERED) drawNumbers(context, layout, looks, frame, kind);
+}
+
+const scratch = document.createElement("canvas");
+/** Pixels a cell needs for a number in it. */
+const NUMBERED = 26;
+
+/** The verdicts' symbols: in the middle where there is no number, small in the corner where there is one. */
+function drawMarks(context: CanvasRenderingContext2D, layout: Layout, looks: readonly Look[], kind: PictureKind, inks: Inks): void {
+  if (kind === "network") return;
+  const { cell: size, left, top, columns } = layout;
+  const side = size - layout.gap;
+  const numbered = size >= NUMBERED;
+  const dots = new Map<string, Path2D>();
+  const [crosses, squares] = [new Path2D(), new Path2D()];
+  const [arm, edge] = [Math.max(1.2, side * 0.15), Math.max(1.5, side * 0.26)];
+  looks.forEach(({ verdict, fill }, at) => {
+    const [x, y] = [left + (at % columns) * size, top + Math.floor(at / columns) * size];
+    const [cx, cy] = [x + side / 2, y + side / 2];
+    if (verdict === Verdict.SEEN) {
+      if (!fill) hatch(context, x, y, side, inks.soft);
+    } else if (kind === "seen") return;
+    else if (verdict === Verdict.DETERMINED) {
+      const ink = fill?.ink ?? LOOKS[1].colour;
+      if (!dots.has(ink)) dots.set(ink, new Path2D());
+      const corner = numbered && fill;
+      const [px, py, radius] = corner ? [x + side - 5.5, y + 5.5, 2.6] : [cx, cy, Math.max(0.8, side * 0.17)];
+      dots.get(ink)!.moveTo(px + radius, py);
+      dots.get(ink)!.arc(px, py, radius, 0, 2 * Math.PI);
+    } else if (verdict === Verdict.UNSEEN_LEVEL) squares.rect(cx - edge / 2, cy - edge / 2, edge, edge);
+    else {
+      crosses.moveTo(cx - arm, cy - arm);
+      crosses.lineTo(cx + arm, cy + arm);
+      crosses.moveTo(cx + arm, cy - arm);
+      crosses.lineTo(cx - arm, cy + arm);
+    }
+  });
+  for (const [ink, path] of dots) {
+    context.fillStyle = ink;
+    context.fill(path);
   }
-  context.fillStyle = "rgb(230 159 0 / 17%)";
-  context.fillRect(x, y, side, side);
-  const arm = Math.max(1.2, side * 0.15);
-  context.strokeStyle = look.colour;
+  context.fillStyle = inks.unseen;
+  context.fill(squares);
+  context.strokeStyle = LOOKS[2].colour;
   context.lineWidth = Math.max(1, side * 0.06);
-  context.beginPath();
-  context.moveTo(middle.x - arm, middle.y - arm);
-  context.lineTo(middle.x + arm, middle.y + arm);
-  context.moveTo(middle.x + arm, middle.y - arm);
-  context.lineTo(middle.x - arm, middle.y + arm);
-  context.stroke();
+  context.stroke(crosses);
+}
+
+function drawNumbers(context: CanvasRenderingContext2D, layout: Layout, looks: readonly Look[], { scene, following, inks }: Frame, kind: PictureKind): void {
+  const decimals = decimalsFor(following.limits);
+  const font = `${Math.min(13, layout.cell * 0.36)}px ${inks.font}`;
+  const side = layout.cell - layout.gap;
+  const gap = kind === "network" && scene.show === "misses";
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  looks.forEach(({ fill, number, verdict }, at) => {
+    if (!fill || (gap && verdict === Verdict.SEEN)) return;
+    context.fillStyle = fill.ink;
+    context.font = verdict === Verdict.SEEN ? `600 ${font}` : font;
+    const [x, y] = [layout.left + (at % layout.columns) * layout.cell, layout.top + Math.floor(at / layout.columns) * layout.cell];
+    context.fillText(`${gap && number > 0 ? "+" : ""}${round(number, decimals)}`, x + side / 2, y + side / 2 + 0.5);
+  });
 }
 
 function dot(context: CanvasRenderingContext2D, x: number, y: number, radius: number, colour: string): void {

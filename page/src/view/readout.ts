@@ -3,7 +3,7 @@
 import type { Suggestion } from "../engine/index.ts";
 import type { Errors, Following, Forecast } from "./analysis.ts";
 import { button, byId, make, write } from "./elements.ts";
-import { LOOKS, tell } from "./looks.ts";
+import { gapGradient, LOOKS, tell, valueGradient } from "./looks.ts";
 import type { Scene } from "./scene.ts";
 import { type Account, suggestionText } from "./words.ts";
 
@@ -33,6 +33,7 @@ export function showAccount(account: Account | null, hint: string): void {
     }
     if (account.terms.length > 24) sum.append(`and ${account.terms.length - 24} more `);
     if (account.total) sum.append(make("b", "", `= ${account.total}`));
+    if (account.oneOfMany) sum.append(make("span", "note", " This is one of many such sums; adding balances all of them."));
     parts.push(sum);
   }
   const facts = make("p", "facts");
@@ -51,6 +52,29 @@ export function showLegend(following: Following): void {
       return item;
     }),
   );
+}
+
+/** The scale of colours with its ends. */
+export function showScale(scene: Scene, following: Following): void {
+  const bar = make("i");
+  bar.style.background = `linear-gradient(to right, ${valueGradient()})`;
+  const [least, most] = following.limits;
+  byId("scale").replaceChildren(tell(least), bar, tell(most), make("span", "", scene.truth.unit));
+}
+
+/** How far the network is off where adding is right, in one line below its picture. */
+export function showMiss(scene: Scene, errors: readonly Errors[], following: Following): void {
+  const box = byId("netfoot");
+  if (scene.show === "misses") {
+    const most = tell((following.limits[1] - following.limits[0]) / 2);
+    const bar = make("i");
+    bar.style.background = `linear-gradient(to right, ${gapGradient()})`;
+    box.replaceChildren(make("span", "ends", `−${most}`, bar, `+${most}`));
+    return;
+  }
+  const row = errors.find((one) => one.verdict === 1 && one.cells && Number.isFinite(one.network));
+  if (!row) return write(box, "");
+  box.replaceChildren("off by ", make("b", "", row.network.toFixed(2)), ` on determined cells; adding by `, make("b", "", Number.isFinite(row.adding) ? row.adding.toFixed(2) : "–"));
 }
 
 export function showNext(scene: Scene, suggestions: readonly Suggestion[] | null, take: (cell: number) => void): void {

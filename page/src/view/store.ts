@@ -80,9 +80,12 @@ export class Store {
     return { ...this.foreseen, fresh: true };
   }
 
-  get variances(): Float64Array | null {
+  /** Variances of the values that follow; undefined if they are not known yet and not to be worked out `now`. */
+  variances(now: boolean): Float64Array | null | undefined {
     const { following } = this;
-    if (this.spreads?.following !== following) this.spreads = { following, variances: variancesOf(following) };
+    if (this.spreads?.following === following) return this.spreads.variances;
+    if (!now) return undefined;
+    this.spreads = { following, variances: variancesOf(following) };
     return this.spreads.variances;
   }
 

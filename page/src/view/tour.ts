@@ -11,7 +11,7 @@ interface Step {
   /** What has been shown once the task is done. */
   readonly shown: string;
   readonly scene: () => Scene;
-  readonly done: (store: Store) => boolean;
+  readonly done: (now: Pick<Store, "scene" | "following">) => boolean;
 }
 
 function grid(size: number, rule: (a: number, b: number) => boolean, parts: Partial<Scene> = {}): Scene {
@@ -54,7 +54,7 @@ export const STEPS: readonly Step[] = [
     task: "Only the column matters, but rows and columns went together. The network leans on the row. Take that away: paint two full rows, by their labels.",
     shown: "Once row and column come apart, the network's stripes turn upright. More of the same diagonal would not have helped.",
     scene: () => grid(9, (a, b) => Math.abs(a - b) < 2, { depth: 1, truth: truthOf("formula", { formula: "b" }) }),
-    done: (store) => rowsFull(store.scene) >= 2,
+    done: ({ scene }) => rowsFull(scene) >= 2,
   },
   {
     title: "Three cells that settle everything",

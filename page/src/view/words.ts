@@ -20,6 +20,8 @@ export interface Account {
   readonly terms: readonly Term[];
   /** What the terms add up to; empty where some have no value. */
   readonly total: string;
+  /** Whether other sums of seen cells give other values: what adding says is the balance of all of them. */
+  readonly oneOfMany: boolean;
   /** Names and values of the numbers beside it. */
   readonly facts: readonly (readonly [string, string])[];
 }
@@ -44,6 +46,7 @@ export function accountOf(
   const known = Boolean(proof?.terms.every((term) => Number.isFinite(outcome[term.cell])));
   const terms = proof ? proof.terms.map((term, place) => termOf(scene, term, outcome, place === 0)) : [];
   const facts: [string, string][] = [];
+  const single = proof && known ? certificateValue(proof, outcome) : NaN;
   const follows = verdict === Verdict.DETERMINED ? (following.fit?.values[cell] ?? NaN) : NaN;
   if (verdict === Verdict.SEEN) facts.push(["measured", tell(outcome[cell]!, 4)]);
   if (Number.isFinite(follows)) facts.push(["adding says", tell(follows, 4) + rangeOf(scene, following, variances, cell)]);
@@ -51,7 +54,7 @@ export function accountOf(
   if (verdict !== Verdict.SEEN && Number.isFinite(following.truth[cell])) facts.push(["true value", tell(following.truth[cell]!, 4)]);
   const variance = variances?.[cell] ?? NaN;
   if (verdict === Verdict.DETERMINED && Number.isFinite(variance)) facts.push(["leverage", tell(variance)]);
-  return { name, verdict, sentence: sentenceOf(scene, following, verdict, proof, cell), terms, total: proof && known ? tell(certificateValue(proof, outcome), 4) : "", facts };
+  return { name, verdict, sentence: sentenceOf(scene, following, verdict, proof, cell), terms, total: proof && known ? tell(single, 4) : "", oneOfMany: proof !== null && known && Math.abs(single - follows) > 1e-6 * (1 + Math.abs(single)), facts };
 }
 
 /** Two standard errors either way, where the spread of one measurement is known. */
