@@ -76,8 +76,9 @@ export function foresee(scene: Scene, following: Following): Forecast {
   try {
     const kernel = overlapKernel(scene.kernel, scene.depth, scene.factors.length);
     const predictions = predictNetwork(valued.model, valued.seen, outcome, kernel);
-    // Slopes are told against what adding says: of a table the truth of unseen cells is unknown.
-    const slopes = attempt(() => readSlopes(valued, outcome, predictions));
+    // Slopes are told against what adding says: of a table the truth of unseen cells is unknown. They are slopes of
+    // effects, so with interactions allowed they would leave most of what is determined out.
+    const slopes = scene.order === 1 ? attempt(() => readSlopes(valued, outcome, predictions)) : null;
     return { predictions, slopes, problem: "" };
   } catch (error) {
     return { predictions: null, slopes: null, problem: error instanceof TooLarge ? error.message : `The network: ${String(error)}` };

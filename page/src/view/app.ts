@@ -82,7 +82,7 @@ export function openPage(): void {
     if (known?.fresh) {
       showErrors(scene, known.errors);
       showSlopes(scene, known.forecast);
-      showMiss(scene, known.errors, following);
+      showMiss(scene, known.errors, following, inks);
     }
     showNext(scene, collecting ? frame.suggestions : null, (cell) => store.commit({ ...paint(store.scene, [cell], true), focus: cell }));
     showControls(store, collecting);

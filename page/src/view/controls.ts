@@ -126,8 +126,9 @@ export function showControls(store: Store, collecting: boolean): void {
   byId("formularow").hidden = scene.truth.kind !== "formula";
   if (document.activeElement !== input("formula")) set(input("formula"), scene.truth.formula);
   byId("noiserow").hidden = table;
+  byId("sizes").hidden = table;
   write(byId("noiseout"), scene.noise ? `± ${scene.noise}` : "none");
-  write(byId("depthout"), String(scene.depth));
+  write(byId("depthout"), `${scene.depth} ${scene.depth === 1 ? "layer" : "layers"} deep`);
   byId("orderrow").hidden = scene.factors.length < 3;
   fillOrders(scene);
   press("ntk", scene.kernel === "ntk");
@@ -140,7 +141,6 @@ export function showControls(store: Store, collecting: boolean): void {
   write(byId("deck"), deckOf(scene));
   write(byId("about"), preset?.about ?? "");
   write(byId("followline"), scene.order === 1 ? "if effects add" : `if effects and interactions of ${scene.order} factors add`);
-  write(byId("networkline"), `${scene.show === "says" ? "" : "minus what follows, "}if ${scene.depth} ${scene.depth === 1 ? "layer" : "layers"} deep`);
 }
 
 function deckOf(scene: Scene): string {

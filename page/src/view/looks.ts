@@ -65,7 +65,10 @@ export type Colour = readonly [number, number, number];
 // Lightness falls steadily along the first, and away from the middle of the second: both can be read in grey, and
 // neither rests on telling red from green.
 const VALUES: readonly Colour[] = ["e4f4e8", "b4e3cb", "79cfb5", "46b1ab", "36899f", "3b638c", "40406f"].map(colourOf);
-const GAPS: readonly Colour[] = ["5b2a86", "9a72b8", "cdb8da", "f1eff0", "f3c9a2", "d98d4c", "9a4f10"].map(colourOf);
+const GAPS = {
+  day: ["5b2a86", "9a72b8", "cdb8da", "f1eff0", "f3c9a2", "d98d4c", "9a4f10"].map(colourOf),
+  night: ["b995dc", "8560ac", "4d3d63", "2a2d32", "57442f", "a06a34", "e6ad74"].map(colourOf),
+};
 
 /** Return the colour that six (or three) hexadecimal digits name, with or without # before them. */
 export function colourOf(hex: string): Colour {
@@ -103,8 +106,14 @@ function fillOf(colour: Colour): Fill {
 
 /** Steps in which fills are made once and kept: more cannot be told apart. */
 const STEPS = 255;
-const valueFills: Fill[] = Array.from({ length: STEPS + 1 }, (_, step) => fillOf(along(VALUES, step / STEPS)));
-const gapFills: Fill[] = Array.from({ length: STEPS + 1 }, (_, step) => fillOf(along(GAPS, step / STEPS)));
+const fillsAlong = (scale: readonly Colour[]): Fill[] => Array.from({ length: STEPS + 1 }, (_, step) => fillOf(along(scale, step / STEPS)));
+const valueFills = fillsAlong(VALUES);
+const gapFills = { day: fillsAlong(GAPS.day), night: fillsAlong(GAPS.night) };
+
+/** Whether the page is dark: no difference at all is then dark, not white. */
+export function timeOf(inks: Inks): "day" | "night" {
+  return colourOf(inks.paper)[0] < 128 ? "night" : "day";
+}
 
 const at = (fills: readonly Fill[], share: number): Fill => fills[Math.round(Math.min(Math.max(share, 0), 1) * STEPS)]!;
 
@@ -114,8 +123,8 @@ export function valueFill(value: number, [least, most]: readonly [number, number
 }
 
 /** Return the fill of a difference; `most` is the size at which colour ends. */
-export function gapFill(gap: number, most: number): Fill {
-  return at(gapFills, most > 0 ? 0.5 + gap / (2 * most) : 0.5);
+export function gapFill(gap: number, most: number, time: "day" | "night"): Fill {
+  return at(gapFills[time], most > 0 ? 0.5 + gap / (2 * most) : 0.5);
 }
 
 /** Return the scale of values as stops of a style sheet's gradient. */
@@ -123,8 +132,8 @@ export function valueGradient(): string {
   return VALUES.map(([red, green, blue]) => `rgb(${red} ${green} ${blue})`).join(", ");
 }
 
-export function gapGradient(): string {
-  return GAPS.map(([red, green, blue]) => `rgb(${red} ${green} ${blue})`).join(", ");
+export function gapGradient(time: "day" | "night"): string {
+  return GAPS[time].map(([red, green, blue]) => `rgb(${red} ${green} ${blue})`).join(", ");
 }
 
 /** Return a number as short as it can be read, with a proper minus. */

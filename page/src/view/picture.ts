@@ -3,7 +3,7 @@
 import { type Certificate, levelsOf, type Suggestion, Verdict, type VerdictCode } from "../engine/index.ts";
 import type { Following } from "./analysis.ts";
 import { type Layout, placeOf } from "./layout.ts";
-import { between, colourOf, decimalsFor, type Fill, gapFill, type Inks, LOOKS, round, valueFill } from "./looks.ts";
+import { between, colourOf, decimalsFor, type Fill, gapFill, type Inks, LOOKS, round, timeOf, valueFill } from "./looks.ts";
 import { cellAt, type Scene, sizesOf } from "./scene.ts";
 
 export type PictureKind = "seen" | "follows" | "network";
@@ -48,7 +48,7 @@ function lookAt(frame: Frame, kind: PictureKind, cell: number): Look {
   if (kind === "network") {
     if (scene.show === "misses") {
       number = gapAt(frame, cell);
-      return { fill: Number.isFinite(number) ? gapFill(number, gapLimit(following)) : null, number, verdict };
+      return { fill: Number.isFinite(number) ? gapFill(number, gapLimit(following), timeOf(frame.inks)) : null, number, verdict };
     }
     number = predictions?.[cell] ?? NaN;
   } else if (verdict === Verdict.SEEN) number = following.outcome[cell]!;
@@ -122,7 +122,7 @@ function drawCells(context: CanvasRenderingContext2D, layout: Layout, frame: Fra
 
 const scratch = document.createElement("canvas");
 /** Pixels a cell needs for a number in it. */
-const NUMBERED = 26;
+const NUMBERED = 25;
 
 /** The verdicts' symbols: in the middle where there is no number, small in the corner where there is one. */
 function drawMarks(context: CanvasRenderingContext2D, layout: Layout, looks: readonly Look[], kind: PictureKind, inks: Inks): void {
@@ -132,6 +132,7 @@ function drawMarks(context: CanvasRenderingContext2D, layout: Layout, looks: rea
   const numbered = size >= NUMBERED;
   const dots = new Map<string, Path2D>();
   const [crosses, squares] = [new Path2D(), new Path2D()];
+  const edgeOff = size < 32 ? 3 : 5.5;
   const [arm, edge] = [Math.max(1.2, side * 0.15), Math.max(1.5, side * 0.26)];
   looks.forEach(({ verdict, fill }, at) => {
     const [x, y] = [left + (at % columns) * size, top + Math.floor(at / columns) * size];
@@ -143,7 +144,7 @@ function drawMarks(context: CanvasRenderingContext2D, layout: Layout, looks: rea
       const ink = fill?.ink ?? LOOKS[1].colour;
       if (!dots.has(ink)) dots.set(ink, new Path2D());
       const corner = numbered && fill;
-      const [px, py, radius] = corner ? [x + side - 5.5, y + 5.5, 2.6] : [cx, cy, Math.max(0.8, side * 0.17)];
+      const [px, py, radius] = corner ? [x + side - edgeOff, y + edgeOff, size < 32 ? 1.6 : 2.6] : [cx, cy, Math.max(0.8, side * 0.17)];
       dots.get(ink)!.moveTo(px + radius, py);
       dots.get(ink)!.arc(px, py, radius, 0, 2 * Math.PI);
     } else if (verdict === Verdict.UNSEEN_LEVEL) squares.rect(cx - edge / 2, cy - edge / 2, edge, edge);
@@ -167,7 +168,7 @@ function drawMarks(context: CanvasRenderingContext2D, layout: Layout, looks: rea
 
 function drawNumbers(context: CanvasRenderingContext2D, layout: Layout, looks: readonly Look[], { scene, following, inks }: Frame, kind: PictureKind): void {
   const decimals = decimalsFor(following.limits);
-  const font = `${Math.min(13, layout.cell * 0.36)}px ${inks.font}`;
+  const font = `${Math.min(13, Math.max(9.5, layout.cell * 0.36))}px ${inks.font}`;
   const side = layout.cell - layout.gap;
   const gap = kind === "network" && scene.show === "misses";
   context.textAlign = "center";
@@ -260,6 +261,11 @@ function drawProof(context: CanvasRenderingContext2D, layout: Layout, frame: Fra
   };
   if (kind === "follows" && proof.path.length) {
     const points = [proof.cell, ...proof.path, proof.cell].map(centre);
+    // The path ends at the edge of its cell, whose number stays free.
+    for (const [end, next] of [[0, 1], [points.length - 1, points.length - 2]] as const) {
+      const [from, to] = [points[end], points[next]];
+      if (from && to) points[end] = [from[0] + Math.sign(to[0] - from[0]) * (side / 2), from[1] + Math.sign(to[1] - from[1]) * (side / 2)];
+    }
     context.lineJoin = "round";
     for (const [colour, width] of [
       [inks.paper, 4.5],

@@ -57,7 +57,7 @@ export const PRESETS: readonly Preset[] = [
     id: "blank",
     group: "To begin",
     title: "An empty grid",
-    about: "Nothing was seen yet.",
+    about: "Twelve levels by twelve, nothing seen.",
     make: () => makeScene(plainFactors([12, 12])),
   },
   {
@@ -119,7 +119,7 @@ export const PRESETS: readonly Preset[] = [
     group: "Real tables",
     title: "Flights from New York",
     about:
-      "Mean minutes in the air in 2013, eight carriers and the fourteen busiest destinations. US Bureau of Transportation Statistics, public domain.",
+      "Mean minutes in the air in 2013, eight carriers and the fourteen busiest destinations; six of 61 recorded means are hidden. US Bureau of Transportation Statistics, public domain.",
     make: flights,
   },
   {

@@ -3,7 +3,7 @@
 import type { Suggestion } from "../engine/index.ts";
 import type { Errors, Following, Forecast } from "./analysis.ts";
 import { button, byId, make, write } from "./elements.ts";
-import { gapGradient, LOOKS, tell, valueGradient } from "./looks.ts";
+import { gapGradient, type Inks, LOOKS, tell, timeOf, valueGradient } from "./looks.ts";
 import type { Scene } from "./scene.ts";
 import { type Account, suggestionText } from "./words.ts";
 
@@ -63,13 +63,13 @@ export function showScale(scene: Scene, following: Following): void {
 }
 
 /** How far the network is off where adding is right, in one line below its picture. */
-export function showMiss(scene: Scene, errors: readonly Errors[], following: Following): void {
+export function showMiss(scene: Scene, errors: readonly Errors[], following: Following, inks: Inks): void {
   const box = byId("netfoot");
   if (scene.show === "misses") {
     const most = tell((following.limits[1] - following.limits[0]) / 2);
     const bar = make("i");
-    bar.style.background = `linear-gradient(to right, ${gapGradient()})`;
-    box.replaceChildren(make("span", "ends", `−${most}`, bar, `+${most}`));
+    bar.style.background = `linear-gradient(to right, ${gapGradient(timeOf(inks))})`;
+    box.replaceChildren(make("span", "ends", `−${most}`, bar, `+${most}`, " network minus what follows, else minus the truth"));
     return;
   }
   const row = errors.find((one) => one.verdict === 1 && one.cells && Number.isFinite(one.network));
@@ -100,7 +100,7 @@ export function showErrors(scene: Scene, errors: readonly Errors[]): void {
   }
   const most = Math.max(...rows.flatMap((row) => [row.adding, row.network, row.mean].filter(Number.isFinite)), 1e-12);
   const cell = (value: number, scale = true): HTMLElement => {
-    const entry = make("td", "", Number.isFinite(value) ? value.toFixed(2) : "says nothing");
+    const entry = make("td", "", Number.isFinite(value) ? value.toFixed(2) : "–");
     if (scale) {
       const bar = make("i");
       bar.style.width = `${Number.isFinite(value) ? Math.round((100 * value) / most) : 0}%`;
@@ -112,14 +112,14 @@ export function showErrors(scene: Scene, errors: readonly Errors[]): void {
   const table = make(
     "table",
     "",
-    make("caption", "", `How far off on unseen cells: root mean square error${unit}`),
-    make("thead", "", make("tr", "", make("th"), make("th", "", "adding effects"), make("th", "", "the network"), make("th", "", "the plain mean"))),
+    make("caption", "", `Root mean square error on unseen cells${unit}`),
+    make("thead", "", make("tr", "", make("th"), make("th", "", "adding"), make("th", "", "network"), make("th", "", "mean"))),
     make(
       "tbody",
       "",
       ...rows.map((row) => {
         const verdict = row.verdict as 1 | 2 | 3;
-        return make("tr", "", make("th", "", chip(verdict), `${LOOKS[verdict].word}, ${row.cells}`), cell(row.adding), cell(row.network), cell(row.mean));
+        return make("tr", "", make("th", "", chip(verdict), LOOKS[verdict].word), cell(row.adding), cell(row.network), cell(row.mean));
       }),
     ),
   );
@@ -131,7 +131,7 @@ export function showSlopes(scene: Scene, forecast: Forecast | null): void {
   const box = byId("slopes");
   if (!forecast || forecast.problem) return write(box, forecast?.problem ?? "");
   const { slopes } = forecast;
-  if (!slopes) return write(box, "Eight determined cells are needed to tell how much of each effect reaches them.");
+  if (!slopes) return write(box, scene.order > 1 ? "" : "Eight determined cells are needed to tell how much of each effect reaches them.");
   const known = scene.factors.map((factor, place) => [factor.name, slopes.slopes[place]!] as const).filter(([, slope]) => Number.isFinite(slope));
   if (!known.length) return write(box, "");
   const parts: (Node | string)[] = ["Of each effect, this share reaches the determined cells: "];

@@ -12,7 +12,7 @@ function tableScene(factors: readonly Factor[], numbers: string, unit: string, p
 export function flights(): Scene {
   const carriers = "9E AA B6 DL EV MQ UA US".split(" ");
   const airports = "ATL BOS CLT DCA DFW DTW FLL LAX MCO MIA ORD RDU SFO TPA".split(" ");
-  return tableScene(
+  const whole = tableScene(
     [
       { name: "carrier", levels: carriers },
       { name: "destination", levels: airports },
@@ -27,7 +27,19 @@ export function flights(): Scene {
 . 38 86 45 . . . . . . . . . .`,
     "minutes in the air",
   );
+  const hidden = HIDDEN_FLIGHTS.map(([carrier, airport]) => carriers.indexOf(carrier) * airports.length + airports.indexOf(airport));
+  return { ...whole, seen: whole.seen.map((one, cell) => (hidden.includes(cell) ? 0 : one)) };
 }
+
+/** Recorded, but hidden to begin with, so that predictions of them can be judged. */
+const HIDDEN_FLIGHTS = [
+  ["9E", "DFW"],
+  ["AA", "MIA"],
+  ["B6", "LAX"],
+  ["DL", "SFO"],
+  ["MQ", "ATL"],
+  ["UA", "BOS"],
+] as const;
 
 export function barley(): Scene {
   const varieties = "Glabron,Manchuria,No. 457,No. 462,No. 475,Peatland,Svansota,Trebi,Velvet,Wisconsin No. 38".split(",");

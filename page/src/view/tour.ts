@@ -44,21 +44,21 @@ export const STEPS: readonly Step[] = [
   },
   {
     title: "Depth makes the network forget",
-    task: "Here everything follows, and the second picture is complete. Now make the network deep: drag its depth to 15 or more.",
+    task: "Here everything follows, and the second picture is complete. Now make the network deep: drag its slider to 15 layers or more.",
     shown: "The third picture washes out: a deep network stores whole combinations, and what it stores that way never reaches unseen ones.",
     scene: () => grid(9, (a, b) => a === 5 || b === 5, { depth: 1, kernel: "ntk" }),
     done: ({ scene }) => scene.depth >= 15,
   },
   {
     title: "A shortcut",
-    task: "Only the column matters, but rows and columns went together. The network leans on the row. Take that away: paint two full rows, by their labels.",
+    task: "Only the column matters, but rows and columns went together. The network leans on the row. Take that away: click the numbers of two rows to paint them whole.",
     shown: "Once row and column come apart, the network's stripes turn upright. More of the same diagonal would not have helped.",
     scene: () => grid(9, (a, b) => Math.abs(a - b) < 2, { depth: 1, truth: truthOf("formula", { formula: "b" }) }),
     done: ({ scene }) => rowsFull(scene) >= 2,
   },
   {
     title: "Three cells that settle everything",
-    task: "Four islands, most cells open. Press “Collect next” below the second picture and paint what it proposes.",
+    task: "Four islands, most cells open. Press “Collect next” above the second picture and paint what it proposes.",
     shown: "Three cells settled all of them. That is what to measure before asking any model.",
     scene: () => grid(12, (a, b) => Math.ceil(a / 3) === Math.ceil(b / 3) && (a % 3 === 1 || b % 3 === 1)),
     done: ({ following }) => !following.found.counts[Verdict.DISCONNECTED] && !following.found.counts[Verdict.UNSEEN_LEVEL],
@@ -86,6 +86,7 @@ export function startTour(store: Store): Tour {
   const close = (): void => {
     at = -1;
     box.hidden = true;
+    document.body.classList.remove("touring");
     byId("tour").focus();
   };
 
@@ -93,7 +94,9 @@ export function startTour(store: Store): Tour {
     at = step;
     reached = false;
     store.commit(STEPS[at]!.scene());
+    document.body.classList.add("touring");
     show();
+    window.scrollTo(0, 0);
     box.querySelector<HTMLElement>("h2")?.focus();
   };
 

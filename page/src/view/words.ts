@@ -48,13 +48,13 @@ export function accountOf(
   const facts: [string, string][] = [];
   const single = proof && known ? certificateValue(proof, outcome) : NaN;
   const follows = verdict === Verdict.DETERMINED ? (following.fit?.values[cell] ?? NaN) : NaN;
-  if (verdict === Verdict.SEEN) facts.push(["measured", tell(outcome[cell]!, 4)]);
-  if (Number.isFinite(follows)) facts.push(["adding says", tell(follows, 4) + rangeOf(scene, following, variances, cell)]);
-  if (verdict !== Verdict.SEEN && predictions) facts.push(["the network says", tell(predictions[cell]!, 4)]);
-  if (verdict !== Verdict.SEEN && Number.isFinite(following.truth[cell])) facts.push(["true value", tell(following.truth[cell]!, 4)]);
+  if (verdict === Verdict.SEEN) facts.push(["measured", tell(outcome[cell]!)]);
+  if (Number.isFinite(follows)) facts.push(["adding says", tell(follows) + rangeOf(scene, following, variances, cell)]);
+  if (verdict !== Verdict.SEEN && predictions) facts.push(["the network says", tell(predictions[cell]!)]);
+  if (verdict !== Verdict.SEEN && Number.isFinite(following.truth[cell])) facts.push(["true value", tell(following.truth[cell]!)]);
   const variance = variances?.[cell] ?? NaN;
   if (verdict === Verdict.DETERMINED && Number.isFinite(variance)) facts.push(["leverage", tell(variance)]);
-  return { name, verdict, sentence: sentenceOf(scene, following, verdict, proof, cell), terms, total: proof && known ? tell(single, 4) : "", oneOfMany: proof !== null && known && Math.abs(single - follows) > 1e-6 * (1 + Math.abs(single)), facts };
+  return { name, verdict, sentence: sentenceOf(scene, following, verdict, proof, cell), terms, total: proof && known ? tell(single) : "", oneOfMany: proof !== null && known && Math.abs(single - follows) > 1e-6 * (1 + Math.abs(single)), facts };
 }
 
 /** Two standard errors either way, where the spread of one measurement is known. */
@@ -69,7 +69,7 @@ function termOf(scene: Scene, term: Certificate["terms"][number], outcome: Float
   const times = term.denominator > 1 ? `${size}/${term.denominator} ` : size > 1 ? `${size} ` : "";
   const sign = term.numerator < 0 ? "−" : first ? "" : "+";
   const value = outcome[term.cell]!;
-  return { sign: `${sign}${sign && times ? " " : ""}${times}`.trim(), name: nameOf(scene, term.cell, true), value: Number.isFinite(value) ? tell(value, 4) : "" };
+  return { sign: `${sign}${sign && times ? " " : ""}${times}`.trim(), name: nameOf(scene, term.cell, true), value: Number.isFinite(value) ? tell(value) : "" };
 }
 
 function sentenceOf(scene: Scene, following: Following, verdict: VerdictCode, proof: Certificate | null, cell: number): string {
