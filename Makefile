@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs clean
+.PHONY: help demo test check format bench docs page clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,8 +43,11 @@ bench: $(STAMP)-bench ## Run every benchmark
 docs: $(STAMP)-docs ## Build the documentation into docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
+page: ## Check, test and build the page that `recombine explore` opens (needs node 20 or newer)
+	cd page && npm ci --no-audit --no-fund && npm run check && npm test && npm run engine && npm run build --if-present
+
 clean: ## Remove the environment and every cache
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks dist build docs/_build docs/generated
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks dist build docs/_build docs/generated page/node_modules page/build
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

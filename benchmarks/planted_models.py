@@ -184,7 +184,7 @@ def _memorized(world: World) -> Parts:
         total, count = np.bincount(seen, world.told.residuals, 2_000), np.bincount(seen, minlength=2_000)
         found += (total / np.maximum(count, 1))[asked]
     # Where pairs are what is scored, remembering them means to follow the structure further than it goes.
-    return _parts(world) | {"interaction" if world.kind.structure == "pairs" else "rest": found}
+    return _parts(world) | {"interaction" if world.kind.structure == "pairs" else "memorization": found}
 
 
 def _learned(world: World) -> Parts:

@@ -39,8 +39,8 @@ CAUSES = (
 #: Rows of a table that networks are trained on, at most, and draws of which cells are held out.
 MOST_ROWS, SPLITS = 4_000, 1
 HELD_SHARE = 0.35
-#: Models whose rest is memory: memorization and rest share it, and are not counted.
-REMEMBERS = ("memorized pairs", "learned interactions", "leak of b, no seen noise")
+#: Models whose rest is in part memory: memorization and rest share it, and are not counted.
+REMEMBERS = ("learned interactions", "leak of b, no seen noise")
 FEWEST_CELLS = 20
 
 
@@ -56,11 +56,11 @@ def planted(runs: int, kinds: Sequence[Kind]) -> None:
             told = {name: world.at_held_out(world.told.whole + sum(some.values())) for name, some in parts.items()}
             result = score(world.design, told, structure=kind.structure)
             for model in result.models:
-                truth = planted_amounts(world, parts[model.name])
+                truth, slack = planted_amounts(world, parts[model.name]), _slack(model)
                 for cause, amount in (model.causes | {"gain": model.gain}).items():
                     assert amount is not None
                     true = truth.get(cause, 0.0)
-                    within = amount.low - 1e-9 <= true <= amount.high + 1e-9
+                    within = amount.low - slack <= true <= amount.high + slack
                     found[model.name, cause].append((within, true, amount.value - true))
                     # What a planted model remembers of the seen cells is in part what a network would.
                     if model.name not in REMEMBERS or cause not in ("memorization", "rest"):
@@ -95,16 +95,23 @@ def classes(runs: int) -> None:
         result = score({f"class {place}": world.design for place, world in enumerate(worlds)}, told)
         for model in result.models:
             amounts = [planted_amounts(*pair) for pair in zip(worlds, parts[model.name], strict=True)]
+            slack = _slack(model)
             for cause, amount in (model.causes | {"gain": model.gain}).items():
                 assert amount is not None
                 true = sum(each.get(cause, 0.0) for each in amounts)
-                within = amount.low - 1e-9 <= true <= amount.high + 1e-9
+                within = amount.low - slack <= true <= amount.high + slack
                 found[model.name, cause].append((within, true, amount.value - true))
                 overall[cause].append(within)
     print(f"three classes, {runs} runs\n{'':26}" + "".join(f"{cause:>20}" for cause in CAUSES))
     for name in names:
         print(f"  {name:24}" + "".join(f"{_text(found[name, cause]):>20}" for cause in CAUSES))
     print("\nall   " + ", ".join(f"{cause} {np.mean(entries):.1%}" for cause, entries in overall.items()))
+
+
+def _slack(model: ModelScore) -> float:
+    """A thousandth of the error: the weak pull on coefficients moves amounts that have no other spread by less."""
+    assert model.attribution is not None
+    return 1e-3 * model.attribution.error.value
 
 
 def _applies(structure: str, model: str) -> bool:

@@ -2,7 +2,7 @@
 
 Run ``python tools/page_vectors.py``. The file ``page/test/vectors/designs.json.gz`` holds 500 designs of every kind
 with what this package says of each: verdicts, ranks, leverages, values that follow, what networks say, slopes and cells
-to collect. ``tests/page/test_vectors.py`` replays it here and ``page/test/vectors.test.ts`` in the page.
+to collect. ``tests/house/test_page_vectors.py`` replays it here and ``page/test/vectors.test.ts`` in the page.
 """
 
 from __future__ import annotations
@@ -216,7 +216,9 @@ def _networks(
         return found | {"slopes": None}
     fit = fit_additive(design.features(1), design.seen, outcome[kept])
     for truth in (None, outcome[rows]):
-        table, shortcuts = read_factors(design, fit, cells[rows], {key: one[rows] for key, one in told.items()}, truth, None)
+        table, shortcuts = read_factors(
+            design, fit, cells[rows], {key: one[rows] for key, one in told.items()}, truth, None
+        )
         found["slopes" if truth is None else "slopes with truth"] = {
             "ntk": _numbers(table["ntk"]),
             "nngp": _numbers(table["nngp"]),
@@ -262,7 +264,8 @@ def main() -> None:
     lines = [json.dumps(one | answers(one, number), separators=(",", ":")) for number, one in enumerate(designs)]
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     TARGET.write_bytes(gzip.compress(("[\n" + ",\n".join(lines) + "\n]\n").encode(), 9, mtime=0))
-    print(f"{TARGET.name}: {NUMBER} designs, {sum(len(one['seen']) for one in designs):,} cells, {TARGET.stat().st_size:,} bytes")
+    cells = sum(len(one["seen"]) for one in designs)
+    print(f"{TARGET.name}: {NUMBER} designs, {cells:,} cells, {TARGET.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

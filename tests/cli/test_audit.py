@@ -461,3 +461,39 @@ def test_a_factor_that_is_no_number_is_refused_with_its_row(run, doses):
     assert code == 0
     assert "plant (3)" in out
     assert "plant is ordered" in out
+
+
+def test_importance_is_a_table_or_a_column(run, table, tmp_path):
+    matters = tmp_path / "matters.csv"
+    matters.write_text("shape,importance\ncone,2\n,1\n")
+    code, out, err = run("audit", table, *FACTORS, "--importance", matters)
+    assert (code, err) == (0, "")
+    assert "Cells are weighted by matters.csv." in " ".join(out.split())
+    assert "of what matters" in out
+    code, out, _ = run("audit", table, *FACTORS, "--importance", "mass", "--json")
+    assert code == 0
+    assert json.loads(out)["importance"]["statement"].startswith("Cells are weighted by the mean of column 'mass'")
+
+
+def test_a_finding_that_concerns_nothing_of_importance_does_not_fail(run, table, tmp_path):
+    seen = tmp_path / "seen.csv"
+    rows = list(csv.DictReader(Path(table).read_text(encoding="utf-8").splitlines()))
+    seen.write_text(f"colour,shape,importance\n{rows[0]['colour']},{rows[0]['shape']},1\n")
+    assert run("audit", table, *FACTORS, "--fail-on", "RC101")[0] == 1
+    assert run("audit", table, *FACTORS, "--fail-on", "RC101", "--importance", seen)[0] == 0
+
+
+def test_bad_importance_is_refused_in_one_line(run, table, tmp_path):
+    refused(run("audit", table, *FACTORS, "--importance", "mas"), "neither a column of table.csv nor a file", "'mass'")
+    for text, words in {
+        "shape,importance\ncone,-1\n": "'-1' in row 1 of bad.csv is no number from 0 on",
+        "shape,importance\ncone,nan\n": "row 1 of bad.csv has no importance",
+        "shape,importance\ncone,much\n": "'much' in row 1 of bad.csv is no number from 0 on",
+        "shape,weight\ncone,1\n": "importance column 'importance' is not a column of bad.csv",
+        "shape,importance\nkone,1\n": "did you mean 'cone'?",
+        "shape,importance\ncone,0\n": "every importance in bad.csv is 0",
+        "shape,importance\ncone,1\n,\n": "row 2 of bad.csv is blank",
+    }.items():
+        bad = tmp_path / "bad.csv"
+        bad.write_text(text)
+        refused(run("audit", table, *FACTORS, "--importance", bad), words)

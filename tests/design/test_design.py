@@ -427,3 +427,71 @@ def test_a_design_knows_its_groups_and_its_models() -> None:
     assert (design.possible.whole, design.product) == (True, 12)
     assert design.features(2) is design.features(2)
     assert (design.features(2).order, design.features(1).symmetric) == (2, ((0, 1),))
+
+
+class TestOneClassOfSeveral:
+    """``outcome="kind=cat"``: the chance of one class."""
+
+    FRAME = pd.DataFrame({"a": list("xxyyzz"), "b": list("pqpqpq"), "kind": ["cat", "dog", "owl", "cat", None, "owl"]})
+
+    def test_it_is_one_where_the_class_is(self) -> None:
+        design = Design.from_frame(self.FRAME, ["a", "b"], "kind=owl")
+        assert design.outcome is not None
+        assert design.outcome.tolist() == [0.0, 0.0, 1.0, 0.0, 1.0]
+        assert (design.outcome_name, design.two_values) == ("kind=owl", (0.0, 1.0))
+
+    def test_numbers_are_compared_as_numbers(self, tmp_path: Path) -> None:
+        frame = self.FRAME.assign(grade=[1, 2, 2, 10, 1, 2])
+        frame.to_csv(tmp_path / "grades.csv", index=False)
+        for source in (frame, tmp_path / "grades.csv"):
+            design = Design.from_frame(source, ["a", "b"], "grade=2")
+            assert design.outcome is not None
+            assert design.outcome.tolist() == [0.0, 1.0, 1.0, 0.0, 0.0, 1.0]
+
+    def test_a_column_with_an_equals_sign_is_itself(self) -> None:
+        frame = self.FRAME.assign(**{"kind=owl": np.arange(6.0)})
+        design = Design.from_frame(frame, ["a", "b"], "kind=owl")
+        assert design.outcome is not None
+        assert design.outcome.tolist() == np.arange(6.0).tolist()
+
+    @pytest.mark.parametrize(
+        ("outcome", "words"),
+        [("kind=ow", "did you mean 'owl'"), ("kind=", "names no class"), ("kid=cat", "'kid=cat' is not a column")],
+    )
+    def test_bad_classes_get_one_line(self, outcome: str, words: str) -> None:
+        with pytest.raises(InputError, match=words):
+            Design.from_frame(self.FRAME, ["a", "b"], outcome)
+
+
+class TestHeldOutTable:
+    """``held_out=table``: rows of another table are held out."""
+
+    def test_it_is_the_same_as_a_split_column(self, tmp_path: Path) -> None:
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame(rng.integers(0, 5, size=(60, 2)), columns=["a", "b"]).assign(y=rng.integers(0, 2, 60))
+        frame["part"] = np.where(np.arange(60) < 40, "train", "test")
+        one = Design.from_frame(frame, ["a", "b"], "y", split="part")
+        halves = [part.drop(columns="part") for _, part in frame.groupby("part", sort=False)]
+        for place, half in enumerate(halves):
+            half.to_csv(tmp_path / f"{place}.csv", index=False)
+        for train, test in (halves, (tmp_path / "0.csv", tmp_path / "1.csv")):
+            two = Design.from_frame(train, ["a", "b"], "y", held_out=test)
+            assert two.cells.tolist() == one.cells.tolist()
+            assert two.train.tolist() == one.train.tolist()
+            np.testing.assert_allclose(two.outcome, one.outcome)
+            np.testing.assert_allclose(two.spread, one.spread, atol=1e-12)
+            assert two.two_values == one.two_values == (0.0, 1.0)
+
+    def test_a_third_value_in_it_is_not_two_values(self) -> None:
+        train = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "y": [0, 1, 0, 1]})
+        test = pd.DataFrame({"a": list("xy"), "b": list("pq"), "y": [0.5, 1]})
+        assert Design.from_frame(train, ["a", "b"], "y", held_out=test).two_values is None
+
+    def test_bad_tables_get_one_line(self) -> None:
+        train = pd.DataFrame({"a": list("xxyy"), "b": list("pqpq"), "y": [0, 1, 0, 1], "part": list("rrss")})
+        with pytest.raises(InputError, match="'y' is not a column"):
+            Design.from_frame(train, ["a", "b"], "y", held_out=train.drop(columns="y"))
+        with pytest.raises(InputError, match="write its levels alike"):
+            Design.from_frame(train, ["a", "b"], "y", held_out=train.assign(a=1))
+        with pytest.raises(InputError, match="would say so twice"):
+            Design.from_frame(train, ["a", "b"], "y", split="part=r", held_out=train)

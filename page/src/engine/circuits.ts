@@ -13,7 +13,7 @@ import { addWeight, balances, type Weights } from "./weights.ts";
 const MANY_PRIMES = [67108859, 67108837, 67108819, 67108777, 67108763, 67108757, 67108753, 67108747];
 /** Orders of the nearest cells that are tried for a shorter sum, and how short a sum is good enough. */
 const TRIED = 4;
-const SHORT = 7;
+const SHORT = 4;
 
 /** Return weights on seen cells that give the target; null if none do. */
 export function circuitTerms(found: Identification, features: Conjunctions, target: number): Weights | null {

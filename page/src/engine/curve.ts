@@ -7,12 +7,14 @@ import type { Curve } from "./types.ts";
 /** Slopes stay above this share of their mean, so that the curve can be read backwards. */
 export const FLATTEST = 1e-4;
 
-/** Points on a curve: how height and slope there depend on `bent`. */
+/** Points on a curve's pieces: height there is that of the left knot, and a share of the two slopes. */
 export interface Pieces {
   readonly knots: Float64Array;
-  /** Row i: what the height at point i takes of `bent`, so that height is row times bent; (N, K + 1). */
-  readonly rows: Float64Array;
+  /** Piece of each point. */
   readonly place: Int32Array;
+  /** How much of the slopes at the piece's ends the height holds. */
+  readonly left: Float64Array;
+  readonly right: Float64Array;
   /** How far into its piece each point lies. */
   readonly share: Float64Array;
 }
@@ -20,30 +22,21 @@ export interface Pieces {
 /** Return where points lie on a curve with the given knots. */
 export function piecesOf(knots: Float64Array, x: Float64Array): Pieces {
   const count = knots.length;
-  const width = count + 1;
-  const steps = Float64Array.from({ length: count - 1 }, (_, at) => knots[at + 1]! - knots[at]!);
-  const rows = new Float64Array(x.length * width);
   const place = new Int32Array(x.length);
-  const share = new Float64Array(x.length);
+  const [left, right, share] = [new Float64Array(x.length), new Float64Array(x.length), new Float64Array(x.length)];
   x.forEach((point, at) => {
     const inside = Math.min(Math.max(point, knots[0]!), knots[count - 1]!);
     const piece = pieceAt(knots, inside);
-    const part = (inside - knots[piece]!) / steps[piece]!;
-    const beyond = point - inside; // there the curve is straight
-    const from = at * width;
-    rows[from] = 1;
-    // Height of the left knot above the first: trapezes of the slopes in between.
-    for (let knot = 0; knot < piece; knot++) {
-      rows[from + 1 + knot]! += steps[knot]! / 2;
-      rows[from + 2 + knot]! += steps[knot]! / 2;
-    }
+    const step = knots[piece + 1]! - knots[piece]!;
+    const part = (inside - knots[piece]!) / step;
     const half = (part * part) / 2;
-    rows[from + 1 + piece]! += steps[piece]! * (part - half) + Math.min(beyond, 0);
-    rows[from + 2 + piece]! += steps[piece]! * half + Math.max(beyond, 0);
+    const beyond = point - inside; // there the curve is straight
     place[at] = piece;
     share[at] = part;
+    left[at] = step * (part - half) + Math.min(beyond, 0);
+    right[at] = step * half + Math.max(beyond, 0);
   });
-  return { knots, rows, place, share };
+  return { knots, place, left, right, share };
 }
 
 function pieceAt(knots: Float64Array, x: number): number {
@@ -57,9 +50,16 @@ function pieceAt(knots: Float64Array, x: number): number {
 }
 
 /** Return the heights of the points. */
-export function heightsOf({ rows, place, knots }: Pieces, bent: Float64Array): Float64Array {
-  const width = knots.length + 1;
-  return Float64Array.from(place, (_, at) => dot(rows.subarray(at * width, (at + 1) * width), bent));
+export function heightsOf({ knots, place, left, right }: Pieces, bent: Float64Array): Float64Array {
+  const heights = new Float64Array(knots.length);
+  heights[0] = bent[0]!;
+  for (let at = 1; at < knots.length; at++) {
+    heights[at] = heights[at - 1]! + ((knots[at]! - knots[at - 1]!) * (bent[at]! + bent[at + 1]!)) / 2;
+  }
+  return Float64Array.from(
+    place,
+    (piece, at) => heights[piece]! + left[at]! * bent[piece + 1]! + right[at]! * bent[piece + 2]!,
+  );
 }
 
 /** Return the slopes of the curve at the points. */
@@ -67,29 +67,83 @@ export function steepnessOf({ place, share }: Pieces, bent: Float64Array): Float
   return Float64Array.from(place, (piece, at) => bent[piece + 1]! + share[at]! * (bent[piece + 2]! - bent[piece + 1]!));
 }
 
-/** Return the normal matrix of `bent` for weighted points, (K + 1, K + 1). */
-export function gramOf({ rows, knots }: Pieces, weights: Float64Array): Float64Array {
-  const width = knots.length + 1;
-  const gram = new Float64Array(width * width);
-  weights.forEach((weight, at) => {
-    const row = rows.subarray(at * width, (at + 1) * width);
-    for (let i = 0; i < width; i++) {
-      if (row[i] === 0) continue;
-      const left = weight * row[i]!;
-      for (let j = 0; j < width; j++) gram[i * width + j]! += left * row[j]!;
-    }
-  });
-  return gram;
+/** Sums over the points of each piece: of a value, and of it times what the height holds of the piece's two slopes. */
+export interface PieceSums {
+  readonly ones: Float64Array;
+  readonly lefts: Float64Array;
+  readonly rights: Float64Array;
+}
+
+/** Return empty sums for a curve with the given knots. */
+export function noSums(knots: Float64Array): PieceSums {
+  const pieces = knots.length - 1;
+  return { ones: new Float64Array(pieces), lefts: new Float64Array(pieces), rights: new Float64Array(pieces) };
+}
+
+/** Add one point's value to the sums of its piece. */
+export function addPoint(sums: PieceSums, { place, left, right }: Pieces, at: number, value: number): void {
+  const piece = place[at]!;
+  sums.ones[piece]! += value;
+  sums.lefts[piece]! += value * left[at]!;
+  sums.rights[piece]! += value * right[at]!;
+}
+
+/** Return the products of `bent`'s columns with the summed values, (K + 1,): heights of knots are trapezes of slopes. */
+export function fromSums(knots: Float64Array, { ones, lefts, rights }: PieceSums): Float64Array {
+  const found = new Float64Array(knots.length + 1);
+  let above = 0; // the values of all later pieces, whose left knot lies above this piece
+  for (let piece = ones.length - 1; piece >= 0; piece--) {
+    const rise = (above * (knots[piece + 1]! - knots[piece]!)) / 2;
+    found[piece + 1]! += lefts[piece]! + rise;
+    found[piece + 2]! += rights[piece]! + rise;
+    above += ones[piece]!;
+  }
+  found[0] = above;
+  return found;
 }
 
 /** Return the products of `bent`'s columns with one value per point. */
-export function productsOf({ rows, knots }: Pieces, values: Float64Array): Float64Array {
+export function productsOf(pieces: Pieces, values: Float64Array): Float64Array {
+  const sums = noSums(pieces.knots);
+  values.forEach((value, at) => addPoint(sums, pieces, at, value));
+  return fromSums(pieces.knots, sums);
+}
+
+/** Return the normal matrix of `bent` for weighted points, (K + 1, K + 1): piece by piece, in what their points share. */
+export function gramOf(pieces: Pieces, weights: Float64Array): Float64Array {
+  const { knots } = pieces;
   const width = knots.length + 1;
-  const found = new Float64Array(width);
-  values.forEach((value, at) => {
-    for (let i = 0; i < width; i++) found[i]! += value * rows[at * width + i]!;
+  const own = [noSums(knots), noSums(knots), noSums(knots)] as const; // rows: one, left share, right share
+  weights.forEach((weight, at) => {
+    addPoint(own[0], pieces, at, weight);
+    addPoint(own[1], pieces, at, weight * pieces.left[at]!);
+    addPoint(own[2], pieces, at, weight * pieces.right[at]!);
   });
+  const gram = new Float64Array(width * width);
+  for (let piece = 0; piece < knots.length - 1; piece++) {
+    const rows = own.map((sums) => fromSums(knots, onlyPiece(knots, sums, piece)));
+    const knot = fromSums(knots, { ...noSums(knots), ones: unit(knots.length - 1, piece) });
+    for (let j = 0; j < width; j++) {
+      for (let i = 0; i < width; i++) if (knot[i] !== 0) gram[i * width + j]! += knot[i]! * rows[0]![j]!;
+      gram[(piece + 1) * width + j]! += rows[1]![j]!;
+      gram[(piece + 2) * width + j]! += rows[2]![j]!;
+    }
+  }
+  return gram;
+}
+
+function unit(length: number, place: number): Float64Array {
+  const found = new Float64Array(length);
+  found[place] = 1;
   return found;
+}
+
+function onlyPiece(knots: Float64Array, sums: PieceSums, piece: number): PieceSums {
+  const only = noSums(knots);
+  only.ones[piece] = sums.ones[piece]!;
+  only.lefts[piece] = sums.lefts[piece]!;
+  only.rights[piece] = sums.rights[piece]!;
+  return only;
 }
 
 /** Return the matrix of the integral of the squared second derivative, (K + 1, K + 1). */
@@ -134,8 +188,14 @@ function leastPositive(gram: Float64Array, aim: Float64Array): Float64Array {
   const all = Array.from({ length: n }, (_, at) => at);
   const free = solveOn(gram, aim, all);
   if (free.every((value) => value >= 0)) return free;
-  const x = new Float64Array(n);
-  const positive = new Set<number>();
+  // Any set whose own minimum is positive will do as a start; without those below zero one is soon found.
+  let start = all;
+  let x: Float64Array = free;
+  while (start.some((at) => x[at]! <= 0)) {
+    start = start.filter((at) => x[at]! > 0);
+    x = solveOn(gram, aim, start);
+  }
+  const positive = new Set<number>(start);
   const largest = Math.max(...aim.map(Math.abs), 1e-300);
   for (let step = 0; step < 50 * n; step++) {
     let [enter, most] = [-1, 1e-13 * largest];

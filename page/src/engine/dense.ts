@@ -30,36 +30,39 @@ export function choleskySolve(lower: Float64Array, n: number, right: ArrayLike<n
   return found;
 }
 
-/** Return the inverse of the matrix with a lower factor whose rows stand `stride` apart. */
-export function choleskyInverse(lower: Float64Array, n: number, stride = n): Float64Array {
-  const turned = new Float64Array(n * n); // row i: column i of the factor's inverse
+/** Return the inverse of a lower factor, turned: row i holds column i, from its diagonal on. */
+export function turnedInverse(lower: Float64Array, n: number): Float64Array {
+  const turned = new Float64Array(n * n);
   for (let i = 0; i < n; i++) {
-    turned[i * n + i] = 1 / lower[i * stride + i]!;
+    turned[i * n + i] = 1 / lower[i * n + i]!;
     for (let k = i + 1; k < n; k++) {
       let sum = 0;
-      for (let m = i, a = k * stride, b = i * n; m < k; m++) sum += lower[a + m]! * turned[b + m]!;
-      turned[i * n + k] = -sum / lower[k * stride + k]!;
+      for (let m = i, a = k * n, b = i * n; m < k; m++) sum += lower[a + m]! * turned[b + m]!;
+      turned[i * n + k] = -sum / lower[k * n + k]!;
     }
   }
-  const inverse = new Float64Array(n * n);
-  for (let i = 0; i < n; i++) {
-    for (let j = 0; j <= i; j++) {
-      let sum = 0;
-      for (let k = i, a = i * n, b = j * n; k < n; k++) sum += turned[a + k]! * turned[b + k]!;
-      inverse[i * n + j] = sum;
-      inverse[j * n + i] = sum;
-    }
-  }
-  return inverse;
+  return turned;
 }
 
-/** Return the inverse of a normal matrix on as many independent columns as its rank, zero elsewhere, and the columns
- * that were left out. Columns are scaled to unit length and the largest pivot goes first. */
-export function pivotedInverse(
-  normal: Float64Array,
-  n: number,
-  rank: number,
-): { inverse: Float64Array; dropped: number[] } {
+/** Return one entry of the inverse of a matrix from its `turnedInverse`. */
+export function inverseEntry(turned: Float64Array, n: number, i: number, j: number): number {
+  let sum = 0;
+  for (let k = Math.max(i, j), a = i * n, b = j * n; k < n; k++) sum += turned[a + k]! * turned[b + k]!;
+  return sum;
+}
+
+/** A normal matrix factored on as many independent columns as its rank. */
+export interface PivotedFactor {
+  /** The columns in use, in the order of their pivots, and those left out. */
+  readonly pivots: Int32Array;
+  readonly dropped: readonly number[];
+  /** Factor of the scaled matrix on the pivots, rank x rank, and the scale of each pivot. */
+  readonly lower: Float64Array;
+  readonly scale: Float64Array;
+}
+
+/** Factor a normal matrix of known rank: columns are scaled to unit length and the largest pivot goes first. */
+export function pivotedFactor(normal: Float64Array, n: number, rank: number): PivotedFactor {
   const scale = new Float64Array(n);
   for (let i = 0; i < n; i++) scale[i] = 1 / Math.sqrt(normal[i * n + i]!);
   const left = new Float64Array(n).fill(1);
@@ -85,15 +88,35 @@ export function pivotedInverse(
   }
   const lower = new Float64Array(rank * rank);
   pivots.forEach((column, row) => lower.set(factor.subarray(column * rank, column * rank + row + 1), row * rank));
-  const small = choleskyInverse(lower, rank);
+  return {
+    pivots: Int32Array.from(pivots),
+    dropped: Array.from(taken.keys()).filter((column) => !taken[column]),
+    lower,
+    scale: Float64Array.from(pivots, (column) => scale[column]!),
+  };
+}
+
+/** Solve on the independent columns; the others are zero. */
+export function pivotedSolve({ pivots, lower, scale }: PivotedFactor, right: ArrayLike<number>): Float64Array {
+  const found = new Float64Array(right.length);
+  const scaled = Float64Array.from(pivots, (column, at) => right[column]! * scale[at]!);
+  choleskySolve(lower, pivots.length, scaled).forEach((value, at) => (found[pivots[at]!] = value * scale[at]!));
+  return found;
+}
+
+/** Return the inverse on the independent columns, zero elsewhere, n x n. */
+export function pivotedInverse({ pivots, lower, scale }: PivotedFactor, n: number): Float64Array {
+  const rank = pivots.length;
+  const turned = turnedInverse(lower, rank);
   const inverse = new Float64Array(n * n);
   for (let i = 0; i < rank; i++) {
-    for (let j = 0; j < rank; j++) {
-      const [row, column] = [pivots[i]!, pivots[j]!];
-      inverse[row * n + column] = small[i * rank + j]! * scale[row]! * scale[column]!;
+    for (let j = 0; j <= i; j++) {
+      const entry = inverseEntry(turned, rank, i, j) * scale[i]! * scale[j]!;
+      inverse[pivots[i]! * n + pivots[j]!] = entry;
+      inverse[pivots[j]! * n + pivots[i]!] = entry;
     }
   }
-  return { inverse, dropped: Array.from(taken.keys()).filter((column) => !taken[column]) };
+  return inverse;
 }
 
 /** Return matrix times vector, for a square matrix. */

@@ -2,8 +2,22 @@
  * `fit_link`, one Gauss-Newton step on effects and curve together and then the curve refitted, with shrinkage and
  * smoothness chosen by evidence. What is left out is its way of starting large tables from a part of their cells. */
 
-import { curveAt, FLATTEST, gramOf, heightsOf, increasing, type Pieces, piecesOf, productsOf, roughness, steepnessOf } from "./curve.ts";
-import { cholesky, choleskyInverse, choleskySolve, dot, times } from "./dense.ts";
+import {
+  addPoint,
+  curveAt,
+  FLATTEST,
+  fromSums,
+  gramOf,
+  heightsOf,
+  increasing,
+  noSums,
+  type Pieces,
+  piecesOf,
+  productsOf,
+  roughness,
+  steepnessOf,
+} from "./curve.ts";
+import { cholesky, choleskySolve, dot, inverseEntry, times, turnedInverse } from "./dense.ts";
 import { cellsOf } from "./identify.ts";
 import { diagonalMean, fitTerms, keptPerOrder, LEAST, nextRidge, type Observed } from "./shrinkage.ts";
 import { termsOf } from "./terms.ts";
@@ -148,16 +162,18 @@ class Rounds {
     const whole = new Float64Array(n * n);
     const right = new Float64Array(n);
     const along = new Float64Array(n);
+    const crossed = Array.from({ length: size }, () => noSums(pieces.knots));
     const centre = state.sums.reduce((sum, value) => sum + value, 0) / rows.length;
     rows.forEach((row, at) => {
       const steep = weights[at]! * slope[at]!;
       for (const one of row) {
         for (const two of row) whole[one * n + two]! += steep * slope[at]!;
-        for (let j = 0; j < more; j++) whole[(size + j) * n + one]! += steep * pieces.rows[at * more + j]!;
+        addPoint(crossed[one]!, pieces, at, steep);
         right[one]! += slope[at]! * left[at]!;
         along[one]! += state.sums[at]! - centre;
       }
     });
+    crossed.forEach((sums, one) => fromSums(pieces.knots, sums).forEach((value, j) => (whole[(size + j) * n + one] = value)));
     const scale = diagonalMean(whole, n, size) || 1;
     const gram = gramOf(pieces, weights);
     const rough = roughness(pieces.knots).map((entry) => this.#smoothing * entry);
@@ -180,19 +196,24 @@ class Rounds {
     // Sums of another spread are the same sums: the step keeps it.
     const turned = choleskySolve(whole, n, along);
     const back = dot(along, move) / dot(along, turned);
-    if (this.#choosing) this.#choose(state, choleskyInverse(whole, n), n, scale);
+    if (this.#choosing) this.#choose(state, turnedInverse(whole, n), n, scale);
     return move.subarray(0, size).map((value, at) => value - back * turned[at]!);
   }
 
   /** Set shrinkage and smoothing to the next round of their fixed point. */
-  #choose(state: State, inverse: Float64Array, n: number, scale: number): void {
+  #choose(state: State, turned: Float64Array, n: number, scale: number): void {
     const { terms, y } = this.#data;
     const more = state.bent.length;
     const size = n - more;
-    const kept = keptPerOrder(terms, this.#ridge, inverse, n);
+    const kept = keptPerOrder(terms, this.#ridge, turned, n);
     const rough = roughness(state.pieces.knots);
     let trace = 0;
-    for (let i = 0; i < more; i++) for (let j = 0; j < more; j++) trace += inverse[(size + i) * n + size + j]! * rough[i * more + j]!;
+    for (let i = 1; i < more; i++) {
+      // Only neighbouring slopes meet in the roughness.
+      for (let j = Math.max(i - 1, 1); j < Math.min(i + 2, more); j++) {
+        trace += inverseEntry(turned, n, size + i, size + j) * rough[i * more + j]!;
+      }
+    }
     const bends = Math.max(more - 2 - this.#smoothing * trace, 1e-9);
     const freedom = kept.reduce((sum, part) => sum + part, 0) + 1 + bends;
     this.noise = state.misfit / Math.max(y.length - CAUTION * freedom, 0.1 * y.length);

@@ -1,7 +1,7 @@
 /** Least squares under the additive model: the normal matrix, leverages and fitted values. */
 
 import { type Conjunctions, conjunctionsOf } from "./conjunctions.ts";
-import { cholesky, choleskySolve, pivotedInverse, times } from "./dense.ts";
+import { cholesky, choleskySolve, type PivotedFactor, pivotedFactor, pivotedInverse, pivotedSolve } from "./dense.ts";
 import { cellsOf } from "./identify.ts";
 import { type AdditiveFit, type Identification, TooLarge, Verdict } from "./types.ts";
 
@@ -16,9 +16,8 @@ export interface NormalForm {
   readonly place: Int32Array;
   /** Sums of weights over cells that hold both columns, K x K. */
   readonly normal: Float64Array;
-  /** Its inverse on independent columns, zero on the others. */
-  readonly inverse: Float64Array;
-  readonly dropped: readonly number[];
+  /** The same, factored on independent columns. */
+  readonly factor: PivotedFactor;
 }
 
 /** Return the normal form of cells with a known rank; weights are one per cell of the list. */
@@ -51,7 +50,7 @@ export function normalForm(
       for (let two = from; two < from + width; two++) normal[line + place[ids[two]!]!]! += weight;
     }
   }
-  return { features, used: Int32Array.from(used), place, normal, ...pivotedInverse(normal, n, rank) };
+  return { features, used: Int32Array.from(used), place, normal, factor: pivotedFactor(normal, n, rank) };
 }
 
 /** Return x' M x for the row x of a cell, whose columns must all be used. */
@@ -70,8 +69,9 @@ export function quadraticForm(form: NormalForm, matrix: Float64Array, cell: numb
 export function leverages(found: Identification): Float64Array {
   const result = new Float64Array(found.seen.length).fill(NaN);
   const form = normalForm(conjunctionsOf(found.model), cellsOf(found.model, found.seen), found.rank);
+  const inverse = pivotedInverse(form.factor, form.used.length);
   for (let cell = 0; cell < result.length; cell++) {
-    if (found.verdicts[cell]! <= Verdict.DETERMINED) result[cell] = quadraticForm(form, form.inverse, cell);
+    if (found.verdicts[cell]! <= Verdict.DETERMINED) result[cell] = quadraticForm(form, inverse, cell);
   }
   return result;
 }
@@ -96,7 +96,7 @@ export function fitAdditive(
       const gap = (values[row]! - valueAt(form, solution, cell)) * (counted ? counted[row]! : 1);
       for (let at = cell * features.width; at < (cell + 1) * features.width; at++) right[form.place[features.ids[at]!]!]! += gap;
     });
-    times(form.inverse, n, right).forEach((step, at) => (solution[at]! += step));
+    pivotedSolve(form.factor, right).forEach((step, at) => (solution[at]! += step));
   }
   shorten(form, solution);
   const table = new Float64Array(features.columns);
@@ -118,8 +118,8 @@ function valueAt(form: NormalForm, solution: Float64Array, cell: number): number
 /** Take off what vanishes on every seen cell, so that the shortest solution is left. */
 function shorten(form: NormalForm, solution: Float64Array): void {
   const n = form.used.length;
-  const basis = form.dropped.map((column) => {
-    const vector = times(form.inverse, n, form.normal.subarray(column * n, (column + 1) * n)).map((entry) => -entry);
+  const basis = form.factor.dropped.map((column) => {
+    const vector = pivotedSolve(form.factor, form.normal.subarray(column * n, (column + 1) * n)).map((entry) => -entry);
     vector[column] = 1;
     return vector;
   });

@@ -1,6 +1,6 @@
 /** Least squares on terms with one shrinkage per order of conjunction, chosen by the data (evidence, fixed point). */
 
-import { cholesky, choleskyInverse, choleskySolve, dot, times } from "./dense.ts";
+import { cholesky, choleskySolve, dot, inverseEntry, times, turnedInverse } from "./dense.ts";
 import type { Terms } from "./terms.ts";
 
 const ROUNDS = 30;
@@ -51,7 +51,7 @@ export function fitTerms({ terms, order, rows, y, weights }: Observed): TermsFit
     for (let i = 0; i < n; i++) lower[i * n + i]! += ridge[terms.size[i]! - 1]! + LEAST * scale;
     if (!cholesky(lower, n)) throw new Error("the normal matrix of the terms is not positive definite");
     const effects = choleskySolve(lower, n, right);
-    const kept = keptPerOrder(terms, ridge, choleskyInverse(lower, n), n);
+    const kept = keptPerOrder(terms, ridge, turnedInverse(lower, n), n);
     const freedom = 1 + kept.reduce((sum, part) => sum + part, 0);
     const misfit = Math.max(total - 2 * dot(right, effects) + dot(effects, times(gram, n, effects)), 1e-15 * total);
     const noise = misfit / Math.max(y.length - freedom, 1);
@@ -71,11 +71,11 @@ export function diagonalMean(matrix: Float64Array, n: number, count = n): number
 }
 
 /** Return how many effects of each order the data determine: their number less ridge times trace of the inverse. */
-export function keptPerOrder(terms: Terms, ridge: Float64Array, inverse: Float64Array, n: number): Float64Array {
+export function keptPerOrder(terms: Terms, ridge: Float64Array, turned: Float64Array, n: number): Float64Array {
   const kept = new Float64Array(ridge.length);
   for (let i = 0; i < terms.columns; i++) {
     const order = terms.size[i]! - 1;
-    kept[order]! += 1 - ridge[order]! * inverse[i * n + i]!;
+    kept[order]! += 1 - ridge[order]! * inverseEntry(turned, n, i, i);
   }
   return kept.map((value) => Math.max(value, 1e-9));
 }

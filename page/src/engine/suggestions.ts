@@ -21,18 +21,7 @@ export function suggest(found: Identification, count: number, weights?: ArrayLik
   found.verdicts.forEach((verdict, cell) => {
     if (verdict >= Verdict.DISCONNECTED && canonicalOf(model, cell) === cell) open.push(cell);
   });
-  const groups = isGraph(model) && !model.symmetric?.length ? new Joins(found) : new Parallels(found, open, count);
-  const ranked = rankCells(found, open, weights);
-  const picks: Suggestion[] = [];
-  let left = open;
-  while (picks.length < count) {
-    const best = largestGroup(groups, left, ranked);
-    if (!best) break;
-    const { cell, members } = best;
-    picks.push({ cell, reason: "connect", gain: members.length - 1, settles: members.filter((one) => one !== cell) });
-    groups.collect(cell);
-    left = left.filter((one) => groups.key(one) !== null);
-  }
+  const { picks, left } = connect(found, open, count, weights);
   if (picks.length < count) {
     const opened = new Set(left);
     const determined = new Uint8Array(found.seen.length);
@@ -45,6 +34,30 @@ export function suggest(found: Identification, count: number, weights?: ArrayLik
     picks.push(...more);
   }
   return picks;
+}
+
+/** Pick cells until all that can be are determined or enough are picked; also return those that stay open. */
+function connect(
+  found: Identification,
+  open: readonly number[],
+  count: number,
+  weights?: ArrayLike<number>,
+): { picks: Suggestion[]; left: readonly number[] } {
+  const picks: Suggestion[] = [];
+  if (!open.length) return { picks, left: open };
+  const graph = isGraph(found.model) && !found.model.symmetric?.length;
+  const groups = graph ? new Joins(found) : new Parallels(found, open, count);
+  const ranked = rankCells(found, open, weights);
+  let left = open;
+  while (picks.length < count) {
+    const best = largestGroup(groups, left, ranked);
+    if (!best) break;
+    const { cell, members } = best;
+    picks.push({ cell, reason: "connect", gain: members.length - 1, settles: members.filter((one) => one !== cell) });
+    groups.collect(cell);
+    left = left.filter((one) => groups.key(one) !== null);
+  }
+  return { picks, left };
 }
 
 /** Return the cells that may be collected, those of well-known levels first, as the place of each cell; others have none. */

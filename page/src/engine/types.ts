@@ -88,7 +88,7 @@ export interface ErrorParts {
   readonly slopes: Float64Array;
   /** How far predictions follow each factor's marginal away from its effect (1: all the way); NaN where they agree. */
   readonly pulls: Float64Array;
-  /** By how much each shortcut moves the predictions, root mean square in units of the outcome. */
+  /** By how much each shortcut moves the predictions, root mean square in standard deviations of the seen outcomes. */
   readonly shortcutSizes: Float64Array;
   /** Share of the squared error that is each factor's shortcut. */
   readonly shortcutShares: Float64Array;
@@ -115,7 +115,8 @@ export class TooLarge extends Error {
 }
 
 /** The functions of the engine, exported one by one under these names. `outcome` holds one number per cell; only those
- * at seen cells are read, unless something else is said. */
+ * at seen cells are read, unless something else is said; of interchangeable factors it is the same in every order.
+ * `weights` holds one positive number per cell: how often a seen one was measured, once by default. */
 export interface Engine {
   /** Say of every cell whether it was seen, follows, or does not. */
   identify(model: Model, seen: Mask): Identification;
@@ -127,9 +128,10 @@ export interface Engine {
   /** Return the variance of each cell's least-squares value, in units of one seen cell's; NaN if not determined. */
   leverages(found: Identification): Float64Array;
   /** Fit the additive model by least squares. */
-  fitAdditive(found: Identification, outcome: ArrayLike<number>): AdditiveFit;
-  /** Fit effects that add on a hidden scale, and the increasing curve from there to the outcome. */
-  fitLink(found: Identification, outcome: ArrayLike<number>): LinkFit;
+  fitAdditive(found: Identification, outcome: ArrayLike<number>, weights?: ArrayLike<number>): AdditiveFit;
+  /** Fit effects that add on a hidden scale, and the increasing curve from there to the outcome; null where seen cells
+   * or outcomes do not differ. */
+  fitLink(found: Identification, outcome: ArrayLike<number>, weights?: ArrayLike<number>): LinkFit | null;
   /** Return the kernel of a wide ReLU network of so many hidden layers on one-hot inputs: its values at cells that
    * share 0, 1, ... of so many factors, 1 for identical ones. */
   overlapKernel(name: KernelName, depth: number, factors: number): Float64Array;
@@ -143,7 +145,8 @@ export interface Engine {
     outcome: ArrayLike<number>,
     predictions: ArrayLike<number>,
     truth?: ArrayLike<number>,
+    weights?: ArrayLike<number>,
   ): ErrorParts | null;
   /** Return the next `count` cells to collect. */
-  suggest(found: Identification, count: number): Suggestion[];
+  suggest(found: Identification, count: number, weights?: ArrayLike<number>): Suggestion[];
 }

@@ -1,7 +1,7 @@
 /** Which further cell lowers the variance of the values that follow most, by rank-one updates of the inverse. */
 
 import { conjunctionsOf } from "./conjunctions.ts";
-import { dot, times } from "./dense.ts";
+import { dot, pivotedInverse, times } from "./dense.ts";
 import { cellsOf, identify } from "./identify.ts";
 import { type NormalForm, normalForm, quadraticForm } from "./normal.ts";
 import { mayCollect } from "./product.ts";
@@ -29,7 +29,8 @@ export function sharpen(
   const form = normalForm(conjunctionsOf(model), seen, rankWith(found, picked), counted);
   const n = form.used.length;
   const moment = momentOf(form, targets);
-  const state = { inverse: form.inverse, loss: sandwich(form.inverse, moment, n) };
+  const inverse = pivotedInverse(form.factor, n);
+  const state = { inverse, loss: sandwich(inverse, moment, n) };
   const candidates = targets.filter((cell) => mayCollect(model, cell));
   const more: Suggestion[] = [];
   let left = 1;
@@ -79,7 +80,13 @@ function sandwich(inverse: Float64Array, moment: Float64Array, n: number): Float
   const half = new Float64Array(n * n); // row i: moment times column i of the symmetric inverse
   for (let i = 0; i < n; i++) half.set(times(moment, n, inverse.subarray(i * n, (i + 1) * n)), i * n);
   const whole = new Float64Array(n * n);
-  for (let i = 0; i < n; i++) whole.set(times(inverse, n, half.subarray(i * n, (i + 1) * n)), i * n);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j <= i; j++) {
+      let sum = 0;
+      for (let k = 0, a = i * n, b = j * n; k < n; k++) sum += half[a + k]! * inverse[b + k]!;
+      whole[i * n + j] = whole[j * n + i] = sum;
+    }
+  }
   return whole;
 }
 

@@ -75,6 +75,12 @@ def audit_command(
     possible: Annotated[Path | None, typer.Option(help="Table of cells that can exist; blanks match all.")] = None,
     targets: Annotated[Path | None, typer.Option(help="Table of cells to judge instead of the whole product.")] = None,
     new_levels: Annotated[bool, typer.Option("--new-levels", help="Accept target levels the table lacks.")] = False,
+    importance: Annotated[
+        str | None,
+        typer.Option(
+            help="How much cells matter: table with factor columns (blanks match all) and 'importance'; or a column."
+        ),
+    ] = None,
     suggest: Annotated[int, typer.Option(min=0, help="How many cells to propose for collection (0: none).")] = 5,
     cost: Annotated[Path | None, typer.Option(help="Table with factor columns and a 'cost' column.")] = None,
     forbidden: Annotated[
@@ -136,7 +142,15 @@ def audit_command(
             numeric=[name for text in numeric or () for name in named(text, "--numeric")],
         )
     with working("deciding the unseen cells"):
-        found = audit(design, order, structure=structure, targets=targets, new_levels=new_levels, seed=seed)
+        found = audit(
+            design,
+            order,
+            structure=structure,
+            targets=targets,
+            new_levels=new_levels,
+            importance=None if importance is None else named_importance(importance, file, targets),
+            seed=seed,
+        )
         explained = None if explain is None else found.explain(named(explain, "--explain"))
         found.findings  # noqa: B018 - the slow part happens here, under the spinner
     answer = _answer(found, 0 if known and html is None else suggest, cost, forbidden, models, self_pairs)
@@ -205,6 +219,24 @@ def _answer(
         with working("training other models on parts of the seen cells"):
             scores = found.compare_models()
     return _Answer(found, plan, scores)
+
+
+def named_importance(text: str, table: Path, targets: Path | None) -> Path | tuple[Path, str]:
+    """Return what --importance names: a column of the targets or of the table, else a file."""
+    from recombine.tables.frames import open_table
+
+    columns: dict[str, Path] = {}
+    for path in (table, *([] if targets is None else [targets])):
+        columns |= dict.fromkeys(open_table(path).columns, path)
+    if text in columns:
+        return columns[text], text
+    if Path(text).exists():
+        return Path(text)
+    tables = table.name if targets is None else f"{table.name} or {targets.name}"
+    raise InputError(
+        f"--importance {text} is neither a column of {tables} nor a file;{near_miss(text, columns)} "
+        f"Columns: {listing(columns)}"
+    )
 
 
 def _codes(text: str | None) -> set[str]:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from recombine.cli.audit import check_outputs, working
+from recombine.cli.audit import check_outputs, named_importance, working
 from recombine.cli.compare import read_baseline, read_conditions, tell_changes
 from recombine.errors import InputError
 from recombine.report.screen import capture, printable, say
 from recombine.tables.text_files import named
-
-if TYPE_CHECKING:
-    from recombine.design import Design
-    from recombine.jobs.importance import Importance
 
 
 def score_command(
@@ -98,7 +94,7 @@ def score_command(
             train or file, named(factors, "--factors"), outcome, **options
         )
     with working("finding the causes"):
-        weights = None if importance is None else _importance(importance, file, design)
+        weights = None if importance is None else named_importance(importance, file, None)
         found = score(design, file, models, split, structure=structure, importance=weights, seed=seed)
     if html is not None:
         with working("writing the report"):
@@ -116,12 +112,3 @@ def score_command(
 
         text = score_json(found) + "\n" if json else capture(lambda console: show_score(found, console))
     say(text, drawn=not json)
-
-
-def _importance(text: str, file: Path, design: Design | dict[str, Design]) -> Importance:
-    """Read how much cells matter from a table of that name, or from that column of the predicted rows."""
-    from recombine.jobs.importance import read_importance
-    from recombine.tables.frames import open_table
-
-    one = next(iter(design.values())) if isinstance(design, dict) else design
-    return read_importance(file, one, text) if text in open_table(file).columns else read_importance(text, one)

@@ -45,6 +45,8 @@ class Importance:
         Groups of interchangeable factors: any of them may hold a level that a pattern names for one.
     name : str
         The table, or the column, for messages.
+    averaged : bool
+        Whether values are means of a column over the rows of each cell.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Importance:
     values: FloatArray
     symmetric: tuple[Subset, ...] = ()
     name: str = "the table"
+    averaged: bool = False
 
     def __repr__(self) -> str:
         return f"Importance({plural(len(self.values), 'pattern')} of {self.name})"
@@ -154,7 +157,7 @@ def read_importance(data: object, design: Design, column: str | None = None) -> 
 
     Parameters
     ----------
-    data : path, dataframe or Importance
+    data : path, dataframe, (table, column) or Importance
         Without ``column``: some factor columns and a column ``importance`` of numbers from 0 on. A blank level, or a
         factor without a column, stands for every level; a row that names no level gives the importance of all cells
         that no other row matches. With ``column``: any table that has every factor column.
@@ -171,13 +174,18 @@ def read_importance(data: object, design: Design, column: str | None = None) -> 
     [3.0, 0.5]
     """
     if isinstance(data, Importance):
+        if data.patterns.shape[1] != len(design.factors):
+            raise InputError(f"{data!r} was read for another design; read it for the one that is asked about")
         return data
-    source = open_table(data)
+    table: Any = data
+    if isinstance(data, tuple) and len(data) == 2:
+        table, column = data[0], str(data[1])
+    source = open_table(table)
     patterns, values = _patterns(source, design) if column is None else _means(source, design, column)
     name = source.name if column is None else f"column {column!r} of {source.name}"
     if not (values > 0).any():
         raise InputError(f"every importance in {name} is 0, so nothing would matter; give some cell a larger one")
-    return Importance(patterns, values, design.symmetric, name)
+    return Importance(patterns, values, design.symmetric, name, column is not None)
 
 
 def _patterns(source: Source, design: Design) -> tuple[IntArray, FloatArray]:
@@ -203,9 +211,11 @@ def _patterns(source: Source, design: Design) -> tuple[IntArray, FloatArray]:
         levels |= _members(design, part.column, levels[part.column], source.name)
     codes = np.full((count, len(design.names)), ANY)
     for place, factor in enumerate(design.factors):
+        known: dict[Any, int] = {None: ANY}
         for row, level in enumerate(levels.get(factor.name, ())):
-            if level is not None:
-                codes[row, place] = _code(design, place, level, f"row {row + 1:,} of {source.name}")
+            if level not in known:
+                known[level] = _code(design, place, level, f"row {row + 1:,} of {source.name}")
+            codes[row, place] = known[level]
     patterns = canonical(codes, design.symmetric)
     _refuse_repeats(patterns, design, source)
     return patterns, values
@@ -332,3 +342,25 @@ def _grouped(source: Source, design: Design, column: str) -> dict[str, npt.NDArr
     found = source.fetch(frame.group_by(*by).agg(nw.len().alias("__rows"), nw.col("__absent").sum(), *sums))
     numbers = {name: found[f"__{name}"].astype(float) for name in ("rows", "absent", "sum", "least")}
     return {name: found[source.keys[name]] for name in design.columns} | numbers
+
+
+def part_of_what_matters(value: float) -> str:
+    """Write a share of importance; it never reads as none or all unless it is.
+
+    Examples
+    --------
+    >>> part_of_what_matters(0.415), part_of_what_matters(0.9999), part_of_what_matters(1e-9), part_of_what_matters(1.0)
+    ('41.5% of what matters', 'over 99.9% of what matters', 'under 0.1% of what matters', 'all that matters')
+    """
+    return "all that matters" if value == 1 else f"{importance_share(value)} of what matters"
+
+
+def importance_share(value: float) -> str:
+    """Write a share in percent; it never reads as 0 or 100 unless it is.
+
+    Examples
+    --------
+    >>> importance_share(0.415), importance_share(1 - 1e-9), importance_share(0.0)
+    ('41.5%', 'over 99.9%', '0.0%')
+    """
+    return "under 0.1%" if 0 < value < 0.001 else "over 99.9%" if 0.999 < value < 1 else f"{value:.1%}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from recombine.cells.arrays import BoolArray, IntArray, product_size
 from recombine.cells.conjunctions import Conjunctions, Subset, canonical, contains, distinct
 from recombine.design.design import Design
 from recombine.errors import written_count
+from recombine.jobs.importance import Importance
 from recombine.jobs.near import near_cells, unseen_near
 
 #: Products up to this many cells are listed whole.
@@ -23,21 +24,38 @@ SAMPLE = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """Listed cells, shape (T, C), and how they were chosen; ``departures`` is the most they have, where that counts."""
+    """Listed cells, shape (T, C), and how they were chosen; ``departures`` is the most they have, where that counts.
+
+    Where importance set the order, ``plain`` (N,) are the places of the cells that would be listed without, in their
+    order then; of a product too large to list ``matter`` unseen cells matter, and the first of them are listed too.
+    """
 
     cells: IntArray
     kind: Literal["all unseen", "targets", "sample"]
     product: int
     departures: int | None = None
+    plain: IntArray | None = None
+    matter: int | None = None
+
+    @property
+    def typical(self) -> IntArray:
+        """The cells that would be listed whatever matters, shape (N, C)."""
+        return self.cells if self.plain is None else self.cells[self.plain]
 
     @property
     def note(self) -> str:
         """One sentence on what is listed."""
-        count = f"{len(self.cells):,}"
+        count = f"{len(self.typical):,}"
+        if self.matter is not None:
+            return f"{_first_words(self.matter)} {self._drawn(count)}"
         if self.kind == "targets":
             return f"{count} target cells are listed."
         if self.kind == "all unseen":
             return f"All {count} unseen cells are listed."
+        return self._drawn(count)
+
+    def _drawn(self, count: str) -> str:
+        """Say how the ``count`` cells of a sample were drawn."""
         if self.departures is not None:
             count = f"{count} unseen cells with at most {self.departures} departures from the commonest levels"
             return f"{count}, drawn at random for each number of them, are listed; the product is too large to list."
@@ -45,14 +63,37 @@ class Listing:
         return f"{count} unseen cells, drawn at random, are listed; {product}."
 
 
-def choose_cells(design: Design, targets: IntArray | None, seed: int) -> Listing:
-    """Choose the cells to list.
+def _first_words(matter: int) -> str:
+    """Say which of the ``matter`` unseen cells that matter are listed before a sample."""
+    if matter > SAMPLE:
+        return f"The {SAMPLE:,} most important of {matter:,} unseen cells that matter are listed first."
+    several = f"The {matter:,} unseen cells that matter are listed first."
+    return {0: "No unseen cell matters.", 1: "The one unseen cell that matters is listed first."}.get(matter, several)
+
+
+def choose_cells(design: Design, targets: IntArray | None, seed: int, importance: Importance | None = None) -> Listing:
+    """Choose the cells to list, the most important first; of a product too large to list all that matter, if few do.
 
     Examples
     --------
     >>> choose_cells(Design.from_cells([[0, 0], [1, 1]]), None, seed=0).cells.tolist()
     [[0, 1], [1, 0]]
     """
+    listing = _choose(design, targets, seed)
+    if importance is None:
+        return listing
+    cells, count = listing.cells, None
+    if listing.kind == "sample" and (matter := importance.support(design.possible, MOST_LISTED)) is not None:
+        matter = matter[~contains(design.seen, matter)]
+        first = matter[np.argsort(-importance.of(matter), kind="stable")[:SAMPLE]]
+        cells, count = np.vstack([cells, first[~contains(cells, first)]]), len(matter)
+    order = np.argsort(-importance.of(cells), kind="stable")
+    plain = np.argsort(order)[: len(listing.cells)]
+    return replace(listing, cells=cells[order], plain=plain, matter=count)
+
+
+def _choose(design: Design, targets: IntArray | None, seed: int) -> Listing:
+    """Choose the cells to list where all matter alike."""
     if targets is not None:
         return Listing(_in_order(targets), "targets", design.product)
     if design.possible.span <= MOST_LISTED:

@@ -69,3 +69,26 @@ def test_only_confused_factors_are_named() -> None:
     effects = np.column_stack([one, two, three])
     same = type(known)(one, effects, np.column_stack([0 * one, one + 0.01 * three, 0 * one]), 0 * one, ("a", "b", "c"))
     assert confused(same) == ("the leak of a and the shortcut of b cannot be told apart: only their sum is known",)
+
+
+def test_a_model_that_remembers_pairs_is_told_so() -> None:
+    rng = np.random.default_rng(1)
+    cells = np.indices((8, 6, 5)).reshape(3, -1).T
+    pairs = rng.normal(size=(8, 6))[cells[:, 0], cells[:, 1]]
+    train = rng.random(len(cells)) < 0.6
+    design = rc.Design.from_cells(cells, cells @ [1.0, 0.5, 0.3] + pairs, train=train)
+    audit = rc.audit(design, structure="add")
+    assert design.outcome is not None
+    departures = design.outcome[design.train] - audit.predict(design.seen)
+    alike = [(design.seen[:, :2] == cell[:2]).all(axis=1) for cell in design.held_out]
+    remembered = np.array([departures[mine].mean() if mine.any() else 0.0 for mine in alike])
+    told = audit.predict(design.held_out) + remembered
+    model = rc.score(design, {"net": told}, known=audit).models[0]
+    assert model.attribution is not None
+    error = model.attribution.error.value
+    assert np.mean(remembered**2) > 0.1 * error
+    # What it remembers is right here: it makes up for what the structure misses.
+    expected = np.mean((remembered - remembered.mean()) * (told - design.outcome[~design.train]))
+    assert model.causes["memorization"].value == pytest.approx(expected, abs=0.01 * error)
+    assert abs(model.causes["leak"].value) < 0.01 * error
+    assert abs(model.causes["rest"].value) < 0.01 * error

@@ -15,6 +15,7 @@ from recombine.cells.possible import Combinations
 from recombine.design.design import Design
 from recombine.design.scaling import between_knots
 from recombine.errors import InputError, listing, near_miss
+from recombine.jobs.importance import Importance
 from recombine.jobs.listing import keep_unseen
 from recombine.jobs.near import NearCells, near_cells
 from recombine.tables.table import Table
@@ -43,6 +44,10 @@ class Pool:
         How many unseen cells of the product each counted cell stands for.
     departures : int or None
         If cells are near the commonest one: how many departures they have at most.
+    worth : float array of shape (P,) or None
+        Importance of each cell, the largest 1; None where all cells matter alike.
+    whole : bool
+        Whether these are all unseen cells.
     """
 
     cells: IntArray
@@ -51,6 +56,8 @@ class Pool:
     counted: BoolArray
     scale: float
     departures: int | None = None
+    worth: FloatArray | None = None
+    whole: bool = True
 
     @property
     def sampled(self) -> bool:
@@ -66,8 +73,11 @@ def gather(
     seed: int,
     *,
     self_pairs: bool = False,
+    importance: Importance | None = None,
 ) -> Pool:
     """Gather the unseen cells of ``design`` that can exist; a level is paired with itself on demand only.
+
+    Given their importance, gains are counted on cells that matter; of a large product these are gathered if possible.
 
     Examples
     --------
@@ -76,9 +86,14 @@ def gather(
     ([[0, 1], [1, 0]], [False, True])
     """
     # Symmetric cells are listed in every order before one of each is kept, so it is the span that counts.
-    if design.possible.span <= WHOLE_PRODUCT:
+    whole = design.possible.span <= WHOLE_PRODUCT
+    matter = None if whole or importance is None else importance.support(design.possible, WHOLE_PRODUCT)
+    if whole:
         cells = keep_unseen(design, design.possible.cells())
         counted, scale, near = np.ones(len(cells), dtype=bool), 1.0, None
+    elif matter is not None:
+        cells, counted = _with_links(design, order, matter[~contains(design.seen, matter)])
+        scale, near = 1.0, None
     else:
         near = near_cells(design)
         cells, counted, scale = _sample(design, order, seed, near)
@@ -86,8 +101,11 @@ def gather(
     allowed = ~_forbidden(design, forbidden, cells) & ~between_knots(design, cells)
     if not self_pairs:
         allowed &= ~pairs_itself(design, cells)
-    costs = _costs(design, cost, cells)
-    return Pool(cells, costs, allowed, counted, scale, None if near is None else near.most)
+    costs, worth = _costs(design, cost, cells), None
+    if importance is not None:
+        worth = importance.of(cells)
+        worth, counted = worth / max(float(worth.max(initial=0.0)), np.finfo(float).tiny), counted & (worth > 0)
+    return Pool(cells, costs, allowed, counted, scale, None if near is None else near.most, worth, whole)
 
 
 def pairs_itself(design: Design, cells: IntArray) -> BoolArray:
@@ -113,11 +131,15 @@ def _sample(design: Design, order: int, seed: int, near: NearCells | None) -> tu
         drawn, there_are = near.uniform(NEAR_SAMPLE, generator), sum(near.counts)
     drawn = distinct(canonical(drawn, design.symmetric))[0]
     drawn = drawn[~contains(design.seen, drawn)]
+    cells, counted = _with_links(design, order, drawn)
+    return cells, counted, (there_are - len(design.seen)) / max(len(drawn), 1)
+
+
+def _with_links(design: Design, order: int, cells: IntArray) -> tuple[IntArray, BoolArray]:
+    """Return unseen ``cells`` (N, C) with those that link them to a well-known one, and which are the former."""
     links = _links(design, order)
-    links = links[~(contains(design.seen, links) | contains(drawn, links))]
-    counted = np.arange(len(drawn) + len(links)) < len(drawn)
-    scale = (there_are - len(design.seen)) / max(len(drawn), 1)
-    return np.vstack([drawn, links]), counted, scale
+    links = links[~(contains(design.seen, links) | contains(cells, links))]
+    return np.vstack([cells, links]), np.arange(len(cells) + len(links)) < len(cells)
 
 
 def _links(design: Design, order: int) -> IntArray:

@@ -44,6 +44,8 @@ class Directions:
         Preference among the cells of a group, smallest first.
     picks : int
         How many will be collected at most.
+    worth : float array of shape (P,), optional
+        What it is worth to determine each cell; its weight by default.
     exact : bool
         Whether modular arithmetic is expected to be affordable; it only sets how many null vectors are drawn at a time.
 
@@ -51,6 +53,8 @@ class Directions:
     ----------
     size : int array of shape (G,)
         Total weight of each group.
+    worth : float array of shape (G,)
+        Total worth of each group.
     offer : int array of shape (G,)
         Smallest rank of a cell of the group.
 
@@ -74,6 +78,7 @@ class Directions:
         weight: IntArray,
         rank: IntArray,
         picks: int,
+        worth: FloatArray | None = None,
         *,
         exact: bool = True,
         seed: int = 0,
@@ -88,6 +93,7 @@ class Directions:
         self._columns, self._ids = columns, ids.reshape(len(cells), -1)
         self._heads = np.arange(len(cells))
         self.size, self.offer = weight, rank
+        self.worth = weight.astype(float) if worth is None else worth
         self._merges: list[IntArray] = []
         self._draw()
         self._regroup()
@@ -155,6 +161,7 @@ class Directions:
         offer = np.full(len(first), np.iinfo(np.int64).max)
         np.minimum.at(offer, where, self.offer[~zero])
         self.size = np.bincount(where, self.size[~zero], minlength=len(first)).astype(np.int64)
+        self.worth = np.bincount(where, self.worth[~zero], minlength=len(first))
         self.offer = offer
 
 

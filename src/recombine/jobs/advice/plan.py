@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,151 +11,26 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import Conjunctions, contains
 from recombine.design.design import Design
 from recombine.design.scaling import between_knots, outside_words
-from recombine.errors import InputError, plural
+from recombine.errors import InputError
 from recombine.jobs.advice.candidates import Cell as Cell
 from recombine.jobs.advice.candidates import Costs, Pool, gather, pairs_itself
 from recombine.jobs.advice.directions import Directions
+from recombine.jobs.advice.picks import SMALLEST_GAIN
+from recombine.jobs.advice.picks import Pick as Pick
+from recombine.jobs.advice.picks import Plan as Plan
+from recombine.jobs.advice.reach import Reach, reach_what_matters
 from recombine.jobs.advice.variance import VariancePlan
-from recombine.jobs.listing import level_columns
+from recombine.jobs.importance import Importance
 from recombine.progress import tell
-from recombine.tables.table import Table
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.nullspace import possible_rank
 from recombine.theory.identification.scaled.nullspace import null_vectors_for
-from recombine.verdicts import Verdict, round_estimate
+from recombine.verdicts import Verdict
 
 #: Candidates for the variance phase: each costs one quadratic form per pick.
 VARIANCE_CANDIDATES = 20_000
-#: Cells that would lower the mean variance by less than this share are not worth proposing.
-SMALLEST_GAIN = 5e-4
 #: Where everything is determined and all proposals together lower it by less than this, there are data enough.
 ENOUGH = 0.01
-
-
-@dataclass(frozen=True)
-class Pick:
-    """One cell to collect: its codes, why, and what it brings.
-
-    ``gain`` counts the other unseen cells that become determined (`connect`) or is the share by which the mean variance
-    of the determined unseen cells falls (`sharpen`); either way on top of the picks before it.
-    """
-
-    cell: tuple[int, ...]
-    reason: Literal["connect", "sharpen"]
-    gain: float
-    cost: float
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """Cells to collect, in order.
-
-    Attributes
-    ----------
-    picks : tuple of Pick
-    needed : int or None
-        Smallest number of cells that determines everything that can be; None where it cannot be known exactly.
-    beyond : int
-        Unseen cells that stay open whatever is collected, because the cells that would tell are forbidden.
-    sampled : bool
-        Whether gains were estimated on a random sample of a large product.
-    blocked : int
-        Unseen cells that may not be collected (of those searched).
-    unit : float
-        Unseen cells each sampled one stands for; 1 when the whole product was searched.
-    gain : float or None
-        Share by which the best further cells (as many as were asked for) would lower the mean variance of the unseen
-        cells; None where that was not worked out.
-    enough : bool
-        Whether nothing is open and that share is under 1 %: then nothing is proposed.
-    departures : int or None
-        If gains are those of cells near the commonest one: how many departures from it these have at most.
-    outside : str
-        What to collect first for cells outside the seen range of a factor, which are not planned for; often empty.
-    """
-
-    design: Design
-    picks: tuple[Pick, ...]
-    needed: int | None
-    sampled: bool
-    blocked: int
-    beyond: int = 0
-    unit: float = 1.0
-    gain: float | None = None
-    enough: bool = False
-    departures: int | None = None
-    outside: str = ""
-
-    def __repr__(self) -> str:
-        if self.enough:
-            return "Plan(nothing to collect: enough)"
-        needed = "" if self.needed is None else f"; {self.needed:,} needed to determine what can be"
-        return f"Plan({plural(len(self.picks), 'cell')} to collect{needed})"
-
-    @cached_property
-    def table(self) -> Table:
-        """One row per pick: its levels, the reason, the gain in words and the cost."""
-        cells = np.array([pick.cell for pick in self.picks], dtype=np.int64).reshape(-1, len(self.design.factors))
-        columns: dict[str, Any] = {
-            "reason": np.array([pick.reason for pick in self.picks], dtype=object),
-            "gain": np.array([self.gain_text(pick) for pick in self.picks], dtype=object),
-            "cost": [pick.cost for pick in self.picks],
-        }
-        return Table({**level_columns(self.design, cells, columns), **columns})
-
-    def gain_text(self, pick: Pick) -> str:
-        """Return what ``pick`` brings in words."""
-        if pick.reason == "sharpen":
-            times = self.design.typical_precision
-            often = "" if times == 1 else f" (measured {times:g} times)"
-            return f"mean variance of unseen cells{self._near} -{pick.gain:.1%}{often}"
-        if self.sampled and pick.gain < self.unit:
-            return "too few other unseen cells become determined to show in a sample"
-        if not pick.gain:
-            return "determines itself only"
-        noun, verb = ("cell", "becomes") if pick.gain == 1 else ("cells", "become")
-        number = f"about {round_estimate(pick.gain):,}" if self.sampled else f"{pick.gain:,.0f}"
-        return f"{number} other unseen {noun}{self._near} {verb} determined"
-
-    @property
-    def _near(self) -> str:
-        return "" if self.departures is None else f" with at most {self.departures} departures"
-
-    @property
-    def statement(self) -> str:
-        """What it takes to determine everything, in a sentence; empty where that is not known."""
-        inside = self._inside
-        return f"{inside} {self.outside}".strip() if self.outside else inside
-
-    @property
-    def _inside(self) -> str:
-        """What it takes to determine everything inside the seen ranges."""
-        if self.enough:
-            return f"You have enough{self._enough()}."
-        if self.needed is None:
-            return ""
-        cells = plural(self.needed, "well-chosen cell")
-        if self.beyond:
-            stay = "stays" if self.beyond == 1 else "stay"
-            rest = f"{plural(self.beyond, 'unseen cell')} {stay} open whatever is collected"
-            because = "because the cells that would tell are forbidden"
-            if self.design.symmetric:
-                because += " or pair a level with itself (--self-pairs)"
-            lead = f"{cells} would determine all that can be; " if self.needed else ""
-            return f"{lead}{rest}, {because}."
-        inside = " inside the seen range" if self.outside else ""
-        if self.needed:
-            return f"{cells} would determine everything{inside}."
-        return f"Every unseen cell{inside} is determined already."
-
-    def _enough(self) -> str:
-        if len(self.design.seen) == self.design.product:
-            return f" combinations: every one{'' if self.design.possible.whole else ' that can exist'} was seen"
-        gained = f"{self.gain:.1%}" if self.gain and self.gain >= SMALLEST_GAIN else "less than 0.1%"
-        return (
-            f": every unseen cell{' inside the seen range' if self.outside else ''} is determined, and the next "
-            f"measurements would lower the mean variance of their values by {gained} only"
-        )
 
 
 def plan(
@@ -171,6 +44,7 @@ def plan(
     criterion: Literal["V", "D"] = "V",
     seed: int = 0,
     known: Identification | None = None,
+    importance: Importance | None = None,
 ) -> Plan:
     """Choose the next ``k`` cells to collect, among those that can exist.
 
@@ -197,6 +71,9 @@ def plan(
         Fixes the random choices.
     known : Identification, optional
         What `identify` said of the seen cells at this order, if it was asked already.
+    importance : Importance, optional
+        How much each cell matters. What is determined is then weighted by it, and what does not matter is not planned
+        for.
 
     Examples
     --------
@@ -212,23 +89,35 @@ def plan(
         raise InputError(f"criterion {criterion!r} is neither 'V' (mean variance) nor 'D' (volume); choose one")
     if known is None:
         known = identify(design.seen, order=order, **design.shape, seed=seed)
-    pool = gather(design, order, cost, forbidden, seed, self_pairs=self_pairs)
+    pool = gather(design, order, cost, forbidden, seed, self_pairs=self_pairs, importance=importance)
+    if pool.worth is not None and not pool.counted.any() and not pool.sampled:
+        return Plan(design, (), 0, False, int((~pool.allowed).sum()), enough=True, weighted=True)
     codes = known.verdicts_of(pool.cells)
     opened = np.flatnonzero((codes == Verdict.DISCONNECTED) | (codes == Verdict.UNSEEN_LEVEL))
-    needed, beyond = _limits(design, known, pool, opened, seed)
-    picks, determined = _connect(design, known, pool, opened, k, needed, seed)
+    some = importance is not None and not importance.everywhere and not pool.counted[opened].all()
+    if some:
+        found = reach_what_matters(known, pool, opened, seed)
+    else:
+        found = Reach(opened, *_limits(design, known, pool, opened, seed))
+    needed, beyond = found.needed, found.beyond
+    picks, determined = _connect(design, known, pool, found.opened, k, needed, seed, some)
+    # Whatever else is open does not matter; of a sample, links stand for cells that were not drawn.
+    opened = opened[pool.counted[opened]] if some and not pool.sampled else opened
+    left = int((~determined[opened]).sum()) - beyond if found.apart and (k is None or len(picks) < k) else 0
     gain = None
     if k is not None and len(picks) < k:
         determined |= codes == Verdict.DETERMINED
         more, gain = _sharpen(design, known.features, picks, pool, determined, k - len(picks), criterion, seed)
         picks += more
     enough = not picks and not len(pool.cells)
-    if k is not None and not len(opened) and not (codes == Verdict.UNDECIDED).any():
+    if k is not None and not len(opened) and not (pool.counted & (codes == Verdict.UNDECIDED)).any():
         enough |= gain is not None and gain < ENOUGH
     blocked = int((~pool.allowed).sum())
     chosen = () if enough else tuple(picks)
     numbers = needed, pool.sampled, blocked, beyond, pool.scale, gain, enough, pool.departures
-    return Plan(design, chosen, *numbers, outside=_outside(design, pool.cells[codes == Verdict.BEYOND]))
+    outside = (codes == Verdict.BEYOND) & (pool.counted if some else True)
+    words = _outside(design, pool.cells[outside])
+    return Plan(design, chosen, *numbers, outside=words, weighted=importance is not None, several=left)
 
 
 def _outside(design: Design, cells: IntArray) -> str:
@@ -261,9 +150,19 @@ def _limits(design: Design, known: Identification, pool: Pool, opened: IntArray,
 
 
 def _connect(
-    design: Design, known: Identification, pool: Pool, opened: IntArray, k: int | None, needed: int | None, seed: int
+    design: Design,
+    known: Identification,
+    pool: Pool,
+    opened: IntArray,
+    k: int | None,
+    needed: int | None,
+    seed: int,
+    some: bool = False,
 ) -> tuple[list[Pick], BoolArray]:
-    """Pick cells until all that can be are determined or ``k`` are picked; also say which pool cells they determine."""
+    """Pick cells until all that can be are determined or ``k`` are picked; also say which pool cells they determine.
+
+    Where only ``some`` cells matter, no cell is picked that brings nothing, unless it is part of a cheapest set.
+    """
     determined = np.zeros(len(pool.cells), dtype=bool)
     most = len(opened) if k is None else k
     if not pool.allowed[opened].any():
@@ -276,43 +175,57 @@ def _connect(
         pool.counted[opened].astype(np.int64),
         rank,
         most if needed is None else min(most, needed),
+        None if pool.worth is None else np.where(pool.counted, pool.worth, 0.0)[opened],
         exact=known.null.modulus is not None,
         seed=seed,
     )
-    thrifty = k is None or (needed is not None and k >= needed)
+    thrifty = (k is None and not (some and needed is None)) or (k is not None and needed is not None and k >= needed)
     picks: list[Pick] = []
-    while len(picks) < most and (found := _best(groups, pool.costs[opened[ranked]], thrifty)) is not None:
+    everything = 0.0 if pool.worth is None else float(pool.worth[pool.counted].sum())
+    while len(picks) < most:
+        found = _best(groups, pool.costs[opened[ranked]], thrifty, some)
+        if found is None:
+            break
         tell("cells to collect", len(picks) / most)
         place, size = ranked[found[0]], found[1]
         cell, price = pool.cells[opened[place]], float(pool.costs[opened[place]])
         gain = (size - int(pool.counted[opened[place]])) * pool.scale
-        picks.append(Pick(tuple(map(int, cell)), "connect", gain, price))
+        settled = None if pool.worth is None else _share(found[2], everything, size == int(pool.counted.sum()))
+        picks.append(Pick(tuple(map(int, cell)), "connect", gain, price, settled))
         groups.collect(int(place))
     determined[opened] = ~groups.opened
     return picks, determined
 
 
+def _share(part: float, whole: float, all_of_it: bool) -> float:
+    """Return a share of importance that is 1 only if it is ``all_of_it``, whatever rounding does."""
+    return 1.0 if all_of_it else min(part / whole, 1 - 1e-15) if whole else 0.0
+
+
 def _ranking(design: Design, pool: Pool, opened: IntArray) -> tuple[IntArray, IntArray]:
-    """Order the open cells that may be collected, cheap and well known first; also the place of each in that order."""
-    order = np.lexsort((-_familiarity(design, pool.cells[opened]), pool.costs[opened]))
+    """Order the open cells that may be collected: cheap, important and well known first; also the place of each."""
+    worth = np.zeros(len(opened)) if pool.worth is None else pool.worth[opened]
+    order = np.lexsort((-_familiarity(design, pool.cells[opened]), -worth, pool.costs[opened]))
     ranked = order[pool.allowed[opened][order]]
     rank = np.full(len(opened), np.iinfo(np.int64).max)
     rank[ranked] = np.arange(len(ranked))
     return ranked, rank
 
 
-def _best(groups: Directions, costs: FloatArray, thrifty: bool) -> tuple[int, int] | None:
-    """Return the rank of the best cell to collect and the size of its group; ``costs`` are in order of rank."""
+def _best(groups: Directions, costs: FloatArray, thrifty: bool, some: bool) -> tuple[int, int, float] | None:
+    """Return the rank of the best cell to collect, the size and the worth of its group; ``costs`` by rank."""
     useful = groups.offer < len(costs)
+    if some and not thrifty:
+        useful &= groups.worth > 0
     if not useful.any():
         return None
-    offer, size = groups.offer[useful], groups.size[useful]
+    offer, worth = groups.offer[useful], groups.worth[useful]
     price = costs[offer]
     # A cheapest set of independent cells takes the cheapest first, whatever they bring: independence is a matroid.
-    worth = np.where(price == price.min(), size, -1) if thrifty else size / price
-    top = np.flatnonzero(worth >= worth.max() * (1 - 1e-12))
+    score = np.where(price == price.min(), worth, -1.0) if thrifty else worth / price
+    top = np.flatnonzero(score >= score.max() * (1 - 1e-12))
     best = top[np.argmin(offer[top])]
-    return int(offer[best]), int(size[best])
+    return int(offer[best]), int(groups.size[useful][best]), float(worth[best])
 
 
 def _familiarity(design: Design, cells: IntArray) -> FloatArray:
@@ -356,7 +269,9 @@ def _sharpen(
         candidates = np.sort(np.random.default_rng(seed).choice(candidates, VARIANCE_CANDIDATES, replace=False))
     measured = design.typical_precision
     weights = np.append(design.precision[design.train], np.full(len(picks), measured))
-    variance = VariancePlan(features, seen, pool.cells[targets & pool.counted], weights, measured)
+    aimed = targets & pool.counted
+    matters = None if pool.worth is None else pool.worth[aimed]
+    variance = VariancePlan(features, seen, pool.cells[aimed], weights, measured, matters)
     chosen = variance.choose(pool.cells[candidates], pool.costs[candidates], k, criterion)
     picked = [
         Pick(tuple(map(int, pool.cells[candidates[index]])), "sharpen", gain, float(pool.costs[candidates[index]]))

@@ -30,6 +30,8 @@ class VariancePlan:
         How many measurements each seen cell's mean is worth; 1 by default.
     measured : float
         How many measurements a further cell would get.
+    importance : float array of shape (T,), optional
+        How much each target counts in the mean; all the same by default.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class VariancePlan:
         targets: IntArray,
         weights: FloatArray | None = None,
         measured: float = 1.0,
+        importance: FloatArray | None = None,
     ) -> None:
         from threadpoolctl import threadpool_limits
 
@@ -58,7 +61,8 @@ class VariancePlan:
         self.affordable = len(self._used) <= MOST_COLUMNS and len(targets) > 0
         if self.affordable:
             counted = np.ones(len(seen)) if weights is None else weights
-            self._moment = self._normal(targets, np.full(len(targets), 1 / len(targets)))
+            matters = np.ones(len(targets)) if importance is None else importance
+            self._moment = self._normal(targets, matters / matters.sum())
             with threadpool_limits(1):
                 gram = self._normal(seen, counted)
                 self._inverse = _generalized_inverse(gram)

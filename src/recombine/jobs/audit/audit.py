@@ -30,13 +30,16 @@ from recombine.jobs.audit.ranges import (
     CellRanges,
     Ranges,
     cell_ranges,
+    listed_leverage,
     measure_ranges,
     outside_two_values,
     unsolved_sentence,
 )
 from recombine.jobs.audit.rivals import compare_models
 from recombine.jobs.faces import face
+from recombine.jobs.importance import Importance, read_importance
 from recombine.jobs.listing import Listing, choose_cells, level_columns
+from recombine.jobs.matters import WhatMatters, weigh_verdicts
 from recombine.jobs.near import departures_statement
 from recombine.jobs.output_files import check_file
 from recombine.jobs.structure.beyond import beyond_words, counts_under, verdicts_under
@@ -50,11 +53,6 @@ from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.identification.leverage import Leverage
 from recombine.theory.identification.scaled.leverage import leverage_for
 from recombine.verdicts import Finding, Verdict
-
-#: Listed cells whose leverage is solved for where each takes a solve of its own.
-SOLVED_CELLS = 5
-#: What to do about a cell that is wrongly held to be impossible.
-CROSSED = "If it can, say --crossed (crossed=True in Python) where nesting was inferred, else correct what you said."
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +68,8 @@ class Audit:
         The unseen cells that are listed, and how they were chosen.
     identification, first : Identification
         The verdict engine at ``order`` and at order 1.
+    importance : Importance or None
+        How much each cell matters, if that was said.
 
     Examples
     --------
@@ -83,6 +83,7 @@ class Audit:
     identification: Identification
     first: Identification
     seed: int = 0
+    importance: Importance | None = None
 
     @property
     def order(self) -> int:
@@ -92,7 +93,7 @@ class Audit:
     @cached_property
     def counts(self) -> Counts:
         """Verdict counts over all cells that can exist, under the chosen structure."""
-        cells, whole = self.listing.cells, self.listing.kind == "all unseen"
+        cells, whole = self.listing.typical, self.listing.kind == "all unseen"
         return counts_under(self.choice, self.identification, self.design, cells, whole, self.seed)
 
     @cached_property
@@ -105,25 +106,21 @@ class Audit:
         """Verdict codes of the listed cells, shape (T,)."""
         return self.verdicts_of(self.listing.cells)
 
+    @cached_property
+    def matters(self) -> WhatMatters | None:
+        """The importance of cells by verdict; None where all matter alike."""
+        if self.importance is None:
+            return None
+        return weigh_verdicts(self.importance, self.design, self.listing, self.codes, self.verdicts_of)
+
     def verdicts_of(self, cells: IntArray) -> IntArray:
         """Return the verdict codes of ``cells`` (N, C) under the chosen structure, (N,)."""
         return verdicts_under(self.choice, self.identification, cells)
 
     @cached_property
     def leverage(self) -> FloatArray:
-        """Leverage of the listed cells, shape (T,); NaN where not determined.
-
-        Where each cell needs a solve of its own (thousands of seen conjunctions) only a few determined cells, spread
-        evenly over the list, are solved; the others are NaN too.
-        """
-        known = np.flatnonzero(self.codes <= Verdict.DETERMINED)
-        if self._leverage.solved_singly:
-            known = known[np.unique(np.linspace(0, len(known) - 1, SOLVED_CELLS).astype(int))] if len(known) else known
-        result = np.full(len(self.codes), np.nan)
-        # A cell whose solve does not converge is left open rather than stopping the audit.
-        with suppress(SolverError):
-            result[known] = self.leverage_of(self.listing.cells[known])
-        return result
+        """Leverage of the listed cells, (T,); NaN where not determined, and but for a few where each takes a solve."""
+        return listed_leverage(self._leverage, self.listing.cells, self.codes)
 
     def leverage_of(self, cells: IntArray) -> FloatArray:
         """Return the leverage of determined or seen ``cells`` (N, C): variance in units of one measurement's, (N,).
@@ -219,6 +216,8 @@ class Audit:
         """The listed cells with their verdicts and leverage; given an outcome, the value that follows and its range."""
         words = np.array([verdict.word for verdict in Verdict], dtype=object)
         columns: dict[str, Any] = {"verdict": words[self.codes]}
+        if self.matters is not None:
+            columns["importance"] = self.matters.weights
         if self.order > 1:
             columns["verdict at order 1"] = words[self.first.verdicts_of(self.listing.cells)]
         columns["leverage"] = self.leverage
@@ -258,10 +257,10 @@ class Audit:
         plain = self.design.labelled
         if plain is not self.design and not obstacle(self.design):
             again = check_additivity(plain, (1,), self.seed).at(1)
-            return forecast(plain, self.listing.cells, check=again, seed=self.seed)
+            return forecast(plain, self.listing.typical, check=again, seed=self.seed)
         check = None if self.additivity is None else self.additivity.at(1)
         fit = None if self.design.outcome is None else self._first_fit
-        return forecast(self.design, self.listing.cells, first=self.first, check=check, fit=fit, seed=self.seed)
+        return forecast(self.design, self.listing.typical, first=self.first, check=check, fit=fit, seed=self.seed)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -292,10 +291,7 @@ class Audit:
 
     def explain(self, cell: Cell | int) -> str:
         """Return the verdict of one cell in words: its value, range and certificate, or why there is none."""
-        found, codes = self._asked(cell)
-        if reason := why_impossible(found.design, codes):
-            return f"{found.design.label(codes)}: cannot exist: {reason}. {CROSSED}"
-        return explanation(found, codes)
+        return explanation(*self._asked(cell))
 
     def suggest(
         self,
@@ -320,6 +316,7 @@ class Audit:
             criterion=criterion,
             seed=self.seed,
             known=self.identification,
+            importance=self.importance,
         )
         return found if found.outside else replace(found, outside=beyond_words(self.choice, self.counts))
 
@@ -355,6 +352,7 @@ def audit(
     new_levels: bool = False,
     ordered: Sequence[str] = (),
     numeric: Sequence[str] = (),
+    importance: object = None,
     seed: int = 0,
 ) -> Audit:
     """Audit a design: which unseen cells do the seen ones determine, how will models miss them, what to collect next?
@@ -374,6 +372,8 @@ def audit(
         Accept target levels that the table does not have; their verdict is `unseen level`.
     ordered, numeric : sequence of str
         Factors whose levels lie on a line, so that values between seen ones follow; see `Design.on_scales`.
+    importance : path, dataframe, (table, column) or Importance, optional
+        How much each cell matters; see `recombine.jobs.read_importance`.
     seed : int
         Fixes every random choice.
 
@@ -395,4 +395,5 @@ def audit(
         design, asked = design.encode(targets, new_levels=new_levels)
     first = identify(design.seen, **design.shape, seed=seed)
     found = first if order == 1 else identify(design.seen, order=order, **design.shape, seed=seed)
-    return Audit(design, choice, choose_cells(design, asked, seed), found, first, seed)
+    weights = None if importance is None else read_importance(importance, design)
+    return Audit(design, choice, choose_cells(design, asked, seed, weights), found, first, seed, weights)

@@ -18,6 +18,7 @@ import numpy as np
 from recombine.cells.arrays import IntArray
 from recombine.cells.conjunctions import canonical, contains
 from recombine.cells.seen import SeenCells
+from recombine.design.restriction import why_impossible
 from recombine.design.scaling import outside_words
 from recombine.errors import SolverError
 from recombine.jobs.structure.beyond import why_beyond
@@ -43,6 +44,8 @@ REASONS = ("the only one", "held out", "highest leverage", "lowest leverage")
 MOST_TERMS, LARGEST_TERMS = 24, 6
 #: Cells looked at for one pick; a cell that shares no level with earlier picks is nearly always among them.
 LOOKED_AT = 200
+#: What to do about a cell that is wrongly held to be impossible.
+CROSSED = "If it can, say --crossed (crossed=True in Python) where nesting was inferred, else correct what you said."
 
 
 @dataclass(frozen=True)
@@ -241,6 +244,8 @@ def explanation(audit: Audit, cell: IntArray) -> str:
       certificate: y(1,1) = y(1,0) + y(0,1) - y(0,0)
       the sum: 11 + 2 - 1 = 12, with variance 3; a proof by few cells, while the prediction uses all
     """
+    if reason := why_impossible(audit.design, cell):
+        return f"{audit.design.label(cell)}: cannot exist: {reason}. {CROSSED}"
     verdict = Verdict(int(audit.verdicts_of(cell[None])[0]))
     meaning = verdict.text.meaning.replace("if effects add", f"if {audit.choice.assumption}")
     lead = f"{audit.design.label(cell)}: {verdict.word}. {meaning}"

@@ -17,6 +17,7 @@ from recombine.jobs.audit.additivity import FEWEST_CELLS, HOLDS_ROUGHLY, Additiv
 from recombine.jobs.audit.forecast import LEAKY, Forecast
 from recombine.jobs.audit.noise import SHOWN, few_digits
 from recombine.jobs.listing import Listing
+from recombine.jobs.matters import WhatMatters
 from recombine.jobs.structure.choice import Choice
 from recombine.progress import tell
 from recombine.tables.table import Table
@@ -33,15 +34,16 @@ SHAKY = 4.0
 def find_all(audit: Audit) -> tuple[Finding, ...]:
     """Return the numbered findings of an audit, worst first."""
     listed, codes, counts, order = audit.listing, audit.codes, audit.counts, audit.order
+    matters = audit.matters
     checks: dict[str, Callable[[], Finding | None]] = {
         "verdicts": lambda: cells_not_determined(
-            listed, codes, counts, order, audit.identification.deficit, audit.departures_statement
+            listed, codes, counts, order, audit.identification.deficit, audit.departures_statement, matters
         ),
-        "levels": lambda: level_never_seen(audit.design),
+        "levels": lambda: level_never_seen(audit.design, matters),
         "nesting": lambda: factor_inside(audit.design),
-        "undecided cells": lambda: cells_undecided(listed, codes, counts),
-        "range": lambda: beyond_range(audit.design, listed, codes, counts, audit.choice),
-        "leverage": lambda: shaky_cells(audit.design, listed, codes, audit.leverage, audit.verdicts),
+        "undecided cells": lambda: cells_undecided(listed, codes, counts, matters),
+        "range": lambda: beyond_range(audit.design, listed, codes, counts, audit.choice, matters),
+        "leverage": lambda: shaky_cells(audit.design, listed, codes, audit.leverage, audit.verdicts, matters),
         "interaction": lambda: additivity_fails(audit.additivity, order, audit.choice),
         "additivity": lambda: additivity_not_shown(audit.additivity, order, audit.choice),
         "what was not checked": lambda: additivity_unchecked(audit.additivity, order, audit.choice),
@@ -64,18 +66,35 @@ def made(checks: Mapping[str, Callable[[], Finding | None]]) -> Iterator[Finding
         yield check()
 
 
+def _nothing_that_matters(matters: WhatMatters | None, verdict: Verdict) -> bool:
+    """Say whether it is known that no cell with this verdict matters."""
+    return matters is not None and matters.exact and not matters.count(verdict)
+
+
+def _weighted(matters: WhatMatters | None, verdict: Verdict) -> str:
+    """How much of what matters carries a verdict, as the end of a sentence; empty where all cells matter alike."""
+    return "" if matters is None else f"; {matters.concerned(verdict)}"
+
+
 def cells_not_determined(
-    listed: Listing, codes: IntArray, counts: Counts, order: int, deficit: int | None, departures: str = ""
+    listed: Listing,
+    codes: IntArray,
+    counts: Counts,
+    order: int,
+    deficit: int | None,
+    departures: str = "",
+    matters: WhatMatters | None = None,
 ) -> Finding | None:
     """RC101: unseen cells of known levels that no sum of seen cells reaches."""
     asked = listed.kind == "targets"
     count = int((codes == Verdict.DISCONNECTED).sum()) if asked else counts[Verdict.DISCONNECTED]
-    if not count:
+    if not count or _nothing_that_matters(matters, Verdict.DISCONNECTED):
         return None
     return Finding(
         FINDINGS["RC101"],
         f"{_number(listed, counts, count)} {'target' if asked else 'unseen'} cell{'s' if count != 1 else ''} cannot be "
-        f"told from the data at order {order}{_needed(deficit, asked)}{f'. {departures}' if departures else ''}",
+        f"told from the data at order {order}{_weighted(matters, Verdict.DISCONNECTED)}{_needed(deficit, asked)}"
+        f"{f'. {departures}' if departures else ''}",
     )
 
 
@@ -91,31 +110,42 @@ def _number(listed: Listing, counts: Counts, count: int) -> str:
     return written_count(count) if known else f"about {written_count(round_estimate(count))}"
 
 
-def level_never_seen(design: Design) -> Finding | None:
+def level_never_seen(design: Design, matters: WhatMatters | None = None) -> Finding | None:
     """RC102: levels that occur held out or in the targets but never in training."""
-    missing = []
+    missing, only = [], None if matters is None or not matters.exact else matters.cells
     for group in design.groups:
         factor = design.factors[group[0]]
         counts = sum(np.bincount(design.seen[:, place], minlength=len(factor.levels)) for place in group)
-        absent = np.flatnonzero(counts == 0) if factor.scale == "labels" else ()
+        absent = np.flatnonzero(counts == 0) if factor.scale == "labels" else np.empty(0, dtype=np.int64)
+        absent = absent if only is None else absent[np.isin(absent, only[:, list(group)])]
         missing += [f"{factor.name} {factor.labels[code]!r}" for code in absent]
     if not missing:
         return None
-    return Finding(
-        FINDINGS["RC102"],
-        f"{listing(missing, 6)} never occur{'s' if len(missing) == 1 else ''} in training",
-        tuple(missing),
-    )
+    text = f"{listing(missing, 6)} never occur{'s' if len(missing) == 1 else ''} in training"
+    if matters is None:
+        return Finding(FINDINGS["RC102"], text, tuple(missing))
+    concerned = matters.concerned(Verdict.UNSEEN_LEVEL, "with an unseen level")
+    return Finding(FINDINGS["RC102"], f"{text}; {concerned}", tuple(missing))
 
 
-def beyond_range(design: Design, listed: Listing, codes: IntArray, counts: Counts, choice: Choice) -> Finding | None:
+def beyond_range(
+    design: Design,
+    listed: Listing,
+    codes: IntArray,
+    counts: Counts,
+    choice: Choice,
+    matters: WhatMatters | None = None,
+) -> Finding | None:
     """RC110: cells outside what was seen, of an ordered or numeric factor or under a curve, and what to collect."""
     rows = np.flatnonzero(codes == Verdict.BEYOND)
+    if _nothing_that_matters(matters, Verdict.BEYOND):
+        return None
+    weighted = _weighted(matters, Verdict.BEYOND)
     if choice.curved:
         count = max(counts[Verdict.BEYOND], len(rows))
         which = "unseen cell lies" if count == 1 else "unseen cells lie"
         text = f"if {choice.assumption}, {_number(listed, counts, count)} {which} beyond every seen one"
-        return Finding(FINDINGS["RC110"], f"{text}; no value is given there") if count else None
+        return Finding(FINDINGS["RC110"], f"{text}; no value is given there{weighted}") if count else None
     if not len(rows) or not design.scales:
         return None
     words: dict[str, None] = {}
@@ -128,8 +158,8 @@ def beyond_range(design: Design, listed: Listing, codes: IntArray, counts: Count
             cell = design.seen[0].copy()
             cell[place] = level
             words |= dict.fromkeys(outside_words(design, cell))
-    text = f"{plural(len(rows), 'cell')} listed cannot be told: {'; '.join(words)}"
-    return Finding(FINDINGS["RC110"], text, tuple(outside))
+    told = f"{plural(len(rows), 'cell')} listed cannot be told: {'; '.join(words)}{weighted}"
+    return Finding(FINDINGS["RC110"], told, tuple(outside))
 
 
 def factor_inside(design: Design) -> Finding | None:
@@ -147,20 +177,28 @@ def factor_inside(design: Design) -> Finding | None:
     )
 
 
-def cells_undecided(listed: Listing, codes: IntArray, counts: Counts) -> Finding | None:
+def cells_undecided(
+    listed: Listing, codes: IntArray, counts: Counts, matters: WhatMatters | None = None
+) -> Finding | None:
     """RC105: cells that floating-point arithmetic could not decide."""
     count = max(counts[Verdict.UNDECIDED], int((codes == Verdict.UNDECIDED).sum()))
-    if not count:
+    if not count or _nothing_that_matters(matters, Verdict.UNDECIDED):
         return None
-    number = _number(listed, counts, count)
-    return Finding(FINDINGS["RC105"], f"{number} cells could not be decided; {Verdict.UNDECIDED.text.action}")
+    text = f"{_number(listed, counts, count)} cells could not be decided{_weighted(matters, Verdict.UNDECIDED)}"
+    return Finding(FINDINGS["RC105"], f"{text}; {Verdict.UNDECIDED.text.action}")
 
 
 def shaky_cells(
-    design: Design, listed: Listing, codes: IntArray, leverage: FloatArray, verdicts: Table
+    design: Design,
+    listed: Listing,
+    codes: IntArray,
+    leverage: FloatArray,
+    verdicts: Table,
+    matters: WhatMatters | None = None,
 ) -> Finding | None:
     """RC106: determined cells with a high leverage; the shakiest with its range in outcome units."""
-    known = np.where(codes == Verdict.DETERMINED, leverage, np.nan)
+    looked = (codes == Verdict.DETERMINED) & (True if matters is None else matters.weights > 0)
+    known = np.where(looked, leverage, np.nan)
     looked_at = int((~np.isnan(known)).sum())
     count = int((known > SHAKY).sum())
     if not count:
@@ -170,7 +208,8 @@ def shaky_cells(
     ranged = f", 90 % range {ends[0]:.4g} to {ends[1]:.4g}" if ends and np.isfinite(ends).all() else ""
     return Finding(
         FINDINGS["RC106"],
-        f"{count:,} of {looked_at:,} determined cells looked at {'have' if count != 1 else 'has'} leverage above "
+        f"{count:,} of {looked_at:,} determined cells {'' if matters is None else 'that matter and were '}looked at "
+        f"{'have' if count != 1 else 'has'} leverage above "
         f"{SHAKY:g} (largest {known[shakiest]:.1f}: {design.label(listed.cells[shakiest])}{ranged})",
     )
 

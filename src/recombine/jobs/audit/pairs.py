@@ -56,9 +56,11 @@ def cells_to_map(audit: Audit) -> MappedCells:
             kept = (canonical(cells, design.symmetric) == cells).all(axis=1)
             cells, codes = cells[kept], codes[kept]
         return MappedCells(cells, codes, True)
-    unseen = audit.codes != Verdict.SEEN
-    cells = np.vstack([design.seen, audit.listing.cells[unseen]])
-    codes = np.concatenate([np.full(len(design.seen), Verdict.SEEN), audit.codes[unseen]])
+    plain = audit.listing.plain
+    rows = np.arange(len(audit.codes)) if plain is None else plain
+    rows = rows[audit.codes[rows] != Verdict.SEEN]
+    cells = np.vstack([design.seen, audit.listing.cells[rows]])
+    codes = np.concatenate([np.full(len(design.seen), Verdict.SEEN), audit.codes[rows]])
     return MappedCells(cells, codes, False)
 
 

@@ -18,6 +18,7 @@ else one more measurement like the seen ones, for noise and departure cannot be 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -27,11 +28,12 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.design.design import Design
 from recombine.design.scaling import nearest_knots, on_curve
-from recombine.errors import plural
+from recombine.errors import SolverError, plural
 from recombine.jobs.audit.noise import few_digits
 from recombine.jobs.structure.held_out_ranges import COVERED, FEWEST_MISSES, HeldOutRanges
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.leverage import Leverage
+from recombine.verdicts import Verdict
 
 #: A range is calibrated on so many of them with the nearest leverage: this share of all, but no fewer than this number.
 NEAREST_SHARE, NEAREST = 0.2, 50
@@ -41,6 +43,8 @@ KNOTS = 101
 ALONE = 1e-7
 #: Misses that the spread is fitted to at most, and the freedom of its Student law (a few wild cells count little).
 FITTED, FREEDOM = 2_000, 5.0
+#: Listed cells whose leverage is solved for where each takes a solve of its own.
+SOLVED_CELLS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,6 +305,21 @@ def outside_two_values(design: Design, values: FloatArray | None, count: int) ->
         return np.zeros(count, dtype=bool)
     (low, high), slack = design.two_values, 1e-9 * np.ptp(design.two_values)
     return np.asarray((values < low - slack) | (values > high + slack))
+
+
+def listed_leverage(leverages: Leverage, cells: IntArray, codes: IntArray) -> FloatArray:
+    """Return the leverage of ``cells`` (T, C) with verdicts (T,), (T,); NaN where not determined.
+
+    Where each cell needs a solve of its own only a few determined cells, spread over the list, are solved.
+    """
+    known = np.flatnonzero(codes <= Verdict.DETERMINED)
+    if leverages.solved_singly:
+        known = known[np.unique(np.linspace(0, len(known) - 1, SOLVED_CELLS).astype(int))] if len(known) else known
+    result = np.full(len(codes), np.nan)
+    # A cell whose solve does not converge is left open rather than stopping the audit.
+    with suppress(SolverError):
+        result[known] = leverages.of(cells[known])
+    return result
 
 
 def unsolved_sentence(leverages: Leverage, known: BoolArray) -> str:

@@ -2,10 +2,10 @@
 
 With outcome y, prediction p and a the value that seen cells determine, ``p - y = (p - a) + (a - y)``. The first part is
 regressed on each factor's effect (less than all of it arrives: leak), on how far each factor's marginal misleads
-(shortcut), on what the structure says beyond adding (interaction), and on what a wide network makes of the same seen
-cells beyond all of these (memorization); a constant is the offset, what remains is the rest. A part's amount is the
-mean of its product with the error. The coefficients that a cell's parts are made of come from the other cells, so that
-chance agreement is blamed on nothing.
+(shortcut), on what the structure says beyond adding (interaction), on how seen cells that share a pair of levels depart
+and on what a wide network makes of the same seen cells beyond all of these (memorization); a constant is the offset,
+what remains is the rest. A part's amount is the mean of its product with the error. The coefficients that a cell's
+parts are made of come from the other cells, so that chance agreement is blamed on nothing.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def attribute(
     spread = PartErrors(system, error, gap, draws, seed)
     labels, means = regressors.labels, moved.T @ error / len(error)
     amounts = {"leak": 0.0, "shortcut": 0.0}
-    amounts |= {labels[place][0]: 0.0 for place in (-2, -1) if system.varied[place]}
+    amounts |= {cause: 0.0 for (cause, _), varied in zip(labels, system.varied, strict=True) if varied}
     for (cause, _), mean in zip(labels, means.tolist(), strict=True):
         if cause in amounts:
             amounts[cause] += mean
@@ -199,6 +199,7 @@ def _summed_over_classes(
         misleading=factor * regressors.misleading,
         beyond=factor * regressors.beyond,
         network=None if regressors.network is None else factor * regressors.network,
+        remembered=None if regressors.remembered is None else factor * regressors.remembered,
     )
     return stretched, factor * predicted, factor * observed
 

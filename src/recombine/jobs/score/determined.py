@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import combinations
 
 import numpy as np
 
@@ -24,6 +25,8 @@ TOLD_APART = 0.05
 CONFUSED = 0.3
 #: Seen cells up to which a wide network is fitted to them.
 MOST_FITTED = 5_000
+#: Factors up to which pairs of them are looked at for memory, and scored cells that each pair takes.
+MOST_FACTORS, CELLS_PER_PAIR = 6, 10
 
 
 def additive_fit(audit: Audit) -> AdditiveFit:
@@ -53,7 +56,32 @@ def regressors_of(audits: Sequence[Audit], cells: IntArray, weights: FloatArray 
     known = [network for network in networks if network is not None]
     network = np.stack(known, axis=1).ravel() if len(known) == len(networks) else None
     counts = None if weights is None else np.repeat(weights / weights.mean(), len(audits))
-    return Regressors(determined, effects, misleading, beyond, names, network, len(audits), counts)
+    memory = None
+    if _pairs_matter(audits[0], cells):
+        memory = np.stack([_remembered(audit, cells) for audit in audits], axis=1).reshape(len(determined), -1)
+    return Regressors(determined, effects, misleading, beyond, names, network, memory, len(audits), counts)
+
+
+def _pairs_matter(audit: Audit, cells: IntArray) -> bool:
+    """Say whether departures of pairs of levels are worth a look: of two factors no unseen cell's pair was seen."""
+    count = audit.design.cells.shape[1]
+    few = 3 <= count <= MOST_FACTORS and not audit.design.symmetric
+    return few and audit.order == 1 and len(cells) >= CELLS_PER_PAIR * count * (count - 1) // 2
+
+
+def _remembered(audit: Audit, cells: IntArray) -> FloatArray:
+    """Return the mean departure of the seen cells that share each pair of levels with ``cells`` (T, C), (T, P)."""
+    design = audit.design
+    assert design.outcome is not None
+    departures = design.outcome[design.train] - design.bounded(audit.predict(design.seen))
+    found = []
+    for first, second in combinations(range(design.cells.shape[1]), 2):
+        span = design.sizes[second]
+        keys, asked = (some[:, first] * span + some[:, second] for some in (design.seen, cells))
+        size = design.sizes[first] * span
+        counts = np.bincount(keys, minlength=size)
+        found.append((np.bincount(keys, departures, minlength=size) / np.maximum(counts, 1))[asked])
+    return np.stack(found, axis=1)
 
 
 def _of_one(audit: Audit, cells: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

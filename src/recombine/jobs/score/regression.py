@@ -36,6 +36,9 @@ class Regressors:
         Of the F factors, or groups of interchangeable ones.
     network : float array of shape (T,), optional
         Predictions of a wide network fitted to the seen cells.
+    remembered : float array of shape (T, P), optional
+        By how much seen cells that share a pair of levels depart from what is determined, for each of P pairs of
+        factors: what a model that memorizes pairs adds.
     together : int
         How many values in succession belong to one cell: one, or one per class.
     weights : float array of shape (T,), optional
@@ -48,6 +51,7 @@ class Regressors:
     beyond: FloatArray
     names: tuple[str, ...]
     network: FloatArray | None = None
+    remembered: FloatArray | None = None
     together: int = 1
     weights: FloatArray | None = None
 
@@ -60,18 +64,23 @@ class Regressors:
 
     @property
     def columns(self) -> FloatArray:
-        """What predictions are regressed on, centred, (T, 2 F + 2): effects, misleading parts, beyond, network.
+        """What predictions are regressed on, centred: effects, misleading parts, beyond, pairs, network; (T, K).
 
-        Of the network that is what the others do not say.
+        K is 2 F + P + 2. Of the network it is what the others do not say.
         """
         found = self.centred(np.column_stack([self.effects, self.misleading, self.beyond]))
-        own = np.zeros(len(found))
+        if self.remembered is not None:
+            found = np.column_stack([found, self.centred(self.remembered)])
+        own = np.zeros((len(found), 1))
         if self.network is not None:
-            departure = self.centred((self.network - self.determined)[:, None])[:, 0]
-            roots = self.roots
-            own = departure - found @ np.linalg.lstsq(roots[:, None] * found, roots * departure, rcond=None)[0]
-            own[:] = own if own.std() > SAID_ALREADY * self.network.std() else 0.0
+            own = self._own(found, (self.network - self.determined)[:, None])
+            own *= own.std() > SAID_ALREADY * self.network.std()
         return np.column_stack([found, own])
+
+    def _own(self, found: FloatArray, values: FloatArray) -> FloatArray:
+        """Return what columns (T, J) say beyond those that are ``found`` (T, K)."""
+        values, roots = self.centred(values), self.roots[:, None]
+        return np.asarray(values - found @ np.linalg.lstsq(roots * found, roots * values, rcond=None)[0])
 
     def centred(self, values: FloatArray) -> FloatArray:
         """Return columns (T, K) less their means, those of each class by themselves."""
@@ -83,7 +92,8 @@ class Regressors:
     def labels(self) -> tuple[tuple[str, str], ...]:
         """Cause and factor of each column."""
         leaks, shortcuts = ([(cause, name) for name in self.names] for cause in ("leak", "shortcut"))
-        return (*leaks, *shortcuts, ("interaction", ""), ("memorization", ""))
+        pairs = 0 if self.remembered is None else self.remembered.shape[1]
+        return (*leaks, *shortcuts, ("interaction", ""), *[("memorization", "")] * (pairs + 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +117,9 @@ class PartRegression:
         constants = np.tile(np.eye(together), (len(gap) // together, 1))
         used = regressors.roots[:, None] * np.column_stack([constants, columns[:, varied]])
         ridge = np.full(used.shape[1], RIDGE * whole**2)
+        # Memory varies far less than effects do: it is pulled in its own units.
+        memory = np.array([cause == "memorization" for cause, _ in regressors.labels])[varied]
+        ridge[together:][memory] = RIDGE * np.mean(used[:, together:][:, memory] ** 2, axis=0)
         # Where nothing varies at all any pull would do.
         ridge[together:] = np.maximum(ridge[together:], 1e-300)
         ridge[:together] = 0.0

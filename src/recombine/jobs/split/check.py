@@ -23,7 +23,8 @@ from recombine.jobs.split.table_files import FactorRows, outcome_values, read_ro
 from recombine.jobs.structure.beyond import verdicts_under
 from recombine.jobs.structure.choice import SUMS, Choice, choose_structure
 from recombine.tables.frames import open_table
-from recombine.tables.grouping import level_text, training_rows
+from recombine.tables.grouping import training_rows
+from recombine.tables.numbers import level_text
 from recombine.tables.table import Table
 from recombine.theory.identification.identify import identify
 from recombine.verdicts import Verdict

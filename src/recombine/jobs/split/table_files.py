@@ -24,7 +24,7 @@ from recombine.jobs.split.mix import TRAIN, UNUSED, read_mix
 from recombine.jobs.split.rows import RowSplit, split_rows
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
-from recombine.tables.grouping import level_text
+from recombine.tables.numbers import level_text
 from recombine.verdicts import Verdict
 
 #: What the split column says of a row: its side and, for a test row, what it is to training. Unused rows say nothing.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recombine.data.hit_rates import hit_rate
+from recombine.report.audit.importance_text import importance_sentence
 from recombine.report.audit.network_text import sentence_of
 from recombine.report.wording import Tally, additivity_sentence, verdict_sentence
 from recombine.report.written import number
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 def answer(audit: Audit) -> list[str]:
     """Return the three sentences of ``audit``; what cannot be known is said to be unknown, and why.
 
+    Where cells are weighted by importance, a fourth says after the first how much of what matters is settled.
+
     Examples
     --------
     >>> import recombine as rc
@@ -25,7 +28,8 @@ def answer(audit: Audit) -> list[str]:
     Whether adding effects is right was not checked: no outcome was named.
     What a network will do is not known without an outcome.
     """
-    return [verdict_sentence(audit), additivity_sentence(audit), network_sentence(audit)]
+    weighted = [sentence for sentence in [importance_sentence(audit)] if sentence]
+    return [verdict_sentence(audit), *weighted, additivity_sentence(audit), network_sentence(audit)]
 
 
 def network_sentence(audit: Audit) -> str:

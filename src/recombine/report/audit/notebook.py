@@ -6,13 +6,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from recombine.report.audit.answer import answer
+from recombine.report.audit.importance_text import importance_column, no_findings
 from recombine.report.theme import ink_on
-from recombine.report.wording import (
-    NO_FINDINGS,
-    Tally,
-    impossible_sentence,
-    rows_phrase,
-)
+from recombine.report.wording import Tally, impossible_sentence, rows_phrase
 from recombine.report.written import percent
 from recombine.verdicts import Finding, Severity, Verdict
 
@@ -36,15 +32,15 @@ def notebook(audit: Audit) -> str:
     True
     """
     design, found = audit.design, Tally.of(audit)
-    impossible = impossible_sentence(design)
+    notes = [impossible_sentence(design), "" if audit.matters is None else audit.matters.statement]
     parts = [
         f'<p style="margin:0 0 .3em"><strong>Recombine audit of {escape(design.source)}</strong>: '
         f"{escape(design.title)}; {rows_phrase(audit.coverage)}</p>",
         *(f'<p style="margin:0 0 .35em">{escape(sentence)}</p>' for sentence in answer(audit)),
-        f'<p style="margin:0 0 .6em">{escape(impossible)}</p>' if impossible else "",
+        *(f'<p style="margin:0 0 .6em">{escape(note)}</p>' for note in notes if note),
         _bar(found),
-        _legend(found),
-        _findings(audit.findings),
+        _legend(found, audit),
+        _findings(audit.findings, no_findings(audit)),
         '<p style="margin:.6em 0 0;opacity:.75"><code>audit.to_html("report.html")</code> writes the whole report; '
         "<code>audit.verdicts</code> lists the cells.</p>",
     ]
@@ -66,25 +62,29 @@ def _bar(found: Tally) -> str:
     )
 
 
-def _legend(found: Tally) -> str:
-    chips = "".join(_chip(verdict, found) for verdict in Verdict if found.counts[verdict])
+def _legend(found: Tally, audit: Audit) -> str:
+    chips = "".join(
+        _chip(verdict, found, importance_column(audit, verdict)) for verdict in Verdict if found.counts[verdict]
+    )
     about = "" if found.exact else '<span style="opacity:.75">estimated from a random sample</span>'
     return f'<p style="margin:.4em 0 .6em;display:flex;flex-wrap:wrap;gap:.2em 1.4em">{chips}{about}</p>'
 
 
-def _chip(verdict: Verdict, found: Tally) -> str:
+def _chip(verdict: Verdict, found: Tally, weighted: str) -> str:
     count = found.counts[verdict]
     box = (
         f"display:inline-block;width:1.2em;text-align:center;line-height:1.2em;border:{_LINE};"
         f"background:{verdict.colour};color:{ink_on(verdict.colour)}"
     )
-    text = f"{found.number(verdict)} {verdict.word} ({percent(count, found.total)})"
+    text = (
+        f"{found.number(verdict)} {verdict.word} ({percent(count, found.total)}{f'; {weighted}' if weighted else ''})"
+    )
     return f'<span title="{escape(verdict.text.meaning)}"><span style="{box}">{verdict.symbol}</span> {text}</span>'
 
 
-def _findings(findings: tuple[Finding, ...]) -> str:
+def _findings(findings: tuple[Finding, ...], none: str) -> str:
     if not findings:
-        return f'<p style="margin:0">{NO_FINDINGS}</p>'
+        return f'<p style="margin:0">{none}</p>'
     items = "".join(
         f'<li style="margin:.15em 0"><span style="font-weight:{_WEIGHT[finding.severity]}">{finding.code} '
         f"{escape(finding.kind.title)}</span> ({finding.severity.word}): {escape(finding.message)}</li>"

@@ -18,6 +18,7 @@ from recombine.report.audit.answer import answer
 from recombine.report.audit.figures.additivity_figure import AdditivityFigure
 from recombine.report.audit.figures.models_figure import ModelsFigure
 from recombine.report.audit.figures.structure_figure import StructureFigure
+from recombine.report.audit.importance_text import importance_column, importance_shares, no_findings
 from recombine.report.audit.verdict_map import VerdictMap
 from recombine.report.templates import fill_template, inline_both
 from recombine.report.written import number
@@ -88,6 +89,10 @@ def _head(audit: Audit) -> dict[str, Any]:
         "tally": found,
         "shares": [(v, found.counts[v], found.counts[v] / max(found.total, 1)) for v in Verdict if found.counts[v]],
         "counts": tables.counts_table(audit),
+        "weighted": {verdict: importance_column(audit, verdict) for verdict in Verdict},
+        "by_importance": importance_shares(audit),
+        "matters": "" if audit.matters is None else audit.matters.statement,
+        "no_findings": no_findings(audit),
         "findings": [(finding, marks[finding.severity]) for finding in audit.findings],
         "proposals": tables.proposals_table(audit.design),
     }

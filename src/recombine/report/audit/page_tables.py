@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recombine.errors import written_count
 from recombine.jobs.advice.plan import Plan
@@ -207,18 +208,30 @@ def open_cells_table(audit: Audit) -> PageTable | None:
     where = np.flatnonzero(audit.codes > Verdict.DETERMINED)
     shown = where[:MOST_OPEN].tolist()
     caption = f"Cells that the data cannot tell: {len(shown):,} of {len(where):,} listed"
-    levels = _levels(audit.design, lambda row: audit.listing.cells[row])
+    levels = [*_levels(audit.design, lambda row: audit.listing.cells[row]), *_importance(audit)]
     return page_table("t-open", caption, shown, [*levels, ("verdict", lambda row: Verdict(int(audit.codes[row])))])
+
+
+def _matter(audit: Audit) -> npt.NDArray[np.bool_]:
+    """Which listed cells matter (T,); all of them without an importance."""
+    return np.ones(len(audit.codes), dtype=bool) if audit.matters is None else audit.matters.weights > 0
+
+
+def _importance(audit: Audit) -> list[tuple[str, Value]]:
+    """A column of importance, where cells are weighted by it."""
+    found = audit.matters
+    return [] if found is None else [("importance", lambda row: float(found.weights[row]))]
 
 
 def values_table(audit: Audit) -> PageTable | None:
     """Determined cells with their predicted values and ranges, the shakiest first; None without an outcome."""
     if audit.fit is None:
         return None
-    where = np.flatnonzero(audit.codes == Verdict.DETERMINED)
+    where = np.flatnonzero((audit.codes == Verdict.DETERMINED) & _matter(audit))
     where = where[np.argsort(-audit.leverage[where], kind="stable")]  # unknown leverages last
     shown, verdicts = where[:MOST_VALUES].tolist(), audit.verdicts
-    caption = f"Predicted values, the shakiest first: {len(shown):,} of {len(where):,} determined cells listed"
+    which = "" if audit.matters is None else " that matter and are"
+    caption = f"Predicted values, the shakiest first: {len(shown):,} of {len(where):,} determined cells{which} listed"
 
     def column(name: str) -> Value:
         return lambda row: float(verdicts[name][row])
@@ -226,7 +239,10 @@ def values_table(audit: Audit) -> PageTable | None:
     names = {"predicted": "predicted", "standard error": "standard error", "low": "90 % range from", "high": "to"}
     columns = [(head, column(name)) for name, head in (names | {"leverage": "leverage"}).items()]
     return page_table(
-        "t-values", caption, shown, [*_levels(audit.design, lambda row: audit.listing.cells[row]), *columns]
+        "t-values",
+        caption,
+        shown,
+        [*_levels(audit.design, lambda row: audit.listing.cells[row]), *_importance(audit), *columns],
     )
 
 

@@ -78,6 +78,7 @@ def audit_record(audit: Audit, plan: Plan | None = None, models: Table | None = 
         "two_values": design.two_values,
         "counts": _counts(audit.counts),
         "counts_order_1": _counts(audit.first_counts),
+        "importance": _importance(audit),
         "route": audit.identification.route,
         "deficit": audit.identification.deficit,
         "coverage": list(coverage.ways.rows()),
@@ -126,6 +127,21 @@ def _structure(audit: Audit) -> dict[str, Any]:
     }
 
 
+def _importance(audit: Audit) -> dict[str, Any] | None:
+    """What matters: sums of importance by verdict, their shares of what is unseen, and how many cells each concerns."""
+    found = audit.matters
+    if found is None:
+        return None
+    return {
+        "statement": found.statement,
+        "scope": found.scope,
+        "unseen": found.unseen,
+        "sums": {verdict.word: found.sums[verdict] for verdict in Verdict},
+        "shares": {verdict.word: found.share(verdict) for verdict in Verdict if verdict is not Verdict.SEEN},
+        "cells": {verdict.word: found.count(verdict) for verdict in Verdict},
+    }
+
+
 def _ranges(audit: Audit) -> dict[str, Any] | None:
     """What the columns low and high of the verdicts are; the standard deviations are null where no range is given."""
     found = audit.ranges
@@ -168,12 +184,14 @@ def _suggestions(plan: Plan) -> dict[str, Any]:
             "gain": pick.gain,
             "text": plan.gain_text(pick),
             "cost": pick.cost,
+            "importance": pick.importance,
         }
         for pick in plan.picks
     ]
     return {
         "needed": plan.needed,
         "beyond": plan.beyond,
+        "several": plan.several,
         "sampled": plan.sampled,
         "enough": plan.enough,
         "gain": plan.gain,

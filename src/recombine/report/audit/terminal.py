@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +11,12 @@ from recombine.jobs.advice.plan import Plan
 from recombine.report import wording
 from recombine.report.audit import network_text
 from recombine.report.audit.answer import answer
+from recombine.report.audit.importance_text import importance_column, no_findings
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 from recombine.report.wording import Tally
 from recombine.report.written import number, percent
 from recombine.tables.table import Table
-from recombine.verdicts import Finding, Severity, Verdict
+from recombine.verdicts import Severity, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,7 +51,7 @@ def show_audit(audit: Audit, console: Console, plan: Plan | None = None, models:
         _plan(plan, console)
     _example(audit, console)
     _left_out(audit, console)
-    _findings(audit.findings, console)
+    _findings(audit, console)
 
 
 def _paragraphs(console: Console, *texts: str) -> None:
@@ -67,6 +67,7 @@ def _heading(audit: Audit, console: Console) -> None:
     print_line(console, f"Recombine audit of {design.source}", "bold")
     print_line(console, f"{design.title}{outcome}; {wording.rows_phrase(audit.coverage)}")
     notes = [wording.weight_sentence(design), wording.impossible_sentence(design)]
+    notes += [] if audit.matters is None else [audit.matters.statement]
     for phrase in [*wording.twin_phrases(design), *wording.scale_sentences(design), *notes]:
         if phrase:
             print_line(console, phrase)
@@ -84,7 +85,7 @@ def _verdicts(audit: Audit, console: Console) -> None:
     counts, asked = audit.counts, Tally.of(audit)
     if asked.targets:
         print_title(console, f"{asked.total:,} target cells, {wording.condition(audit, audit.order)}:")
-        console.print(_bars(asked, asked.total))
+        console.print(_bars(asked, asked.total, audit))
     product = "The full product" if asked.targets else "All combinations"
     if not audit.design.possible.whole:
         product = "All combinations that can exist"
@@ -96,18 +97,23 @@ def _verdicts(audit: Audit, console: Console) -> None:
     engines = {1: (audit.first, audit.first_counts), audit.order: (audit.identification, counts)}
     for order, (engine, found) in engines.items():
         print_line(console, f"  unseen cells, {wording.condition(audit, order)}:")
-        console.print(_bars(Tally(dict(found.by_verdict), found.exact), unseen))
+        weighted = audit if order == audit.order and not asked.targets else None
+        console.print(_bars(Tally(dict(found.by_verdict), found.exact), unseen, weighted))
         how = wording.decision(engine) if found.exact else wording.estimate_sentence(found)
         print_line(console, f"  {how}", "dim")
     if audit.listing.kind == "sample":
         print_line(console, f"  {audit.listing.note}", "dim")
 
 
-def _bars(found: Tally, total: int) -> RichTable:
-    """Return one line per verdict: symbol, word, count, share and a bar; seen cells only among targets."""
+def _bars(found: Tally, total: int, weighted: Audit | None) -> RichTable:
+    """Return one line per verdict: symbol, word, count, share and a bar; seen cells only among targets.
+
+    Where an audit has its cells ``weighted`` by importance, the share of what matters stands before the bar.
+    """
     from rich.text import Text
 
-    table = plain_grid(numbers=2)
+    shares = weighted is not None and weighted.matters is not None
+    table = plain_grid(numbers=3 if shares else 2)
     for verdict in Verdict:
         count = found.counts[verdict]
         if (verdict is Verdict.SEEN and not found.targets) or (verdict in wording.RARE and not count):
@@ -115,7 +121,9 @@ def _bars(found: Tally, total: int) -> RichTable:
         bar = "█" * round(_BAR * count / total) if total else ""
         colour = verdict.colour if verdict is not Verdict.UNSEEN_LEVEL else "default"
         shown = Text(bar or ("▏" if count else ""), style=colour)
-        table.add_row("", f"{verdict.symbol} {verdict.word}", found.number(verdict), percent(count, total), shown)
+        of_matter = [importance_column(weighted, verdict)] if weighted is not None and shares else []
+        numbers = [found.number(verdict), percent(count, total), *of_matter]
+        table.add_row("", f"{verdict.symbol} {verdict.word}", *numbers, shown)
     return table
 
 
@@ -202,7 +210,7 @@ def _plan(plan: Plan, console: Console) -> None:
     part = bool(plan.needed and 0 < shown < plan.needed)
     _paragraphs(
         console,
-        plan.statement if plan.needed or plan.beyond or plan.enough else "",
+        plan.statement if plan.needed or plan.beyond or plan.enough or plan.several else "",
         f"The first {shown} of them (all: --suggest {plan.needed}):" if part else "",
         "" if plan.picks or plan.enough else wording.NOTHING_TO_COLLECT,
     )
@@ -221,11 +229,13 @@ def _example(audit: Audit, console: Console) -> None:
     """Show one cell with its value and certificate: the one with the largest leverage, most worth a look."""
     if audit.identification.route != "graph" and len(audit.design.seen) > QUICK_SEARCH:
         return
-    known = np.flatnonzero((audit.codes == Verdict.DETERMINED) & ~np.isnan(audit.leverage))
+    shown = (audit.codes == Verdict.DETERMINED) & (True if audit.matters is None else audit.matters.weights > 0)
+    known = np.flatnonzero(shown & ~np.isnan(audit.leverage))
     if not len(known):
         return
     shakiest = int(known[np.argmax(audit.leverage[known])])
-    print_title(console, f"The shakiest determined cell: {audit.design.label(audit.listing.cells[shakiest])}")
+    which = "" if audit.matters is None else " that matters"
+    print_title(console, f"The shakiest determined cell{which}: {audit.design.label(audit.listing.cells[shakiest])}")
     _paragraphs(console, *(line.strip() for line in audit.explain(shakiest).splitlines()[1:]))
 
 
@@ -235,9 +245,9 @@ def _left_out(audit: Audit, console: Console) -> None:
         _paragraphs(console, *audit.left_out)
 
 
-def _findings(findings: Iterable[Finding], console: Console) -> None:
+def _findings(audit: Audit, console: Console) -> None:
     print_title(console, "Findings")
-    if not findings:
-        _paragraphs(console, wording.NO_FINDINGS)
-    for finding in findings:
+    if not audit.findings:
+        _paragraphs(console, no_findings(audit))
+    for finding in audit.findings:
         print_line(console, f"  {finding}", _STYLES[finding.severity])

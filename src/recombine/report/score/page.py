@@ -141,6 +141,7 @@ def _by_verdict(model: ModelScore, place: int) -> PageTable | None:
             "plain": few_digits(row["plain mean"]),
             "loss": few_digits(row["log loss"]) if "log loss" in row else "–",
             "right": row.get("accuracy", float("nan")),
+            "matters": row.get("importance", float("nan")),
         }
         for row in model.by_verdict.rows()
     ]
@@ -151,6 +152,7 @@ def _by_verdict(model: ModelScore, place: int) -> PageTable | None:
         [
             ("verdict", "kind"),
             ("cells", "cells"),
+            ("of what matters", "matters"),
             ("squared error", lambda row: Entry(row["error"], True)),
             ("range", lambda row: Entry(row["range"], True)),
             ("share", "share"),
@@ -158,7 +160,7 @@ def _by_verdict(model: ModelScore, place: int) -> PageTable | None:
             ("log loss", lambda row: Entry(row["loss"], True)),
             ("right", "right"),
         ],
-        bars=["share", "right"],
+        bars=["share", "right", "of what matters"],
     )
 
 

@@ -33,7 +33,8 @@ def show_score(score: Score, console: Console) -> None:
         console,
         f"{score.outcome_name} in {design.source}: {plural(len(design.seen), 'cell')} seen, {unseen:,} held out that "
         f"were never seen. Verdicts hold if {score.audit.choice.assumption}. All numbers are mean squares over cells"
-        f"{' summed over classes' if score.classes else ''}; ranges are over cells of these levels.",
+        f"{' summed over classes' if score.classes else ''}"
+        f"{', weighted by importance' if score.weights is not None else ''}; ranges are over cells of these levels.",
     )
     console.print()
     for sentence in answers(score):
@@ -67,6 +68,8 @@ def _by_verdict(score: Score, console: Console) -> None:
     for rows in zip(*tables, strict=True):
         numbers = [few_digits(row["squared error"]) for row in rows]
         table.add_row("", rows[0]["verdict"], f"{rows[0]['cells']:,}", *numbers, few_digits(rows[0]["plain mean"]))
+        if "importance" in rows[0] and rows[0]["importance"] == rows[0]["importance"]:
+            table.add_row("", Text("  of what matters", style="dim"), f"{rows[0]['importance']:.0%}")
         for measure in ("accuracy", "log loss"):
             if any(measure in row for row in rows):
                 told = [few_digits(row[measure]) if measure in row else "–" for row in rows]
