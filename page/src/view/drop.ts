@@ -3,6 +3,7 @@
 import { guessRoles, readCsv, TableError, type TextTable } from "./csv.ts";
 import { button, byId, make, toast } from "./elements.ts";
 import type { Store } from "./store.ts";
+import { isParquet, readParquet } from "./parquet.ts";
 import { sceneOfTable } from "./tables.ts";
 
 /** Bytes up to which a file is read here. */
@@ -32,15 +33,13 @@ async function takeFile(file: File, dialog: HTMLDialogElement, store: Store): Pr
     return toast(`${file.name} has ${Math.round(file.size / 1e6)} MB, more than the page takes; run: recombine audit ${file.name}`);
   }
   const start = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  if (String.fromCharCode(...start) === "PAR1" || start[0] === 0x50 || start[0] === 0x1f) {
-    return toast(`${file.name} is not text; save it as CSV, or run: recombine audit ${file.name}`);
-  }
-  takeText(await file.text(), dialog, store);
+  if (start.includes(0)) return toast(`${file.name} is not text; save it as CSV, or run: recombine audit ${file.name}`);
+  await take(async () => (isParquet(start) ? readParquet(await file.arrayBuffer()) : readCsv(await file.text())), dialog, store);
 }
 
-function takeText(text: string, dialog: HTMLDialogElement, store: Store): void {
+async function take(read: () => Promise<TextTable>, dialog: HTMLDialogElement, store: Store): Promise<void> {
   try {
-    askRoles(readCsv(text), dialog, store);
+    askRoles(await read(), dialog, store);
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
     toast(error.message);
@@ -51,8 +50,8 @@ function takeText(text: string, dialog: HTMLDialogElement, store: Store): void {
 function askTable(dialog: HTMLDialogElement, store: Store): void {
   const file = make("input");
   file.type = "file";
-  file.accept = ".csv,.tsv,.txt,text/csv";
-  file.setAttribute("aria-label", "A CSV file");
+  file.accept = ".csv,.tsv,.txt,.parquet,text/csv";
+  file.setAttribute("aria-label", "A CSV or Parquet file");
   file.addEventListener("change", () => {
     const chosen = file.files?.[0];
     if (chosen) void takeFile(chosen, dialog, store);
@@ -66,7 +65,7 @@ function askTable(dialog: HTMLDialogElement, store: Store): void {
     make("p", "", file),
     text,
     make("p"),
-    make("div", "bar", button("Read it", () => takeText(text.value, dialog, store), "lead"), button("Cancel", () => dialog.close())),
+    make("div", "bar", button("Read it", () => void take(async () => readCsv(text.value), dialog, store), "lead"), button("Cancel", () => dialog.close())),
   );
   if (!dialog.open) dialog.showModal();
 }
