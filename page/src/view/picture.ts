@@ -3,7 +3,7 @@
 import { type Certificate, levelsOf, type Suggestion, Verdict, type VerdictCode } from "../engine/index.ts";
 import type { Following } from "./analysis.ts";
 import { type Layout, placeOf } from "./layout.ts";
-import { between, colourOf, decimalsFor, type Fill, gapFill, type Inks, LOOKS, round, timeOf, valueFill } from "./looks.ts";
+import { between, type Colour, colourOf, decimalsFor, type Fill, gapFill, type Inks, LOOKS, round, timeOf, valueFill } from "./looks.ts";
 import { cellAt, type Scene, sizesOf } from "./scene.ts";
 
 export type PictureKind = "seen" | "follows" | "network";
@@ -95,11 +95,15 @@ function drawCells(context: CanvasRenderingContext2D, layout: Layout, frame: Fra
   const image = new ImageData(columns, rows);
   const looks: Look[] = [];
   const wash = colourOf(inks.wash);
-  const open = between(wash, colourOf(LOOKS[2].colour), 0.17);
+  // Where a cell is too small for its symbol, colour alone tells the verdict.
+  const tiny = size < 12;
+  const open = between(wash, colourOf(LOOKS[2].colour), tiny ? 0.5 : 0.17);
+  const unknown = between(wash, colourOf(inks.unseen), tiny ? 0.4 : 0);
+  const plain = (verdict: VerdictCode): Colour => (kind !== "follows" ? wash : verdict === Verdict.DISCONNECTED ? open : verdict === Verdict.UNSEEN_LEVEL ? unknown : wash);
   for (let row = 0, at = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++, at += 4) {
       const look = lookAt(frame, kind, cellAt(scene, row, column));
-      const [red, green, blue] = look.fill?.colour ?? (kind === "follows" && look.verdict === Verdict.DISCONNECTED ? open : wash);
+      const [red, green, blue] = look.fill?.colour ?? plain(look.verdict);
       image.data[at] = red;
       image.data[at + 1] = green;
       image.data[at + 2] = blue;

@@ -127,7 +127,7 @@ export function showErrors(scene: Scene, errors: readonly Errors[]): void {
 }
 
 /** Say in a sentence how much of each effect arrives at unseen cells, and which factor is a shortcut. */
-export function showSlopes(scene: Scene, forecast: Forecast | null): void {
+export function showSlopes(scene: Scene, forecast: Forecast | null, [least, most]: readonly [number, number]): void {
   const box = byId("slopes");
   if (!forecast || forecast.problem) return write(box, forecast?.problem ?? "");
   const { slopes } = forecast;
@@ -139,7 +139,7 @@ export function showSlopes(scene: Scene, forecast: Forecast | null): void {
   parts.push(".");
   const shortcut = scene.factors
     .map((factor, place) => ({ name: factor.name, share: slopes.shortcutShares[place]!, size: slopes.shortcutSizes[place]! }))
-    .filter(({ share }) => share > 0.25)
+    .filter(({ share, size }) => share > 0.25 && size > 0.05 * (most - least))
     .sort((one, two) => two.share - one.share)[0];
   if (shortcut) parts.push(" Shortcut: ", make("b", "level", shortcut.name), ` moves predictions by ${tell(shortcut.size, 2)} away from what follows.`);
   box.replaceChildren(...parts);
