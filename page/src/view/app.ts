@@ -1,6 +1,6 @@
 /** The page comes alive: one store, three pictures, everything else beside them. */
 
-import { Verdict } from "../engine/index.ts";
+import { Verdict, VERDICT_WORDS } from "../engine/index.ts";
 import { followPointer, holdBrush, holdKeys } from "./brush.ts";
 import { showControls, wireControls } from "./controls.ts";
 import { wireDrop } from "./drop.ts";
@@ -22,19 +22,22 @@ const KINDS: readonly PictureKind[] = ["seen", "follows", "network"];
 const BUDGET = 7;
 const PAUSE = 120;
 
-function firstScene(): Scene {
+/** Open the scene of the link; the first preset where there is none, or none that can be shown. */
+function openStore(): Store {
   if (location.hash.length > 1) {
     try {
-      return unpackScene(location.hash);
+      const store = new Store(unpackScene(location.hash), toast);
+      void store.following;
+      return store;
     } catch (error) {
       window.setTimeout(() => toast(error instanceof Error ? error.message : String(error)));
     }
   }
-  return openPreset(PRESETS[0]!);
+  return new Store(openPreset(PRESETS[0]!), toast);
 }
 
 export function openPage(): void {
-  const store = new Store(firstScene());
+  const store = openStore();
   const canvases = KINDS.map((kind) => byId<HTMLCanvasElement>(kind));
   const layouts: (Layout | null)[] = [null, null, null];
   const tour = startTour(store);
@@ -86,6 +89,7 @@ export function openPage(): void {
     }
     showNext(scene, collecting ? frame.suggestions : null, (cell) => store.commit({ ...paint(store.scene, [cell], true), focus: cell }));
     showControls(store, collecting);
+    canvases[1]!.setAttribute("aria-label", `What follows: ${VERDICT_WORDS.map((word, verdict) => `${following.found.counts[verdict]} ${word}`).join(", ")}`);
     write(byId("brushline"), frame.invited >= 0 ? "Click or drag to paint. Try the dashed square." : "Click or drag to paint; click again to erase.");
     showSlices(store, inks);
     drawn = scene;

@@ -1,6 +1,6 @@
 /** The one place that changes: the scene of now, its history, and what is derived from it, worked out when asked for. */
 
-import type { Certificate, Suggestion } from "../engine/index.ts";
+import { type Certificate, type Suggestion, TooLarge } from "../engine/index.ts";
 import { errorsOf, type Errors, follow, type Following, type Forecast, foresee, nextCells, proofOf, variancesOf } from "./analysis.ts";
 import { begin, type History, look, redo, step, undo } from "./history.ts";
 import type { Scene } from "./scene.ts";
@@ -16,7 +16,11 @@ export class Store {
   private proposed: { following: Following; cells: Suggestion[] } | null = null;
   private truths: TruthTable | null = null;
 
-  constructor(scene: Scene) {
+  /** `refuse` hears why a scene was not taken. */
+  constructor(
+    scene: Scene,
+    private readonly refuse: (reason: string) => void = () => undefined,
+  ) {
     this.history = begin(scene);
   }
 
@@ -56,7 +60,15 @@ export class Store {
 
   private move(history: History): void {
     if (history === this.history) return;
+    const before = this.history;
     this.history = history;
+    try {
+      void this.following; // kept for the next frame
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      this.history = before;
+      this.refuse(error.message);
+    }
     for (const listener of this.listeners) listener();
   }
 

@@ -96,11 +96,15 @@ function occurs(scene: Scene, following: Following, factor: number, level: numbe
   return following.found.seen.some((one, cell) => one && levelsOf(sizes, cell)[factor] === level);
 }
 
+/** Terms of a sum that are read out. */
+const MOST_SPOKEN = 8;
+
 /** Return an account as one text. */
 export function spoken(account: Account): string {
-  const sum = account.terms.map((term) => `${term.sign === "−" ? "minus" : term.sign === "+" ? "plus" : term.sign} ${term.name}${term.value ? ` (${term.value})` : ""}`.trim()).join(" ");
+  const more = account.terms.length - MOST_SPOKEN;
+  const sum = account.terms.slice(0, MOST_SPOKEN).map((term) => `${term.sign === "−" ? "minus" : term.sign === "+" ? "plus" : term.sign} ${term.name}${term.value ? ` (${term.value})` : ""}`.trim()).join(" ");
   const facts = account.facts.map(([name, value]) => `${name} ${value}`).join("; ");
-  return [`${account.name}: ${LOOKS[account.verdict].word}.`, account.sentence, sum && `Its sum: ${sum}${account.total && ` is ${account.total}`}.`, facts && `${facts}.`]
+  return [`${account.name}: ${LOOKS[account.verdict].word}.`, account.sentence, sum && `Its sum: ${sum}${more > 0 ? ` and ${more} more` : ""}${account.total && ` is ${account.total}`}.`, facts && `${facts}.`]
     .filter(Boolean)
     .join(" ");
 }
