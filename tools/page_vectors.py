@@ -37,6 +37,8 @@ DEPTHS = (1, 2, 5, 20)
 KERNELS = {"ntk": OverlapKernel.ntk, "nngp": OverlapKernel.relu}
 #: Every so many designs what networks say is stored, and the fit of a curve: they are long lists.
 NETWORK_EVERY, LINK_EVERY = 3, 3
+#: In every so many designs the seen cells were measured one to five times.
+WEIGHTS_EVERY = 4
 #: Noise below this share of the outcome's variance: as many terms as cells, where rounding decides among curves.
 EXACT_FIT = 1e-9
 
@@ -115,6 +117,7 @@ def draw_design(generator: np.random.Generator, number: int) -> Stored:
     if symmetric:
         seen |= seen.swapaxes(0, 1)
     outcome = _outcome(generator, sizes, bool(symmetric))
+    often = generator.integers(1, 6, size=seen.size) if number % WEIGHTS_EVERY == 0 else None
     return {
         "kind": kind,
         "sizes": sizes,
@@ -122,6 +125,7 @@ def draw_design(generator: np.random.Generator, number: int) -> Stored:
         "symmetric": symmetric,
         "seen": _digits(seen),
         "outcome": outcome.reshape(-1).tolist(),
+        "weights": None if often is None else often.tolist(),
     }
 
 
@@ -154,7 +158,14 @@ def answers(stored: Stored, number: int) -> Stored:
     found = identify(cells[kept], order=order, sizes=sizes, symmetric=groups)
     codes = found.verdicts
     told = codes <= Verdict.DETERMINED
-    fit = fit_additive(Conjunctions(tuple(sizes), order, tuple(groups)), cells[kept], outcome[kept])
+    often = _weights(stored)
+    fit = fit_additive(Conjunctions(tuple(sizes), order, tuple(groups)), cells[kept], outcome[kept], often[kept])
+    design = Design.from_cells(
+        np.repeat(cells[kept], often[kept], axis=0),
+        np.repeat(outcome[kept], often[kept]),
+        sizes=sizes,
+        symmetric=groups,
+    )
     result: Stored = {
         "verdicts": _digits(codes),
         "rank": found.rank,
@@ -162,10 +173,10 @@ def answers(stored: Stored, number: int) -> Stored:
         "leverage": _numbers(found.leverage_of(cells[told])),
         "additive": _numbers(fit.predict(cells[told])),
         "certificates": _lengths(found, cells, codes),
-        "picks": _picks(cells[kept], outcome[kept], sizes, groups, order),
+        "picks": _picks(design, order),
     }
     if number % NETWORK_EVERY == 0:
-        result["networks"] = _networks(stored, number, cells, kept, outcome, groups)
+        result["networks"] = _networks(stored, number, design, cells, kept)
     if number % LINK_EVERY == 1 and kept.sum() >= 12:
         result["link"] = _link(stored, cells, kept, outcome, groups)
     return result
@@ -178,27 +189,19 @@ def _lengths(found: Identification, cells: npt.NDArray[np.int64], codes: npt.NDA
     return [len(found.certificate_of(cell.tolist())) for cell in cells[codes == Verdict.DETERMINED][:12]]
 
 
-def _picks(
-    seen: npt.NDArray[np.int64],
-    outcome: npt.NDArray[np.float64],
-    sizes: list[int],
-    groups: list[tuple[int, ...]],
-    order: int,
-) -> list[list[Any]]:
-    design = Design.from_cells(seen, outcome, sizes=sizes, symmetric=groups)
+def _weights(stored: Stored) -> npt.NDArray[np.int64]:
+    """Return how often each cell was measured."""
+    return np.array(stored["weights"] or [1] * len(stored["outcome"]), dtype=np.int64)
+
+
+def _picks(design: Design, order: int) -> list[list[Any]]:
     found = plan(design, order, 4)
-    places = [int(np.ravel_multi_index(pick.cell, sizes)) for pick in found.picks]
+    places = [int(np.ravel_multi_index(pick.cell, design.sizes)) for pick in found.picks]
     return [[at, pick.reason, *_numbers([pick.gain])] for at, pick in zip(places, found.picks, strict=True)]
 
 
-def _networks(
-    stored: Stored,
-    number: int,
-    cells: npt.NDArray[np.int64],
-    kept: Flags,
-    outcome: npt.NDArray[np.float64],
-    groups: list[tuple[int, ...]],
-) -> Stored:
+def _networks(stored: Stored, number: int, design: Design, cells: npt.NDArray[np.int64], kept: Flags) -> Stored:
+    groups, outcome = list(design.symmetric), np.array(stored["outcome"], dtype=float)
     depth = DEPTHS[number // NETWORK_EVERY % len(DEPTHS)]
     told: dict[tuple[str, int], npt.NDArray[np.float64]] = {}
     shown = every_arrangement(cells[kept], groups)
@@ -209,12 +212,11 @@ def _networks(
         solution = solve(kernel, shown, answer, intercept=True)
         told[name, 1] = kernel_expansion(kernel, shown, solution.value, cells) + float(solution.intercept)
         found[name] = {"kernel": _numbers(kernel.table), "predictions": _numbers(told[name, 1])}
-    design = Design.from_cells(cells[kept], outcome[kept], sizes=stored["sizes"], symmetric=groups)
     first = identify(design.seen, sizes=stored["sizes"], symmetric=groups)
     rows = np.flatnonzero((first.verdicts == Verdict.DETERMINED) & (cells == canonical(cells, groups)).all(axis=1))
     if len(rows) < 8 or np.ptp(outcome[kept]) == 0:
         return found | {"slopes": None}
-    fit = fit_additive(design.features(1), design.seen, outcome[kept])
+    fit = fit_additive(design.features(1), cells[kept], outcome[kept], _weights(stored)[kept])
     for truth in (None, outcome[rows]):
         table, shortcuts = read_factors(
             design, fit, cells[rows], {key: one[rows] for key, one in told.items()}, truth, None
@@ -239,7 +241,7 @@ def _link(
 ) -> Stored | None:
     order = min(stored["order"], 2)
     terms = terms_of(cells[kept], order, sizes=stored["sizes"], symmetric=groups)
-    fit = fit_link(cells[kept], outcome[kept], order, symmetric=groups, terms=terms)
+    fit = fit_link(cells[kept], outcome[kept], order, weights=_weights(stored)[kept], symmetric=groups, terms=terms)
     if fit.noise < EXACT_FIT * outcome[kept].var():
         return None
     return {

@@ -22,6 +22,8 @@ export interface Stored {
   symmetric: number[][];
   seen: string;
   outcome: number[];
+  /** How often each cell was measured; null for once. */
+  weights: number[] | null;
   verdicts: string;
   rank: number;
   deficit: number;
