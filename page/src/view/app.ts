@@ -59,7 +59,7 @@ export function openPage(): void {
 
   const layAll = (): void => {
     canvases.forEach((canvas, at) => {
-      layouts[at] = layOut(store.scene, Math.floor(canvas.clientWidth), window.innerWidth < 700 ? 420 : 470, measureText);
+      layouts[at] = layOut(store.scene, Math.floor(canvas.clientWidth), window.innerWidth < 700 ? 310 : 470, measureText);
     });
   };
 

@@ -117,6 +117,9 @@ export function showControls(store: Store, collecting: boolean): void {
   const { scene } = store;
   const [preset, table] = [presetOf(scene.preset), scene.truth.kind === "table"];
   set(select("preset"), scene.preset);
+  const own = select("preset").options[PRESETS.length]!;
+  own.hidden = Boolean(preset);
+  if (own.text !== (table ? "Own table" : "Own grid")) own.text = table ? "Own table" : "Own grid";
   set(select("truth"), scene.truth.kind);
   set(input("noise"), String(scene.noise));
   set(input("depth"), String(scene.depth));

@@ -54,6 +54,13 @@ export const PRESETS: readonly Preset[] = [
     make: () => scene(plainFactors([9, 9]), islands, { truth: truthOf("adding") }),
   },
   {
+    id: "shortcut",
+    group: "To begin",
+    title: "A shortcut",
+    about: "Only the column matters, but rows and columns were seen together: a network leans on the row.",
+    make: () => scene(plainFactors([9, 9]), ([a, b]) => Math.abs(a! - b!) < 2, { depth: 1, truth: truthOf("formula", { formula: "b" }) }),
+  },
+  {
     id: "blank",
     group: "To begin",
     title: "An empty grid",
