@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { errorsOf, follow, foresee, nextCells } from "../src/view/analysis.ts";
+import { errorsOf, follow, foresee, nextCells, rangeQuantile, variancesOf } from "../src/view/analysis.ts";
 import { guessRoles, readCsv, TableError } from "../src/view/csv.ts";
 import { FormulaError, parseFormula } from "../src/view/formula.ts";
 import { begin, look, redo, step, undo } from "../src/view/history.ts";
@@ -171,6 +171,27 @@ test("where effects add, adding is right and a deeper network is further off", (
   for (const error of errors) assert.ok(error.adding < 1e-9);
   for (let at = 1; at < errors.length; at++) assert.ok(errors[at]!.network > errors[at - 1]!.network);
   assert.ok(errors.at(-1)!.network < errors.at(-1)!.mean);
+});
+
+test("nine of ten cells lie in their range", () => {
+  let state = 1;
+  const uniform = (): number => ((state = (state * 48271) % 2147483647) / 2147483647);
+  let [inside, all] = [0, 0];
+  for (let design = 0; design < 200; design++) {
+    const table = Float64Array.from({ length: 120 }, (_, cell) => Math.floor(cell / 12) + 2 * (cell % 12) + 3 * Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
+    const scene = makeScene(plainFactors([10, 12]), { truth: truthOf("table", { table }), seen: Uint8Array.from(table, () => +(uniform() < 0.5)) });
+    const following = follow(scene);
+    const variances = variancesOf(following)!;
+    const quantile = rangeQuantile(following, variances);
+    following.found.verdicts.forEach((verdict, cell) => {
+      if (verdict !== 1) return;
+      all++;
+      inside += +(Math.abs(table[cell]! - following.fit!.values[cell]!) <= quantile * Math.sqrt(1 + variances[cell]!));
+    });
+  }
+  assert.ok(all > 9000);
+  // Sixty seen cells: rounding the rank up adds at most one in sixty.
+  assert.ok(inside / all > 0.89 && inside / all < 0.9 + 1 / 60 + 0.01, String(inside / all));
 });
 
 test("truths are those of the tasks", () => {

@@ -36,8 +36,6 @@ export interface Following {
   readonly mean: number;
   /** Smallest and largest value there is: the ends of the colours. */
   readonly limits: readonly [number, number];
-  /** Standard deviation of one measurement as the seen cells tell it; NaN where they cannot. */
-  readonly spread: number;
 }
 
 /** What a network says. */
@@ -67,7 +65,7 @@ export function follow(scene: Scene, { truth, outcome }: TruthTable = readTruth(
   const fit = shown ? attempt(() => fitAdditive(valued, outcome)) : null;
   let sum = 0;
   told.forEach((one, cell) => (sum += one ? outcome[cell]! : 0));
-  return { truth, outcome, found, valued, complete, fit, mean: sum / shown, limits: limitsOf(truth), spread: spreadOf(valued, outcome, fit, shown) };
+  return { truth, outcome, found, valued, complete, fit, mean: sum / shown, limits: limitsOf(truth) };
 }
 
 export function foresee(scene: Scene, following: Following): Forecast {
@@ -137,10 +135,20 @@ function limitsOf(values: Float64Array): [number, number] {
   return least <= most ? [least, most] : [0, 1];
 }
 
-function spreadOf(valued: Identification, outcome: Float64Array, fit: AdditiveFit | null, shown: number): number {
-  const freedom = shown - valued.rank;
-  if (!fit || freedom < 1) return NaN;
-  let sum = 0;
-  valued.seen.forEach((one, cell) => (sum += one ? (outcome[cell]! - fit.values[cell]!) ** 2 : 0));
-  return Math.sqrt(sum / freedom);
+/** Seen cells, each predicted from the others, that a range rests on at least. */
+const FEWEST_MISSES = 20;
+
+/** Return the quantile by which 90 % ranges are drawn: of how far each seen cell is missed by the others, in units of its
+ * standard error, as conformal prediction has it. A range is the value plus and minus this times the square root of one
+ * plus the leverage. NaN where too few cells are determined by the others. */
+export function rangeQuantile({ valued, outcome, fit }: Following, variances: Float64Array | null): number {
+  if (!fit || !variances) return NaN;
+  const scores: number[] = [];
+  valued.seen.forEach((one, cell) => {
+    // With residual e and leverage h, the others miss the cell by e / (1 - h), with a variance of 1 / (1 - h).
+    const left = 1 - variances[cell]!;
+    if (one && left > 1e-9) scores.push(Math.abs(outcome[cell]! - fit.values[cell]!) / Math.sqrt(left));
+  });
+  const rank = Math.ceil(0.9 * (scores.length + 1));
+  return scores.length < FEWEST_MISSES ? NaN : scores.sort((one, two) => one - two)[rank - 1]!;
 }

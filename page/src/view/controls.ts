@@ -6,6 +6,7 @@ import { fitsLink, packScene } from "./link.ts";
 import { openPreset, presetOf, PRESETS } from "./presets.ts";
 import { isPlain, MOST_LEVELS, resize, type Scene, sizesOf, type TruthKind, TRUTHS, truthOf } from "./scene.ts";
 import type { Store } from "./store.ts";
+import { ASSUMED } from "./words.ts";
 import { TRUTH_WORDS } from "./truths.ts";
 
 const input = (id: string): HTMLInputElement => byId<HTMLInputElement>(id);
@@ -143,7 +144,7 @@ export function showControls(store: Store, collecting: boolean): void {
   byId<HTMLButtonElement>("redo").disabled = !store.canRedo;
   write(byId("deck"), deckOf(scene));
   write(byId("about"), preset?.about ?? "");
-  write(byId("followline"), scene.order === 1 ? "if effects add" : `if effects and interactions of ${scene.order} factors add`);
+  write(byId("followline"), `if ${ASSUMED[scene.order]}`);
 }
 
 function deckOf(scene: Scene): string {

@@ -100,7 +100,7 @@ export function unpackScene(hash: string): Scene {
     preset: start?.preset ?? "",
     seen: parts.has("m") ? unpackMask(parts.get("m")!, cells) : base.seen,
     truth: unpackTruth(parts, base.truth, cells),
-    order: whole(parts.get("o") ?? "1", 1, Math.max(1, factors.length), "order"),
+    order: whole(parts.get("o") ?? "1", 1, Math.min(3, factors.length), "order"),
     noise: Math.max(0, finite(parts.get("n") ?? "0", "noise")),
     focus: parts.has("c") ? Math.min(parseInt(parts.get("c")!, 36), cells - 1) : -1,
     show: parts.has("d") ? ("misses" as const) : ("says" as const),

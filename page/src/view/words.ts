@@ -1,9 +1,12 @@
 /** Sentences about cells, the same on the page and for those who hear it. */
 
 import { type Certificate, certificateValue, levelsOf, type Suggestion, Verdict, type VerdictCode } from "../engine/index.ts";
-import type { Following } from "./analysis.ts";
-import { LOOKS, tell } from "./looks.ts";
+import { type Following, rangeQuantile } from "./analysis.ts";
+import { LOOKS, round, tell } from "./looks.ts";
 import { type Scene, sizesOf } from "./scene.ts";
+
+/** What is assumed at each order. */
+export const ASSUMED = ["", "effects add", "effects of pairs add", "effects of triples add"] as const;
 
 export interface Term {
   /** "+", "−", or with a number before it. */
@@ -49,7 +52,9 @@ export function accountOf(
   const single = proof && known ? certificateValue(proof, outcome) : NaN;
   const follows = verdict === Verdict.DETERMINED ? (following.fit?.values[cell] ?? NaN) : NaN;
   if (verdict === Verdict.SEEN) facts.push(["measured", tell(outcome[cell]!)]);
-  if (Number.isFinite(follows)) facts.push(["adding says", tell(follows) + rangeOf(scene, following, variances, cell)]);
+  if (Number.isFinite(follows)) facts.push(["adding says", tell(follows)]);
+  const range = Number.isFinite(follows) ? rangeOf(following, variances, cell) : "";
+  if (range) facts.push(["90 % range", range]);
   if (verdict !== Verdict.SEEN && predictions) facts.push(["the network says", tell(predictions[cell]!)]);
   if (verdict !== Verdict.SEEN && Number.isFinite(following.truth[cell])) facts.push(["true value", tell(following.truth[cell]!)]);
   const variance = variances?.[cell] ?? NaN;
@@ -57,11 +62,13 @@ export function accountOf(
   return { name, verdict, sentence: sentenceOf(scene, following, verdict, proof, cell), terms, total: proof && known ? tell(single) : "", oneOfMany: proof !== null && known && Math.abs(single - follows) > 1e-6 * (1 + Math.abs(single)), facts };
 }
 
-/** Two standard errors either way, where the spread of one measurement is known. */
-function rangeOf(scene: Scene, { spread }: Following, variances: Float64Array | null, cell: number): string {
-  const one = scene.truth.kind !== "table" && scene.noise ? scene.noise : spread;
-  const error = 2 * one * Math.sqrt(variances?.[cell] ?? NaN);
-  return Number.isFinite(error) && error > 1e-9 ? ` ± ${tell(error, 2)}` : "";
+/** The range in which nine of ten measurements of the cell should lie; empty where the seen cells cannot tell. */
+function rangeOf(following: Following, variances: Float64Array | null, cell: number): string {
+  const either = rangeQuantile(following, variances) * Math.sqrt(1 + (variances?.[cell] ?? NaN));
+  const value = following.fit?.values[cell] ?? NaN;
+  if (!(either > 1e-9 * (1 + Math.abs(value)))) return "";
+  const decimals = Math.max(0, Math.ceil(1 - Math.log10(either)));
+  return `${round(value - either, decimals)} to ${round(value + either, decimals)}`;
 }
 
 function termOf(scene: Scene, term: Certificate["terms"][number], outcome: Float64Array, first: boolean): Term {
@@ -80,8 +87,7 @@ function sentenceOf(scene: Scene, following: Following, verdict: VerdictCode, pr
     if (!proof) return "It follows from the seen cells; the sum that shows it is too long for the page.";
     const plus = proof.terms.filter((term) => term.numerator > 0).length;
     const minus = proof.terms.length - plus;
-    const order = scene.order === 1 ? "effects add" : `effects and their interactions of ${scene.order} factors add`;
-    return `Never seen, but if ${order}, ${plus} seen ${plus === 1 ? "cell" : "cells"} minus ${minus} ${minus === 1 ? "other gives" : "others give"} its value.`;
+    return `Never seen, but if ${ASSUMED[scene.order]}, ${plus} seen ${plus === 1 ? "cell" : "cells"} minus ${minus} ${minus === 1 ? "other gives" : "others give"} its value.`;
   }
   if (verdict === Verdict.UNSEEN_LEVEL) {
     const levels = levelsOf(sizesOf(scene), cell);
