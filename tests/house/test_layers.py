@@ -28,7 +28,7 @@ LAYERS = {
     "science": ["theory", "measures", "worlds"],
     "engine": ["nets", "runs"],
     "jobs": ["jobs", "papers"],
-    "faces": ["report", "cli", "__main__"],
+    "faces": ["report", "explore", "cli", "__main__"],
 }
 HEIGHT = {room: height for height, rooms in enumerate(LAYERS.values()) for room in rooms}
 NAME = {room: layer for layer, rooms in LAYERS.items() for room in rooms}

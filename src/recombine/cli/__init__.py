@@ -17,6 +17,7 @@ import typer
 
 from recombine.cli.audit import audit_command, demo_command
 from recombine.cli.compare import compare_command
+from recombine.cli.explore import explore_command
 from recombine.cli.inspect import inspect_command
 from recombine.cli.papers import papers_command
 from recombine.cli.probe import probe_command
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "probe": probe_command,
     "inspect": inspect_command,
     "compare": compare_command,
+    "explore": explore_command,
     "audit": audit_command,
     "demo": demo_command,
 }

@@ -1,0 +1,183 @@
+/** The page comes alive: one store, three pictures, everything else beside them. */
+
+import { Verdict, VERDICT_WORDS } from "../engine/index.ts";
+import { followPointer, holdBrush, holdKeys } from "./brush.ts";
+import { showControls, wireControls } from "./controls.ts";
+import { wireDrop } from "./drop.ts";
+import { byId, toast, write } from "./elements.ts";
+import { type Layout, layOut } from "./layout.ts";
+import { packScene, unpackScene } from "./link.ts";
+import { readInks } from "./looks.ts";
+import { drawPicture, type Frame, type PictureKind } from "./picture.ts";
+import { openPreset, PRESETS } from "./presets.ts";
+import { showAccount, showErrors, showLegend, showMiss, showNext, showScale, showSlopes } from "./readout.ts";
+import { paint, type Scene } from "./scene.ts";
+import { showSlices } from "./slices.ts";
+import { Store } from "./store.ts";
+import { startTour } from "./tour.ts";
+import { accountOf, spoken } from "./words.ts";
+
+const KINDS: readonly PictureKind[] = ["seen", "follows", "network"];
+/** Work of one frame, in milliseconds, beyond which the network waits until the brush pauses. */
+const BUDGET = 7;
+const PAUSE = 120;
+
+/** Open the scene of the link; the first preset where there is none, or none that can be shown. */
+function openStore(): Store {
+  if (location.hash.length > 1) {
+    try {
+      const store = new Store(unpackScene(location.hash), toast);
+      void store.following;
+      return store;
+    } catch (error) {
+      window.setTimeout(() => toast(error instanceof Error ? error.message : String(error)));
+    }
+  }
+  return new Store(openPreset(PRESETS[0]!), toast);
+}
+
+export function openPage(): void {
+  const store = openStore();
+  const canvases = KINDS.map((kind) => byId<HTMLCanvasElement>(kind));
+  const layouts: (Layout | null)[] = [null, null, null];
+  const tour = startTour(store);
+  let inks = readInks(document.documentElement);
+  let collecting = false;
+  let waiting = 0;
+  let linkTimer = 0;
+  let cost = Infinity; // milliseconds of the last forecast
+  let drawn: Scene | null = null;
+
+  const measureText = (() => {
+    const context = document.createElement("canvas").getContext("2d");
+    return (text: string): number => {
+      if (!context) return text.length * 7;
+      context.font = `12px ${inks.font}`;
+      return context.measureText(text).width;
+    };
+  })();
+
+  const layAll = (): void => {
+    canvases.forEach((canvas, at) => {
+      layouts[at] = layOut(store.scene, Math.floor(canvas.clientWidth), window.innerWidth < 700 ? 310 : 470, measureText);
+    });
+  };
+
+  const render = (settled: boolean): void => {
+    const { scene, following } = store;
+    const known = store.forecast(settled || cost < BUDGET);
+    const frame: Frame = {
+      scene,
+      following,
+      predictions: known?.forecast.predictions ?? null,
+      proof: store.proof(scene.focus),
+      suggestions: collecting ? store.next : [],
+      invited: invitation(store),
+      focus: scene.focus,
+      inks,
+    };
+    canvases.forEach((canvas, at) => drawPicture(canvas, layouts[at]!, frame, KINDS[at]!));
+    if (drawn?.seen !== scene.seen || drawn.order !== scene.order) showLegend(following);
+    if (drawn?.truth !== scene.truth || drawn.factors !== scene.factors) showScale(scene, following);
+    const variances = scene.focus < 0 ? null : store.variances(settled || cost < BUDGET);
+    const account = scene.focus < 0 ? null : accountOf(scene, following, frame.predictions, variances ?? null, frame.proof, scene.focus);
+    showAccount(account, hintOf(store));
+    if (known?.fresh) {
+      showErrors(scene, known.errors);
+      showSlopes(scene, known.forecast, following.limits);
+      showMiss(scene, known.errors, following, inks);
+    }
+    showNext(scene, collecting ? frame.suggestions : null, (cell) => store.commit({ ...paint(store.scene, [cell], true), focus: cell }));
+    showControls(store, collecting);
+    canvases[1]!.setAttribute("aria-label", `What follows: ${VERDICT_WORDS.map((word, verdict) => `${following.found.counts[verdict]} ${word}`).join(", ")}`);
+    write(byId("brushline"), frame.invited >= 0 ? "Click or drag to paint. Try the dashed square." : "Click or drag to paint; click again to erase.");
+    showSlices(store, inks);
+    drawn = scene;
+    if ((!known?.fresh || variances === undefined) && !settled) {
+      window.clearTimeout(waiting);
+      waiting = window.setTimeout(settle, cost === Infinity ? 0 : PAUSE);
+    }
+  };
+
+  /** Work out what takes longer, and take note of how long. */
+  const settle = (): void => {
+    window.clearTimeout(waiting);
+    const before = performance.now();
+    store.forecast(true);
+    if (store.scene.focus >= 0) store.variances(true);
+    cost = performance.now() - before;
+    render(true);
+  };
+
+  let pending = false;
+  const changed = (): void => {
+    if (pending) return;
+    pending = true;
+    requestAnimationFrame(() => {
+      pending = false;
+      if (drawn?.factors !== store.scene.factors || drawn.rows !== store.scene.rows || drawn.columns !== store.scene.columns) layAll();
+      tour.check();
+      render(false);
+    });
+    window.clearTimeout(linkTimer);
+    linkTimer = window.setTimeout(() => history.replaceState(null, "", `#${packScene(store.scene)}`), 300);
+  };
+
+  store.listen(changed);
+  const layoutAt = (at: number) => (): Layout | null => layouts[at] ?? null;
+  holdBrush(canvases[0]!, store, layoutAt(0));
+  followPointer(canvases[1]!, store, layoutAt(1));
+  followPointer(canvases[2]!, store, layoutAt(2));
+  holdKeys(canvases[0]!, store, () => {
+    const { scene, following } = store;
+    if (scene.focus >= 0) write(byId("live"), spoken(accountOf(scene, following, store.forecast(false)?.forecast.predictions ?? null, null, store.proof(scene.focus), scene.focus)));
+  });
+  wireControls(store, () => {
+    collecting = !collecting;
+    changed();
+  });
+  wireDrop(store);
+  byId("tour").addEventListener("click", () => tour.open());
+
+  const resized = (): void => {
+    layAll();
+    render(false);
+  };
+  new ResizeObserver(resized).observe(byId("pictures"));
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    inks = readInks(document.documentElement);
+    drawn = null;
+    resized();
+  });
+  window.addEventListener("hashchange", () => {
+    if (location.hash.slice(1) === packScene(store.scene)) return;
+    try {
+      store.commit(unpackScene(location.hash));
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error));
+    }
+  });
+  layAll();
+  render(false); // verdicts first; the network follows a moment later
+  // Milliseconds from opening to the first verdict, for whoever measures it.
+  document.documentElement.dataset["firstVerdict"] = String(Math.round(performance.now()));
+}
+
+/** The square that the first screen asks to paint: the one that settles most; -1 once the reader has begun. */
+function invitation(store: Store): number {
+  const { scene } = store;
+  const first = scene.preset === PRESETS[0]!.id && !store.canUndo && store.following.found.counts[Verdict.DISCONNECTED];
+  return first ? (store.next[0]?.cell ?? -1) : -1;
+}
+
+/** What to do next, when no cell is in focus. */
+function hintOf(store: Store): string {
+  const { counts } = store.following.found;
+  if (!counts[Verdict.SEEN]) return "Nothing was seen yet: drag over the first picture to paint.";
+  if (counts[Verdict.DISCONNECTED]) return `${counts[Verdict.DISCONNECTED]} cells do not follow from anything seen. Paint one of them in the first picture, and watch the ✕ go.`;
+  if (counts[Verdict.UNSEEN_LEVEL]) return `${counts[Verdict.UNSEEN_LEVEL]} cells have a level that was never seen. Paint one of them and watch.`;
+  if (counts[Verdict.DETERMINED]) return `Everything follows: ${counts[Verdict.DETERMINED]} cells need no measurement, if effects add. Erase seen cells until it breaks.`;
+  return "Everything was seen. Erase some cells and watch what still follows.";
+}
+
+openPage();

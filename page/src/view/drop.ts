@@ -1,0 +1,117 @@
+/** Own data: a dropped, chosen or pasted table becomes a scene. Nothing is sent anywhere. */
+
+import { guessRoles, readCsv, TableError, type TextTable } from "./csv.ts";
+import { button, byId, make, toast } from "./elements.ts";
+import type { Store } from "./store.ts";
+import { isParquet, readParquet } from "./parquet.ts";
+import { sceneOfTable } from "./tables.ts";
+
+/** Bytes up to which a file is read here. */
+const LARGEST = 20e6;
+
+export function wireDrop(store: Store): void {
+  const dialog = byId<HTMLDialogElement>("table");
+  byId("open").addEventListener("click", () => askTable(dialog, store));
+  const root = document.documentElement;
+  document.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    root.classList.add("drop");
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) root.classList.remove("drop");
+  });
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    root.classList.remove("drop");
+    const file = event.dataTransfer?.files[0];
+    if (file) void takeFile(file, dialog, store);
+  });
+}
+
+async function takeFile(file: File, dialog: HTMLDialogElement, store: Store): Promise<void> {
+  if (file.size > LARGEST) {
+    return toast(`${file.name} has ${Math.round(file.size / 1e6)} MB, more than the page takes; run: recombine audit ${file.name}`);
+  }
+  const start = new Uint8Array(await file.slice(0, 4).arrayBuffer());
+  if (start.includes(0)) return toast(`${file.name} is not text; save it as CSV, or run: recombine audit ${file.name}`);
+  await take(async () => (isParquet(start) ? readParquet(await file.arrayBuffer()) : readCsv(await file.text())), dialog, store);
+}
+
+async function take(read: () => Promise<TextTable>, dialog: HTMLDialogElement, store: Store): Promise<void> {
+  try {
+    askRoles(await read(), dialog, store);
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
+    toast(error.message);
+  }
+}
+
+/** Ask for a file or a text. */
+function askTable(dialog: HTMLDialogElement, store: Store): void {
+  const file = make("input");
+  file.type = "file";
+  file.accept = ".csv,.tsv,.txt,.parquet,text/csv";
+  file.setAttribute("aria-label", "A CSV or Parquet file");
+  file.addEventListener("change", () => {
+    const chosen = file.files?.[0];
+    if (chosen) void takeFile(chosen, dialog, store);
+  });
+  const text = make("textarea");
+  text.setAttribute("aria-label", "A table as text");
+  text.placeholder = "variety,site,yield\nTrebi,Morris,43.8\n…";
+  dialog.replaceChildren(
+    make("h2", "", "Open a table"),
+    make("p", "", "One row per measurement, columns apart by commas. Choose a file, drop it anywhere on the page, or paste it here. It stays on this machine."),
+    make("p", "", file),
+    text,
+    make("p"),
+    make("div", "bar", button("Read it", () => void take(async () => readCsv(text.value), dialog, store), "lead"), button("Cancel", () => dialog.close())),
+  );
+  if (!dialog.open) dialog.showModal();
+}
+
+/** Ask which columns are factors and which is the outcome. */
+function askRoles(table: TextTable, dialog: HTMLDialogElement, store: Store): void {
+  const guess = guessRoles(table);
+  const boxes = table.columns.map((name) => {
+    const box = make("input");
+    box.type = "checkbox";
+    box.checked = guess.factors.includes(name);
+    return box;
+  });
+  const outcome = make("select");
+  const none = make("option", "", "none: verdicts only");
+  none.value = "";
+  outcome.append(none);
+  table.columns.forEach((name, at) => {
+    const option = make("option", "", name);
+    option.value = String(at);
+    option.selected = name === guess.outcome;
+    outcome.append(option);
+  });
+  const fault = make("p", "fault");
+  fault.setAttribute("role", "alert");
+  const show = (): void => {
+    const target = outcome.value === "" ? null : table.columns[Number(outcome.value)]!;
+    const names = table.columns.filter((name, at) => boxes[at]!.checked && name !== target);
+    try {
+      const { scene, leftOut } = sceneOfTable(table, names, target);
+      store.commit(scene);
+      dialog.close();
+      if (leftOut) toast(`${leftOut} of ${table.rows.length} rows were left out: a factor or the outcome is missing there.`);
+    } catch (error) {
+      if (!(error instanceof TableError)) throw error;
+      fault.textContent = error.message;
+    }
+  };
+  const factors = make("fieldset", "", make("legend", "", "Factors"), ...table.columns.map((name, at) => make("label", "", boxes[at]!, make("span", "level", name))));
+  dialog.replaceChildren(
+    make("h2", "", `${table.rows.length} rows, ${table.columns.length} columns`),
+    make("p", "", "Which columns are factors, and which one was measured? Rows of one cell are averaged."),
+    factors,
+    make("p", "row", make("label", "", "Outcome ", outcome)),
+    fault,
+    make("div", "bar", button("Show it", show, "lead"), button("Cancel", () => dialog.close())),
+  );
+  if (!dialog.open) dialog.showModal();
+}

@@ -1,0 +1,58 @@
+/** From a table's rows to a scene: one factor per chosen column, the mean outcome of each cell. */
+
+import { MOST_CELLS } from "../engine/product.ts";
+import { isMissing, numberOf, TableError, type TextTable } from "./csv.ts";
+import { type Factor, makeScene, MOST_FACTORS, MOST_LEVELS, type Scene, truthOf } from "./scene.ts";
+
+export interface Reading {
+  readonly scene: Scene;
+  /** Rows left out because a factor or the outcome is missing. */
+  readonly leftOut: number;
+}
+
+/** Return the scene of some columns; without an outcome only verdicts can be told. */
+export function sceneOfTable(table: TextTable, names: readonly string[], outcome: string | null): Reading {
+  if (names.length < 2) throw new TableError("choose at least two factors");
+  if (names.length > MOST_FACTORS) throw new TableError(`choose at most ${MOST_FACTORS} factors`);
+  const places = names.map((name) => table.columns.indexOf(name));
+  const target = outcome === null ? -1 : table.columns.indexOf(outcome);
+  const rows = table.rows.filter(
+    (row) => !places.some((place) => isMissing(row[place]!)) && (target < 0 || Number.isFinite(numberOf(row[target]!))),
+  );
+  if (!rows.length) throw new TableError("no row has all factors and a number as outcome; choose other columns");
+  const factors = names.map((name, at) => factorOf(name, rows.map((row) => row[places[at]!]!.trim())));
+  const sizes = factors.map((factor) => factor.levels.length);
+  checkSize(factors);
+  const numbers = factors.map((factor) => new Map(factor.levels.map((level, place) => [level, place])));
+  const cells = sizes.reduce((total, size) => total * size, 1);
+  const [sums, counts] = [new Float64Array(cells), new Uint32Array(cells)];
+  for (const row of rows) {
+    const cell = places.reduce((at, place, factor) => at * sizes[factor]! + numbers[factor]!.get(row[place]!.trim())!, 0);
+    counts[cell]!++;
+    if (target >= 0) sums[cell]! += numberOf(row[target]!);
+  }
+  const seen = Uint8Array.from(counts, (count) => +(count > 0));
+  const values = sums.map((sum, cell) => (counts[cell] && target >= 0 ? sum / counts[cell]! : NaN));
+  const truth = truthOf("table", { table: values, unit: outcome ?? "" });
+  return { scene: makeScene(factors, { seen, truth }), leftOut: table.rows.length - rows.length };
+}
+
+/** Levels in order: numbers by size, names by the alphabet. */
+function factorOf(name: string, fields: readonly string[]): Factor {
+  const levels = [...new Set(fields)];
+  const numeric = levels.every((level) => Number.isFinite(numberOf(level)));
+  levels.sort((one, two) => (numeric ? numberOf(one) - numberOf(two) : one < two ? -1 : 1));
+  return { name, levels };
+}
+
+function checkSize(factors: readonly Factor[]): void {
+  const long = factors.find((factor) => factor.levels.length > MOST_LEVELS);
+  const cells = factors.reduce((total, factor) => total * factor.levels.length, 1);
+  const cure = "run recombine audit with the table's name";
+  if (long) {
+    throw new TableError(`${long.name} has ${long.levels.length} levels, more than the ${MOST_LEVELS} a picture holds; ${cure}`);
+  }
+  if (cells > Math.min(MOST_CELLS, 40_000)) {
+    throw new TableError(`${cells} cells are too many for the page; choose fewer factors, or ${cure}`);
+  }
+}

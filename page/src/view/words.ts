@@ -1,0 +1,123 @@
+/** Sentences about cells, the same on the page and for those who hear it. */
+
+import { type Certificate, certificateValue, levelsOf, type Suggestion, Verdict, type VerdictCode } from "../engine/index.ts";
+import { type Following, rangeQuantile } from "./analysis.ts";
+import { LOOKS, round, tell } from "./looks.ts";
+import { type Scene, sizesOf } from "./scene.ts";
+
+/** What is assumed at each order. */
+export const ASSUMED = ["", "effects add", "effects of pairs add", "effects of triples add"] as const;
+
+export interface Term {
+  /** "+", "−", or with a number before it. */
+  readonly sign: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface Account {
+  /** The cell's levels, such as "a 3, b 5". */
+  readonly name: string;
+  readonly verdict: VerdictCode;
+  readonly sentence: string;
+  readonly terms: readonly Term[];
+  /** What the terms add up to; empty where some have no value. */
+  readonly total: string;
+  /** Whether other sums of seen cells give other values: what adding says is the balance of all of them. */
+  readonly oneOfMany: boolean;
+  /** Names and values of the numbers beside it. */
+  readonly facts: readonly (readonly [string, string])[];
+}
+
+/** Return a cell's levels in words; short: without the names of the factors. */
+export function nameOf(scene: Scene, cell: number, short = false): string {
+  const levels = levelsOf(sizesOf(scene), cell);
+  return levels.map((level, factor) => `${short ? "" : `${scene.factors[factor]!.name} `}${scene.factors[factor]!.levels[level]!}`).join(", ");
+}
+
+export function accountOf(
+  scene: Scene,
+  following: Following,
+  predictions: Float64Array | null,
+  variances: Float64Array | null,
+  proof: Certificate | null,
+  cell: number,
+): Account {
+  const verdict = following.found.verdicts[cell] as VerdictCode;
+  const name = nameOf(scene, cell);
+  const outcome = following.outcome;
+  const known = Boolean(proof?.terms.every((term) => Number.isFinite(outcome[term.cell])));
+  const terms = proof ? proof.terms.map((term, place) => termOf(scene, term, outcome, place === 0)) : [];
+  const facts: [string, string][] = [];
+  const single = proof && known ? certificateValue(proof, outcome) : NaN;
+  const follows = verdict === Verdict.DETERMINED ? (following.fit?.values[cell] ?? NaN) : NaN;
+  if (verdict === Verdict.SEEN) facts.push(["measured", tell(outcome[cell]!)]);
+  if (Number.isFinite(follows)) facts.push(["adding says", tell(follows)]);
+  const range = Number.isFinite(follows) ? rangeOf(following, variances, cell) : "";
+  if (range) facts.push(["90 % range", range]);
+  if (verdict !== Verdict.SEEN && predictions) facts.push(["the network says", tell(predictions[cell]!)]);
+  if (verdict !== Verdict.SEEN && Number.isFinite(following.truth[cell])) facts.push(["true value", tell(following.truth[cell]!)]);
+  const variance = variances?.[cell] ?? NaN;
+  if (verdict === Verdict.DETERMINED && Number.isFinite(variance)) facts.push(["leverage", tell(variance)]);
+  return { name, verdict, sentence: sentenceOf(scene, following, verdict, proof, cell), terms, total: proof && known ? tell(single) : "", oneOfMany: proof !== null && known && Math.abs(single - follows) > 1e-6 * (1 + Math.abs(single)), facts };
+}
+
+/** The range in which nine of ten measurements of the cell should lie; empty where the seen cells cannot tell. */
+function rangeOf(following: Following, variances: Float64Array | null, cell: number): string {
+  const either = rangeQuantile(following, variances) * Math.sqrt(1 + (variances?.[cell] ?? NaN));
+  const value = following.fit?.values[cell] ?? NaN;
+  if (!(either > 1e-9 * (1 + Math.abs(value)))) return "";
+  const decimals = Math.max(0, Math.ceil(1 - Math.log10(either)));
+  return `${round(value - either, decimals)} to ${round(value + either, decimals)}`;
+}
+
+function termOf(scene: Scene, term: Certificate["terms"][number], outcome: Float64Array, first: boolean): Term {
+  const size = Math.abs(term.numerator);
+  const times = term.denominator > 1 ? `${size}/${term.denominator} ` : size > 1 ? `${size} ` : "";
+  const sign = term.numerator < 0 ? "−" : first ? "" : "+";
+  const value = outcome[term.cell]!;
+  return { sign: `${sign}${sign && times ? " " : ""}${times}`.trim(), name: nameOf(scene, term.cell, true), value: Number.isFinite(value) ? tell(value) : "" };
+}
+
+function sentenceOf(scene: Scene, following: Following, verdict: VerdictCode, proof: Certificate | null, cell: number): string {
+  if (verdict === Verdict.SEEN) {
+    return Number.isFinite(following.outcome[cell]) ? LOOKS[0].meaning : "Counted as seen; no value is known, so none follows from it.";
+  }
+  if (verdict === Verdict.DETERMINED) {
+    if (!proof) return "It follows from the seen cells; the sum that shows it is too long for the page.";
+    const plus = proof.terms.filter((term) => term.numerator > 0).length;
+    const minus = proof.terms.length - plus;
+    return `Never seen, but if ${ASSUMED[scene.order]}, ${plus} seen ${plus === 1 ? "cell" : "cells"} minus ${minus} ${minus === 1 ? "other gives" : "others give"} its value.`;
+  }
+  if (verdict === Verdict.UNSEEN_LEVEL) {
+    const levels = levelsOf(sizesOf(scene), cell);
+    const open = scene.factors.findIndex((_, factor) => !occurs(scene, following, factor, levels[factor]!));
+    return open < 0 ? LOOKS[3].meaning : `${scene.factors[open]!.name} ${scene.factors[open]!.levels[levels[open]!]} was never seen with anything, so nothing is known about its effect.`;
+  }
+  return LOOKS[2].meaning;
+}
+
+function occurs(scene: Scene, following: Following, factor: number, level: number): boolean {
+  const sizes = sizesOf(scene);
+  return following.found.seen.some((one, cell) => one && levelsOf(sizes, cell)[factor] === level);
+}
+
+/** Terms of a sum that are read out. */
+const MOST_SPOKEN = 8;
+
+/** Return an account as one text. */
+export function spoken(account: Account): string {
+  const more = account.terms.length - MOST_SPOKEN;
+  const sum = account.terms.slice(0, MOST_SPOKEN).map((term) => `${term.sign === "−" ? "minus" : term.sign === "+" ? "plus" : term.sign} ${term.name}${term.value ? ` (${term.value})` : ""}`.trim()).join(" ");
+  const facts = account.facts.map(([name, value]) => `${name} ${value}`).join("; ");
+  return [`${account.name}: ${LOOKS[account.verdict].word}.`, account.sentence, sum && `Its sum: ${sum}${more > 0 ? ` and ${more} more` : ""}${account.total && ` is ${account.total}`}.`, facts && `${facts}.`]
+    .filter(Boolean)
+    .join(" ");
+}
+
+export function suggestionText(scene: Scene, suggestion: Suggestion): string {
+  const name = nameOf(scene, suggestion.cell);
+  if (suggestion.reason === "sharpen") return `${name}: values that follow become surer (variance ${Math.round(100 * suggestion.gain)} % lower)`;
+  const more = suggestion.settles.length;
+  return more ? `${name}: settles ${more} other ${more === 1 ? "cell" : "cells"}` : `${name}: settles itself only`;
+}

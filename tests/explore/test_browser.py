@@ -1,0 +1,172 @@
+"""The page in a real browser: brush, keys, pointer, link, undo, own data, hostile names, narrow screens, dark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recombine.explore import page_path
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+BROWSER = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs a browser: install chromium")
+
+ISLANDS = "seen 16 determined 25 disconnected 40"
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as tools:
+        started = tools.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Open]:
+    """Open the page with a scene; a request that leaves it or an error on it fails the test."""
+    problems: list[str] = []
+    contexts = []
+
+    def opened(scene: str = "", width: int = 1280, scheme: str = "light") -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
+        page.on("request", lambda request: None if request.url.startswith("file:") else problems.append(request.url))
+        page.goto(f"{page_path().as_uri()}#{scene}" if scene else page_path().as_uri())
+        page.wait_for_function(
+            "() => document.documentElement.dataset.firstVerdict && document.querySelector('#errors').firstChild"
+        )
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def legend(page: Any) -> str:
+    """Words and counts, without the symbols."""
+    return " ".join(
+        word for word in page.inner_text("#legend").replace("\n", " ").split() if len(word) > 1 or word.isdigit()
+    ).translate(str.maketrans("", "", "·●✕■"))
+
+
+def waits_for(page: Any, text: str) -> None:
+    page.wait_for_function(
+        "text => document.querySelector('#legend').textContent.replace(/[^a-z0-9 ]/g, '').includes(text)", arg=text
+    )
+
+
+def move_to(page: Any, row: int, column: int) -> None:
+    page.focus("#seen")
+    for key in ["Escape", "ArrowDown", *["ArrowDown"] * row, *["ArrowRight"] * column]:
+        page.keyboard.press(key)
+
+
+def test_the_first_screen_shows_verdicts(open_page: Open) -> None:
+    page = open_page()
+    assert legend(page) == ISLANDS
+    assert "Try the dashed square" in page.inner_text("#brushline")
+    assert int(page.evaluate("document.documentElement.dataset.firstVerdict")) > 0
+
+
+def test_a_bridge_is_painted_by_keys_and_read_out(open_page: Open) -> None:
+    page = open_page()
+    move_to(page, 2, 7)
+    page.keyboard.press("Space")
+    waits_for(page, "determined 64")
+    page.keyboard.press("ArrowUp")
+    page.wait_for_function("() => document.querySelector('#live').textContent.startsWith('a 2, b 8: determined.')")
+    page.keyboard.press("Control+z")
+    waits_for(page, "disconnected 40")
+    page.keyboard.press("Control+y")
+    waits_for(page, "determined 64")
+
+
+def test_the_brush_paints_a_line_and_one_undo_takes_it_back(open_page: Open) -> None:
+    page = open_page("s=9x9&m=&k=ntk3")
+    box = page.locator("#seen").bounding_box()
+    page.mouse.move(box["x"] + 40, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 340, box["y"] + 40, steps=3)
+    page.mouse.up()
+    page.wait_for_function("() => parseInt(document.querySelector('#legend b').textContent) > 5")
+    page.click("#undo")
+    waits_for(page, "seen 0")
+
+
+def test_pointing_at_a_determined_cell_says_why(open_page: Open) -> None:
+    page = open_page("s=2x2&m=0.3&t=adding&k=ntk3")
+    box = page.locator("#follows").bounding_box()
+    page.mouse.move(box["x"] + 85, box["y"] + box["height"] - 20)
+    page.wait_for_function("() => document.querySelector('#say').textContent.includes('= 4')")
+    assert "a 2, b 2: determined" in page.inner_text("#say")
+
+
+def test_a_scene_is_its_link(open_page: Open) -> None:
+    page = open_page()
+    move_to(page, 1, 5)
+    page.keyboard.press("Space")
+    page.select_option("#truth", "formula")
+    page.fill("#formula", "a * b")
+    page.wait_for_function("() => location.hash.includes('y=a+*+b')")
+    other = open_page(page.evaluate("location.hash.slice(1)"))
+    assert legend(other) == legend(page) == "seen 17 determined 64 disconnected 0"
+    assert other.input_value("#formula") == "a * b"
+
+
+def test_a_bad_formula_is_explained_and_a_bad_link_refused(open_page: Open) -> None:
+    page = open_page("s=9x9&k=cnn3")
+    assert "cnn3" in page.inner_text("#toast")
+    assert legend(page) == ISLANDS
+    page.select_option("#truth", "formula")
+    page.fill("#formula", "a + alert(1)")
+    assert "alert" in page.inner_text("#formulasay")
+
+
+def test_own_data_with_hostile_names(open_page: Open, tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text('kind,"<b>site</b>",y\n"<img src=x onerror=window.hacked=1>",p,1.5\nb,p,2.5\nb,q,4.5\n')
+    page = open_page()
+    page.click("#open")
+    page.set_input_files("dialog input[type=file]", path)
+    page.click("dialog button:has-text('Show it')")
+    waits_for(page, "determined 1")
+    move_to(page, 0, 1)
+    page.wait_for_function("() => document.querySelector('#say').textContent.includes('= 3.5')")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("#say b, #say img").filter(has_text="site").count() == 0
+
+
+def test_what_to_collect_is_painted_by_a_click(open_page: Open) -> None:
+    page = open_page()
+    page.click("#collect")
+    page.click("#next li:first-child button")
+    waits_for(page, "determined 64")
+
+
+def test_the_tour_goes_on_when_its_task_is_done(open_page: Open) -> None:
+    page = open_page()
+    page.click("#tour")
+    page.wait_for_selector("#guide h2")
+    move_to(page, 4, 1)
+    page.keyboard.press("Space")
+    page.click("#guide button:has-text('Next')")
+    assert "2 of 5" in page.inner_text("#guide")
+
+
+@pytest.mark.parametrize("scene", ["", "p=barley&o=2", "s=50x50", "p=context&o=2"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_at_400_pixels(open_page: Open, scene: str, scheme: str) -> None:
+    page = open_page(scene, width=400, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400

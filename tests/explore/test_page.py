@@ -1,0 +1,49 @@
+"""The built page: one file that asks for nothing, small, and with the verdicts of the package."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from recombine.explore import page_path
+from recombine.verdicts import Verdict
+
+LARGEST = 60_000
+TEXT = page_path().read_text(encoding="utf-8")
+SOURCES = Path(__file__).parents[2] / "page" / "src"
+
+
+def test_the_page_is_small() -> None:
+    assert len(gzip.compress(TEXT.encode(), 9, mtime=0)) <= LARGEST
+
+
+def test_nothing_outside_is_asked_for() -> None:
+    asked = re.findall(r"(?:src|href)\s*=\s*[\"']?([^\"'\s>]*)", TEXT.split("<script>")[0])
+    assert [address for address in asked if address != "data:," and not address.startswith("#")] == []
+    assert not re.search(
+        r"https?://|(?<![\w.])(?:fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import)\s*\(", TEXT
+    )
+    assert not re.search(r"@import|url\(", TEXT)
+
+
+def test_the_browser_is_told_to_refuse_requests() -> None:
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', TEXT)
+    assert policy is not None
+    assert "default-src 'none'" in policy[1]
+    assert "connect-src" not in policy[1]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.SEEN, Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL])
+def test_verdicts_look_as_everywhere(verdict: Verdict) -> None:
+    look = re.search(rf'{int(verdict)}:\s*\{{\s*word:"([^"]*)",symbol:"([^"]*)",colour:"([^"]*)"', TEXT)
+    assert look is not None
+    assert look.groups() == (verdict.word, verdict.symbol, verdict.colour)
+
+
+@pytest.mark.skipif(not SOURCES.exists(), reason="the page's sources are not here")
+def test_its_sources_are_short() -> None:
+    long = [path.name for path in SOURCES.rglob("*.ts") if len(path.read_text(encoding="utf-8").splitlines()) > 400]
+    assert long == []
