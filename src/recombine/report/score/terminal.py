@@ -13,8 +13,8 @@ from recombine.report.score.words import (
     meaning,
     sentences,
     shown_causes,
+    whole_percent,
     written_range,
-    written_share,
 )
 from recombine.report.screen import plain_grid, plain_text, print_line, print_title
 
@@ -101,9 +101,9 @@ def _causes(score: Score, model: ModelScore, console: Console) -> None:
         if words == NOT_BEYOND_CHANCE and abs(part) < FEW:
             others += amount.value
             continue
-        table.add_row("", f"  {name}", _signed(amount.value), written_range(amount), written_share(part), words)
+        table.add_row("", f"  {name}", _signed(amount.value), written_range(amount), whole_percent(part), words)
     if others:
-        table.add_row("", "  others", _signed(others), "", written_share(others / whole), NOT_BEYOND_CHANCE)
+        table.add_row("", "  others", _signed(others), "", whole_percent(others / whole), NOT_BEYOND_CHANCE)
     table.add_row("", "  sum", few_digits(whole), written_range(found.error), "100%", "")
     console.print(table)
     for sentence in sentences(model, score.noise):

@@ -124,17 +124,17 @@ def _answer(score: Score, model: ModelScore) -> str:
     said = []
     if sum(test.values()) >= 0.005:
         said.append(
-            f"{written_share(sum(test.values()))} lies on cells that these data do not determine ({_listed(test)})"
+            f"{whole_percent(sum(test.values()))} lies on cells that these data do not determine ({_listed(test)})"
         )
     if abs(sum(data.values())) >= 0.005:
         said.append(
-            f"{written_share(sum(data.values()))} is noise, or what does not follow from the seen cells if "
+            f"{whole_percent(sum(data.values()))} is noise, or what does not follow from the seen cells if "
             f"{score.audit.choice.assumption} ({_listed(data)})"
         )
     if own:
-        said.append(f"{written_share(sum(own.values()))} is the model's own ({_listed(own, model)})")
+        said.append(f"{whole_percent(sum(own.values()))} is the model's own ({_listed(own, model)})")
     if untold >= 0.005:
-        said.append(f"{written_share(untold)} lies on determined cells, too few to say why")
+        said.append(f"{whole_percent(untold)} lies on determined cells, too few to say why")
     return f"Of {model.name}'s squared error on {plural(unseen, 'unseen cell')}, {join_words(said)}."
 
 
@@ -147,20 +147,20 @@ def _of_classes(score: Score, model: ModelScore) -> str:
         return f"{model.name} has every class right on {plural(unseen, 'unseen cell')}."
     said = []
     if found.undetermined >= 0.005 * found.wrong:
-        said.append(f"{written_share(found.undetermined / found.wrong)} are on cells that these data do not determine")
+        said.append(f"{whole_percent(found.undetermined / found.wrong)} are on cells that these data do not determine")
     low, high = (share / found.wrong for share in (found.least, found.most))
     chance = _between(low, high)
     own = _between(*(1 - found.undetermined / found.wrong - share for share in (high, low)))
     said.append(f"{chance} even the commonest class of each cell would get wrong (noise)")
     said.append(f"{own} are the model's own")
     return (
-        f"{model.name} gets {written_share(found.wrong)} of the classes wrong on {plural(unseen, 'unseen cell')}: of "
+        f"{model.name} gets {whole_percent(found.wrong)} of the classes wrong on {plural(unseen, 'unseen cell')}: of "
         f"these, {join_words(said)}."
     )
 
 
 def _between(low: float, high: float) -> str:
-    one, other = written_share(max(low, 0.0)), written_share(max(high, 0.0))
+    one, other = whole_percent(max(low, 0.0)), whole_percent(max(high, 0.0))
     return one if one == other else f"{one.removesuffix('%')} to {other}"
 
 
@@ -172,7 +172,7 @@ def _row_by_row(score: Score, model: ModelScore) -> str:
     error, noise = found
     return (
         f"For single measurements rather than means of cells its squared error is {few_digits(error)}, of which "
-        f"{written_share(noise / error)} is noise."
+        f"{whole_percent(noise / error)} is noise."
     )
 
 
@@ -186,20 +186,20 @@ def _listed(parts: dict[str, float], model: ModelScore | None = None) -> str:
     )
     others = sum(part for name, part in parts.items() if name not in large)
     ordered = sorted(large.items(), key=lambda item: -item[1])
-    texts = [f"{name} {written_share(part)}" for name, part in ordered]
-    return ", ".join([*texts, f"within chance of none {written_share(others)}"] if abs(others) >= 0.005 else texts)
+    texts = [f"{name} {whole_percent(part)}" for name, part in ordered]
+    return ", ".join([*texts, f"within chance of none {whole_percent(others)}"] if abs(others) >= 0.005 else texts)
 
 
 def _within_chance(amount: Amount) -> bool:
     return amount.low <= 0 <= amount.high
 
 
-def written_share(part: float) -> str:
+def whole_percent(part: float) -> str:
     """Write a share of an error in whole percent.
 
     Examples
     --------
-    >>> written_share(0.256), written_share(-0.02)
+    >>> whole_percent(0.256), whole_percent(-0.02)
     ('26%', '−2%')
     """
     return f"{100 * part:.0f}%".replace("-0%", "0%").replace("-", "−")
