@@ -42,7 +42,7 @@ export function fitLink(found: Identification, outcome: ArrayLike<number>, weigh
   const cells = cellsOf(model, found.seen);
   const terms = termsOf(model, cells);
   if (terms.columns > MOST_TERMS) {
-    throw new TooLarge(`a curve over ${terms.columns} terms is too large for the page; use recombine explore or a lower order`);
+    throw new TooLarge(`a curve over ${terms.columns} terms is too large for the page; use recombine audit or a lower order`);
   }
   const y = Float64Array.from(cells, (cell) => outcome[cell]!);
   if (!terms.columns || y.every((value) => value === y[0])) return null;

@@ -222,6 +222,6 @@ function expand(
 
 function checkSize(unknowns: number): void {
   if (unknowns > MOST_UNKNOWNS) {
-    throw new TooLarge(`a network on ${unknowns} cells and conjunctions is too large for the page; use recombine explore`);
+    throw new TooLarge(`a network on ${unknowns} cells and conjunctions is too large for the page; use recombine audit`);
   }
 }

@@ -39,7 +39,7 @@ export function normalForm(
   }
   const n = used.length;
   if (n > MOST_INVERTED) {
-    throw new TooLarge(`${n} conjunctions are too many to invert in the page; use recombine explore or a lower order`);
+    throw new TooLarge(`${n} conjunctions are too many to invert in the page; use recombine audit or a lower order`);
   }
   const normal = new Float64Array(n * n);
   for (let row = 0; row < cells.length; row++) {

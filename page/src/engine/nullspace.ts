@@ -41,7 +41,7 @@ export function nullSpace(features: Conjunctions, cells: Int32Array, bound: numb
   const ready = prepare(features, cells, exclusive);
   if (ready.rest.length > MOST_COLUMNS) {
     throw new TooLarge(
-      `${ready.rest.length} conjunctions to eliminate are too many for the page; use recombine explore or a lower order`,
+      `${ready.rest.length} conjunctions to eliminate are too many for the page; use recombine audit or a lower order`,
     );
   }
   const draws = new Draws(7);

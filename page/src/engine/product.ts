@@ -117,7 +117,7 @@ export function checkModel(model: Model, seen: Mask): void {
   const { sizes, order } = model;
   const cells = productOf(sizes);
   if (cells > MOST_CELLS) {
-    throw new TooLarge(`${cells} cells are too many for the page; use recombine explore with the table's name`);
+    throw new TooLarge(`${cells} cells are too many for the page; use recombine audit`);
   }
   if (seen.length !== cells) throw new RangeError(`the mask has ${seen.length} entries for ${cells} cells`);
   if (!(order >= 1 && order <= sizes.length)) {
