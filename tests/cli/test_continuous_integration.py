@@ -59,9 +59,15 @@ def test_the_workflow_has_what_github_asks_for(workflow):
 @pytest.mark.parametrize(
     ("before", "after", "failing", "words"),
     [
-        (TABLE, TABLE + BRIDGE, False, "0 cells lost"),
+        pytest.param(TABLE, TABLE + BRIDGE, False, "0 cells lost", marks=pytest.mark.slow),
         (TABLE + BRIDGE, TABLE, True, "**fails** on lost: 4 cells"),
-        (TABLE, TABLE.replace("c,r,4\n", ""), True, "1 vanished with levels that are gone"),
+        pytest.param(
+            TABLE,
+            TABLE.replace("c,r,4\n", ""),
+            True,
+            "1 vanished with levels that are gone",
+            marks=pytest.mark.slow,
+        ),
         (TABLE, TABLE.replace("c,r,4\n", "C,r,4\n"), True, "Likely respelled: drug 'c' and 'C'"),
         (None, TABLE, False, "The table is new"),
     ],

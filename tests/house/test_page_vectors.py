@@ -47,7 +47,7 @@ def apart(found, wanted):
     return float(gap.max(initial=0.0) / np.abs(two).max(initial=1.0, where=~np.isnan(two)))
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, PARTS))])
 def test_this_package_still_gives_the_stored_answers(part):
     for number in range(part, len(stored()), PARTS):
         design = stored()[number]

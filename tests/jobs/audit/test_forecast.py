@@ -146,6 +146,7 @@ def test_a_factor_tied_to_another_in_training_is_a_shortcut():
     assert [item.factor for item in found.shortcuts if item.misleads] == ["hospital"]
 
 
+@pytest.mark.slow
 def test_random_gaps_in_an_additive_table_are_no_shortcut():
     alarms = [item.misleads for seed in range(20) for item in rc.audit(table(seed, share=0.5)).forecast.shortcuts]
     assert len(alarms) == 60

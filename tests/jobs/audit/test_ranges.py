@@ -109,7 +109,9 @@ def test_nine_in_ten_unseen_cells_lie_in_their_range(departure, share):
     assert np.isfinite(widths).all()
 
 
-@pytest.mark.parametrize("departure", [0.0, 0.4, 2.0])
+@pytest.mark.parametrize(
+    "departure", [pytest.param(0.0, marks=pytest.mark.slow), 0.4, pytest.param(2.0, marks=pytest.mark.slow)]
+)
 def test_with_replicates_the_range_holds_the_true_mean_and_no_more_than_it_need(departure):
     """Cells of 1 to 6 measurements of noise 1: the range is for the mean, which no measurement shows."""
     sizes, inside, measured = (20, 25), [], []

@@ -293,7 +293,7 @@ class TestAuto:
         assert auto.score(cells[unseen], y[unseen]) > add.score(cells[unseen], y[unseen]) + 0.03
         assert auto.score(cells[unseen], y[unseen]) > 0.95
 
-    @pytest.mark.parametrize("repeats", [1, 2])
+    @pytest.mark.parametrize("repeats", [pytest.param(1, marks=pytest.mark.slow), 2])
     def test_the_choice_is_that_of_the_audit(self, repeats):
         rng = np.random.default_rng(9)
         cells = np.repeat(GRID[:300], repeats, axis=0)
@@ -342,7 +342,7 @@ def covered(structure: str, seed: int, repeats: int, departure: float, shrink: b
 @pytest.mark.parametrize("structure", ["add", "log", "multiplicative", "link"])
 @pytest.mark.parametrize("shrink", [None, True])
 class TestCoverage:
-    @pytest.mark.parametrize("repeats", [1, 3])
+    @pytest.mark.parametrize("repeats", [pytest.param(1, marks=pytest.mark.slow), 3])
     def test_ranges_hold_nine_in_ten(self, structure, repeats, shrink):
         found = np.concatenate([covered(structure, seed, repeats, 0.2, shrink) for seed in range(8)])
         assert len(found) > 800
