@@ -209,7 +209,7 @@ def main() -> None:
     if given.write:
         found = {
             "command": "python benchmarks/libero.py libero-0.1.1.tar.gz --write",
-            "source": "https://pypi.org/project/libero/0.1.1 (sdist, *.bddl)",
+            "source": "the package libero 0.1.1 (sdist, *.bddl)",
             "versions": {name: version(name) for name in ("recombine", "numpy", "scipy", "scikit-learn")},
             "python": ".".join(map(str, sys.version_info[:3])),
             "date": date.today().isoformat(),
