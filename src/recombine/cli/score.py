@@ -70,8 +70,9 @@ def score_command(
 ) -> None:
     """Say why trained models missed: error on held-out combinations by verdict, and by cause where data settle them."""
     models = named(prediction, "--prediction")
-    check_outputs([html], [file, *([train] if train else [])], force)
-    before = read_baseline(baseline, "score", markdown, [file], json, force)
+    tables = [file, *([train] if train else [])]
+    check_outputs([html], tables, force)
+    before = read_baseline(baseline, "score", markdown, tables, json, force)
     if fail_on is not None and before is None:
         raise InputError("--fail-on names changes of a score; name what to compare with: --baseline score.json")
     conditions = read_conditions(fail_on)

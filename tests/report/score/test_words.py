@@ -56,3 +56,10 @@ def test_names_are_text_whatever_they_look_like() -> None:
 
 def test_every_cause_has_a_meaning() -> None:
     assert set(scored(0.6, 0.1).causes) <= set(MEANINGS)
+
+
+def test_a_dash_in_a_name_stays_a_dash() -> None:
+    cells = np.indices((9, 9)).reshape(2, -1).T
+    design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0, names=["gene-a", "b"])
+    model = rc.score(design, {"net": design.held_out @ [0.4, 2.0] + 2.4}).models[0]
+    assert "gene-a 0.4" in " ".join(sentences(model))

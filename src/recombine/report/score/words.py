@@ -208,12 +208,12 @@ def whole_percent(part: float) -> str:
 def _why_ahead(model: ModelScore, noise: HeldOutNoise | None) -> str:
     """Say what a gain is made of: adding carries the noise of the seen cells, and a model need not."""
     assert model.gain is not None
-    if noise is None or not noise.carried.any():
-        return ": departures that it got right, or less of the seen cells' noise"
-    carried = float(noise.carried.mean())
-    return (
-        ": departures that it got right" if model.gain.low > carried else ", no more than the noise that adding carries"
-    )
+    carried = 0.0 if noise is None else float(noise.carried.mean())
+    if carried and model.gain.high <= carried:
+        return ", no more than the noise of the seen cells that adding carries"
+    if carried and model.gain.low > carried:
+        return ": departures that it got right"
+    return ": departures that it got right, or less of the seen cells' noise"
 
 
 def sentences(model: ModelScore, noise: HeldOutNoise | None = None) -> list[str]:
@@ -234,7 +234,7 @@ def sentences(model: ModelScore, noise: HeldOutNoise | None = None) -> list[str]
         said.append(f"It is no better and no worse than adding beyond chance (gain {written_range(gain)}).")
     least = TOLD_SHARE * found.error.value
     told = {
-        name: f"{name} {slope.value:.2f} {written_range(slope)}".replace("-", "−")
+        name: f"{name} {_hundredths(slope.value)} {written_range(slope)}"
         for name, slope in found.slopes.items()
         if found.leaks[name].low > 0 and found.leaks[name].value >= least
     }
@@ -245,7 +245,7 @@ def sentences(model: ModelScore, noise: HeldOutNoise | None = None) -> list[str]
     if strong:
         said.append(f"Effects that arrive too strongly, how many times: {listing(strong)}.")
     pulled = [
-        f"{name} {pull.value:.2f} {written_range(pull)}".replace("-", "−")
+        f"{name} {_hundredths(pull.value)} {written_range(pull)}"
         for name, pull in found.pulls.items()
         if pull.low > SHORTCUT_PULL and found.shortcuts[name].low > 0 and found.shortcuts[name].value >= least
     ]
@@ -254,6 +254,10 @@ def sentences(model: ModelScore, noise: HeldOutNoise | None = None) -> list[str]
     if model.explained == model.explained:
         said.append(f"{max(model.explained, 0.0):.0%} of its error over noise has a named cause.")
     return said
+
+
+def _hundredths(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def written_range(amount: Amount) -> str:
