@@ -6,6 +6,7 @@ error over noise has a named cause.
 
     python benchmarks/score.py planted --runs 200
     python benchmarks/score.py classes --runs 200
+    python benchmarks/score.py gains --runs 25
     python benchmarks/score.py real
 """
 
@@ -23,6 +24,7 @@ from planted_models import KINDS, MODELS, Kind, class_parts, draw_classes, draw_
 from real_tables import real_frames
 from recombine import Design, InputError, score
 from recombine.jobs.score import ModelScore, Score
+from recombine.report.score.words import sentences
 
 CAUSES = (
     "noise",
@@ -111,6 +113,28 @@ def classes(runs: int) -> None:
     for name in names:
         print(f"  {name:24}" + "".join(f"{_text(found[name, cause]):>20}" for cause in CAUSES))
     print("\nall   " + ", ".join(f"{cause} {np.mean(entries):.1%}" for cause, entries in overall.items()))
+
+
+def gains(runs: int) -> None:
+    """Print how often a gain is put down to departures: of models that know them all, and of models that know none.
+
+    The latter know the effects without noise, and in a world of sums so do the former.
+    """
+    said: dict[str, list[bool]] = defaultdict(list)
+    for kind in KINDS[:3]:
+        for run in range(runs):
+            world = draw_world(kind, run)
+            told = {
+                "all": world.at_held_out(world.truth[world.unseen]),
+                "none": world.at_held_out(world.noiseless.whole),
+            }
+            result = score(world.design, told, structure=kind.structure)
+            for model in result.models:
+                departs = model.name == "all" and kind.interaction > 0
+                words = " ".join(sentences(model, result.noise))
+                said["departures" if departs else "none"].append("departures that it got right." in words)
+    print(f"said of models that know departures: {sum(said['departures'])} of {len(said['departures'])}")
+    print(f"said of models that know none: {sum(said['none'])} of {len(said['none'])}")
 
 
 def _count_slopes(model: ModelScore, overall: dict[str, list[bool]]) -> None:
@@ -214,7 +238,7 @@ def _print_one(name: str, found: Score, model: ModelScore) -> None:
 def main() -> None:
     """Run one of the two."""
     parser = argparse.ArgumentParser(description="How well the score names causes.")
-    parser.add_argument("what", choices=("planted", "classes", "real"))
+    parser.add_argument("what", choices=("planted", "classes", "gains", "real"))
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--world", choices=[kind.name for kind in KINDS], action="append", help="all by default")
     asked = parser.parse_args()
@@ -222,6 +246,8 @@ def main() -> None:
         planted(asked.runs, [kind for kind in KINDS if asked.world is None or kind.name in asked.world])
     elif asked.what == "classes":
         classes(asked.runs)
+    elif asked.what == "gains":
+        gains(asked.runs)
     else:
         real()
 
