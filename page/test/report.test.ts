@@ -125,7 +125,7 @@ test("columns sort by number where they hold numbers, and what says nothing is l
 });
 
 test("numbers are written as in the report", () => {
-  assert.deepEqual([beside(52.4996, 13.85), beside(0.12345, 0.0021), beside(7.25, NaN)], ["52.5", "0.12345", "7.25"]);
+  assert.deepEqual([beside(52.4996, 13.85), beside(0.12345, 0.0021), beside(7.25, NaN), beside(3, 8e-15)], ["52.5", "0.12345", "7.25", "3"]);
   assert.deepEqual([tell(12345.678), tell(-0.5), tell(1e-7), tell(NaN)], ["12,346", "−0.5", "1.00e−7", "–"]);
   assert.equal(NO_CELL, 6);
 });

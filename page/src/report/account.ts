@@ -130,9 +130,10 @@ export function sumOf(book: Book, proof: Certificate): { value: number; variance
 function leadOf(book: Book, proof: Certificate): string {
   const plus = proof.terms.filter(({ numerator }) => numerator > 0).length;
   const minus = proof.terms.length - plus;
-  const added = `${plus} seen ${plus === 1 ? "combination" : "combinations"}`;
-  const taken = minus ? ` minus ${minus} ${minus === 1 ? "other" : "others"}` : "";
-  return `Its certificate: if ${book.data.assumption}, it is ${added}${taken}, whatever the effects are.`;
+  const all = `${proof.terms.length} seen combinations`;
+  const plain = `${plus} seen ${plus === 1 ? "combination" : "combinations"} minus ${minus} ${minus === 1 ? "other" : "others"}`;
+  const ones = minus > 0 && proof.terms.every(({ numerator, denominator }) => Math.abs(numerator) === denominator);
+  return `Its certificate: if ${book.data.assumption}, it is ${ones ? plain : `a weighted sum of ${all}`}, whatever the effects are.`;
 }
 
 function sumText(book: Book, proof: Certificate): string {
@@ -157,7 +158,8 @@ export function tell(value: number, digits = 5): string {
 /** Write a value with as many digits as its standard error leaves a meaning: three of the error's. */
 export function beside(value: number, error: number): string {
   if (!(error > 0 && error < Infinity)) return tell(value);
-  const decimals = Math.min(Math.max(2 - Math.floor(Math.log10(error)), 0), 12);
+  const decimals = Math.max(2 - Math.floor(Math.log10(error)), 0);
+  if (decimals >= 12) return tell(value);
   return value.toFixed(decimals).replace("-", "−");
 }
 

@@ -140,8 +140,8 @@ def _listed(audit: Audit) -> _Embedded:
 def _note(audit: Audit, found: _Embedded) -> str:
     count, listed = f"{len(found.cells):,}", len(audit.listing.cells)
     return (
-        f"The table is too large to carry along: {count} of {listed:,} listed combinations can be asked about here, and "
-        "audit.explain(cell) answers for any."
+        f"The table is too large to carry along: {count} of {listed:,} listed combinations can be asked about here, "
+        "and audit.explain(cell) answers for any."
     )
 
 
