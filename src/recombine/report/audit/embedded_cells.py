@@ -127,7 +127,9 @@ def _whole(chart: VerdictMap) -> _Embedded:
     codes = np.full(product_size(sizes), IMPOSSIBLE)
     codes[_numbers(chart.mapped.cells, sizes)] = chart.mapped.codes
     numbers = np.arange(len(codes))
-    return _Embedded(np.empty((0, len(sizes)), np.int64), codes, numbers, tuple(map(np.arange, sizes)), True)
+    return _Embedded(
+        np.empty((0, len(sizes)), np.int64), codes, numbers, tuple(np.arange(size) for size in sizes), True
+    )
 
 
 def _listed(audit: Audit) -> _Embedded:
