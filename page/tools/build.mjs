@@ -1,13 +1,16 @@
-// Build the page: script and style go into one HTML file that asks for nothing.
-// node tools/build.mjs [--check]: with --check the committed file is compared, and nothing is written.
+// Build the page (script and style go into one HTML file that asks for nothing) and the script of audit reports.
+// node tools/build.mjs [--check]: with --check the committed files are compared, and nothing is written.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-const TARGET = at("../../src/recombine/explore/page.html");
+const PAGE = "src/recombine/explore/page.html";
+const REPORT = "src/recombine/report/templates/ask.js";
 const LARGEST = 60_000;
+// Reports carry theirs uncompressed.
+const LARGEST_SCRIPT = 40_000;
 
 async function bundle(entry) {
   const made = await build({
@@ -24,7 +27,20 @@ async function bundle(entry) {
   return made.outputFiles[0].text.trim();
 }
 
-const script = (await bundle("../src/view/app.ts")).replaceAll("</script", "<\\/script");
+async function scriptOf(entry) {
+  return (await bundle(entry)).replaceAll("</script", "<\\/script");
+}
+
+function put(target, text) {
+  const path = at(`../../${target}`);
+  if (!process.argv.includes("--check")) writeFileSync(path, text);
+  else if (readFileSync(path, "utf8") !== text) {
+    console.error(`${target} is not what page/ gives; run: npm --prefix page run build`);
+    process.exit(1);
+  }
+}
+
+const script = await scriptOf("../src/view/app.ts");
 const style = await bundle("../src/style.css");
 const page = readFileSync(at("../src/index.html"), "utf8")
   // Functions, so that no $ of the code is taken for a place in the pattern.
@@ -32,10 +48,10 @@ const page = readFileSync(at("../src/index.html"), "utf8")
   .replace("/* script */", () => script);
 const size = gzipSync(page, { level: 9 }).length;
 if (size > LARGEST) throw new Error(`the page has ${size} bytes compressed, more than ${LARGEST}`);
-if (process.argv.includes("--check")) {
-  if (readFileSync(TARGET, "utf8") !== page) {
-    console.error("src/recombine/explore/page.html is not what page/ gives; run: npm --prefix page run build");
-    process.exit(1);
-  }
-} else writeFileSync(TARGET, page);
+put(PAGE, page);
 console.log(`page.html: ${page.length} characters, ${size} bytes compressed`);
+
+const asking = await scriptOf("../src/report/ask.ts");
+if (asking.length > LARGEST_SCRIPT) throw new Error(`ask.js has ${asking.length} characters, more than ${LARGEST_SCRIPT}`);
+put(REPORT, `${asking}\n`);
+console.log(`ask.js: ${asking.length} characters`);

@@ -43,6 +43,7 @@ def _environment() -> Environment:
         "wording": wording,
         "plural": plural,
         "style": Markup((files("recombine.report") / "style.css").read_text(encoding="utf-8")),
+        "ask": Markup((files("recombine.report") / "templates" / "ask.js").read_text(encoding="utf-8")),
     }
     return environment
 

@@ -49,7 +49,8 @@ class Outline(HTMLParser):
             assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+        if self.open[-1:] != ["script"]:  # what a script says is not read
+            self.texts.append(data)
 
     def values(self, attribute: str) -> list[str]:
         return [str(attributes[attribute]) for _, attributes in self.tags if attribute in attributes]
@@ -156,7 +157,7 @@ class TestEveryReport:
         _, text, _ = shown
         assert text.startswith("<!doctype html>")
         assert text.rstrip().endswith("</html>")
-        assert len(text.encode()) < 400_000
+        assert len(text.encode()) < 500_000
 
     def test_loads_nothing(self, shown: tuple[rc.Audit, str, Outline]) -> None:
         _, text, outline = shown
@@ -164,7 +165,11 @@ class TestEveryReport:
         assert "https://" not in text
         assert "@import" not in text
         assert all(link.startswith("#") for link in re.findall(r"url\(([^)]*)\)", text))
-        assert not {tag for tag, _ in outline.tags} & {"script", "link", "iframe", "object", "embed", "img", "base"}
+        assert [attributes for tag, attributes in outline.tags if tag == "script"] == [
+            {"type": "application/json", "id": "asked"},
+            {},
+        ]
+        assert not {tag for tag, _ in outline.tags} & {"link", "iframe", "object", "embed", "img", "base"}
         assert outline.values("src") == []
         assert all(link.startswith(("#", "data:image/png;base64,")) for link in outline.values("href"))
         assert not [name for _, attributes in outline.tags for name in attributes if name.startswith("on")]
@@ -251,7 +256,7 @@ def test_a_map_that_says_nothing_is_left_out() -> None:
 
 def test_the_demo_is_small() -> None:
     audit = flights()
-    assert len(page(audit, models=audit.compare_models(draws=1)).encode()) < 600_000
+    assert len(page(audit, models=audit.compare_models(draws=1)).encode()) < 700_000
 
 
 def test_every_column_of_numbers_has_equally_many_decimals() -> None:
@@ -269,8 +274,9 @@ def test_same_audit_made_twice_gives_the_same_bytes() -> None:
 
 def test_names_stay_text_everywhere() -> None:
     audit = awkward_names()
-    for text in (page(audit), notebook(audit)):
-        assert "<script" not in text
+    for text, scripts in ((page(audit), 2), (notebook(audit), 0)):
+        assert text.count("<script") == scripts
+        assert SCRIPT not in text
         assert "<i>one" not in text
         assert "<u>y" not in text
         assert "--><b>" not in text

@@ -15,6 +15,7 @@ from recombine.report import wording
 from recombine.report.audit import network_text
 from recombine.report.audit import page_tables as tables
 from recombine.report.audit.answer import answer
+from recombine.report.audit.embedded_cells import embedded_cells, script_json
 from recombine.report.audit.figures.additivity_figure import AdditivityFigure
 from recombine.report.audit.figures.models_figure import ModelsFigure
 from recombine.report.audit.figures.structure_figure import StructureFigure
@@ -63,12 +64,13 @@ def page(
     (True, True)
     """
     advised = audit.suggest(suggestions) if plan is None else plan
+    chart = VerdictMap(audit)
     return fill_template(
         "page.html.j2",
         audit=audit,
         design=audit.design,
         head=_head(audit),
-        map=_map(audit),
+        map=_map(audit, chart),
         coverage=_coverage(audit),
         additivity=_additivity(audit),
         structure=_structure(audit),
@@ -78,6 +80,7 @@ def page(
         values=tables.values_table(audit),
         certificates=certificates_to_show(audit),
         words=_words(audit, command),
+        asked=script_json(embedded_cells(audit, chart)),
     )
 
 
@@ -98,8 +101,7 @@ def _head(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _map(audit: Audit) -> dict[str, Any]:
-    chart = VerdictMap(audit)
+def _map(audit: Audit, chart: VerdictMap) -> dict[str, Any]:
     return {
         "chart": chart,
         "svg": inline_both(chart) if chart.tells else None,

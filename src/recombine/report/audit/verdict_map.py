@@ -176,10 +176,8 @@ class VerdictMap(Figure):
     def _draw(self) -> Canvas:
         from matplotlib.figure import Figure as Canvas
 
-        entries = placed(legend_entries(self.shown, self.steps, self.quantity), self.width)
-        legend = entries[-1][2] + LINE if entries else 0.0
-        boxes = _boxes(self.shown, self.width, legend)
-        figure = Canvas(figsize=inches(self.width, max(box.bottom for box in boxes) + 4))
+        entries, legend, boxes, height = self._layout()
+        figure = Canvas(figsize=inches(self.width, height))
         for panel, box in zip(self.shown, boxes, strict=True):
             axes = _axes(figure, box.left, box.top, box.width, box.height)
             _draw_panel(axes, panel, box, _colours(panel, self.steps), verdicts=self.steps is None)
@@ -189,6 +187,20 @@ class VerdictMap(Figure):
         for entry, left, top in entries:
             entry.draw(axes, left, top)
         return figure
+
+    def _layout(self) -> tuple[list[Any], float, list[_Box], float]:
+        """The legend's entries and height, where grids stand below it, and the height of all."""
+        entries = placed(legend_entries(self.shown, self.steps, self.quantity), self.width)
+        legend = entries[-1][2] + LINE if entries else 0.0
+        boxes = _boxes(self.shown, self.width, legend)
+        return entries, legend, boxes, max(box.bottom for box in boxes) + 4
+
+    def places(self, width: float) -> npt.NDArray[np.float64]:
+        """Left, top, width and height of each grid in a drawing so many pixels wide, as shares of all; shape (P, 4)."""
+        with self._laid_out(width):
+            _, _, boxes, tall = self._layout()
+        found = np.array([(box.left, box.top, box.width, box.height) for box in boxes])
+        return np.asarray(found / (width, tall, width, tall))
 
 
 def _spread(panel: Panel) -> float:
@@ -377,9 +389,8 @@ def _name_levels(axes: Axes, panel: Panel, box: _Box, wide: float) -> None:
 
 def _notes(panel: Panel, box: _Box) -> list[str]:
     """Say of axes without names what runs along them."""
-    axes = {"across": panel.column, "down": panel.row}
-    shown = {"across": box.named[1], "down": box.named[0]}
-    return [f"{way}: {_unnamed(axis)}" for way, axis in axes.items() if not shown[way]]
+    axes = [("across", panel.column, box.named[1]), ("down", panel.row, box.named[0])]
+    return [f"{way}: {_unnamed(axis)}" for way, axis, named in axes if not named]
 
 
 def _unnamed(axis: Axis) -> str:
