@@ -133,7 +133,7 @@ def test_the_demo_of_a_fresh_clone_without_compiler_and_home(tmp_path: Path, pro
     shutil.copytree(ROOT, clone, ignore=shutil.ignore_patterns(".*", "results", "tests", "dist", "_build", "*.html"))
     put(programs, "python3", f'exec "{sys.executable}" "$@"')
     settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
-    known = {**settings, "PATH": str(programs), "HOME": "/proc/nowhere", "LC_ALL": "C"}
+    known = {**settings, "PATH": str(programs), "HOME": "/proc/nowhere", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(["make", "demo"], cwd=clone, env=known, capture_output=True, timeout=1800, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"report written to" in done.stdout
