@@ -179,12 +179,6 @@ def _strings(thing):
         yield from _strings(part)
 
 
-def test_a_terminal_that_lacks_signs_gets_question_marks(table):
-    done = subprocess_run("audit", table, *FACTORS, env={**os.environ, "PYTHONIOENCODING": "ascii"})
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "?" in done.stdout
-
-
 def test_an_interrupted_query_is_a_stop_and_no_defect(run, monkeypatch, tmp_path):
     """What DuckDB makes of Ctrl-C while it reads a file."""
     path = tmp_path / "t.csv"

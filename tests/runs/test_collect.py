@@ -65,7 +65,11 @@ def test_parquet_gives_the_table_back_with_its_record(store: Store, tmp_path: Pa
 
 def test_parquet_needs_neither_pandas_nor_pyarrow(store: Store, tmp_path: Path) -> None:
     code = (
-        "import sys; sys.modules['pandas'] = sys.modules['pyarrow'] = sys.modules['polars'] = None\n"
+        "import sys\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name.partition('.')[0] in ('pandas', 'pyarrow', 'polars'): raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Missing())\n"
         "from recombine.runs.collect import *; path = sys.argv[1]\n"
         "save_table(Table({'a': [1.5, 2.5], 'b': ['x', 'y']}), path, {}); print(load_table(path)['b'].tolist())"
     )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import errno
-import io
+import logging
 import sys
 import tempfile
 import traceback
@@ -25,7 +25,7 @@ from recombine.cli.reproduce import reproduce_command
 from recombine.cli.score import score_command
 from recombine.cli.split import split_command
 from recombine.errors import InputError, RecombineError
-from recombine.report.screen import printable
+from recombine.report.screen import fit_streams, printable
 
 app = typer.Typer(
     name="recombine",
@@ -70,9 +70,8 @@ def _start(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every error is one line on stderr: exit code 2, or 3 for what nobody foresaw."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without some sign gets a question mark, not an error
+    fit_streams()
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a home it cannot write to is no news to anybody
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
         _refuse_empty(given)

@@ -14,7 +14,7 @@ import typer
 from recombine.cli.compare import read_baseline, read_conditions, tell_changes
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.output_files import check_file
-from recombine.report.screen import capture, printable, say
+from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
 if TYPE_CHECKING:
@@ -159,8 +159,10 @@ def audit_command(
             changes = compare(known, found)
         _write(answer, html, verdicts, quiet=json or markdown == "-")
         tell_changes(changes, conditions, json, markdown, only_new=True)
-    if json or explained is not None:
-        say(_json(answer, explained) if json else f"{explained}\n")
+    if json:
+        say_json(_json(answer, explained))
+    elif explained is not None:
+        say(f"{explained}\n")
     else:
         say(_text(answer), drawn=True)
     _write(answer, html, verdicts, quiet=json)
@@ -263,7 +265,7 @@ def _json(answer: _Answer, explained: str | None) -> str:
     from recombine.report.audit.record import audit_json
 
     with working("writing the answer"):
-        return audit_json(answer.audit, answer.plan, answer.models, explained) + "\n"
+        return audit_json(answer.audit, answer.plan, answer.models, explained)
 
 
 def _text(answer: _Answer) -> str:

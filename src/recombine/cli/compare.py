@@ -11,7 +11,7 @@ import typer
 
 from recombine.errors import InputError
 from recombine.jobs.output_files import check_file
-from recombine.report.screen import capture, printable, say
+from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def tell_changes(
 
     met = conditions.met(found)
     if json:
-        say(comparison_json(found, met) + "\n")
+        say_json(comparison_json(found, met))
     elif markdown == "-":
         say(comparison_markdown(found, met))
     else:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from recombine.report.screen import capture, say
+from recombine.report.screen import capture, say, say_json
 
 
 def inspect_command(
@@ -34,6 +34,6 @@ def inspect_command(
 
     found = inspect(file, factors, seen=seen, truth=truth, background=background)
     if json:
-        say(inspection_json(found) + "\n")
+        say_json(inspection_json(found))
     else:
         say(capture(lambda console: show_inspection(found, console)), drawn=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.errors import InputError
-from recombine.report.screen import capture, say
+from recombine.report.screen import capture, say, say_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +37,7 @@ def papers_command(
     if as_json:
         papers = list(available().values()) if name is None else [find(name)]
         record = load_record(folder) if known else {}
-        say(json_text([entry for paper in papers for entry in claim_entries(paper, record)]) + "\n")
+        say_json(json_text([entry for paper in papers for entry in claim_entries(paper, record)]))
         return
     if name is not None:
         say(claims_on_screen(from_results(find(name), folder)), drawn=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from recombine.report.screen import capture, say
+from recombine.report.screen import capture, say, say_json
 from recombine.tables.text_files import named
 
 
@@ -54,7 +54,7 @@ def probe_command(
         as_levels=named(as_levels, "--as-levels"),
     )
     if json:
-        say(probe_json(found) + "\n")
+        say_json(probe_json(found))
     else:
         say(capture(lambda console: show_probe(found, console)), drawn=True)
     raise typer.Exit(1 if fail_on_dependence and found.depends else 0)

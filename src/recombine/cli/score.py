@@ -11,7 +11,7 @@ import typer
 from recombine.cli.audit import check_outputs, named_importance, working
 from recombine.cli.compare import read_baseline, read_conditions, tell_changes
 from recombine.errors import InputError
-from recombine.report.screen import capture, printable, say
+from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
 
@@ -118,5 +118,5 @@ def score_command(
     with working("writing the answer"):
         from recombine.report.score import score_json, show_score
 
-        text = score_json(found) + "\n" if json else capture(lambda console: show_score(found, console))
-    say(text, drawn=not json)
+        text = score_json(found) if json else capture(lambda console: show_score(found, console))
+    say_json(text) if json else say(text, drawn=True)

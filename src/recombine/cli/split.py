@@ -11,7 +11,7 @@ import typer
 from recombine.checks import known_or_refuse
 from recombine.errors import InputError
 from recombine.jobs.output_files import check_file
-from recombine.report.screen import capture, printable, say
+from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
 
@@ -76,7 +76,7 @@ def split_command(
         options = {"outcome": outcome, "order": order, "structure": structure, "seed": seed}
         checked = check_split(file, columns, check, **groups, **scales, **options)  # type: ignore[arg-type]
         if json:
-            say(check_json(checked) + "\n")
+            say_json(check_json(checked))
         else:
             say(capture(lambda console: show_check(checked, console)), drawn=True)
         raise typer.Exit(1 if fatal & {leak.kind for leak in checked.leaks} else 0)
@@ -96,7 +96,7 @@ def split_command(
         found.to_csv(out, column=column, force=force)
         note = f"table with column {column!r} written to {out}\n"
     if json:
-        say(split_json(found) + "\n")
+        say_json(split_json(found))
         print(printable(note), end="", file=sys.stderr)
     else:
         say(capture(lambda console: show_split(found, console)), drawn=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import re
@@ -123,11 +124,64 @@ def _guarded(console: Console) -> Console:
     return console
 
 
+#: What stands for signs of the reports where the encoding has none of them; letters of the data are escaped instead.
+_PLAIN_SIGNS = {
+    "×": "x", "·": ".", "→": "->", "−": "-", "–": "-", "—": "-", "‑": "-", "…": "...", "±": "+-", "≠": "!=", "≤": "<=",
+    "≥": ">=", "≈": "~", "█": "#", "▏": "#", "■": "#", "●": "*", "○": "o", "▲": "^", "△": "^", "✓": "+", "✗": "x",
+    "✕": "x", "∥": "||", "²": "^2", "‘": "'", "’": "'", "“": '"', "”": '"', "•": "*",
+}  # fmt: skip
+
+
+def _escaped(problem: UnicodeError) -> tuple[str | bytes, int]:
+    """Write what an encoding lacks as JSON writes it, so that nothing is lost and two names stay two."""
+    if not isinstance(problem, UnicodeEncodeError):
+        raise problem
+    return _in_ascii(problem.object[problem.start : problem.end]), problem.end
+
+
+def _in_ascii(text: str) -> str:
+    units = text.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+
+
+def fit_streams() -> None:
+    """Let standard output and error write any text, whatever their encoding is."""
+    codecs.register_error("recombine-escape", _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="recombine-escape")
+
+
+def in_signs_of(encoding: str, text: str) -> str:
+    """Return the text of a report with plain look-alikes of the signs that ``encoding`` lacks.
+
+    Examples
+    --------
+    >>> in_signs_of("ascii", "carrier (16) × origin (3) → 48")
+    'carrier (16) x origin (3) -> 48'
+    >>> in_signs_of("cp1252", "carrier (16) × origin (3) → 48")
+    'carrier (16) × origin (3) -> 48'
+    """
+    for sign in set(text) & _PLAIN_SIGNS.keys():
+        try:
+            sign.encode(encoding)
+        except UnicodeEncodeError:
+            text = text.replace(sign, _PLAIN_SIGNS[sign])
+    return text
+
+
 def say(text: str, *, drawn: bool = False) -> None:
     """Write ``text`` to standard output, made `printable` unless `capture` has drawn it."""
-    text = text if drawn else printable(text)
+    text = in_signs_of(sys.stdout.encoding or "utf-8", text) if drawn else printable(text)
     try:
         print(text, end="", flush=True)
     except BrokenPipeError:
         # The reader (head, less) has gone. Files are still written and the exit code still counts.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say_json(text: str) -> None:
+    """Write JSON and a line end to standard output; in ASCII where that is not UTF-8, which is what JSON is read as."""
+    if codecs.lookup(sys.stdout.encoding or "utf-8").name != "utf-8":
+        text = re.sub(r"[^\x00-\x7f]", lambda found: _in_ascii(found.group()), text)
+    say(f"{text}\n")

@@ -1,0 +1,145 @@
+"""What is written about the package outside of it: bounds, recipe, workflows, hooks, citation. And the wheel, used."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from recombine import __version__
+
+ROOT = Path(__file__).parents[2]
+yaml = pytest.importorskip("yaml")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+#: Where conda calls something by another name.
+CONDA = {"duckdb": "python-duckdb", "matplotlib": "matplotlib-base"}
+
+pytestmark = pytest.mark.skipif(not (ROOT / ".github").is_dir(), reason="what is tested here stands in a clone")
+
+
+@pytest.fixture(scope="module")
+def lowest() -> ModuleType:
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        return import_module("lowest")
+    finally:
+        sys.path.remove(str(ROOT / "tools"))
+
+
+def read(path: str | Path) -> Any:
+    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+
+def test_every_dependency_of_every_extra_has_a_lower_bound(lowest: ModuleType) -> None:
+    found = lowest.floors(lowest.requirements(PROJECT, PROJECT["optional-dependencies"]))
+    assert {"numpy", "torch", "submitit", "pytest", "sphinx", "statsmodels"} <= found.keys()
+    with pytest.raises(SystemExit, match="rich has no lower bound"):
+        lowest.floors(["numpy>=1", "rich<15"])
+    with pytest.raises(SystemExit, match="no extra 'tests'; there are bench"):
+        list(lowest.requirements(PROJECT, ["tests"]))
+
+
+def test_pinned_versions_are_allowed_ones(lowest: ModuleType) -> None:
+    found = lowest.floors(lowest.requirements(PROJECT, PROJECT["optional-dependencies"]))
+    lines = (ROOT / "constraints-ci.txt").read_text(encoding="utf-8").splitlines()
+    pinned = dict(line.split("==") for line in lines if "==" in line)
+    assert pinned.keys() <= found.keys()
+    for name, version in pinned.items():
+        assert [int(part) for part in version.split(".")] >= [int(part) for part in found[name].split(".")], name
+
+
+def test_the_recipe_asks_for_what_the_package_asks_for() -> None:
+    text = (ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+    assert f'version = "{__version__}"' in text
+    lines = [line for line in text.splitlines() if not line.startswith("{%")]
+    recipe = yaml.safe_load("\n".join(lines).replace("{{ version }}", __version__).replace("{{ PYTHON }}", "python"))
+    asked = {re.sub(r"\s", "", line) for line in recipe["requirements"]["run"]}
+    wanted = {f"python{PROJECT['requires-python']}"}
+    for line in PROJECT["dependencies"]:
+        name = re.match(r"[\w-]+", line)
+        assert name is not None
+        wanted.add(CONDA.get(name[0], name[0]) + line[name.end() :])
+    assert asked == wanted
+    (point,) = recipe["build"]["entry_points"]
+    assert dict([point.split(" = ")]) == PROJECT["scripts"]
+
+
+def test_the_citation_is_of_this_version_and_complete() -> None:
+    cited = read("CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= cited.keys()
+    assert cited["cff-version"] == "1.2.0"
+    assert cited["version"] == __version__
+    assert cited["license"] == PROJECT["license"]
+    assert cited["keywords"] == PROJECT["keywords"]
+    for reference in cited["references"]:
+        assert {"type", "title", "authors"} <= reference.keys()
+        assert all({"family-names", "given-names"} <= person.keys() for person in reference["authors"])
+
+
+def test_there_are_workflows() -> None:
+    assert [path.name for path in WORKFLOWS] == ["nightly.yml", "release.yml", "tests.yml"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_runs_what_is_there_with_least_rights(path: Path) -> None:
+    flow = read(path)
+    text = path.read_text(encoding="utf-8")
+    assert {"name", True, "permissions", "concurrency", "jobs"} <= flow.keys()  # YAML reads `on` as True
+    assert flow["permissions"] == {"contents": "read"}
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    for job in flow["jobs"].values():
+        assert job["name"]
+        for step in job["steps"]:
+            assert ("uses" in step) != ("run" in step)
+            if "uses" in step:
+                assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"]), "an action is pinned by its commit"
+                assert re.search(rf"{step['uses']} # v\d+\.\d+\.\d+$", text, re.M), "and says its version"
+            if step.get("uses", "").startswith("actions/checkout"):
+                assert step["with"]["persist-credentials"] is False
+            for target in re.findall(r"\bmake ([a-z-]+)", step.get("run", "")):
+                assert target in targets
+            for script in re.findall(r"\b(?:tools|benchmarks)/\S+\.py", step.get("run", "")):
+                assert (ROOT / script).is_file()
+
+
+def test_the_matrix_is_what_the_package_declares() -> None:
+    matrix = read(".github/workflows/tests.yml")["jobs"]["tests"]["strategy"]["matrix"]
+    assert {system.partition("-")[0] for system in matrix["system"]} == {"ubuntu", "windows", "macos"}
+    declared = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if ":: Python :: 3." in line]
+    assert matrix["python"] == declared
+    assert PROJECT["requires-python"] == f">={declared[0]}"
+
+
+def test_a_release_is_published_without_a_secret() -> None:
+    flow = read(".github/workflows/release.yml")
+    publish = flow["jobs"]["publish"]
+    assert publish["permissions"] == {"id-token": "write"}
+    assert publish["needs"] == "build"
+    assert publish["environment"] == "release"
+    assert "secrets." not in (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+
+
+def test_hooks_have_the_versions_of_the_checks() -> None:
+    pinned = (ROOT / "constraints-ci.txt").read_text(encoding="utf-8")
+    (ruff,) = [repo for repo in read(".pre-commit-config.yaml")["repos"] if "ruff" in repo["repo"]]
+    assert f"ruff=={ruff['rev'].removeprefix('v')}\n" in pinned
+
+
+@pytest.mark.slow
+def test_the_wheel_is_used_where_there_is_no_clone(tmp_path: Path) -> None:
+    """Build, install (from the index that pip is set up for) and use: `make wheel`."""
+    command = [sys.executable, str(ROOT / "tools" / "use_wheel.py"), "--folder", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(": fine") == 6
+    size = re.search(r"installed with byte code: (\d+) MB", done.stdout)
+    assert size is not None
+    assert int(size[1]) < 550, "docs/install.md says what it takes and why"
