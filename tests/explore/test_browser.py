@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import recombine as rc
 from recombine.explore import page_path
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
@@ -163,6 +165,50 @@ def test_the_tour_goes_on_when_its_task_is_done(open_page: Open) -> None:
     page.keyboard.press("Space")
     page.click("#guide button:has-text('Next')")
     assert "2 of 5" in page.inner_text("#guide")
+
+
+MODEL = """
+const values = {scene: SCENE, table: SCENE, height: 700}, listeners = {};
+window.model = {
+  get: (name) => values[name],
+  set: (name, value) => { values[name] = value; },
+  save_changes: () => { window.saved = (window.saved ?? 0) + 1; },
+  on: (name, listener) => { listeners[name] = listener; },
+  off: () => undefined,
+  told: (name, value) => { values[name] = value; listeners["change:" + name](); },
+};
+"""
+
+
+def test_in_a_notebook_the_frame_and_python_tell_each_other(browser: Any) -> None:
+    shown = pytest.importorskip("recombine.explore.notebook", reason="needs anywidget")
+    grid = rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [39, 39]])  # too large for its values to be in a link
+    shown = shown.Explorer(grid)
+    context = browser.new_context(viewport={"width": 1000, "height": 900})
+    page = context.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.route("**/*", lambda route: route.fulfill(content_type="text/html", body="<div id=cell></div>"))
+    page.goto("http://notebook.test/")
+    page.evaluate(MODEL.replace("SCENE", json.dumps(shown.scene)))
+    module = f"{shown._esm}\nwindow.clean = render({{model: window.model, el: document.getElementById('cell')}});"
+    page.add_script_tag(content=module, type="module")
+    frame = page.frame_locator("iframe")
+    frame.locator("#legend b").first.wait_for()
+    inside = page.frames[1]
+    inside.wait_for_function("() => document.querySelector('#legend').textContent.includes('determined')")
+    inside.focus("#seen")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Space"):
+        page.keyboard.press(key)
+    page.wait_for_function("() => window.saved >= 1 && window.model.get('scene').includes('m=')")
+    shown.scene = page.evaluate("window.model.get('scene')")
+    assert ("1", "1") in shown.seen
+    page.evaluate("scene => window.model.told('scene', scene)", shown.table)
+    inside = page.frames[1]
+    waits_for(inside, "seen 4")
+    page.evaluate("window.clean()")
+    context.close()
+    assert problems == []
 
 
 @pytest.mark.parametrize("scene", ["", "p=barley&o=2", "s=50x50", "p=context&o=2"])

@@ -120,7 +120,7 @@ export function openPage(): void {
       render(false);
     });
     window.clearTimeout(linkTimer);
-    linkTimer = window.setTimeout(() => history.replaceState(null, "", `#${packScene(store.scene)}`), 300);
+    linkTimer = window.setTimeout(() => keepLink(packScene(store.scene)), 300);
   };
 
   store.listen(changed);
@@ -161,6 +161,12 @@ export function openPage(): void {
   render(false); // verdicts first; the network follows a moment later
   // Milliseconds from opening to the first verdict, for whoever measures it.
   document.documentElement.dataset["firstVerdict"] = String(Math.round(performance.now()));
+}
+
+/** Keep the scene in the address; in a notebook the widget that made the frame is told of it, and nobody else ever is. */
+function keepLink(scene: string): void {
+  history.replaceState(null, "", `#${scene}`);
+  if (location.protocol === "blob:" && window.parent !== window) window.parent.postMessage({ scene }, "*");
 }
 
 /** The square that the first screen asks to paint: the one that settles most; -1 once the reader has begun. */

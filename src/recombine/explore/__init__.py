@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.explore.notebook import Explorer as Explorer
+    from recombine.explore.notebook import explorer as explorer
     from recombine.explore.page import page_path as page_path
+    from recombine.explore.scene import check_scene as check_scene
+    from recombine.explore.scene import painted as painted
+    from recombine.explore.scene import scene_of as scene_of
+    from recombine.explore.scene import scene_parts as scene_parts
 
 open_room(__name__)

@@ -35,6 +35,7 @@ FACES |= {
         "text": "recombine.report.audit.terminal:audit_text",
         "notebook": "recombine.report.audit.notebook:notebook",
         "page": "recombine.report.audit.page:page",
+        "explorer": "recombine.explore.notebook:explorer",
     },
     **{
         f"{kind}Comparison": {

@@ -36,7 +36,7 @@ from recombine.jobs.audit.ranges import (
     unsolved_sentence,
 )
 from recombine.jobs.audit.rivals import compare_models
-from recombine.jobs.faces import face
+from recombine.jobs.faces import face, widget
 from recombine.jobs.importance import Importance, read_importance
 from recombine.jobs.listing import Listing, choose_cells, level_columns
 from recombine.jobs.matters import WhatMatters, weigh_verdicts
@@ -273,10 +273,7 @@ class Audit:
         return face(self, "text")
 
     def certificate(self, cell: Cell | int) -> Certificate:
-        """Return the signed seen cells that add up to ``cell`` (its levels, or its row number in the verdicts).
-
-        Print ``audit.explain(cell)`` for the same with level names and outcomes.
-        """
+        """Return the signed seen cells that add up to ``cell``: levels, or a row of the verdicts; see `explain`."""
         found, codes = self._asked(cell)
         if reason := why_impossible(found.design, codes):
             raise InputError(f"{found.design.label(codes)} cannot exist: {reason}; ask for a cell that can")
@@ -330,6 +327,10 @@ class Audit:
         check_file(target, force)
         target.write_text(face(self, "page"), encoding="utf-8")
         return target
+
+    def explore(self) -> Any:
+        """Return the page of ``recombine explore`` with these cells, a widget for notebooks; see `rc.explore`."""
+        return widget(self)
 
     def _repr_html_(self) -> str:
         return face(self, "notebook")

@@ -1,0 +1,125 @@
+"""The page in a notebook: a widget that shows a scene and hears of every change to it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from recombine.errors import InputError
+from recombine.explore.page import page_path
+from recombine.explore.scene import painted, scene_of, scene_parts
+
+try:
+    import anywidget
+    import traitlets
+except ImportError:
+    raise InputError("the page in a notebook needs anywidget; pip install 'recombine[notebook]'") from None
+
+if TYPE_CHECKING:
+    from recombine.design import Design
+    from recombine.jobs.audit import Audit
+
+#: Shows the page in a frame of its own, so that neither its style nor the notebook's reaches the other.
+_MODULE = """
+const PAGE = %s;
+
+// A table too large for a link stays with whoever has it: here the widget has.
+function sceneOf(model) {
+  const now = new URLSearchParams(model.get("scene"));
+  const first = new URLSearchParams(model.get("table"));
+  const same = now.get("t") === "table" && !now.has("p") && now.get("f") === first.get("f") && now.get("s") === first.get("s");
+  if (same && !now.has("v")) now.set("v", first.get("v"));
+  return now.toString();
+}
+
+function render({ model, el }) {
+  const address = URL.createObjectURL(new Blob([PAGE], { type: "text/html" }));
+  const frame = document.createElement("iframe");
+  frame.title = "Paint what was seen, watch what follows";
+  frame.style.cssText = `width:100%%;height:${model.get("height")}px;border:1px solid rgba(128,128,128,.4);resize:vertical;overflow:auto`;
+  frame.src = `${address}#${sceneOf(model)}`;
+  let heard = model.get("scene");
+  const hear = (event) => {
+    if (event.source !== frame.contentWindow || typeof event.data?.scene !== "string") return;
+    heard = event.data.scene;
+    model.set("scene", heard);
+    model.save_changes();
+  };
+  const show = () => {
+    if (model.get("scene") !== heard) frame.contentWindow.location.replace(`${address}#${sceneOf(model)}`);
+    heard = model.get("scene");
+  };
+  const size = () => { frame.style.height = `${model.get("height")}px`; };
+  window.addEventListener("message", hear);
+  model.on("change:scene", show);
+  model.on("change:height", size);
+  el.append(frame);
+  return () => {
+    window.removeEventListener("message", hear);
+    model.off("change:scene", show);
+    model.off("change:height", size);
+    URL.revokeObjectURL(address);
+  };
+}
+
+export default { render };
+"""
+
+
+def _module() -> str:
+    return _MODULE % json.dumps(page_path().read_text(encoding="utf-8"))
+
+
+class Explorer(anywidget.AnyWidget):
+    """The page with the cells of a design, in Jupyter, marimo and wherever anywidget runs.
+
+    Attributes
+    ----------
+    design : Design
+        What it began with.
+    scene : str
+        What is shown now: the text behind the # of a link to the page.
+    height : int
+        Of the frame, in pixels.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> explorer = Explorer(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
+    >>> explorer.seen
+    [('0', '0'), ('0', '1'), ('1', '0')]
+    """
+
+    _esm = _module()
+    table = traitlets.Unicode().tag(sync=True)
+    scene = traitlets.Unicode().tag(sync=True)
+    height = traitlets.Int(760).tag(sync=True)
+
+    def __init__(self, design: Design, order: int = 1, **traits: Any) -> None:
+        scene = scene_of(design, order)
+        super().__init__(table=scene, scene=scene, **traits)
+        self.design = design
+
+    @property
+    def seen(self) -> list[tuple[str, ...]]:
+        """The cells that are painted now, as levels; empty once the reader has gone on to other factors."""
+        begun, now = scene_parts(self.table), scene_parts(self.scene)
+        if "p" in now or any(begun.get(part) != now.get(part) for part in "fs"):
+            return []
+        labels = [factor.labels for factor in self.design.factors]
+        return [
+            tuple(names[level] for names, level in zip(labels, cell, strict=True))
+            for cell in painted(self.scene, self.design.sizes).tolist()
+        ]
+
+
+def explorer(audit: Audit) -> Explorer:
+    """Return the page with the design and the order of an audit.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> explorer(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))).height
+    760
+    """
+    return Explorer(audit.design, audit.order)
