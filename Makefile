@@ -58,8 +58,8 @@ bench: $(STAMP)-bench ## Run every benchmark
 docs: $(STAMP)-docs ## Build the documentation into docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
-page: ## Check, test and build the page that `recombine explore` opens (needs node 20 or newer)
-	cd page && npm ci --no-audit --no-fund && npm run check && npm test && npm run engine && npm run build --if-present
+page: ## Check, test and build the page that `recombine explore` opens (needs node 20 or newer; ARGS=--check writes nothing)
+	cd page && npm ci --no-audit --no-fund && npm run check && npm test && npm run build -- $(ARGS)
 
 clean: ## Remove the environment and every cache
 	rm -rf $(VENV) $(VENV)-lowest .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks dist build docs/_build docs/generated page/node_modules page/build

@@ -53,7 +53,7 @@ test("verdicts do not change when the mask is painted on", () => {
 test("what is too large says so and names the command", () => {
   assert.throws(() => identify({ sizes: [2000, 2000], order: 1 }, new Uint8Array(4_000_000)), TooLarge);
   const wide = identify({ sizes: [1000, 1000], order: 1 }, new Uint8Array(1_000_000).fill(1));
-  assert.throws(() => engine.leverages(wide), /recombine explore/);
+  assert.throws(() => engine.leverages(wide), /recombine audit/);
 });
 
 test("what does not fit is refused", () => {

@@ -1,6 +1,7 @@
 // Build the page (script and style go into one HTML file that asks for nothing) and the script of audit reports.
 // node tools/build.mjs [--check]: with --check the committed files are compared, and nothing is written.
-import { readFileSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -9,6 +10,10 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const PAGE = "src/recombine/explore/page.html";
 const REPORT = "src/recombine/report/templates/ask.js";
 const LARGEST = 60_000;
+// What was built from what, so that a test without node can tell that both belong together.
+const RECORD = "page/built.json";
+const record = { sources: digestOf(sources()) };
+
 // Reports carry theirs uncompressed.
 const LARGEST_SCRIPT = 40_000;
 
@@ -31,7 +36,23 @@ async function scriptOf(entry) {
   return (await bundle(entry)).replaceAll("</script", "<\\/script");
 }
 
+/** The SHA-256 of some texts. */
+function digestOf(texts) {
+  const hash = createHash("sha256");
+  for (const text of texts) hash.update(text);
+  return hash.digest("hex");
+}
+
+/** Names and texts of everything that a build rests on, in the order of the names. */
+function sources() {
+  const names = readdirSync(at("../src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => `${entry.parentPath ?? entry.path}/${entry.name}`.slice(at("..").length).replaceAll("\\", "/"));
+  return [...names, "package-lock.json", "tools/build.mjs"].sort().flatMap((name) => [name, readFileSync(at(`../${name}`), "utf8")]);
+}
+
 function put(target, text) {
+  if (target !== RECORD) record[target] = digestOf([text]);
   const path = at(`../../${target}`);
   if (!process.argv.includes("--check")) writeFileSync(path, text);
   else if (readFileSync(path, "utf8") !== text) {
@@ -55,3 +76,5 @@ const asking = await scriptOf("../src/report/ask.ts");
 if (asking.length > LARGEST_SCRIPT) throw new Error(`ask.js has ${asking.length} characters, more than ${LARGEST_SCRIPT}`);
 put(REPORT, `${asking}\n`);
 console.log(`ask.js: ${asking.length} characters`);
+
+put(RECORD, `${JSON.stringify(record, null, 2)}\n`);

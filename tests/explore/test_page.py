@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,21 @@ def test_verdicts_look_as_everywhere(verdict: Verdict) -> None:
     look = re.search(rf'{int(verdict)}:\s*\{{\s*word:"([^"]*)",symbol:"([^"]*)",colour:"([^"]*)"', TEXT)
     assert look is not None
     assert look.groups() == (verdict.word, verdict.symbol, verdict.colour)
+
+
+@pytest.mark.skipif(not SOURCES.exists(), reason="the page's sources are not here")
+def test_what_is_built_belongs_to_the_sources() -> None:
+    """Says without node what ``node page/tools/build.mjs --check`` says with it; the texts are read as that does."""
+    root = SOURCES.parents[1]
+    built = json.loads((root / "page" / "built.json").read_text(encoding="utf-8"))
+    names = [path.relative_to(root / "page").as_posix() for path in SOURCES.rglob("*") if path.is_file()]
+    digest = sha256()
+    for name in sorted([*names, "package-lock.json", "tools/build.mjs"]):
+        digest.update(name.encode())
+        digest.update((root / "page" / name).read_bytes().replace(b"\r\n", b"\n"))
+    assert built.pop("sources") == digest.hexdigest(), "the sources have changed; run: npm --prefix page run build"
+    for name, found in built.items():
+        assert sha256((root / name).read_bytes()).hexdigest() == found, f"{name} was changed by hand; build it again"
 
 
 @pytest.mark.skipif(not SOURCES.exists(), reason="the page's sources are not here")
