@@ -37,7 +37,8 @@ def test_what_is_painted_is_read_back() -> None:
 def test_the_module_carries_the_page() -> None:
     module = str(explored()._esm)
     assert "What follows" in module
-    assert "http://" not in module and "https://" not in module
+    assert "http://" not in module
+    assert "https://" not in module
 
 
 def test_without_anywidget_the_extra_is_named() -> None:
