@@ -90,7 +90,7 @@ export function openPage(): void {
     showNext(scene, collecting ? frame.suggestions : null, (cell) => store.commit({ ...paint(store.scene, [cell], true), focus: cell }));
     showControls(store, collecting);
     canvases[1]!.setAttribute("aria-label", `What follows: ${VERDICT_WORDS.map((word, verdict) => `${following.found.counts[verdict]} ${word}`).join(", ")}`);
-    write(byId("brushline"), frame.invited >= 0 ? "Click or drag to paint. Try the dashed square." : "Click or drag to paint; click again to erase.");
+    write(byId("brushline"), frame.invited >= 0 ? "Click or drag. Try the dashed square." : "Drag to paint, click to erase.");
     showSlices(store, inks);
     drawn = scene;
     if ((!known?.fresh || variances === undefined) && !settled) {

@@ -35,6 +35,7 @@ export function wireControls(store: Store, collect: () => void): void {
   byId("collect").addEventListener("click", collect);
   byId("undo").addEventListener("click", () => store.undo());
   byId("redo").addEventListener("click", () => store.redo());
+  byId("copy").hidden = location.protocol === "blob:"; // in a notebook there is no link to give
   byId("copy").addEventListener("click", () => void copyLink(store.scene));
   document.addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLInputElement && event.target.type === "text";
