@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import matplotlib.image
+import numpy as np
+import pandas as pd
 import pytest
 
 import recombine as rc
@@ -165,6 +169,59 @@ def test_the_tour_goes_on_when_its_task_is_done(open_page: Open) -> None:
     page.keyboard.press("Space")
     page.click("#guide button:has-text('Next')")
     assert "2 of 5" in page.inner_text("#guide")
+
+
+def test_a_dropped_file_opens(open_page: Open) -> None:
+    page = open_page()
+    page.evaluate(
+        """() => {
+          const data = new DataTransfer();
+          data.items.add(new File(["kind,site,y\\na,p,1.5\\nb,p,2.5\\nb,q,4.5\\n"], "own.csv"));
+          document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+        }"""
+    )
+    page.click("dialog button:has-text('Show it')")
+    waits_for(page, "determined 1")
+
+
+def test_a_parquet_file_opens(open_page: Open, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"kind": ["a", "b", "b"], "site": ["p", "p", "q"], "y": [1.5, 2.0, 4.0]})
+    frame.to_parquet(tmp_path / "own.parquet")
+    page = open_page()
+    page.click("#open")
+    page.set_input_files("dialog input[type=file]", tmp_path / "own.parquet")
+    page.click("dialog button:has-text('Show it')")
+    waits_for(page, "determined 1")
+
+
+PICTURES = Path(__file__).parent / "pictures"
+SIDE = 12
+
+
+def blocks(path: Path) -> np.ndarray:
+    """Mean colours of squares of 12 pixels: letters of another font are nearly the same then."""
+    image = matplotlib.image.imread(path)[..., :3]
+    rows, columns = (length // SIDE for length in image.shape[:2])
+    return image[: rows * SIDE, : columns * SIDE].reshape(rows, SIDE, columns, SIDE, 3).mean(axis=(1, 3))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_it_looks_as_it_did(open_page: Open, tmp_path: Path, scheme: str, width: int) -> None:
+    page = open_page(width=width, scheme=scheme)
+    move_to(page, 1, 5)
+    page.wait_for_timeout(400)
+    name = f"{scheme}-{width}.png"
+    page.locator("#pictures").screenshot(path=tmp_path / name)
+    if "RECOMBINE_NEW_PICTURES" in os.environ:
+        (PICTURES / name).write_bytes((tmp_path / name).read_bytes())
+    now, then = blocks(tmp_path / name), blocks(PICTURES / name)
+    assert now.shape[1] == then.shape[1]
+    assert abs(now.shape[0] - then.shape[0]) <= 2
+    rows = min(len(now), len(then))
+    apart = np.abs(now[:rows] - then[:rows]).max(axis=2)
+    assert apart.mean() < 0.01, f"{name} has changed; look at it, then run with RECOMBINE_NEW_PICTURES=1"
+    assert np.mean(apart > 0.15) < 0.01
 
 
 MODEL = """

@@ -174,7 +174,9 @@ def read_pickle(path: Path, classes: int) -> Labelled:
     except InputError:
         raise
     except Exception as error:  # which kind a broken pickle ends in depends on the byte that is broken
-        raise InputError(f"{path} is not a CIFAR batch: expected pickled arrays, found {error or 'a cut'}") from None
+        raise InputError(
+            f"{path} is not a CIFAR batch: expected pickled arrays, found {str(error) or 'a cut'}"
+        ) from None
     return _checked(path, np.asarray(pixels), np.asarray(labels))
 
 
