@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs page clean test-lowest wheel
+.PHONY: help demo test check format bench docs page clean test-clusters test-lowest wheel
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,10 @@ test: $(STAMP)-$(TEST_EXTRAS) ## Run the tests (the slow ones too: ARGS="-m ''")
 # In an environment of its own. Old libraries deprecate things that newer ones mended: their warnings are no errors here.
 # What a library cannot change (papers, the shape of the house) is left out: LOWEST_TESTS=tests runs that too.
 LOWEST_TESTS ?= tests --ignore=tests/papers --ignore=tests/house
+test-clusters: $(STAMP)-$(TEST_EXTRAS) ## Kill workers of a local Dask cluster, and of Slurm if it is installed (as root)
+	$(BIN)/python -m pytest -n 0 -m slow tests/runs/test_clusters.py $(ARGS) -k dask
+	if command -v slurmctld > /dev/null; then sh tools/slurm.sh $(BIN)/python -m pytest -n 0 -m slow tests/runs/test_clusters.py $(ARGS) -k slurm; fi
+
 test-lowest: ## Run the tests with the lowest versions that pyproject.toml allows
 	@test -x $(VENV)-lowest/bin/python || sh tools/venv.sh "$(PYTHON)" "$(VENV)-lowest"
 	$(VENV)-lowest/bin/python tools/lowest.py $(TEST_EXTRAS) > $(VENV)-lowest/lowest.txt

@@ -11,12 +11,13 @@ import pytest
 import recombine as rc
 
 pytest.importorskip("anywidget", reason="needs anywidget: pip install 'recombine[notebook]'")
+from recombine.explore import Explorer  # noqa: E402
 
 
-def explored() -> rc.explore.Explorer:
+def explored() -> Explorer:
     table = pd.DataFrame({"kind": ["a", "a", "b"], "site": ["p", "q", "p"], "y": [1.0, 2.0, 4.0]})
     shown = rc.audit(rc.Design.from_frame(table, ["kind", "site"], "y")).explore()
-    assert isinstance(shown, rc.explore.Explorer)
+    assert isinstance(shown, Explorer)
     return shown
 
 

@@ -10,7 +10,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src"
 PAGE = (SOURCE.parent / "docs" / "reference.md").read_text(encoding="utf-8")
-NAMED = re.findall(r"^\.\. auto(?:function|class|exception|module):: (\S+)$", PAGE, re.MULTILINE)
+NAMED = re.findall(r"^   ~(recombine\.\S+)$", PAGE, re.MULTILINE)
 
 
 def tables() -> dict[str, set[str]]:
@@ -36,7 +36,7 @@ def _inside(room: str, name: str) -> bool:
     return (SOURCE / room.replace(".", "/") / name / "__init__.py").exists()
 
 
-HOUSES = ("theory", "measures", "tasks", "worlds", "nets", "runs")
+HOUSES = ("design", "tables", "cells", "jobs", "explore", "theory", "measures", "tasks", "worlds", "nets", "runs")
 ROOMS = [room for house in HOUSES for room in rooms(f"recombine.{house}") if entries(room)] + ["recombine.papers"]
 
 

@@ -329,7 +329,7 @@ class Audit:
         return target
 
     def explore(self) -> Any:
-        """Return the page of ``recombine explore`` with these cells, a widget for notebooks; see `rc.explore`."""
+        """Return the page of ``recombine explore`` with these cells, a widget for notebooks."""
         return widget(self)
 
     def _repr_html_(self) -> str:
