@@ -11,7 +11,7 @@ import pytest
 import recombine as rc
 
 pytest.importorskip("anywidget", reason="needs anywidget: pip install 'recombine[notebook]'")
-from recombine.explore import Explorer  # noqa: E402
+from recombine.explore import Explorer
 
 
 def explored() -> Explorer:

@@ -178,7 +178,7 @@ def kill_in_training(
         assert all(store.read(key) is not None for key in store.finished())
         steps = {key: saved_step(store, key) for key in keys}
         before = len(started())
-        if store.finished() == keys:
+        if set(store.finished()) == set(keys):
             break
         driver = drive(count, kind="training")
         driver.wait_for_a_start()
