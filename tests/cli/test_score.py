@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -95,6 +96,15 @@ def test_training_rows_need_no_prediction(run: Run, table: Path) -> None:
     assert run("score", table, *OPTIONS, "--prediction", "half", "--structure", "add")[0] == 0
 
 
+def rounded(record: Any) -> Any:
+    """The record with every number to ten digits."""
+    if isinstance(record, dict):
+        return {name: rounded(value) for name, value in record.items()}
+    if isinstance(record, list):
+        return [rounded(value) for value in record]
+    return float(f"{record:.10g}") if isinstance(record, float) else record
+
+
 def test_training_rows_in_a_table_of_their_own(run: Run, table: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(table, dtype={"site": str, "dose": str, "line": str})
     for part in ("train", "test"):
@@ -103,7 +113,8 @@ def test_training_rows_in_a_table_of_their_own(run: Run, table: Path, tmp_path: 
     code, out, err = run("score", tmp_path / "test.csv", "--train", tmp_path / "train.csv", *options)
     whole = run("score", table, *OPTIONS, "--prediction", "half", "--json")[1]
     assert (code, err) == (0, "")
-    assert json.loads(out)["models"] == json.loads(whole)["models"]
+    # Rows are added up in another order, so the last digits may differ.
+    assert rounded(json.loads(out)["models"]) == rounded(json.loads(whole)["models"])
 
 
 def test_a_page_is_written_beside_the_words(run: Run, table: Path, tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from test_faults import processes, read, undisturbed, until
 
 from recombine.runs.collect import collect
 from recombine.runs.executors import DaskExecutor, make_executor
-from recombine.runs.store import Store
 from recombine.runs.outcome import Sweep
+from recombine.runs.store import Store
 from recombine.runs.sweep import run
 
 pytestmark = [

@@ -228,6 +228,40 @@ def test_a_job_taken_back_counts_as_done() -> None:
     assert wait([future], timeout=0).not_done == set()
 
 
+class QuietJob:
+    """A job whose process was killed before it began, which submitit does not learn of for minutes."""
+
+    job_id = "17"
+
+    def __init__(self, folder: Path) -> None:
+        self.paths = SimpleNamespace(result_pickle=folder / "17_result.pkl")
+
+    def done(self) -> bool:
+        return False
+
+
+@pytest.mark.parametrize(("queue", "lost"), [("16\n", True), ("16\n17\n", False), (None, False)])
+def test_a_job_that_left_the_queue_without_a_result_is_lost(
+    queue: str | None, lost: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("submitit")
+    squeue = tmp_path / "squeue"
+    squeue.write_text("#!/bin/sh\nexit 1\n" if queue is None else f"#!/bin/sh\nprintf '{queue}'\n")
+    squeue.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(executors, "QUEUE_LOOK", 0)
+    with SlurmExecutor(2, folder=tmp_path / "logs", cluster="debug", poll=60) as executor:
+        executor._executor.cluster = "slurm"
+        future: Future[int] = Future()
+        jobs = {future: QuietJob(tmp_path)}
+        assert executor._lost(jobs) == set(), "one look is not enough: the result may be on its way"
+        assert (executor._lost(jobs) == {future}) is lost
+        assert future.done() is lost
+        if lost:
+            with pytest.raises(BrokenExecutor, match="job 17 ended without a result"):
+                future.result()
+
+
 @pytest.fixture(scope="module")
 def cluster(shared_log: Path) -> Iterator[Executor]:
     pytest.importorskip("distributed")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, InvalidStateError
 from concurrent.futures import wait as wait_for
@@ -26,6 +28,9 @@ LOST = "the scheduler or all workers of the Dask cluster are gone"
 
 #: What Dask's client raises when its scheduler is gone, and after it has closed.
 DISCONNECTED = (OSError, ValueError, RuntimeError, AttributeError)
+
+#: Seconds between two looks at Slurm's queue, which many share.
+QUEUE_LOOK = 15
 
 NAMES = ("inline", "local", "dask", "slurm")
 
@@ -268,6 +273,7 @@ class SlurmExecutor(Executor):
         self._jobs: dict[Future[Any], Any] = {}
         self._changed = threading.Condition()
         self._closing = False
+        self._looked, self._away = time.monotonic(), frozenset[Future[Any]]()
         self._watcher = threading.Thread(target=self._watch, name="slurm-watcher", daemon=True)
         self._watcher.start()
 
@@ -298,10 +304,40 @@ class SlurmExecutor(Executor):
                     return
                 self._changed.wait(self._poll)
                 jobs = dict(self._jobs)
-            for future, job in jobs.items():
-                if _settled(future, job):
-                    with self._changed:
-                        del self._jobs[future]
+            ended = {future for future, job in jobs.items() if _settled(future, job)}
+            for future in ended | self._lost({future: job for future, job in jobs.items() if future not in ended}):
+                with self._changed:
+                    del self._jobs[future]
+
+    def _lost(self, jobs: dict[Future[Any], Any]) -> set[Future[Any]]:
+        """Break the futures of jobs that were neither queued nor had a result at two looks; return them.
+
+        Submitit asks the accounting, every ten minutes, and not every Slurm keeps one.
+        """
+        if self._executor.cluster != "slurm" or not jobs or time.monotonic() - self._looked < QUEUE_LOOK:
+            return set()
+        self._looked = time.monotonic()
+        queued = _queued()
+        if queued is None:
+            return set()
+        away = {
+            future for future, job in jobs.items() if job.job_id not in queued and not job.paths.result_pickle.exists()
+        }
+        lost = {future for future in away & self._away if future.set_running_or_notify_cancel()}
+        for future in lost:
+            future.set_exception(BrokenExecutor(f"Slurm job {jobs[future].job_id} ended without a result"))
+        self._away = frozenset(away - lost)
+        return lost
+
+
+def _queued() -> set[str] | None:
+    """Return the numbers of this user's jobs that Slurm has not ended; None if it does not say."""
+    command = ["squeue", "--noheader", "--format=%A", f"--user={os.getuid()}"]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return set(said.stdout.split())
 
 
 def _settled(future: Future[Any], job: Any) -> bool:
