@@ -1,0 +1,50 @@
+/** What the program says of one cell, written out. Texts are texts throughout: a level named like a tag stays a name. */
+
+import { button, make } from "../view/elements.ts";
+import type { CellRecord, ProofRecord, TableRecord, TermRecord } from "./asking.ts";
+
+export function chip(table: TableRecord, code: number): HTMLElement {
+  const mark = make("span", `chip v${code}`, table.verdicts[code]?.symbol ?? "–");
+  mark.setAttribute("aria-hidden", "true");
+  return mark;
+}
+
+/** Return the levels of a cell with the names of their factors. */
+export function named(table: TableRecord, labels: readonly string[]): HTMLElement {
+  const line = make("span", "cell");
+  labels.forEach((label, at) => line.append(at ? ", " : "", make("span", "level soft", table.factors[at]!.name), " ", make("span", "level", label.trim() || "(blank)")));
+  return line;
+}
+
+/** Write the account of a cell; `proof` is null while it is looked for, undefined where there is none. */
+export function accountOf(table: TableRecord, cell: CellRecord, proof: ProofRecord | null | undefined, go: (cell: readonly number[]) => void): HTMLElement[] {
+  const parts: HTMLElement[] = [make("p", "head", chip(table, cell.code), named(table, cell.labels), `: ${cell.word}`), make("p", "", cell.sentence)];
+  if (cell.facts?.length) parts.push(factsOf(cell.facts));
+  if (proof === null) parts.push(make("p", "note", "Looking for its certificate …"));
+  if (proof?.terms.length) parts.push(sumOf(proof, go));
+  for (const line of [...(cell.lines ?? []), ...(proof?.lines ?? [])]) parts.push(make("p", "note", `${line[0]!.toUpperCase()}${line.slice(1)}${line.endsWith(".") ? "" : "."}`));
+  return parts;
+}
+
+function factsOf(facts: readonly (readonly [string, string])[]): HTMLElement {
+  const line = make("p", "facts");
+  for (const [name, value] of facts) line.append(make("span", "", `${name} `, make("b", "", value)));
+  return line;
+}
+
+/** The certificate as a sum; each seen cell of it can be pressed to be shown. */
+function sumOf(proof: ProofRecord, go: (cell: readonly number[]) => void): HTMLElement {
+  const line = make("p", "sum", "Its certificate: = ");
+  proof.terms.forEach((term, at) => line.append(termOf(term, at === 0, go), " "));
+  if (proof.further) line.append(`and ${proof.further} more`);
+  return line;
+}
+
+function termOf(term: TermRecord, first: boolean, go: (cell: readonly number[]) => void): HTMLElement {
+  const sign = first && term.sign === "+" ? "" : `${term.sign} `;
+  const name = button("", () => go(term.cell), "plain");
+  name.append(make("span", "level", term.labels.map((label) => label.trim() || "(blank)").join(" · ")));
+  const part = make("span", "term", `${sign}${term.weight ? `${term.weight} × ` : ""}`, name);
+  if (term.observed) part.append(" ", make("i", "", term.observed));
+  return part;
+}
