@@ -5,7 +5,7 @@ import { shorten } from "../view/layout.ts";
 import { type Inks, readInks } from "../view/looks.ts";
 import { accountOf } from "./account.ts";
 import { type Asking, type BinsRecord, type CellRecord, type ProofRecord, type TableRecord, type TermRecord, type WindowRecord } from "./asking.ts";
-import { drawMap, drawWhole, layMap, type Places } from "./drawing.ts";
+import { drawMap, drawWhole, layMap, placeIn, type Places } from "./drawing.ts";
 import { makePicker, type Picker } from "./picker.ts";
 import { cellUnder, clamp, firstFor, type Pair, shapeOf } from "./shape.ts";
 
@@ -283,7 +283,9 @@ export class Desk {
   }
 
   private write(known: CellRecord, proof: ProofRecord | null | undefined): void {
-    this.reply.replaceChildren(...accountOf(this.table, known, proof, (cell) => void this.go(cell)));
+    const { view, sides, at } = this;
+    const held = !view || !proof || [known, ...proof.terms].every(({ cell }) => placeIn({ view, sides, at }, cell));
+    this.reply.replaceChildren(...accountOf(this.table, known, proof, held ? null : sides, (cell) => void this.go(cell)));
   }
 
   hint(text: string): void {
