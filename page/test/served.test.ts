@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressOf } from "../src/served/asking.ts";
 import { placeIn } from "../src/served/drawing.ts";
-import { cellUnder, firstFor, shapeOf, shareOf } from "../src/served/shape.ts";
+import { cellUnder, firstFor, packLook, shapeOf, shareOf, unpackLook } from "../src/served/shape.ts";
 
 const ROOM = { width: 1200, tall: 540, left: 130 };
 
@@ -34,6 +34,14 @@ test("points, shares and levels", () => {
   assert.deepEqual(placeIn(frame, [3, 5, 0]), [1, 1]);
   assert.equal(placeIn(frame, [3, 4, 0]), null);
   assert.equal(placeIn(frame, [2, 5, 0]), null);
+});
+
+test("a look comes back from its link, and none that the table lacks is taken", () => {
+  const look = { sides: [2, 0], at: [3, 0, 11] } as const;
+  assert.deepEqual(unpackLook(`#${packLook(look)}`, [4, 1, 12]), look);
+  for (const bad of ["", "#s=9x9", "#at=4.0.0&sides=0.1", "#at=0.0&sides=0.1", "#at=0.0.0&sides=1.1", "#at=0.0.0&sides=0.3", "#at=0.0.-1&sides=0.1", "#at=0.0.0"]) {
+    assert.equal(unpackLook(bad, [4, 1, 12]), null);
+  }
 });
 
 test("a question carries the token, and names as they are", () => {

@@ -7,7 +7,7 @@ import { accountOf } from "./account.ts";
 import { type Asking, type BinsRecord, type CellRecord, type ProofRecord, type TableRecord, type TermRecord, type WindowRecord } from "./asking.ts";
 import { drawMap, drawWhole, layMap, placeIn, type Places } from "./drawing.ts";
 import { makePicker, type Picker } from "./picker.ts";
-import { cellUnder, clamp, firstFor, type Pair, shapeOf } from "./shape.ts";
+import { cellUnder, clamp, firstFor, packLook, type Pair, shapeOf, unpackLook } from "./shape.ts";
 
 /** Milliseconds that the pointer rests on a cell before it is asked about, and before its certificate is. */
 const [REST, LONG_REST] = [40, 250];
@@ -21,8 +21,8 @@ export class Desk {
   private readonly pager = make("div", "pager");
   private readonly reply = make("section", "reply");
   private readonly pickers: readonly Picker[];
-  private sides: Pair;
-  private at: number[];
+  sides: Pair;
+  at: number[];
   private by: "connected" | "table" = "connected";
   private view: WindowRecord | null = null;
   private bins: BinsRecord | null = null;
@@ -41,8 +41,10 @@ export class Desk {
     private readonly table: TableRecord,
     private readonly asking: Asking,
   ) {
-    this.sides = table.start.sides;
-    this.at = [...table.start.at];
+    const asked = unpackLook(location.hash, table.factors.map(({ levels }) => levels));
+    this.sides = (asked ?? table.start).sides;
+    this.at = [...(asked ?? table.start).at];
+    this.chosen = asked !== null;
     this.pickers = table.factors.map(({ name }, factor) => makePicker(asking, factor, name, (level) => void this.choose(factor, level), (by) => void this.step(factor, by)));
     this.build();
     this.wire();
@@ -155,21 +157,31 @@ export class Desk {
     if (view) this.take(this.cellAt(view, [place[0] - view.first[0], place[1] - view.first[1]]));
   }
 
+  /** Show what the link asks for, or the table's beginning. */
+  async open(): Promise<void> {
+    await this.refresh(null);
+    if (this.chosen) void this.tell(this.at, 0);
+  }
+
   /** Choose a cell that is in view. */
   private take(cell: readonly number[]): void {
-    this.at = [...cell];
-    this.chosen = true;
+    this.hold(cell);
     this.name();
     void this.tell(cell, 0);
   }
 
   /** Show any cell: its slice, with the cell in the window. */
   async go(cell: readonly number[]): Promise<void> {
-    this.at = [...cell];
-    this.chosen = true;
+    this.hold(cell);
     await this.refresh(null);
     void this.tell(cell, 0);
     this.near.scrollIntoView({ block: "nearest" });
+  }
+
+  private hold(cell: readonly number[]): void {
+    this.at = [...cell];
+    this.chosen = true;
+    history.replaceState(null, "", `#${packLook(this)}`);
   }
 
   private async choose(factor: number, level: number): Promise<void> {

@@ -57,8 +57,8 @@ function lay(table: TableRecord, token: string): (open: typeof openPage) => void
   document.querySelector<HTMLAnchorElement>(".skip")!.hidden = true;
   document.title = `${table.source}: Recombine`;
   byId("about").parentElement!.lastElementChild!.textContent = "This page asks only the program that serves it, on this machine. Nothing is uploaded.";
-  void desk.refresh(null); // asked for before the page's own script is read
   desk.hint("Point at a cell, or move with the arrow keys, to see why; press it to keep it.");
+  void desk.open(); // asked for before the page's own script is read
   const { scene } = table;
   if (scene) return (open) => paintToo(open, scene, main, paper);
   told.append(make("p", "note", table.unpainted));

@@ -30,6 +30,26 @@ export function firstFor(place: Pair, first: Pair, shape: Pair, levels: Pair): P
   }) as unknown as Pair;
 }
 
+/** Where one looks: the factors along the sides, and a level of every factor. */
+export interface Look {
+  readonly sides: Pair;
+  readonly at: readonly number[];
+}
+
+/** Return a look as it stands behind the # of the link. */
+export function packLook({ sides, at }: Look): string {
+  return `at=${at.join(".")}&sides=${sides.join(".")}`;
+}
+
+/** Return the look that a link asks for; null where it asks for none that the table has. */
+export function unpackLook(hash: string, levels: readonly number[]): Look | null {
+  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  const [at, sides] = ["at", "sides"].map((name) => (/^\d+(\.\d+)*$/.test(parts.get(name) ?? "") ? parts.get(name)!.split(".").map(Number) : []));
+  const right = at!.length === levels.length && at!.every((level, factor) => level < levels[factor]!);
+  const apart = sides!.length === 2 && sides![0] !== sides![1] && sides!.every((side) => side < levels.length);
+  return right && apart ? { at: at!, sides: sides as unknown as Pair } : null;
+}
+
 export function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
