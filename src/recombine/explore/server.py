@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from recombine.explore.answers import TableAnswers
 
 LOOPBACK = "127.0.0.1"
-#: Requests answered at the same time; a browser sends a handful.
-MOST_AT_ONCE = 64
 
 #: A question in the link's words -> the answer as a record.
 Question = Callable[["TableAnswers", Mapping[str, str]], object]
@@ -87,7 +85,6 @@ def serve(app: Asgi, listener: socket.socket) -> None:
         log_level="critical",
         access_log=False,
         server_header=False,
-        limit_concurrency=MOST_AT_ONCE,
         timeout_graceful_shutdown=1,
     )
     with suppress(KeyboardInterrupt):  # raised again once every answer has gone out
