@@ -232,3 +232,12 @@ def test_a_curved_structure_answers_for_every_verdict() -> None:
         assert told["code"] == answers.audit.codes[row]
         if told["code"] == Verdict.DETERMINED:
             assert all("observed" not in term for term in answers.certificate(cell)["terms"])
+
+
+def test_sets_are_named_as_the_table_writes_them(tmp_path: Path) -> None:
+    path = tmp_path / "sets.csv"
+    path.write_text("genes,y\nA+ctrl,1\nB+ctrl,2\nC+ctrl,3\nA+B,3.1\nB+C,5\nctrl+ctrl,0\n")
+    answers = asked(rc.Design.from_frame(path, None, "y", sets="genes"))
+    told = answers.cell([1, 0, 1])
+    assert told["text"] == answers.audit.design.label([1, 0, 1])
+    assert "text" in answers.certificate([1, 0, 1])["terms"][0]

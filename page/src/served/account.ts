@@ -2,7 +2,7 @@
 
 import { button, make } from "../view/elements.ts";
 import { shorten } from "../view/layout.ts";
-import type { CellRecord, ProofRecord, TableRecord, TermRecord } from "./asking.ts";
+import type { CellRecord, NamedCell, ProofRecord, TableRecord, TermRecord } from "./asking.ts";
 import type { Pair } from "./shape.ts";
 
 export function chip(table: TableRecord, code: number): HTMLElement {
@@ -12,16 +12,17 @@ export function chip(table: TableRecord, code: number): HTMLElement {
 }
 
 /** Return the levels of a cell with the names of their factors. */
-export function named(table: TableRecord, labels: readonly string[]): HTMLElement {
+export function named(table: TableRecord, { labels, text }: NamedCell): HTMLElement {
   const line = make("span", "cell");
-  labels.forEach((label, at) => line.append(at ? ", " : "", make("span", "level soft", table.factors[at]!.name), " ", make("span", "level", label.trim() || "(blank)")));
+  if (text !== undefined) line.append(make("span", "level", text));
+  else labels.forEach((label, at) => line.append(at ? ", " : "", make("span", "level soft", table.factors[at]!.name), " ", make("span", "level", label.trim() || "(blank)")));
   return line;
 }
 
 /** Write the account of a cell; `proof` is null while it is looked for, undefined where there is none. Where the window
  * does not hold all of the certificate, `sides` says along which factors it is drawn apart. */
 export function accountOf(table: TableRecord, cell: CellRecord, proof: ProofRecord | null | undefined, sides: Pair | null, go: (cell: readonly number[]) => void): HTMLElement[] {
-  const parts: HTMLElement[] = [make("p", "head", chip(table, cell.code), named(table, cell.labels), `: ${cell.word}`), make("p", "", cell.sentence)];
+  const parts: HTMLElement[] = [make("p", "head", chip(table, cell.code), named(table, cell), `: ${cell.word}`), make("p", "", cell.sentence)];
   if (cell.facts?.length) parts.push(factsOf(cell.facts));
   if (proof === null) parts.push(make("p", "note", "Looking for its certificate …"));
   if (proof?.terms.length) parts.push(sumOf(proof, go));
@@ -70,7 +71,7 @@ function sumOf(proof: ProofRecord, go: (cell: readonly number[]) => void): HTMLE
 function termOf(term: TermRecord, first: boolean, go: (cell: readonly number[]) => void): HTMLElement {
   const sign = first && term.sign === "+" ? "" : `${term.sign} `;
   const name = button("", () => go(term.cell), "plain");
-  name.append(make("span", "level", term.labels.map((label) => label.trim() || "(blank)").join(" · ")));
+  name.append(make("span", "level", term.text ?? term.labels.map((label) => label.trim() || "(blank)").join(" · ")));
   const part = make("span", "term", `${sign}${term.weight ? `${term.weight} × ` : ""}`, name);
   if (term.observed) part.append(" ", make("i", "", term.observed));
   return part;

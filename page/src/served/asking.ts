@@ -29,10 +29,15 @@ export interface TableRecord {
   readonly unpainted: string;
 }
 
-export interface NextCell {
+/** A cell by the numbers and names of its levels; `text` where columns were taken apart: a set or a sequence. */
+export interface NamedCell {
   readonly cell: readonly number[];
   readonly labels: readonly string[];
-  readonly text: string;
+  readonly text?: string;
+}
+
+export interface NextCell extends NamedCell {
+  readonly gain: string;
 }
 
 export interface WindowRecord {
@@ -55,9 +60,7 @@ export interface LevelRecord {
   readonly label: string;
 }
 
-export interface CellRecord {
-  readonly cell: readonly number[];
-  readonly labels: readonly string[];
+export interface CellRecord extends NamedCell {
   readonly code: number;
   readonly word: string;
   readonly sentence: string;
@@ -65,9 +68,7 @@ export interface CellRecord {
   readonly facts?: readonly (readonly [string, string])[];
 }
 
-export interface TermRecord {
-  readonly cell: readonly number[];
-  readonly labels: readonly string[];
+export interface TermRecord extends NamedCell {
   readonly sign: string;
   readonly weight: string;
   readonly observed?: string;

@@ -30,9 +30,9 @@ function collect(table: TableRecord, desk: Desk): HTMLElement {
   const box = make("section", "", make("h2", "", "Collect next"));
   if (table.next.text) box.append(make("p", "", table.next.text));
   const list = make("ol", "collect");
-  for (const { cell, labels, text } of table.next.cells) {
-    const press = button("", () => void desk.go(cell));
-    press.append(named(table, labels), make("span", "note", text));
+  for (const one of table.next.cells) {
+    const press = button("", () => void desk.go(one.cell));
+    press.append(named(table, one), make("span", "note", one.gain));
     list.append(make("li", "", press));
   }
   if (table.next.cells.length) box.append(list);

@@ -133,14 +133,15 @@ class TableAnswers:
         plan = self.plan
         if plan is None:
             return {"text": "", "cells": []}
-        cells = [
-            {"cell": list(pick.cell), "labels": self._labels(np.array(pick.cell)), "text": plan.gain_text(pick)}
-            for pick in plan.picks
-        ]
+        cells = [{**self._named(np.array(pick.cell)), "gain": printable(plan.gain_text(pick))} for pick in plan.picks]
         return {"text": printable(plan.statement), "cells": cells}
 
-    def _labels(self, cell: IntArray) -> list[str]:
-        return [factor.labels[int(level)] for factor, level in zip(self.audit.design.factors, cell, strict=True)]
+    def _named(self, cell: IntArray) -> dict[str, Any]:
+        """Numbers and names of a cell's levels; of columns that were taken apart also the text they stand for."""
+        design = self.audit.design
+        labels = [factor.labels[int(level)] for factor, level in zip(design.factors, cell, strict=True)]
+        whole = {"text": printable(design.label(cell))} if design.parts else {}
+        return {"cell": cell.tolist(), "labels": labels, **whole}
 
     def checked(self, levels: Sequence[int]) -> IntArray:
         """Return a cell (C,) given by its level numbers, or raise `NotInTableError`."""
@@ -200,7 +201,7 @@ class TableAnswers:
         asked = self.checked(levels)
         design = self.audit.design
         cell = canonical(asked[None], design.symmetric)[0]
-        known: dict[str, Any] = {"cell": asked.tolist(), "labels": self._labels(asked)}
+        known = self._named(asked)
         if reason := why_impossible(design, cell):
             return known | {
                 "code": IMPOSSIBLE,
@@ -276,9 +277,9 @@ class TableAnswers:
             return {"terms": [], "further": 0, "lines": [f"Its certificate was not found: {error}"]}
         _, *lines = printable(explanation(self.audit, cell, found)).split("\n  ")
         terms = [
-            {"cell": row, "labels": self._labels(np.array(row)), "sign": term.sign, "weight": term.weight}
+            {**self._named(row), "sign": term.sign, "weight": term.weight}
             | ({} if term.observed is None else {"observed": f"{term.observed:.6g}"})
-            for row, term in zip(found.cells.tolist(), certificate_terms(self.audit, found), strict=True)
+            for row, term in zip(found.cells, certificate_terms(self.audit, found), strict=True)
         ]
         # The first lines give the value and range, which the page has said.
         words = [line for line in lines if not line.startswith(("predicted", "90 % range", "leverage", "certificate"))]
