@@ -53,7 +53,7 @@ export function layMap(canvas: HTMLCanvasElement, view: WindowRecord, size: numb
   const top = Math.ceil(across > size - 3 ? Math.min(across, 130) + 10 : 20);
   const shape: Pair = [view.levels[0].length, view.levels[1].length];
   const ratio = window.devicePixelRatio || 1;
-  const [width, height] = [left + shape[1] * size + 1, top + shape[0] * size + 1];
+  const [width, height] = [left + shape[1] * size + 3, top + shape[0] * size + 3]; // frames stand out a little
   [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
   [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
   return { left, top, size, shape };
