@@ -148,6 +148,7 @@ def test_a_large_map_is_seen_through_windows(open_page: Open, large: str) -> Non
     goes_to(page, "item", "i599")
     says(page, "i599")
     goes_to(page, "user", "u000")
+    says(page, "u000")
     says(page, "disconnected")
     page.keyboard.press("Escape")
     page.focus("canvas.near")

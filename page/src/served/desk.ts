@@ -154,7 +154,9 @@ export class Desk {
     const first = firstFor(place, this.view!.first, this.shape, this.levels);
     if (first[0] !== this.view!.first[0] || first[1] !== this.view!.first[1]) await this.refresh(first);
     const { view } = this;
-    if (view) this.take(this.cellAt(view, [place[0] - view.first[0], place[1] - view.first[1]]));
+    const [row, column] = [place[0] - view!.first[0], place[1] - view!.first[1]];
+    // Another move may have come between, and its window does not hold the place.
+    if (view?.levels[0][row] !== undefined && view.levels[1][column] !== undefined) this.take(this.cellAt(view, [row, column]));
   }
 
   /** Show what the link asks for, or the table's beginning. */
