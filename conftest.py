@@ -23,6 +23,7 @@ NEED_TORCH = [
 ]
 NEED_CLARABEL = ["src/recombine/theory/diagonal/group_interpolators.py"]
 NEED_TRITON = ["src/recombine/nets/*/*_kernels.py"]
+NEED_STARLETTE = ["src/recombine/explore/server.py"]
 #: Their snippets are run in docs/papers, where the holes of the text are filled.
 PAGES = ["src/recombine/papers/*/page.md"]
 collect_ignore_glob = [
@@ -30,6 +31,7 @@ collect_ignore_glob = [
     *([] if HAS_TORCH else NEED_TORCH),
     *([] if find_spec("clarabel") else NEED_CLARABEL),
     *([] if find_spec("triton") else NEED_TRITON),
+    *([] if find_spec("starlette") else NEED_STARLETTE),
 ]
 
 

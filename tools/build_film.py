@@ -9,8 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 
 from recombine.explore import page_path
@@ -32,8 +35,29 @@ PICTURES = {
 }
 
 
-def photograph(browser: str, scene: str, path: Path) -> None:
-    """Write what the browser shows of a scene."""
+#: A table of a thousand levels by a thousand, forty groups that were never seen together; where to look, and the part.
+SERVED = "explore-served", "at=210.212&sides=0.1", (0, 20, WIDTH, 1235)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve the large table and hand out its link."""
+    draw = np.random.default_rng(0)
+    users = draw.integers(0, 1000, 6000)
+    items = users // 25 * 25 + draw.integers(0, 25, 6000)
+    minutes = (users / 100 + items / 50 + draw.normal(0, 0.1, 6000)).round(3)
+    rows = [f"u{a:03},i{b:03},{y}" for a, b, y in zip(users, items, minutes, strict=True)]
+    path = folder / "minutes.csv"
+    path.write_text("user,item,minutes\n" + "\n".join(rows) + "\n")
+    command = [sys.executable, "-m", "recombine", "explore", path, "--factors", "user,item", "--outcome", "minutes"]
+    with subprocess.Popen([*command, "--no-open"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+def photograph(browser: str, address: str, path: Path, height: int = HEIGHT) -> None:
+    """Write what the browser shows at an address."""
     with tempfile.TemporaryDirectory() as profile:
         options = [
             "--headless",
@@ -43,11 +67,10 @@ def photograph(browser: str, scene: str, path: Path) -> None:
             "--no-first-run",
             "--disable-background-networking",
             f"--user-data-dir={profile}",
-            f"--window-size={WIDTH},{HEIGHT}",
+            f"--window-size={WIDTH},{height}",
             "--virtual-time-budget=3000",
             f"--screenshot={path}",
         ]
-        address = f"{page_path().as_uri()}#{scene}"
         subprocess.run([browser, *options, address], check=True, capture_output=True, timeout=120)
 
 
@@ -59,10 +82,19 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, (scene, part) in PICTURES.items():
             raw = Path(folder) / f"{name}.png"
-            photograph(browser, scene, raw)
-            picture = Image.open(raw).convert("RGB").crop(part).quantize(256)
-            picture.save(IMAGES / f"{name}.png", optimize=True)
-            print(f"{name}.png: {(IMAGES / f'{name}.png').stat().st_size} bytes")
+            photograph(browser, f"{page_path().as_uri()}#{scene}", raw)
+            keep(raw, name, part)
+        name, look, part = SERVED
+        raw = Path(folder) / f"{name}.png"
+        with served(Path(folder)) as link:
+            photograph(browser, f"{link}#{look}", raw, part[3] + 80)
+        keep(raw, name, part)
+
+
+def keep(raw: Path, name: str, part: tuple[int, int, int, int]) -> None:
+    """Write a part of a picture among those of the docs."""
+    Image.open(raw).convert("RGB").crop(part).quantize(256).save(IMAGES / f"{name}.png", optimize=True)
+    print(f"{name}.png: {(IMAGES / f'{name}.png').stat().st_size} bytes")
 
 
 if __name__ == "__main__":

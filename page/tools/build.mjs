@@ -1,4 +1,5 @@
-// Build the page (script and style go into one HTML file that asks for nothing) and the script of audit reports.
+// Build the page (script and style go into one HTML file that asks for nothing), the script of audit reports, and
+// what is added to the page where a table is served with it.
 // node tools/build.mjs [--check]: with --check the committed files are compared, and nothing is written.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,6 +10,7 @@ import { build } from "esbuild";
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const PAGE = "src/recombine/explore/page.html";
 const REPORT = "src/recombine/report/templates/ask.js";
+const SERVED = "src/recombine/explore/served";
 const LARGEST = 60_000;
 // What was built from what, so that a test without node can tell that both belong together.
 const RECORD = "page/built.json";
@@ -61,7 +63,7 @@ function put(target, text) {
   }
 }
 
-const script = await scriptOf("../src/view/app.ts");
+const script = await scriptOf("../src/view/start.ts");
 const style = await bundle("../src/style.css");
 const page = readFileSync(at("../src/index.html"), "utf8")
   // Functions, so that no $ of the code is taken for a place in the pattern.
@@ -76,5 +78,11 @@ const asking = await scriptOf("../src/report/ask.ts");
 if (asking.length > LARGEST_SCRIPT) throw new Error(`ask.js has ${asking.length} characters, more than ${LARGEST_SCRIPT}`);
 put(REPORT, `${asking}\n`);
 console.log(`ask.js: ${asking.length} characters`);
+
+const served = await scriptOf("../src/served/host.ts");
+if (served.length > LARGEST_SCRIPT) throw new Error(`served.js has ${served.length} characters, more than ${LARGEST_SCRIPT}`);
+put(`${SERVED}.js`, `${served}\n`);
+put(`${SERVED}.css`, `${await bundle("../src/served/served.css")}\n`);
+console.log(`served.js: ${served.length} characters`);
 
 put(RECORD, `${JSON.stringify(record, null, 2)}\n`);

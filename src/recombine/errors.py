@@ -32,6 +32,14 @@ class SolverError(RecombineError):
     """A solver stopped short of the accuracy it promises; the text is the advice."""
 
 
+#: Packages that come with an extra: who needs each, and which extra.
+_EXTRAS = {
+    "torch": ("networks need", "nets"),
+    "starlette": ("serving a table needs", "explore"),
+    "uvicorn": ("serving a table needs", "explore"),
+}
+
+
 def missing_package(error: ModuleNotFoundError) -> InputError:
     """Return what to tell someone who lacks an optional package.
 
@@ -40,10 +48,10 @@ def missing_package(error: ModuleNotFoundError) -> InputError:
     >>> missing_package(ModuleNotFoundError("No module named 'torch'", name="torch"))
     InputError("the package 'torch' is not installed, and networks need it; get it with pip install '.[nets]'")
     """
-    if error.name == "torch":
-        return InputError(
-            "the package 'torch' is not installed, and networks need it; get it with pip install '.[nets]'"
-        )
+    name = (error.name or "").partition(".")[0]
+    if name in _EXTRAS:
+        what, extra = _EXTRAS[name]
+        return InputError(f"the package {name!r} is not installed, and {what} it; get it with pip install '.[{extra}]'")
     return InputError(f"the package {error.name!r} is not installed; get it with pip install {error.name}")
 
 

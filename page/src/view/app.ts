@@ -23,10 +23,10 @@ const BUDGET = 7;
 const PAUSE = 120;
 
 /** Open the scene of the link; the first preset where there is none, or none that can be shown. */
-function openStore(): Store {
-  if (location.hash.length > 1) {
+function openStore(link: string): Store {
+  if (link.length > 1) {
     try {
-      const store = new Store(unpackScene(location.hash), toast);
+      const store = new Store(unpackScene(link), toast);
       void store.following;
       return store;
     } catch (error) {
@@ -36,8 +36,9 @@ function openStore(): Store {
   return new Store(openPreset(PRESETS[0]!), toast);
 }
 
-export function openPage(): void {
-  const store = openStore();
+/** Open the page with the scene of a link: that of the address, unless another is given. */
+export function openPage(link = location.hash): void {
+  const store = openStore(link);
   const canvases = KINDS.map((kind) => byId<HTMLCanvasElement>(kind));
   const layouts: (Layout | null)[] = [null, null, null];
   const tour = startTour(store);
@@ -185,5 +186,3 @@ function hintOf(store: Store): string {
   if (counts[Verdict.DETERMINED]) return `Everything follows: ${counts[Verdict.DETERMINED]} cells need no measurement, if effects add. Erase seen cells until it breaks.`;
   return "Everything was seen. Erase some cells and watch what still follows.";
 }
-
-openPage();

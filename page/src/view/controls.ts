@@ -149,7 +149,8 @@ export function showControls(store: Store, collecting: boolean): void {
 }
 
 function deckOf(scene: Scene): string {
-  const [row, column] = [scene.factors[scene.rows]!.name, scene.factors[scene.columns]!.name];
+  // Marks that isolate: a name that turns the direction of writing turns itself alone.
+  const [row, column] = [scene.rows, scene.columns].map((side) => `\u2068${scene.factors[side]!.name}\u2069`);
   const square = isPlain(scene.factors) ? "Each square combines a row with a column" : `Each square is one ${row} with one ${column}`;
   const value = scene.truth.unit ? ` and has a number, ${scene.truth.unit}` : " and has a number";
   return `${square}${value}. Some were measured. From those, others follow; the rest are open, and a network will print a number for them all the same.`;

@@ -30,10 +30,10 @@ export function wireDrop(store: Store): void {
 
 async function takeFile(file: File, dialog: HTMLDialogElement, store: Store): Promise<void> {
   if (file.size > LARGEST) {
-    return toast(`${file.name} has ${Math.round(file.size / 1e6)} MB, more than the page takes; run: recombine audit ${file.name}`);
+    return toast(`${file.name} has ${Math.round(file.size / 1e6)} MB, more than the page takes; run: recombine explore ${file.name}`);
   }
   const start = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  if (start.includes(0)) return toast(`${file.name} is not text; save it as CSV, or run: recombine audit ${file.name}`);
+  if (start.includes(0)) return toast(`${file.name} is not text; save it as CSV, or run: recombine explore ${file.name}`);
   await take(async () => (isParquet(start) ? readParquet(await file.arrayBuffer()) : readCsv(await file.text())), dialog, store);
 }
 

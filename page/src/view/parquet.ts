@@ -11,12 +11,12 @@ export function isParquet(start: Uint8Array): boolean {
 }
 
 export async function readParquet(buffer: ArrayBuffer): Promise<TextTable> {
-  const cure = "save it as CSV, or run recombine audit with its name";
+  const cure = "save it as CSV, or run recombine explore with its name";
   let rows: Record<string, unknown>[];
   let columns: string[];
   try {
     const metadata = parquetMetadata(buffer);
-    if (metadata.num_rows > MOST_ROWS) throw new TableError(`the file has ${metadata.num_rows} rows, more than the page takes; run recombine audit with its name`);
+    if (metadata.num_rows > MOST_ROWS) throw new TableError(`the file has ${metadata.num_rows} rows, more than the page takes; run recombine explore with its name`);
     rows = [];
     await parquetRead({ file: buffer, metadata, rowFormat: "object", onComplete: (found) => (rows = found) });
     columns = rows.length ? Object.keys(rows[0]!) : [];

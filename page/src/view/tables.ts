@@ -48,7 +48,7 @@ function factorOf(name: string, fields: readonly string[]): Factor {
 function checkSize(factors: readonly Factor[]): void {
   const long = factors.find((factor) => factor.levels.length > MOST_LEVELS);
   const cells = factors.reduce((total, factor) => total * factor.levels.length, 1);
-  const cure = "run recombine audit with the table's name";
+  const cure = "run recombine explore with the table's name";
   if (long) {
     throw new TableError(`${long.name} has ${long.levels.length} levels, more than the ${MOST_LEVELS} a picture holds; ${cure}`);
   }

@@ -12,6 +12,28 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.cli.compare import read_baseline, read_conditions, tell_changes
+from recombine.cli.table_options import (
+    AsLevelsOption,
+    ControlOption,
+    CountsOption,
+    CrossedOption,
+    FactorsOption,
+    NestedOption,
+    NumericOption,
+    OrderedOption,
+    OrderOption,
+    OutcomeOption,
+    PossibleOption,
+    SdOption,
+    SeparatorOption,
+    SequenceOption,
+    SetsOption,
+    SplitOption,
+    StructureOption,
+    SymmetricOption,
+    WeightOption,
+    read_design,
+)
 from recombine.errors import InputError, listing, near_miss
 from recombine.jobs.output_files import check_file
 from recombine.report.screen import capture, printable, say, say_json
@@ -25,54 +47,25 @@ if TYPE_CHECKING:
 
 def audit_command(
     file: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet or JSON-lines table, one row per measurement.")],
-    factors: Annotated[
-        str | None, typer.Option(help="Factor columns, separated by commas. Guessed if left out.")
-    ] = None,
-    outcome: Annotated[str | None, typer.Option(help="Numeric (or two-valued) outcome column.")] = None,
-    split: Annotated[str | None, typer.Option(help="Split column, or column=value naming the training value.")] = None,
-    weight: Annotated[str | None, typer.Option(help="Column of counts, for a table already aggregated.")] = None,
-    sd: Annotated[str | None, typer.Option(help="Column of standard deviations, likewise.")] = None,
-    counts: Annotated[
-        bool | None,
-        typer.Option("--counts/--means", help="Is a row with weight n that many equal measurements, or their mean?"),
-    ] = None,
-    order: Annotated[
-        int | None, typer.Option(help="How many factors may interact (1: effects add); by default as the data show.")
-    ] = None,
-    structure: Annotated[
-        str,
-        typer.Option(
-            help="What effects do: add, logit, log, multiplicative, link, pairs, link-pairs, triples; auto chooses."
-        ),
-    ] = "auto",
-    symmetric: Annotated[
-        str | None, typer.Option(help="Factors that are one factor used twice: gene_a,gene_b.")
-    ] = None,
-    as_levels: Annotated[
-        str | None, typer.Option(help="Numeric columns with very many values that are labels.")
-    ] = None,
-    sequence: Annotated[
-        str | None, typer.Option(help="Column of texts of one length: each position is a factor.")
-    ] = None,
-    sets: Annotated[
-        str | None, typer.Option("--set", help="Column of sets such as A+B+ctrl: each member is a factor.")
-    ] = None,
-    separator: Annotated[str | None, typer.Option(help="What separates members; + ; , | are recognised.")] = None,
-    control: Annotated[
-        str | None, typer.Option(help="Words for no member of a set, by commas: ctrl,control by default.")
-    ] = None,
-    ordered: Annotated[
-        list[str] | None,
-        typer.Option(help="Factors whose levels are ordered, by commas: dose, or grade=low<mid<high. May be repeated."),
-    ] = None,
-    numeric: Annotated[
-        list[str] | None, typer.Option(help="Factors whose effect is a smooth curve, by commas. May be repeated.")
-    ] = None,
-    nested: Annotated[
-        list[str] | None, typer.Option(help="A factor inside another: plant/treatment. May be repeated.")
-    ] = None,
-    crossed: Annotated[bool, typer.Option("--crossed", help="Infer no nesting: every combination can exist.")] = False,
-    possible: Annotated[Path | None, typer.Option(help="Table of cells that can exist; blanks match all.")] = None,
+    factors: FactorsOption = None,
+    outcome: OutcomeOption = None,
+    split: SplitOption = None,
+    weight: WeightOption = None,
+    sd: SdOption = None,
+    counts: CountsOption = None,
+    order: OrderOption = None,
+    structure: StructureOption = "auto",
+    symmetric: SymmetricOption = None,
+    as_levels: AsLevelsOption = None,
+    sequence: SequenceOption = None,
+    sets: SetsOption = None,
+    separator: SeparatorOption = None,
+    control: ControlOption = None,
+    ordered: OrderedOption = None,
+    numeric: NumericOption = None,
+    nested: NestedOption = None,
+    crossed: CrossedOption = False,
+    possible: PossibleOption = None,
     targets: Annotated[Path | None, typer.Option(help="Table of cells to judge instead of the whole product.")] = None,
     new_levels: Annotated[bool, typer.Option("--new-levels", help="Accept target levels the table lacks.")] = False,
     importance: Annotated[
@@ -119,27 +112,27 @@ def audit_command(
     if known and explain is not None:
         raise InputError("--explain is about one cell and --baseline about all; ask for one of them")
     with working("reading the table"):
-        from recombine import Design, audit, compare
+        from recombine import audit, compare
 
-        design = Design.from_frame(
+        design = read_design(
             file,
-            None if factors is None else named(factors, "--factors"),
-            outcome,
+            factors=factors,
+            outcome=outcome,
             weight=weight,
             sd=sd,
             counts=counts,
             split=split,
-            symmetric=named(symmetric, "--symmetric"),
-            as_levels=named(as_levels, "--as-levels"),
-            nested=[name for text in nested or () for name in named(text, "--nested")],
+            symmetric=symmetric,
+            as_levels=as_levels,
+            nested=nested,
             crossed=crossed,
             possible=possible,
             sequence=sequence,
             sets=sets,
             separator=separator,
-            control=None if control is None else named(control, "--control"),
-            ordered=[name for text in ordered or () for name in named(text, "--ordered")],
-            numeric=[name for text in numeric or () for name in named(text, "--numeric")],
+            control=control,
+            ordered=ordered,
+            numeric=numeric,
         )
     with working("deciding the unseen cells"):
         found = audit(

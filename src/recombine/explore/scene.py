@@ -81,24 +81,34 @@ def scene_parts(scene: str) -> dict[str, str]:
 
 def check_scene(design: Design, order: int = 1) -> None:
     """Raise `InputError` if the page cannot show a design as it is, with what can be done about it."""
-    served = "; recombine explore with the table's name shows it with Python behind the page"
+    if reason := unshown(design, order):
+        raise InputError(f"{reason}; recombine explore with the table's name shows it with Python behind the page")
+
+
+def unshown(design: Design, order: int = 1) -> str:
+    """Say why the page cannot show a design as it is, in a sentence without its end; empty if it can.
+
+    Examples
+    --------
+    >>> unshown(Design.from_cells([[0, 0], [150, 1]], names=["gene", "site"]))
+    'gene has 151 levels, the page shows 100'
+    """
     names = [factor.name for factor in design.factors]
     if not 2 <= len(names) <= MOST_FACTORS:
-        raise InputError(f"the page shows 2 to {MOST_FACTORS} factors, not {len(names)}{served}")
+        return f"the page shows 2 to {MOST_FACTORS} factors, not {len(names)}"
     for factor in design.factors:
         if len(factor.levels) > MOST_LEVELS:
-            raise InputError(f"{factor.name} has {len(factor.levels):,} levels, the page shows {MOST_LEVELS}{served}")
+            return f"{factor.name} has {len(factor.levels):,} levels, the page shows {MOST_LEVELS}"
         if factor.scale != "labels":
-            raise InputError(f"the levels of {factor.name} lie on a line; the page knows labels only{served}")
+            return f"the levels of {factor.name} lie on a line; the page knows labels only"
     if design.product > MOST_CELLS:
-        raise InputError(f"{design.product:,} cells are more than the {MOST_CELLS:,} of the page{served}")
+        return f"{design.product:,} cells are more than the {MOST_CELLS:,} of the page"
     if design.symmetric:
         alike = " and ".join(names[place] for place in design.symmetric[0])
-        raise InputError(f"{alike} are interchangeable; the page takes every factor for another{served}")
+        return f"{alike} are interchangeable; the page takes every factor for another"
     if not design.possible.whole:
-        raise InputError(f"some cells of {design.source} cannot exist; the page takes all for possible{served}")
-    if order > HIGHEST_ORDER:
-        raise InputError(f"the page lets up to {HIGHEST_ORDER} factors interact, not {order}{served}")
+        return f"some cells of {design.source} cannot exist; the page takes all for possible"
+    return f"the page lets up to {HIGHEST_ORDER} factors interact, not {order}" if order > HIGHEST_ORDER else ""
 
 
 def _factors(design: Design) -> dict[str, str]:

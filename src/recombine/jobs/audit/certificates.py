@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recombine.cells.arrays import IntArray
+from recombine.cells.arrays import FloatArray, IntArray
 from recombine.cells.conjunctions import canonical, contains
 from recombine.cells.seen import SeenCells
 from recombine.design.restriction import why_impossible
@@ -173,17 +173,13 @@ def _nearby(audit: Audit, cell: IntArray) -> SeenCells:
 
 def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCertificate:
     design, places = audit.design, _places(audit, found)
-    labels = [design.label(cell) for cell in found.cells]
-    # On another scale than the outcome's own it is not the outcomes that add.
-    plain = design.outcome is not None and not audit.choice.curved
-    observed = design.outcome[design.train][places] if plain and design.outcome is not None else None
-    values = [None] * len(labels) if observed is None else observed.tolist()
+    observed = _added_outcomes(audit, places)
     value = audit.ranges_of(audit.listing.cells[[row]], audit.leverage[[row]])
     return ShownCertificate(
         design.label(audit.listing.cells[row]),
         reason,
-        tuple(map(_term, found.weights, labels, values))[:MOST_TERMS],
-        max(len(labels) - MOST_TERMS, 0),
+        certificate_terms(audit, found)[:MOST_TERMS],
+        max(len(found) - MOST_TERMS, 0),
         certificate_variance(audit, found),
         None if observed is None else found.value(observed),
         float(audit.leverage[row]),
@@ -210,6 +206,27 @@ def certificate_variance(audit: Audit, found: Certificate) -> float:
     return float(np.sum(np.array([float(weight) for weight in found.weights]) ** 2 / precision))
 
 
+def certificate_terms(audit: Audit, found: Certificate) -> tuple[Term, ...]:
+    """Return the terms of a certificate, each with the outcome that was seen where it is outcomes that add.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]]))
+    >>> [term.sign + term.label for term in certificate_terms(audit, audit.certificate([1, 1]))]
+    ['+1 · 0', '+0 · 1', '−0 · 0']
+    """
+    labels = [audit.design.label(cell) for cell in found.cells]
+    observed = _added_outcomes(audit, _places(audit, found))
+    return tuple(map(_term, found.weights, labels, [None] * len(labels) if observed is None else observed.tolist()))
+
+
+def _added_outcomes(audit: Audit, places: IntArray) -> FloatArray | None:
+    """Outcomes at places (m,) among the seen cells; None without any, and on a scale where it is not them that add."""
+    outcome = audit.design.outcome
+    return None if outcome is None or audit.choice.curved else outcome[audit.design.train][places]
+
+
 def _term(weight: Fraction, label: str, observed: float | None) -> Term:
     return Term("−" if weight < 0 else "+", written_weight(weight), label, observed)
 
@@ -231,8 +248,10 @@ def _measured(audit: Audit, row: int) -> float | None:
     return float(design.outcome[~design.train][places[0]]) if len(places) else None
 
 
-def explanation(audit: Audit, cell: IntArray) -> str:
+def explanation(audit: Audit, cell: IntArray, found: Certificate | None = None) -> str:
     """Return the verdict of one cell (C,) in words: its value and range, and the certificate with its own variance.
+
+    ``found`` saves the search where its certificate is known already.
 
     Examples
     --------
@@ -258,7 +277,7 @@ def explanation(audit: Audit, cell: IntArray) -> str:
         return f"{lead} {limit.capitalize()}: the seen outcomes are separated. {verdict.text.action}"
     if verdict is not Verdict.DETERMINED:
         return "\n  ".join([f"{lead} {verdict.text.action}", *bounds])
-    return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell), *bounds])
+    return "\n  ".join([lead, *_value_lines(audit, cell), *_certificate_lines(audit, cell, found), *bounds])
 
 
 def _value_lines(audit: Audit, cell: IntArray) -> list[str]:
@@ -296,10 +315,10 @@ def beside_error(value: float, error: float) -> str:
     return f"{round(float(value), decimals):.{max(decimals, 0)}f}" if decimals < 12 else f"{value:.6g}"
 
 
-def _certificate_lines(audit: Audit, cell: IntArray) -> list[str]:
+def _certificate_lines(audit: Audit, cell: IntArray, found: Certificate | None) -> list[str]:
     """The certificate in level names and, given an outcome, the seen values that it adds up."""
     try:
-        found = audit.identification.certificate_of(tuple(cell.tolist()))
+        found = found or audit.identification.certificate_of(tuple(cell.tolist()))
     except SolverError as error:
         return [f"its certificate was not found: {error}"]
     variance = certificate_variance(audit, found)

@@ -1,0 +1,93 @@
+/** The page with a table behind it: what the program found, the map, and the brush where the table is small enough. */
+
+import type { openPage } from "../view/app.ts";
+import { button, byId, make } from "../view/elements.ts";
+import { chip, named } from "./account.ts";
+import { Asking, type TableRecord } from "./asking.ts";
+import { Desk } from "./desk.ts";
+
+function tally(table: TableRecord): HTMLElement {
+  const list = make("ul", "tally");
+  table.verdicts.forEach((verdict, code) => {
+    if (verdict.none && code > 2) return;
+    const item = make("li", "", chip(table, code), `${verdict.word} `, make("b", "", verdict.count));
+    item.title = verdict.meaning;
+    list.append(item);
+  });
+  return list;
+}
+
+function findings(table: TableRecord): HTMLElement {
+  const box = make("section", "", make("h2", "", "What the audit found"));
+  const list = make("ul", "findings");
+  for (const { code, title, severity, message } of table.findings) list.append(make("li", severity, make("b", "", `${title} `), make("span", "note", `${severity}, ${code}`), make("p", "level", message)));
+  box.append(table.findings.length ? list : make("p", "", "Nothing to report."));
+  for (const sentence of table.left_out) box.append(make("p", "note", sentence));
+  return box;
+}
+
+function collect(table: TableRecord, desk: Desk): HTMLElement {
+  const box = make("section", "", make("h2", "", "Collect next"));
+  if (table.next.text) box.append(make("p", "", table.next.text));
+  const list = make("ol", "collect");
+  for (const one of table.next.cells) {
+    const press = button("", () => void desk.go(one.cell));
+    press.append(named(table, one), make("span", "note", one.gain));
+    list.append(make("li", "", press));
+  }
+  if (table.next.cells.length) box.append(list);
+  else if (!table.next.text) box.append(make("p", "", "Nothing was asked for, or nothing would help."));
+  return box;
+}
+
+/** Lay the table out; what is returned lets it be painted on, once the page's own script is there. */
+function lay(table: TableRecord, token: string): (open: typeof openPage) => void {
+  const desk = new Desk(table, new Asking(token));
+  const main = document.querySelector("main")!;
+  const [first, ...more] = table.answer;
+  const told = make("div", "told", make("h1", "level", table.source), make("p", "deck", first ?? ""));
+  for (const sentence of more) told.append(make("p", "", sentence));
+  const about = `${table.rows} rows, ${table.factors.length} factors, ${table.cells} combinations that can exist${table.outcome ? `, outcome ${table.outcome}` : ""}. Verdicts hold if ${table.assumption}.`;
+  told.append(make("p", "note level", about), tally(table));
+  if (table.sampled) told.append(make("p", "note", `There are too many combinations to count: numbers after "about" are from ${table.sampled.toLocaleString("en")} drawn at random.`));
+  const paper = make("main", "served", told, desk.element, make("div", "below", findings(table), collect(table, desk)));
+  main.before(paper);
+  main.hidden = true;
+  document.body.classList.add("asks");
+  document.querySelector<HTMLAnchorElement>(".skip")!.hidden = true;
+  document.title = `${table.source}: Recombine`;
+  byId("about").parentElement!.lastElementChild!.textContent = "This page asks only the program that serves it, on this machine. Nothing is uploaded.";
+  desk.hint("Point at a cell, or move with the arrow keys, to see why; press it to keep it.");
+  void desk.open(); // asked for before the page's own script is read
+  const { scene } = table;
+  if (scene) return (open) => paintToo(open, scene, main, paper);
+  told.append(make("p", "note", table.unpainted));
+  return () => undefined;
+}
+
+/** Two ways to look at a small table: what the program says of it, and the brush, opened when it is first asked for. */
+function paintToo(open: typeof openPage, scene: string, main: HTMLElement, paper: HTMLElement): void {
+  let opened = false;
+  const buttons = ["What the data say", "Paint"].map((text, at) => button(text, () => look(at === 1)));
+  const look = (painting: boolean): void => {
+    buttons.forEach((one, at) => one.setAttribute("aria-pressed", String((at === 1) === painting)));
+    paper.hidden = painting;
+    main.hidden = !painting;
+    document.body.classList.toggle("asks", !painting);
+    if (painting && !opened) {
+      opened = true;
+      open(scene);
+    }
+  };
+  const group = make("div", "choices ways", make("span", "", ...buttons));
+  group.setAttribute("role", "group");
+  group.setAttribute("aria-label", "Ways to look at the table");
+  document.querySelector(".brand")!.after(group);
+  look(false);
+}
+
+const data = document.getElementById("served-table");
+const token = new URLSearchParams(location.search).get("token");
+if (data?.textContent && token) {
+  window.recombineHost = lay(JSON.parse(data.textContent) as TableRecord, token);
+}

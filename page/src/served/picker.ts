@@ -1,0 +1,95 @@
+/** Choosing a level by typing part of its name: millions of levels fit no list. */
+
+import { button, make } from "../view/elements.ts";
+import type { Asking, LevelRecord } from "./asking.ts";
+
+/** Milliseconds that typing pauses before names are looked up. */
+const PAUSE = 120;
+
+export interface Picker {
+  readonly element: HTMLElement;
+  /** Show a level's name in the box, unless somebody is typing there. */
+  show(name: string): void;
+}
+
+/** Return a box for the levels of one factor; `choose` hears which was taken, `step` moves to the one before or after. */
+export function makePicker(asking: Asking, factor: number, name: string, choose: (level: number) => void, step: (by: number) => void): Picker {
+  const box = make("input");
+  const list = make("ul", "matches");
+  const id = `levels-${factor}`;
+  box.type = "text";
+  box.autocomplete = "off";
+  box.spellcheck = false;
+  for (const [key, value] of Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list", "aria-label": `Level of ${name}` })) box.setAttribute(key, value);
+  list.id = id;
+  list.setAttribute("role", "listbox");
+  list.hidden = true;
+  let [timer, asked, shown] = [0, 0, ""];
+
+  const close = (): void => {
+    list.hidden = true;
+    box.setAttribute("aria-expanded", "false");
+    asked++;
+  };
+  const take = ({ level, label }: LevelRecord): void => {
+    close();
+    shown = box.value = label;
+    box.blur();
+    choose(level);
+  };
+  const look = async (): Promise<LevelRecord[]> => {
+    const turn = ++asked;
+    const found = await asking.ask<LevelRecord[]>("levels", { factor: [factor], text: box.value === shown ? "" : box.value });
+    if (turn !== asked) return found;
+    list.replaceChildren(...found.map((one) => entryOf(one, take)));
+    if (!found.length) list.replaceChildren(make("li", "note", "No level has this in its name."));
+    list.hidden = false;
+    box.setAttribute("aria-expanded", "true");
+    return found;
+  };
+  const quietly = (): void => void look().catch(() => close());
+
+  box.addEventListener("focus", () => {
+    box.select();
+    quietly();
+  });
+  box.addEventListener("input", () => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(quietly, PAUSE);
+  });
+  box.addEventListener("blur", () => {
+    window.clearTimeout(timer);
+    close();
+    box.value = shown;
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") box.blur();
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") step(event.key === "ArrowDown" ? 1 : -1);
+    else if (event.key === "Enter") void look().then(([best]) => best && take(best), close);
+    else return;
+    event.preventDefault();
+  });
+  const title = make("span", "name", make("span", "level", name));
+  const back = button("‹", () => step(-1));
+  const on = button("›", () => step(1));
+  back.setAttribute("aria-label", `${name}: level before`);
+  on.setAttribute("aria-label", `${name}: level after`);
+  return {
+    element: make("div", "picker", title, make("div", "bar", back, make("div", "box", box, list), on)),
+    show: (label) => {
+      shown = label;
+      if (document.activeElement !== box) box.value = label;
+    },
+  };
+}
+
+function entryOf(one: LevelRecord, take: (one: LevelRecord) => void): HTMLLIElement {
+  const entry = make("li", "level", one.label.trim() || "(blank)");
+  entry.setAttribute("role", "option");
+  // Pressed, not clicked: by the click the box has lost the focus and the list is gone.
+  entry.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    take(one);
+  });
+  return entry;
+}

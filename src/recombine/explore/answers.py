@@ -1,0 +1,303 @@
+"""What the served page asks and the audit answers: the table, windows of its map, levels, one cell, its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.cells.arrays import IntArray
+from recombine.cells.conjunctions import canonical
+from recombine.design.restriction import why_impossible
+from recombine.errors import InputError, SolverError, written_count
+from recombine.explore.map_view import MapView
+from recombine.explore.scene import scene_of, unshown
+from recombine.jobs.audit.certificates import MOST_TERMS, beside_error, certificate_terms, explanation
+from recombine.report.audit.answer import answer
+from recombine.report.audit.embedded_cells import IMPOSSIBLE
+from recombine.report.screen import printable
+from recombine.verdicts import Verdict, round_estimate
+
+if TYPE_CHECKING:
+    from recombine.jobs.advice.plan import Plan
+    from recombine.jobs.audit.audit import Audit
+
+#: Levels that a search returns at most.
+MOST_FOUND = 20
+#: Seconds that one certificate waits for another to be found.
+PATIENCE = 20.0
+
+
+class NotInTableError(InputError):
+    """What is asked about is no factor, level or cell of the table."""
+
+
+class BusyError(InputError):
+    """Another certificate is still being looked for."""
+
+
+class TableAnswers:
+    """The audit of one table, asked by the page. Safe to ask from several threads.
+
+    Everything that takes long is worked out when this is made; then only certificates of large designs do.
+
+    Parameters
+    ----------
+    audit : Audit
+    plan : Plan, optional
+        What to collect next.
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]], outcome=[1.0, 2.0, 4.0]))
+    >>> asked = TableAnswers(audit, audit.suggest(1))
+    >>> asked.cell([1, 1])["word"], asked.cell([1, 1])["value"]["predicted"]
+    ('determined', 5.0)
+    >>> [term["sign"] for term in asked.certificate([1, 1])["terms"]]
+    ['+', '+', '−']
+    """
+
+    def __init__(self, audit: Audit, plan: Plan | None = None) -> None:
+        self.audit, self.plan = audit, plan
+        self.view = MapView(audit)
+        self._engine, self._proofs = Lock(), Lock()
+        self.record = self._record()
+        # Threads then find worked out what they share.
+        _ = audit.ranges, self._lowered, self._cells
+        if audit.fit is not None:
+            audit.predict(audit.design.seen[:1])
+            with suppress(SolverError, InputError):
+                audit.leverage_of(audit.design.seen[:1])
+
+    @cached_property
+    def _lowered(self) -> list[list[str]]:
+        return [[label.lower() for label in factor.labels] for factor in self.audit.design.factors]
+
+    def _record(self) -> dict[str, Any]:
+        audit, design = self.audit, self.audit.design
+        off = unshown(design, audit.order)
+        return {
+            "source": design.source,
+            "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
+            "outcome": design.outcome_name,
+            "assumption": audit.choice.assumption,
+            "rows": f"{audit.coverage.rows:,}",
+            "cells": written_count(design.product),
+            "verdicts": self._verdicts(),
+            "sampled": audit.counts.sampled,
+            "answer": [printable(sentence) for sentence in answer(audit)],
+            "findings": [
+                {
+                    "code": item.code,
+                    "title": item.kind.title,
+                    "severity": item.severity.word,
+                    "message": printable(item.message),
+                }
+                for item in audit.findings
+            ],
+            "left_out": [printable(sentence) for sentence in audit.left_out],
+            "next": self._next(),
+            "start": self.view.start,
+            "scene": None if off else scene_of(design, audit.order),
+            "unpainted": printable(f"Painting is off: {off}.") if off else "",
+        }
+
+    def _verdicts(self) -> list[dict[str, Any]]:
+        counts = self.audit.counts
+        sure = (Verdict.SEEN, Verdict.UNSEEN_LEVEL)
+        found = []
+        for verdict in Verdict:
+            exact = counts.exact or verdict in sure or not counts[verdict]
+            count = counts[verdict] if exact else round_estimate(counts[verdict])
+            found.append(
+                {
+                    "word": verdict.word,
+                    "symbol": verdict.symbol,
+                    "colour": verdict.colour,
+                    "meaning": self._meaning(verdict),
+                    "count": f"{'' if exact else 'about '}{written_count(count)}",
+                    "none": not counts[verdict],
+                }
+            )
+        return found
+
+    def _meaning(self, verdict: Verdict) -> str:
+        return verdict.text.meaning.replace("if effects add", f"if {self.audit.choice.assumption}")
+
+    def _next(self) -> dict[str, Any]:
+        plan = self.plan
+        if plan is None:
+            return {"text": "", "cells": []}
+        cells = [{**self._named(np.array(pick.cell)), "gain": printable(plan.gain_text(pick))} for pick in plan.picks]
+        return {"text": printable(plan.statement), "cells": cells}
+
+    def _named(self, cell: IntArray) -> dict[str, Any]:
+        """Numbers and names of a cell's levels; of columns that were taken apart also the text they stand for."""
+        design = self.audit.design
+        labels = [factor.labels[int(level)] for factor, level in zip(design.factors, cell, strict=True)]
+        whole = {"text": printable(design.label(cell))} if design.parts else {}
+        return {"cell": cell.tolist(), "labels": labels, **whole}
+
+    def checked(self, levels: Sequence[int]) -> IntArray:
+        """Return a cell (C,) given by its level numbers, or raise `NotInTableError`."""
+        factors = self.audit.design.factors
+        if len(levels) != len(factors):
+            raise InputError(
+                f"the cell has {len(levels)} levels, and the table {len(factors)} factors; give one of each"
+            )
+        for level, factor in zip(levels, factors, strict=True):
+            if not 0 <= level < len(factor.levels):
+                raise NotInTableError(
+                    f"{factor.name} has no level number {level}; they run from 0 to {len(factor.levels) - 1}"
+                )
+        return np.array(levels, dtype=np.int64)
+
+    def factor(self, place: int) -> int:
+        """Return the place of a factor if there is such a one, or raise `NotInTableError`."""
+        if not 0 <= place < len(self.audit.design.factors):
+            raise NotInTableError(f"the table has no factor number {place}; it has {len(self.audit.design.factors)}")
+        return place
+
+    def window(
+        self, sides: tuple[int, int], at: Sequence[int], first: tuple[int, int] | None, shape: tuple[int, int], by: str
+    ) -> dict[str, Any]:
+        """Return a window of the map, so many rows and columns from ``first`` on, or around the cell ``at``."""
+        sides = self._sides(sides)
+        with self._engine:
+            return self.view.window(sides, self.checked(at), first, shape, by)
+
+    def bins(self, sides: tuple[int, int], at: Sequence[int], by: str) -> dict[str, Any]:
+        """Return the whole slice of the map through the cell ``at``, levels gathered into bins."""
+        sides = self._sides(sides)
+        with self._engine:
+            return self.view.bins(sides, self.checked(at), by)
+
+    def _sides(self, sides: tuple[int, int]) -> tuple[int, int]:
+        row, column = map(self.factor, sides)
+        if row == column:
+            raise InputError("rows and columns are the same factor; choose two")
+        return row, column
+
+    def levels(self, factor: int, text: str) -> list[dict[str, Any]]:
+        """Return the levels whose names hold ``text``: the name itself first, then names that begin with it."""
+        labels, lowered = self.audit.design.factors[self.factor(factor)].labels, self._lowered[factor]
+        words = text.strip().lower()
+        ranks: tuple[list[int], ...] = ([], [], [])
+        for place, name in enumerate(lowered):
+            if words in name:
+                ranks[0 if name == words else 1 if name.startswith(words) else 2].append(place)
+                if len(ranks[0]) + len(ranks[1]) >= MOST_FOUND and not words:
+                    break
+        found = [place for rank in ranks for place in rank][:MOST_FOUND]
+        return [{"level": place, "label": labels[place]} for place in found]
+
+    def cell(self, levels: Sequence[int]) -> dict[str, Any]:
+        """Return what is known of one cell but for its certificate: verdict, value and range, all as `Audit` has it."""
+        asked = self.checked(levels)
+        design = self.audit.design
+        cell = canonical(asked[None], design.symmetric)[0]
+        known = self._named(asked)
+        if reason := why_impossible(design, cell):
+            return known | {
+                "code": IMPOSSIBLE,
+                "word": "cannot exist",
+                "sentence": printable(f"Such a combination cannot exist: {reason}."),
+            }
+        with self._engine:
+            verdict = Verdict(int(self.audit.verdicts_of(cell[None])[0]))
+            known |= {"code": int(verdict), "word": verdict.word}
+            if verdict is Verdict.DETERMINED:
+                value = self._value(cell)
+                facts = [*_facts(value, design.outcome_name), *self._held_out(cell)]
+                return known | {"sentence": self._meaning(verdict), "value": value, "facts": facts}
+            if verdict is Verdict.SEEN:
+                return known | {"sentence": self._meaning(verdict), **self._seen(cell)}
+            words = explanation(self.audit, cell)
+        lead, *more = printable(words).removeprefix(f"{printable(design.label(cell))}: {verdict.word}. ").split("\n  ")
+        return known | {"sentence": lead, "lines": more, "facts": self._held_out(cell)}
+
+    def _value(self, cell: IntArray) -> dict[str, float | None]:
+        leverage = np.array([np.nan])
+        with suppress(SolverError):
+            # Where each cell takes a solve of its own, it comes with the certificate.
+            leverage = leverage if self.audit.ranges is None else self.audit.leverage_of(cell[None])
+        found = self.audit.ranges_of(cell[None], leverage)
+        columns = {"predicted": found.predicted, "error": found.standard_error, "low": found.low, "high": found.high}
+        columns["leverage"] = leverage
+        return {name: None if np.isnan(column[0]) else float(column[0]) for name, column in columns.items()}
+
+    @cached_property
+    def _cells(self) -> IntArray:
+        """The cells of the design with interchangeable levels in order, (M, C)."""
+        return canonical(self.audit.design.cells, self.audit.design.symmetric)
+
+    def _row(self, cell: IntArray, *, train: bool) -> int | None:
+        """The row of a cell (C,) among the training or the held-out ones; None if it has none there."""
+        found = np.flatnonzero((self._cells == cell).all(axis=1) & (self.audit.design.train == train))
+        return int(found[0]) if len(found) else None
+
+    def _held_out(self, cell: IntArray) -> list[tuple[str, str]]:
+        row, outcome = self._row(cell, train=False), self.audit.design.outcome
+        return [] if row is None or outcome is None else [("measured, but held out", f"{outcome[row]:.6g}")]
+
+    def _seen(self, cell: IntArray) -> dict[str, Any]:
+        design, row = self.audit.design, self._row(cell, train=True)
+        facts = [("rows", f"{int(design.rows[row or 0]):,}")]
+        if design.outcome is None or row is None:
+            return {"measured": None, "facts": facts}
+        value = float(design.outcome[row])
+        return {"measured": value, "facts": [(f"mean {design.outcome_name or 'outcome'}", f"{value:.6g}"), *facts]}
+
+    def certificate(self, levels: Sequence[int]) -> dict[str, Any]:
+        """Return the certificate of a determined cell: signed seen cells, and the lines of `Audit.explain`."""
+        design = self.audit.design
+        cell = canonical(self.checked(levels)[None], design.symmetric)[0]
+        if reason := why_impossible(design, cell):
+            raise NotInTableError(f"{design.label(cell)} cannot exist: {reason}")
+        # Some searches take long; those that wait for one are not let pile up.
+        if not self._proofs.acquire(timeout=PATIENCE):
+            raise BusyError("another certificate is still being looked for; ask again")
+        try:
+            return self._proof(cell)
+        finally:
+            self._proofs.release()
+
+    def _proof(self, cell: IntArray) -> dict[str, Any]:
+        verdict = Verdict(int(self.audit.verdicts_of(cell[None])[0]))
+        if verdict is not Verdict.DETERMINED:
+            raise NotInTableError(f"{self.audit.design.label(cell)} is {verdict.word}, so it has no certificate")
+        try:
+            found = self.audit.identification.certificate_of(cell.tolist())
+        except SolverError as error:
+            return {"terms": [], "further": 0, "lines": [f"Its certificate was not found: {error}"]}
+        _, *lines = printable(explanation(self.audit, cell, found)).split("\n  ")
+        terms = [
+            {**self._named(row), "sign": term.sign, "weight": term.weight}
+            | ({} if term.observed is None else {"observed": f"{term.observed:.6g}"})
+            for row, term in zip(found.cells, certificate_terms(self.audit, found), strict=True)
+        ]
+        # The first lines give the value and range, which the page has said.
+        words = [line for line in lines if not line.startswith(("predicted", "90 % range", "leverage", "certificate"))]
+        return {"terms": terms[:MOST_TERMS], "further": max(len(terms) - MOST_TERMS, 0), "lines": words}
+
+
+def _facts(value: dict[str, float | None], outcome: str | None) -> list[tuple[str, str]]:
+    """Value, standard error, range and leverage in words, as far as they are known."""
+    error = value["error"]
+    beside = np.nan if error is None else error
+    facts = []
+    if value["predicted"] is not None:
+        facts.append((f"predicted {outcome or 'outcome'}", beside_error(value["predicted"], beside)))
+    if error is not None:
+        facts.append(("standard error", beside_error(error, error)))
+    if value["low"] is not None and value["high"] is not None:
+        ends = [beside_error(end, beside) for end in (value["low"], value["high"])]
+        facts.append(("90 % range", f"{ends[0]} to {ends[1]}"))
+    if value["leverage"] is not None:
+        facts.append(("leverage", f"{value['leverage']:.3g}"))
+    return facts

@@ -1,0 +1,150 @@
+"""The map of a table, seen through windows: two factors along the sides, the others held at a level each."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.cells.arrays import IntArray
+from recombine.cells.conjunctions import canonical, distinct
+from recombine.errors import InputError
+from recombine.jobs.audit.pairs import level_order
+from recombine.report.audit.embedded_cells import IMPOSSIBLE
+from recombine.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from recombine.jobs.audit.audit import Audit
+
+#: Rows, columns and cells of a window at most.
+LONGEST, MOST_CELLS = 400, 40_000
+#: Bins along a side at most, levels per side that are looked at for them, and pictures in bins that are kept.
+BINS, LOOKED_AT, KEPT = 100, 500, 64
+
+
+class MapView:
+    """Windows and bins of a map. Levels stand in their order in the table, or those that are connected together.
+
+    Parameters
+    ----------
+    audit : Audit
+
+    Examples
+    --------
+    >>> import recombine as rc
+    >>> view = MapView(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
+    >>> view.window((0, 1), np.array([0, 0]), (0, 0), (2, 2), "table")["codes"]
+    '0001'
+    """
+
+    def __init__(self, audit: Audit) -> None:
+        self.audit = audit
+        self._binned: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
+
+    @cached_property
+    def orders(self) -> dict[str, list[IntArray]]:
+        """Level numbers of each factor as they stand along a side, by name of the order."""
+        table = [np.arange(size) for size in self.audit.design.sizes]
+        for place, scale in enumerate(self.audit.design.scales):
+            if scale is not None:
+                table[place] = scale.in_order
+        return {"table": table, "connected": level_order(self.audit)}
+
+    @cached_property
+    def _places(self) -> dict[str, list[IntArray]]:
+        """Where each level stands in those orders."""
+        return {by: [np.argsort(order) for order in orders] for by, orders in self.orders.items()}
+
+    @cached_property
+    def start(self) -> dict[str, Any]:
+        """The two factors with the most levels, and of the others the levels that most seen cells have together."""
+        design = self.audit.design
+        row, column = sorted(np.argsort([-size for size in design.sizes], kind="stable")[:2].tolist())
+        others = [place for place in range(len(design.sizes)) if place not in (row, column)]
+        at = np.array([order[0] for order in self.orders["connected"]])
+        if others:
+            combinations, where = distinct(design.seen[:, others])
+            at[others] = combinations[int(np.argmax(np.bincount(where)))]
+        return {"sides": [row, column], "at": at.tolist()}
+
+    def codes(self, sides: tuple[int, int], at: IntArray, rows: IntArray, columns: IntArray) -> IntArray:
+        """Return the verdict codes of the levels ``rows`` by ``columns`` in the slice through ``at``, as a grid."""
+        cells = np.broadcast_to(at, (len(rows), len(columns), len(at))).copy()
+        cells[:, :, sides[0]] = rows[:, None]
+        cells[:, :, sides[1]] = columns[None, :]
+        design = self.audit.design
+        flat = canonical(cells.reshape(-1, len(at)), design.symmetric)
+        codes = np.full(len(flat), IMPOSSIBLE)
+        exists = np.ones(len(flat), dtype=bool) if design.possible.whole else design.possible.holds(flat)
+        if exists.any():
+            codes[exists] = self.audit.verdicts_of(flat[exists])
+        return codes.reshape(len(rows), len(columns))
+
+    def window(
+        self, sides: tuple[int, int], at: IntArray, first: tuple[int, int] | None, shape: tuple[int, int], by: str
+    ) -> dict[str, Any]:
+        """Return verdicts and level names of ``shape`` rows and columns from ``first`` on.
+
+        Without ``first`` the cell ``at`` is in the middle as far as that can be.
+        """
+        orders, places = self._ordered(by)
+        if min(shape) < 1 or max(shape) > LONGEST or shape[0] * shape[1] > MOST_CELLS:
+            raise InputError(f"a window has 1 to {LONGEST} rows and columns and {MOST_CELLS:,} cells at most")
+        sizes = [len(orders[side]) for side in sides]
+        if first is None:
+            first = (
+                int(places[sides[0]][at[sides[0]]]) - shape[0] // 2,
+                int(places[sides[1]][at[sides[1]]]) - shape[1] // 2,
+            )
+        starts = [
+            min(max(start, 0), max(size - long, 0)) for start, size, long in zip(first, sizes, shape, strict=True)
+        ]
+        levels = [orders[side][start : start + long] for side, start, long in zip(sides, starts, shape, strict=True)]
+        factors = [self.audit.design.factors[side] for side in sides]
+        names = [
+            [factor.labels[level] for level in some.tolist()] for factor, some in zip(factors, levels, strict=True)
+        ]
+        return {
+            "first": starts,
+            "levels": [some.tolist() for some in levels],
+            "labels": names,
+            "codes": "".join(map(str, self.codes(sides, at, *levels).reshape(-1).tolist())),
+        }
+
+    def bins(self, sides: tuple[int, int], at: IntArray, by: str) -> dict[str, Any]:
+        """Return the whole slice in bins: the commonest verdict among unseen cells, and tenths of cells seen.
+
+        Of long sides some levels, evenly spread, stand for all.
+        """
+        orders, _ = self._ordered(by)
+        rest = tuple(int(level) for place, level in enumerate(at) if place not in sides)
+        key = (sides, rest, by)
+        if key not in self._binned:
+            self._binned[key] = self._gathered(sides, at, [orders[side] for side in sides])
+            while len(self._binned) > KEPT:
+                self._binned.popitem(last=False)
+        return self._binned[key]
+
+    def _gathered(self, sides: tuple[int, int], at: IntArray, orders: list[IntArray]) -> dict[str, Any]:
+        looked = [np.unique(np.linspace(0, len(order) - 1, LOOKED_AT).astype(int)) for order in orders]
+        shape = [min(len(order), BINS) for order in orders]
+        into = [places * count // len(order) for places, count, order in zip(looked, shape, orders, strict=True)]
+        codes = self.codes(sides, at, *(order[places] for order, places in zip(orders, looked, strict=True)))
+        tally = np.zeros((*shape, IMPOSSIBLE + 1), dtype=np.int64)
+        np.add.at(tally, (into[0][:, None], into[1][None, :], codes), 1)
+        seen, unseen = tally[:, :, Verdict.SEEN], tally[:, :, 1:]
+        leading = np.where(unseen.any(axis=2), unseen.argmax(axis=2) + 1, 0)
+        # Tenths upwards, so that a bin with one seen cell shows it; nine of them where not all were seen.
+        tenths = np.minimum(-(-9 * seen // np.maximum(tally.sum(axis=2), 1)), 9)
+        return {
+            "shape": shape,
+            "leading": "".join(map(str, leading.reshape(-1).tolist())),
+            "seen": "".join(map(str, tenths.reshape(-1).tolist())),
+        }
+
+    def _ordered(self, by: str) -> tuple[list[IntArray], list[IntArray]]:
+        if by not in self.orders:
+            raise InputError(f"levels stand by {' or '.join(self.orders)}, not by {by[:20]!r}")
+        return self.orders[by], self._places[by]

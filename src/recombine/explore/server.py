@@ -1,0 +1,195 @@
+"""The page with a table behind it: served to this machine only, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import re
+import secrets
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib.resources import files
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from recombine.errors import InputError, RecombineError
+from recombine.explore.answers import BusyError, NotInTableError
+from recombine.explore.guard import Asgi, Guard
+from recombine.explore.page import page_path
+from recombine.report.audit.embedded_cells import script_json
+
+if TYPE_CHECKING:
+    from recombine.explore.answers import TableAnswers
+
+LOOPBACK = "127.0.0.1"
+
+#: A question in the link's words -> the answer as a record.
+Question = Callable[["TableAnswers", Mapping[str, str]], object]
+
+
+def loopback_socket(port: int = 0) -> socket.socket:
+    """Return a socket bound to the loopback interface and no other; port 0 takes any that is free.
+
+    Examples
+    --------
+    >>> with loopback_socket() as bound:
+    ...     bound.getsockname()[0]
+    '127.0.0.1'
+    """
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # On Windows the option that elsewhere only skips the pause after an earlier server would let two have one port.
+    option = getattr(socket, "SO_EXCLUSIVEADDRUSE", None) if sys.platform == "win32" else socket.SO_REUSEADDR
+    if option is not None:
+        bound.setsockopt(socket.SOL_SOCKET, option, 1)
+    try:
+        bound.bind((LOOPBACK, port))
+    except OSError as error:
+        bound.close()
+        if error.errno in (errno.EACCES, errno.EPERM):
+            raise InputError(f"port {port} may not be used by this user; give --port a number above 1023") from None
+        raise InputError(f"port {port} is taken; give --port another number, or leave it out for a free one") from None
+    return bound
+
+
+def table_app(answers: TableAnswers, token: str, port: int) -> Asgi:
+    """Return the application that hands out the page and answers its questions, behind the `Guard`."""
+
+    async def show(request: Request) -> Response:
+        nonce = secrets.token_urlsafe(16)
+        headers = {"content-security-policy": _policy(nonce)}
+        return Response(served_page(answers.record, nonce), headers=headers, media_type="text/html; charset=utf-8")
+
+    routes = [Route("/", show), *(Route(path, _endpoint(answers, asked)) for path, asked in QUESTIONS.items())]
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_address})
+    app.router.redirect_slashes = False
+    return Guard(app, token, port)
+
+
+def serve(app: Asgi, listener: socket.socket) -> None:
+    """Serve until Ctrl-C (or SIGTERM) comes."""
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    with suppress(KeyboardInterrupt):  # raised again once every answer has gone out
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def served_page(record: dict[str, Any], nonce: str) -> str:
+    """Return the page with the table's record and the script that asks this program, all under one nonce."""
+    page = page_path().read_text(encoding="utf-8")
+    room = files("recombine.explore")
+    style, script = ((room / name).read_text(encoding="utf-8") for name in ("served.css", "served.js"))
+    # The header sets the policy: the page's own forbids every request.
+    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n', "", page, count=1)
+    head, own, rest = re.split(r"<script>|</script>\n(?=</body>)", page, maxsplit=2)
+    head = head.replace("<style>", f'<style nonce="{nonce}">{style}</style>\n<style nonce="{nonce}">', 1)
+    table = f'<script type="application/json" id="served-table">{script_json(record)}</script>\n'
+    # The brush is the page's own script; without it there is nothing to run there.
+    scripts = [script] if record["scene"] is None else [script, own]
+    return head + table + "".join(f'<script nonce="{nonce}">{text}</script>\n' for text in scripts) + rest
+
+
+def _policy(nonce: str) -> str:
+    return (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def _endpoint(answers: TableAnswers, asked: Question) -> Callable[[Request], Any]:
+    async def respond(request: Request) -> Response:
+        try:
+            found = await _beside(lambda: asked(answers, request.query_params))
+        except NotInTableError as error:
+            return _problem(404, str(error))
+        except BusyError as error:
+            return _problem(503, str(error))
+        except RecombineError as error:
+            return _problem(400, str(error))
+        except Exception as error:
+            return _problem(500, f"a defect of recombine, not of the question: {type(error).__name__}: {error}")
+        return Response(msgspec.json.encode(found), media_type="application/json")
+
+    return respond
+
+
+async def _beside(work: Callable[[], object]) -> object:
+    """Do ``work`` in a thread that does not keep the program from ending."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[object] = loop.create_future()
+
+    def settle(result: object, error: Exception | None) -> None:
+        if not done.done():
+            done.set_result(result) if error is None else done.set_exception(error)
+
+    def run() -> None:
+        result, problem = None, None
+        try:
+            result = work()
+        except Exception as error:
+            problem = error
+        with suppress(RuntimeError):  # the program has ended
+            loop.call_soon_threadsafe(settle, result, problem)
+
+    Thread(target=run, daemon=True).start()
+    return await done
+
+
+def _problem(status: int, text: str) -> Response:
+    line = msgspec.json.encode({"error": " ".join(text.split())})
+    return Response(line, status, media_type="application/json")
+
+
+def _no_such_address(request: Request, error: Exception) -> Response:
+    return _problem(getattr(error, "status_code", 404), f"nothing is at {request.url.path}; ask for the page at /")
+
+
+def _numbers(words: Mapping[str, str], name: str, count: int | None = None) -> list[int]:
+    """Read whole numbers separated by commas; so many, if ``count`` is given."""
+    text = words.get(name, "")
+    if not re.fullmatch(r"\d{1,12}(,\d{1,12})*", text, re.ASCII):
+        raise InputError(f"{name}={text[:40]!r} are no whole numbers separated by commas")
+    found = [int(part) for part in text.split(",")]
+    if count is not None and len(found) != count:
+        raise InputError(f"{name}={text[:40]!r} are {len(found)} numbers; give {count}")
+    return found
+
+
+def _pair(words: Mapping[str, str], name: str) -> tuple[int, int]:
+    one, two = _numbers(words, name, 2)
+    return one, two
+
+
+def _window(answers: TableAnswers, words: Mapping[str, str]) -> object:
+    first = _pair(words, "first") if "first" in words else None
+    at = _numbers(words, "at")
+    return answers.window(_pair(words, "sides"), at, first, _pair(words, "shape"), words.get("by", "table"))
+
+
+#: Where each question is asked.
+QUESTIONS: dict[str, Question] = {
+    "/window": _window,
+    "/bins": lambda answers, words: answers.bins(
+        _pair(words, "sides"), _numbers(words, "at"), words.get("by", "table")
+    ),
+    "/levels": lambda answers, words: answers.levels(_numbers(words, "factor", 1)[0], words.get("text", "")),
+    "/cell": lambda answers, words: answers.cell(_numbers(words, "at")),
+    "/certificate": lambda answers, words: answers.certificate(_numbers(words, "at")),
+}
