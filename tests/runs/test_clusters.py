@@ -38,7 +38,8 @@ def require_everything(sweep: Sweep, tmp_path: Path, count: int, kills: int, mon
     assert (sweep.ran, sweep.failures) == (count, ())
     repeated = sum(times - 1 for times in Counter(started()).values())
     assert repeated <= kills
-    assert not store.leases.units()
+    # A worker killed between its result and the end of its lease leaves one that nobody holds.
+    assert not any(store.leases.held(key) for key in store.leases.units())
     assert not (store.folder / "quarantine").exists()
     table = list(collect(store, sample_units.experiment(count)).rows())
     assert table == undisturbed(tmp_path, count, monkeypatch)
@@ -68,7 +69,9 @@ def test_dask_workers_killed_at_random(seed: int, tmp_path: Path, monkeypatch: p
 
         killer = threading.Thread(target=kill)
         killer.start()
-        sweep = run(sample_units.experiment(count), "quick", Store(tmp_path / "s"), executor, progress=False)
+        sweep = run(
+            sample_units.experiment(count), "quick", Store(tmp_path / "s"), executor, retries=kills, progress=False
+        )
         done.set()
         killer.join(60)
     require_everything(sweep, tmp_path, count, kills, monkeypatch)
@@ -105,7 +108,9 @@ def test_slurm_jobs_killed_at_random(seed: int, tmp_path: Path, monkeypatch: pyt
     killer = threading.Thread(target=kill)
     killer.start()
     with make_executor("slurm", workers=4, folder=tmp_path / "logs", poll=0.2, timeout_min=5) as executor:
-        sweep = run(sample_units.experiment(count), "quick", Store(tmp_path / "s"), executor, progress=False)
+        sweep = run(
+            sample_units.experiment(count), "quick", Store(tmp_path / "s"), executor, retries=kills, progress=False
+        )
     done.set()
     killer.join(60)
     assert killed

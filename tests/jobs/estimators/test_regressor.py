@@ -293,7 +293,8 @@ class TestAuto:
         assert auto.score(cells[unseen], y[unseen]) > add.score(cells[unseen], y[unseen]) + 0.03
         assert auto.score(cells[unseen], y[unseen]) > 0.95
 
-    @pytest.mark.parametrize("repeats", [pytest.param(1, marks=pytest.mark.slow), 2])
+    @pytest.mark.slow
+    @pytest.mark.parametrize("repeats", [1, 2])
     def test_the_choice_is_that_of_the_audit(self, repeats):
         rng = np.random.default_rng(9)
         cells = np.repeat(GRID[:300], repeats, axis=0)
@@ -344,10 +345,11 @@ def covered(structure: str, seed: int, repeats: int, departure: float, shrink: b
 class TestCoverage:
     @pytest.mark.parametrize("repeats", [pytest.param(1, marks=pytest.mark.slow), 3])
     def test_ranges_hold_nine_in_ten(self, structure, repeats, shrink):
-        found = np.concatenate([covered(structure, seed, repeats, 0.2, shrink) for seed in range(8)])
-        assert len(found) > 800
+        found = np.concatenate([covered(structure, seed, repeats, 0.2, shrink) for seed in range(6)])
+        assert len(found) > 600
         assert 0.87 <= found.mean() <= 0.95
 
+    @pytest.mark.slow
     def test_ranges_for_means_are_wide_where_the_structure_holds_exactly(self, structure, shrink):
         """Noise hides how small departures are, so that they are not taken to be nothing."""
         found = np.concatenate([covered(structure, seed, 3, 0.0, shrink) for seed in range(4)])

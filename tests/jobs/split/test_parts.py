@@ -72,9 +72,9 @@ def random_table(
 
 MIXES = [
     "determined:0.15",
-    "disconnected:0.15",
+    pytest.param("disconnected:0.15", marks=pytest.mark.slow),
     "unseen level:0.15",
-    "determined:0.1,disconnected:0.1",
+    pytest.param("determined:0.1,disconnected:0.1", marks=pytest.mark.slow),
     "determined:0.1,disconnected:0.1,unseen level:0.1",
 ]
 
