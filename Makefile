@@ -18,10 +18,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs page clean test-clusters test-lowest wheel
+.PHONY: help demo test fuzz check format bench docs page clean test-clusters test-lowest wheel
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(STAMP)-exact ## Audit the bundled flights table and write its report
 	$(BIN)/recombine demo $(ARGS)
@@ -29,6 +29,14 @@ demo: $(STAMP)-exact ## Audit the bundled flights table and write its report
 # A thread for each worker: more of them get in each other's way.
 test: $(STAMP)-$(TEST_EXTRAS) ## Run the tests (the slow ones too: ARGS="-m ''")
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+
+# Ten thousand cases take half an hour on two cores: make fuzz FUZZ_CASES=10000 FUZZ_SEED=1
+FUZZ_CASES ?= 2000
+FUZZ_SEED ?= 0
+fuzz: $(STAMP)-$(TEST_EXTRAS) ## Try to break every command, reader, write and verdict (minutes; FUZZ_CASES=10000)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/run_cases.py --cases $(FUZZ_CASES) --seed $(FUZZ_SEED) --workers $(WORKERS)
+	OMP_NUM_THREADS=1 RECOMBINE_FUZZ_CASES=$(FUZZ_CASES) $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz \
+		--deselect tests/fuzz/test_commands.py $(ARGS)
 
 # In an environment of its own. Old libraries deprecate things that newer ones mended: their warnings are no errors here.
 # What a library cannot change (papers, the shape of the house) is left out: LOWEST_TESTS=tests runs that too.

@@ -1,6 +1,20 @@
 """The command line as a module: ``python -m recombine`` is the same as ``recombine``."""
 
-from recombine.cli import main
+from __future__ import annotations
+
+import sys
+
+
+def start() -> None:
+    """Run the command line; who stops it while it is still being loaded hears the same as later."""
+    try:
+        from recombine.cli import main
+
+        main()
+    except KeyboardInterrupt:
+        print("recombine: stopped", file=sys.stderr)
+        sys.exit(130)
+
 
 if __name__ == "__main__":
-    main()
+    start()

@@ -15,6 +15,8 @@ from recombine.errors import InputError, listing, near_miss
 
 #: Part of the targets, relative to the largest, that no coefficients fit: below it, rounding may be to blame.
 OUT_OF_REACH = 1e-9
+#: Times its size that a packed file may expand to, and bytes that it may expand to in any case.
+MOST_EXPANDED, ALWAYS_EXPANDED = 100, 2**30
 
 
 def whole(number: Any, name: str, least: int = 1, most: int | None = None) -> int:
@@ -275,6 +277,24 @@ def reachable(inputs: FloatArray, targets: FloatArray, moving: BoolArray | None 
         raise InputError(
             f"the targets{of} cannot be reached: no coefficients of the {columns.shape[1]} inputs{which} "
             f"come closer than about {missed:.1e} of the largest; drop samples that contradict each other or add inputs"
+        )
+
+
+def check_expansion(what: str, packed: int, expanded: int) -> None:
+    """Raise if packed bytes expand beyond all measure, as files do that were made to fill a memory or a disk.
+
+    Examples
+    --------
+    >>> check_expansion("table.csv.gz", packed=10**6, expanded=2 * 10**9)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: table.csv.gz expands to 2,000,000,000 bytes or more, over 100 times its size; unpack it
+        yourself if that is as it should be
+    """
+    if expanded > max(ALWAYS_EXPANDED, MOST_EXPANDED * packed):
+        raise InputError(
+            f"{what} expands to {expanded:,} bytes or more, over {MOST_EXPANDED} times its size; unpack it yourself if "
+            "that is as it should be"
         )
 
 

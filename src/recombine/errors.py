@@ -28,6 +28,10 @@ class InputError(RecombineError, ValueError):
     """
 
 
+class StoppedError(RecombineError):
+    """The user stopped long work; the text says where it goes on."""
+
+
 class SolverError(RecombineError):
     """A solver stopped short of the accuracy it promises; the text is the advice."""
 

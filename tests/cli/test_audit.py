@@ -318,6 +318,31 @@ def test_the_demo_keeps_a_file_the_user_named(run, tmp_path):
     assert mine.read_text() == "mine"
 
 
+def test_the_demo_asks_before_it_writes_over_an_earlier_one(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("recombine-demo.html").write_text("mine")
+    refused(run("demo"), "recombine-demo.html exists", "--force")
+    assert Path("recombine-demo.html").read_text() == "mine"
+
+
+def test_no_input_is_written_over(run, table, tmp_path):
+    targets, link = tmp_path / "targets.csv", tmp_path / "link.html"
+    targets.write_text("colour,shape\nred,cone\n")
+    os.link(targets, link)
+    before = targets.read_bytes(), targets.stat().st_mtime_ns
+    for output in (targets, link):
+        call = ("audit", table, *FACTORS, "--targets", targets, "--html", output, "--force")
+        refused(run(*call), "which this command reads")
+    assert (targets.read_bytes(), targets.stat().st_mtime_ns) == before
+
+
+def test_a_structure_that_cannot_be_fitted_at_all_is_refused(run, tmp_path):
+    rows = ["hhga0", "hcib0", "hhbc1", "hgfc1", "ehba1", "egge0", "hcie0", "egbe1", "ehfc0", "ecbb0", "ggie0", "ehge0"]
+    (tmp_path / "t.csv").write_text("f0,f1,f2,f3,y\n" + "".join(",".join(row) + "\n" for row in rows))
+    call = ("audit", tmp_path / "t.csv", "--factors", "f0,f1,f2,f3", "--outcome", "y", "--structure", "log")
+    refused(run(*call, "--crossed"), "structure log does not fit this table", "could not be fitted")
+
+
 def test_every_finding_can_be_named(run, table):
     assert run("audit", table, *FACTORS, "--fail-on", ",".join(FINDINGS))[0] == 1
 

@@ -84,7 +84,7 @@ def test_a_summary_is_written_and_not_over_anything(run, documents, tmp_path):
     code, out, err = run("compare", *documents, "--markdown", summary, "--force", "--json")
     assert json.loads(out)["kind"] == "comparison"
     assert "summary written to" in err
-    refused(run("compare", *documents, "--markdown", documents[0], "--force"), "is read by this command")
+    refused(run("compare", *documents, "--markdown", documents[0], "--force"), "which this command reads")
     refused(run("compare", *documents, "--markdown", "-", "--json"), "both want standard output")
     refused(run("compare", *documents, "--markdown", tmp_path / "nowhere" / "x.md"), "is not a folder")
 

@@ -22,7 +22,7 @@ def test_an_error_of_the_file_system_is_one_line_too(run, table, tmp_path, monke
     def fail(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", "r.html")
 
-    monkeypatch.setattr(Path, "write_text", fail)
+    monkeypatch.setattr(Path, "replace", fail)
     code, _, err = run("audit", table, *FACTORS, "--html", tmp_path / "r.html")
     assert code == 2
     assert err == "recombine: r.html: Permission denied; check the path and its rights\n"

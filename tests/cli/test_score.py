@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,3 +162,36 @@ def test_what_was_trained_on_is_named_once(run: Run, table: Path, options: list[
     assert (code, out) == (2, "")
     assert words in err
     assert err.count("\n") == 1
+
+
+def test_chances_that_are_classes_on_some_cells_only(run: Run, tmp_path: Path) -> None:
+    """Every verdict has the same columns, also where all chances under it are 0 or 1."""
+    rows = ["a,b,y,p,part"]
+    for a, b in np.ndindex(4, 3):
+        part = "test" if (a, b) in ((0, 2), (1, 1), (3, 2)) else "train"
+        rows += [f"{a},{b},{(a + b) % 2},{1 if (a, b) == (0, 2) else 0.3 if part == 'test' else 0},{part}"] * 2
+    rows += ["4,0,1,0.4,test"]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    options = ["--factors", "a,b", "--outcome", "y", "--prediction", "p", "--split", "part=train"]
+    code, out, err = run("score", tmp_path / "t.csv", *options, "--json")
+    assert (code, err) == (0, "")
+    assert "log loss" in out
+
+
+def test_outcomes_of_two_kinds_are_refused(run: Run, tmp_path: Path) -> None:
+    cells = [f'"a": "x{n % 3}", "b": "u{n % 2}"' for n in range(9)]
+    train = [f'{{{cell}, "y": "cat{n % 3}"}}\n' for n, cell in enumerate(cells)]
+    test = [f'{{{cell}, "y": {n}, "p": {n}}}\n' for n, cell in enumerate(cells)]
+    (tmp_path / "train.jsonl").write_text("".join(train))
+    (tmp_path / "test.jsonl").write_text("".join(test))
+    options = ["--factors", "a,b", "--outcome", "y", "--prediction", "p", "--train", tmp_path / "train.jsonl"]
+    code, _, err = run("score", tmp_path / "test.jsonl", *options)
+    assert code == 2
+    assert "give both tables one kind of outcome" in err
+
+
+def test_nobody_waits_for_a_pipe(run: Run, table: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "before.json")
+    code, _, err = run("score", table, *OPTIONS, "--prediction", "half", "--baseline", tmp_path / "before.json")
+    assert code == 2
+    assert "is a pipe or device" in err

@@ -20,6 +20,7 @@ LAYERS = {
         "data",
         "design",
         "errors",
+        "output_files",
         "progress",
         "tables",
         "tasks",

@@ -176,3 +176,57 @@ def test_a_process_number_in_new_hands_is_not_the_old_process() -> None:
     child = subprocess.Popen([sys.executable, "-c", "pass"])
     child.wait()
     assert process_started(child.pid) is None
+
+
+def test_strange_files_beside_leases_are_left_alone(leases: Leases) -> None:
+    leases.folder.mkdir(parents=True, exist_ok=True)
+    for name in ("ab12.0~", "ab12.abc", "ab12.", ".nfs0001", "ab12.0.swp"):
+        (leases.folder / name).write_text("?")
+    assert leases.units() == set()
+    lease = leases.take("ab12", "d1")
+    assert lease is not None
+    assert leases.units() == {"ab12"}
+    leases.release(lease)
+    assert not leases.held("ab12")
+    assert (leases.folder / "ab12.0~").exists()
+
+
+@pytest.mark.parametrize("process", [{}, None, 3, {"machine": "here"}, {"machine": "here", "pid": "x", "started": 1}])
+def test_a_lease_that_says_too_little_counts_until_it_is_stale(leases: Leases, process: object) -> None:
+    if isinstance(process, dict) and process.get("machine") == "here":
+        process = {**process, "machine": process_identity()["machine"]}
+    leases.folder.mkdir(parents=True, exist_ok=True)
+    path = leases.folder / "ab12.0"
+    path.write_text(json.dumps({"token": "t", "driver": "d", "losses": 0, "process": process}))
+    assert leases.held("ab12")
+    os.utime(path, (1, 1))
+    assert leases.take("ab12", "d1") is not None
+
+
+def test_a_heartbeat_of_the_future_is_waited_for_no_longer_than_one_of_now(tmp_path: Path) -> None:
+    leases = Leases(tmp_path, stale_after=0.2)
+    path = tmp_path / "ab12.0"
+    path.write_text(json.dumps({"token": "t", "driver": "d", "losses": 0, "process": {"machine": "m", "host": "far"}}))
+    later = time.time() + 3600
+    os.utime(path, (later, later))
+    assert leases.held("ab12")
+    assert leases.holder("ab12") == "far"
+    time.sleep(0.1)
+    os.utime(path, (later + 1, later + 1))  # it beats: somebody is there
+    assert leases.held("ab12")
+    time.sleep(0.15)
+    assert leases.held("ab12")
+    time.sleep(0.1)
+    assert not leases.held("ab12")
+
+
+def test_a_lease_that_was_given_back_but_could_not_be_removed_is_nobodys(
+    leases: Leases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = leases.take("ab12", "d1")
+    assert lease is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", lambda *_, **__: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+        leases.release(lease)
+    assert lease.path.exists()
+    assert leases.take("ab12", "d1") is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from recombine.errors import InputError
 from recombine.runs.collect import collect
 from recombine.runs.experiment import Experiment, Result, Unit, grid
 from recombine.runs.provenance import driver_record, worker_record
-from recombine.runs.store import Store, StoreWarning
+from recombine.runs.store import CorruptRunError, Store, StoreWarning
 from recombine.runs.sweep import run
 
 UNIT = Unit("sample", 1, {"x": 1})
@@ -85,9 +86,9 @@ def edit(name: str, change: Callable[[bytes], bytes]) -> Callable[[Path], object
         (edit("result.json", lambda text: text.replace(b"0.25", b"0.26")), "do not match their digest"),
         (edit("spec.json", lambda text: text.replace(b'"x": 1', b'"x": 2')), "does not belong to this key"),
         (edit("spec.json", lambda text: b"\xff"), "spec.json cannot be read"),
-        (edit("arrays.npz", lambda data: data[:-30]), "arrays.npz cannot be read"),
+        (edit("arrays.npz", lambda data: data[:-30]), "arrays.npz is damaged"),
         (edit("arrays.npz", lambda data: data[:60] + b"\0\0" + data[62:]), "arrays.npz is damaged"),
-        (lambda folder: (folder / "arrays.npz").unlink(), "arrays.npz cannot be read"),
+        (lambda folder: (folder / "arrays.npz").unlink(), "arrays.npz is damaged"),
         (lambda folder: (folder / "spec.json").unlink(), "spec.json cannot be read"),
     ],
 )
@@ -160,3 +161,52 @@ def test_every_result_says_where_it_comes_from(store: Store) -> None:
     expected = {*driver_record(), *worker_record("cpu"), "driver", "setting", "seeds", "finished", "wall_seconds"}
     assert set(document["record"]) == expected
     assert document["record"]["seeds"] == list(unit.seeds)
+
+
+def test_one_flipped_byte_anywhere_is_set_aside_or_harmless(store: Store) -> None:
+    """A byte that no reader looks at (a time in the archive, say) may change; nothing that is read may."""
+    written(store)
+    folder = store.path(UNIT.key)
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    known = store.checked(UNIT.key)
+    arrays = {name: values.tolist() for name, values in known.arrays.items()}
+    for name, content in whole.items():
+        for place in range(0, len(content), 3):
+            (folder / name).write_bytes(content[:place] + bytes([content[place] ^ 0x11]) + content[place + 1 :])
+            try:
+                found = store.checked(UNIT.key)
+            except CorruptRunError:
+                continue
+            assert repr((found.rows, found.record, found.spec)) == repr((known.rows, known.record, known.spec))
+            assert {name: values.tolist() for name, values in found.arrays.items()} == arrays
+        (folder / name).write_bytes(content)
+    assert store.read(UNIT.key) is not None
+
+
+def test_whole_arrays_of_another_run_are_noticed(store: Store) -> None:
+    written(store)
+    path = store.path(UNIT.key) / "arrays.npz"
+    with np.load(path) as file:
+        other = {name: file[name] + 1 for name in file.files}
+    np.savez_compressed(path, **other)
+    with pytest.raises(CorruptRunError, match="does not match its digest"):
+        store.checked(UNIT.key)
+
+
+def test_results_of_older_stores_are_read(store: Store) -> None:
+    """They have a digest of the rows alone and the names of arrays."""
+    written(store)
+    path = store.path(UNIT.key) / "result.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    digest = hashlib.blake2b(json.dumps(document["rows"], sort_keys=True).encode(), digest_size=16).hexdigest()
+    path.write_text(json.dumps({**document, "arrays": sorted(document["arrays"]), "digest": digest}), encoding="utf-8")
+    assert store.checked(UNIT.key).rows == document["rows"]
+
+
+def test_a_file_in_the_place_of_a_run_is_set_aside(store: Store) -> None:
+    path = store.path(UNIT.key)
+    path.parent.mkdir(parents=True)
+    path.write_text("not a folder")
+    with pytest.warns(StoreWarning, match="a file is where its folder should be"):
+        written(store)
+    assert store.read(UNIT.key) is not None

@@ -3,13 +3,15 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from recombine import checks
 from recombine.errors import InputError
-from recombine.tables.text_files import broken_line, look_at, refuse_duplicates
+from recombine.tables.text_files import broken_line, look_at, refuse_duplicates, split_names
 
 Writer = Callable[..., Path]
 
@@ -101,3 +103,27 @@ def test_refuse_duplicates_lets_distinct_names_pass() -> None:
     refuse_duplicates(["a", "A", "b"], "t")
     with pytest.raises(InputError, match="differ in capital letters only"):
         refuse_duplicates(["a", "A", "b"], "t", fold_case=True)
+
+
+def test_names_with_line_ends_are_quoted_or_refused() -> None:
+    assert split_names('"a\nb",c') == ["a\nb", "c"]
+    with pytest.raises(InputError, match="is no list of names"):
+        split_names("a\rb,c")
+
+
+def test_what_is_cut_in_a_letter_is_refused_and_leaves_no_copy(written: Writer, tmp_path, monkeypatch) -> None:
+    path = written(("a,b\n" + "x,y\n" * 9).encode("utf-16")[:-1])
+    place = tmp_path / "copies"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    with pytest.raises(InputError, match="is cut or damaged; copy it again"):
+        look_at(path)
+    assert not list(place.iterdir())
+
+
+def test_a_packed_table_that_expands_beyond_measure_is_refused(written: Writer, monkeypatch) -> None:
+    path = written(gzip.compress(b"a,b\n" + b"x,y\n" * 10**6), "bomb.csv.gz")
+    look_at(path)
+    monkeypatch.setattr(checks, "ALWAYS_EXPANDED", 2 * 10**6)
+    with pytest.raises(InputError, match=r"bomb\.csv\.gz expands to .* bytes or more, over 100 times its size; unpack"):
+        look_at(path)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine._rooms import open_room
 
 if TYPE_CHECKING:
+    from recombine.cells.array_files import load_arrays as load_arrays
     from recombine.cells.array_files import read_arrays as read_arrays
     from recombine.cells.array_files import write_arrays as write_arrays
     from recombine.cells.arrays import as_cells as as_cells

@@ -1,15 +1,25 @@
-"""Files of named arrays, in which context functions and the networks that use them are kept together."""
+"""Files of arrays: written whole, and read only once it is clear that what they promise is there and fits in memory."""
 
 from __future__ import annotations
 
+import ast
+import errno
+import math
+import zipfile
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from recombine.checks import check_expansion
 from recombine.errors import InputError
+from recombine.output_files import open_beside
+
+#: Ways of packing that NumPy uses; others are slow, or read beyond what they declare.
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: Bytes of a header, beyond which it is none.
+_LONGEST_HEADER = 2**16
 
 
 def write_arrays(path: str | Path, **arrays: npt.NDArray[Any]) -> None:
@@ -24,7 +34,7 @@ def write_arrays(path: str | Path, **arrays: npt.NDArray[Any]) -> None:
         in a folder that exists
     """
     try:
-        with Path(path).open("wb") as file:
+        with open_beside(path) as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}); give a file in a folder that exists") from error
@@ -42,12 +52,94 @@ def read_arrays(path: str | Path, what: str) -> dict[str, npt.NDArray[Any]]:
         again
     """
     try:
-        # Opened here, because NumPy leaves a broken archive open.
-        with Path(path).open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                raise ValueError("one array without a name")
-            return {name: loaded[name] for name in loaded.files}
-    except (OSError, EOFError, ValueError, BadZipFile) as error:
+        arrays = load_arrays(path)
+        if "" in arrays:
+            raise InputError("one array without a name")
+        return arrays
+    except (OSError, InputError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read as {what} ({reason}); save them again") from error
+
+
+def load_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an ``.npz`` file by name, or the one of an ``.npy`` file under an empty name.
+
+    Sizes are compared with what the file holds before anything is allocated, and nothing is unpickled. Whatever is
+    wrong with the file is an `InputError` that says what; that it cannot be opened is an `OSError`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "layers.npz"
+    >>> np.savez(path, code=np.eye(2))
+    >>> load_arrays(path)["code"].shape
+    (2, 2)
+    >>> _ = path.write_bytes(path.read_bytes()[:-1])
+    >>> load_arrays(path)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: it is damaged or not written by NumPy
+    """
+    source = Path(path)
+    if source.exists() and not source.is_file():
+        raise InputError("it is a pipe, device or folder, not a file")
+    try:
+        with source.open("rb") as file:
+            start = file.read(2)
+            file.seek(0)
+            size = source.stat().st_size
+            return _members(file, size) if start == b"PK" else {"": _array(file, size)}
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
+        # Readers of zip files and of headers raise whatever their parts raise: damage is damage.
+        raise InputError("it is damaged or not written by NumPy") from None
+
+
+def _members(file: IO[bytes], size: int) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an archive, unless it says that it expands beyond all measure."""
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        if any(one.compress_type not in _PACKED or one.flag_bits & 1 for one in members):
+            raise InputError("it is packed in a way that NumPy does not use")
+        check_expansion("it", size, sum(one.file_size for one in members))
+        found = {}
+        for one in members:
+            with archive.open(one) as member:
+                found[one.filename.removesuffix(".npy")] = _array(member, one.file_size)
+                if member.read(1):
+                    raise InputError(f"{one.filename!r} in it is longer than its array")
+        return found
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order and type of the array that begins here; anything but a sound header ends in some error."""
+    major, _ = np.lib.format.read_magic(file)
+    length = int.from_bytes(file.read(2 if major == 1 else 4), "little")
+    if length > _LONGEST_HEADER:
+        raise ValueError
+    told = ast.literal_eval(file.read(length).decode("utf-8" if major == 3 else "latin-1"))
+    shape, fortran = told["shape"], told["fortran_order"]
+    if type(fortran) is not bool or not all(type(one) is int and one >= 0 for one in shape):
+        raise ValueError
+    return tuple(shape), fortran, np.lib.format.descr_to_dtype(told["descr"])
+
+
+def _array(file: IO[bytes], size: int) -> npt.NDArray[Any]:
+    """Return the array that begins here, of which ``size`` bytes are there, header included."""
+    shape, fortran, kind = _header(file)
+    if kind.hasobject:
+        raise InputError("it holds Python objects, not numbers")
+    count = math.prod(shape)
+    if count * kind.itemsize > size - file.tell():
+        raise InputError(f"an array in it of shape {shape} would take {count * kind.itemsize:,} bytes, which it lacks")
+    data = bytearray(count * kind.itemsize)
+    rest = memoryview(data)
+    while len(rest):
+        read = file.readinto(rest)  # type: ignore[attr-defined]
+        if not read:
+            raise EOFError
+        rest = rest[read:]
+    return np.ndarray(shape, kind, data, order="F" if fortran else "C")

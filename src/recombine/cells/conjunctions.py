@@ -180,8 +180,8 @@ def canonical(cells: IntArray, symmetric: Sequence[Subset]) -> IntArray:
     if not symmetric:
         return cells
     result = cells.copy()
-    for group in symmetric:
-        result[:, list(group)] = np.sort(cells[:, list(group)], axis=1)
+    for group in map(sorted, symmetric):
+        result[:, group] = np.sort(cells[:, group], axis=1)
     return result
 
 
@@ -231,6 +231,8 @@ class Conjunctions:
         for group in self.symmetric:
             if len({self.sizes[factor] for factor in group}) > 1:
                 raise InputError(f"symmetric factors {group} must share their levels; give them one list of levels")
+        # Whoever names a group may do so in any order; columns go by its members in theirs.
+        object.__setattr__(self, "symmetric", tuple(sorted(tuple(sorted(group)) for group in self.symmetric)))
 
     @cached_property
     def free(self) -> Subset:

@@ -1,6 +1,6 @@
 """The command line: thin, with one error style and stable exit codes.
 
-0 fine, 1 a named finding, 2 bad input, 3 a defect of the package; 130 stopped from the keyboard.
+0 fine, 1 a named finding, 2 bad input, 3 a defect of the package; 130 stopped, from the keyboard or by a signal.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -24,8 +24,9 @@ from recombine.cli.probe import probe_command
 from recombine.cli.reproduce import reproduce_command
 from recombine.cli.score import score_command
 from recombine.cli.split import split_command
-from recombine.errors import InputError, RecombineError
-from recombine.report.screen import fit_streams, printable
+from recombine.errors import InputError, RecombineError, StoppedError
+from recombine.report.screen import fit_streams, hush, printable
+from recombine.runs.interrupts import requests_interrupt
 
 app = typer.Typer(
     name="recombine",
@@ -75,11 +76,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
         _refuse_empty(given)
-        code = app(args=given, prog_name="recombine", standalone_mode=False)
+        with requests_interrupt():
+            code = app(args=given, prog_name="recombine", standalone_mode=False)
+    except StoppedError as error:
+        _stop(str(error), 130)
     except RecombineError as error:
         _stop(str(error))
     except _UsageProblem as error:
         _stop(_usage(error))
+    except (BrokenPipeError, SystemExit):  # the reader of a help page (head, less) has gone; either, by version
+        hush(sys.stdout)
+        sys.exit(0)
     except OSError as error:
         cure = "make room" if error.errno == errno.ENOSPC else "check the path and its rights"
         _stop(f"{error.filename or 'the output'}: {error.strerror or error}; {cure}")
@@ -91,6 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if "interrupted" in str(error).lower():  # what DuckDB makes of Ctrl-C while it reads
             _stop("stopped", 130)
         _stop(_defect(error), 3)
+    if code == 130:  # what some versions of typer make of Ctrl-C
+        _stop("stopped", 130)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -128,6 +137,12 @@ def _usage(error: Any) -> str:
     return f"{message}{' See' if message.endswith('?') else '; see'} {context.command_path} --help"
 
 
-def _stop(message: str, code: int = 2) -> None:
-    print(printable(f"recombine: {' '.join(message.split())}"), file=sys.stderr)
+def _stop(message: str, code: int = 2) -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is sys.stderr:
+                print(printable(f"recombine: {' '.join(message.split())}"), file=stream)
+            stream.flush()
+        except (OSError, ValueError):
+            hush(stream)
     sys.exit(code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,7 @@ from recombine.cli.table_options import (
     read_design,
 )
 from recombine.errors import InputError, listing, near_miss
-from recombine.jobs.output_files import check_file
+from recombine.output_files import check_outputs, write_whole
 from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
@@ -106,8 +106,9 @@ def audit_command(
 ) -> None:
     """Say which unseen combinations of a table are determined by its data, why, and what to collect next."""
     codes = _codes(fail_on) if baseline is None else set()
-    check_outputs([html, verdicts], [file], force)
-    known = read_baseline(baseline, "audit", markdown, [file], json, force)
+    read = [file, possible, targets, cost, forbidden, baseline, None if importance is None else Path(importance)]
+    check_outputs([html, verdicts], read, force)
+    known = read_baseline(baseline, "audit", markdown, read, json, force, [html, verdicts])
     conditions = read_conditions(fail_on if known else None)
     if known and explain is not None:
         raise InputError("--explain is about one cell and --baseline about all; ask for one of them")
@@ -173,8 +174,7 @@ def demo_command(
     from recombine.data import flights_path
 
     target = html or Path("recombine-demo.html")
-    # The default file is the demo's own; only a name of the user's choosing could be the user's file.
-    check_outputs([target], [flights_path()], force or html is None)
+    check_outputs([target], [flights_path()], force or _may_replace(target))
     with working("deciding the unseen cells"):
         from recombine import Design, audit
 
@@ -183,6 +183,13 @@ def demo_command(
     answer = _answer(found, models=models)
     say(_text(answer), drawn=True)
     _write(answer, target)
+
+
+def _may_replace(target: Path) -> bool:
+    """Ask whoever sits at the terminal, where somebody does, before the report of an earlier demo is replaced."""
+    if not target.is_file() or not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        return False
+    return typer.confirm(f"{target} exists; write over it?")
 
 
 @dataclass(frozen=True)
@@ -243,17 +250,6 @@ def _codes(text: str | None) -> set[str]:
     return codes
 
 
-def check_outputs(paths: Sequence[Path | None], tables: Sequence[Path], force: bool) -> None:
-    """Refuse before the work, not after it, to write where nothing may be written."""
-    named = [path for path in paths if path is not None]
-    for path in named:
-        if path.exists() and any(table.exists() and path.samefile(table) for table in tables):
-            raise InputError(f"{path} is the table itself; choose another name for the output")
-        check_file(path, force)
-    if len({path.resolve() for path in named}) < len(named):
-        raise InputError(f"{named[0]} is named for two outputs; give each its own file")
-
-
 def _json(answer: _Answer, explained: str | None) -> str:
     from recombine.report.audit.record import audit_json
 
@@ -280,7 +276,7 @@ def _write(answer: _Answer, html: Path | None, verdicts: Path | None = None, qui
         with working("writing the report"):
             command = " ".join(["recombine", *sys.argv[1:]])
             text = page(answer.audit, models=answer.models, plan=answer.plan, command=command)
-            html.write_text(text, encoding="utf-8")
+            write_whole(html, text)
         notes.append(f"report written to {html.resolve()}")
     for note in notes:
         if quiet:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.errors import InputError
-from recombine.jobs.output_files import check_file
+from recombine.output_files import check_outputs, write_whole
 from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
@@ -40,12 +40,18 @@ def compare_command(
     from recombine import compare
 
     conditions = read_conditions(fail_on)
-    check_summary(markdown, [before, after], json, force)
+    check_summary(markdown, [None, before, after], json, force)
     tell_changes(compare(before, after), conditions, json, markdown)
 
 
 def read_baseline(
-    path: Path | None, kind: str, markdown: str | None, inputs: Sequence[Path], json: bool, force: bool
+    path: Path | None,
+    kind: str,
+    markdown: str | None,
+    inputs: Sequence[Path | None],
+    json: bool,
+    force: bool,
+    others: Sequence[Path | None] = (),
 ) -> AuditDocument | ScoreDocument | None:
     """Return the document of before that ``--baseline`` names, refused before the work if it is of another kind."""
     if path is None:
@@ -54,7 +60,7 @@ def read_baseline(
         return None
     from recombine.jobs.comparison.documents import AuditDocument, read_document
 
-    check_summary(markdown, [path, *inputs], json, force)
+    check_summary(markdown, [*inputs, path], json, force, others)
     known = read_document(path, path.name)
     found = "audit" if isinstance(known, AuditDocument) else "score"
     if found != kind:
@@ -69,16 +75,14 @@ def read_conditions(text: str | None) -> Conditions:
     return Conditions.named(named(text, "--fail-on"))
 
 
-def check_summary(markdown: str | None, inputs: Sequence[Path], json: bool, force: bool) -> None:
+def check_summary(
+    markdown: str | None, inputs: Sequence[Path | None], json: bool, force: bool, others: Sequence[Path | None] = ()
+) -> None:
     """Refuse before the work to write the summary where nothing may be written."""
     if markdown == "-" and json:
         raise InputError("--markdown - and --json both want standard output; name a file for one of them")
-    if markdown is None or markdown == "-":
-        return
-    target = Path(markdown)
-    if target.exists() and any(one.exists() and one.resolve() == target.resolve() for one in inputs):
-        raise InputError(f"{target} is read by this command; choose another name for the summary")
-    check_file(target, force)
+    if markdown is not None and markdown != "-":
+        check_outputs([Path(markdown), *others], inputs, force)
 
 
 def tell_changes(
@@ -102,7 +106,7 @@ def tell_changes(
     else:
         say(capture(lambda console: show_comparison(found, console, met, only_new=only_new)), drawn=True)
     if markdown is not None and markdown != "-":
-        Path(markdown).write_text(comparison_markdown(found, met), encoding="utf-8")
+        write_whole(markdown, comparison_markdown(found, met))
         note = f"summary written to {Path(markdown).resolve()}"
         print(printable(note), file=sys.stderr) if json else say(note + "\n")
     raise typer.Exit(1 if met else 0)

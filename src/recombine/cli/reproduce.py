@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from recombine.cli.papers import claims_on_screen, no_results
-from recombine.errors import InputError, listing, near_miss, plural
-from recombine.jobs.output_files import check_file, check_folder
+from recombine.errors import InputError, StoppedError, listing, near_miss, plural
+from recombine.output_files import check_folder, check_outputs, write_whole
 from recombine.report.screen import say
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def reproduce_command(
     chosen = find(paper)
     only = _numbers(only or [])
     chosen.chosen(only)
-    _check(scale, html, force)
+    folder = results or default_folder()
+    _check(scale, html, [*_files(folder, chosen), *(merge or [])], force)
     if figures is not None:
         _check_figures(figures, chosen, only, force)
-    folder = results or default_folder()
     # Before anything is saved: --save writes the verdicts of today over these.
     record = load_record(folder)
     if from_results:
@@ -105,7 +105,7 @@ def reproduce_command(
     if html is not None:
         from recombine.report.papers.page import paper_page
 
-        html.write_text(paper_page(state, command=" ".join(["recombine", *sys.argv[1:]])), encoding="utf-8")
+        write_whole(html, paper_page(state, command=" ".join(["recombine", *sys.argv[1:]])))
         say(f"report written to {html.resolve()}\n")
     if figures is not None:
         say(_draw(state, figures) + "\n")
@@ -120,14 +120,20 @@ def _numbers(only: list[str]) -> list[str]:
     return [name.strip().lower() for text in only for name in text.strip(", ").split(",")]
 
 
-def _check(scale: str | None, html: Path | None, force: bool) -> None:
+def _files(folder: Path, paper: Paper) -> list[Path]:
+    """Return the files of results that a reproduction reads."""
+    from recombine.papers.record import FILE
+
+    return [folder / FILE, *sorted((folder / paper.name).glob("*.*"))]
+
+
+def _check(scale: str | None, html: Path | None, inputs: list[Path], force: bool) -> None:
     """Refuse before the work, not after it."""
     from recombine.runs.experiment import SCALES
 
     if scale is not None and scale not in SCALES:
         raise InputError(f"--scale {scale} is unknown;{near_miss(scale, SCALES)} Scales: {listing(SCALES)}")
-    if html is not None:
-        check_file(html, force)
+    check_outputs([html], [None, *inputs], force)
 
 
 def _check_figures(folder: Path, paper: Paper, only: list[str], force: bool) -> None:
@@ -261,12 +267,10 @@ def _run(order: Order, executor: Executor, results: Path | None) -> Reproduction
         executor.shutdown(wait=False, cancel_futures=True)
         if not isinstance(error, KeyboardInterrupt):
             raise
-        print(
-            f"recombine: stopped. Finished units are in {order.store}, and what was saved of others; "
-            "the same command goes on from there.",
-            file=sys.stderr,
-        )
-        raise typer.Exit(130) from None
+        raise StoppedError(
+            f"stopped. Finished units are in {order.store}, and what was saved of others; "
+            "the same command goes on from there."
+        ) from None
     executor.shutdown()
     if order.minutes:
         _say_what_is_left(order, results)

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from recombine.cli.audit import check_outputs, named_importance, working
+from recombine.cli.audit import named_importance, working
 from recombine.cli.compare import read_baseline, read_conditions, tell_changes
 from recombine.errors import InputError
+from recombine.output_files import check_outputs, write_whole
 from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
@@ -70,9 +71,9 @@ def score_command(
 ) -> None:
     """Say why trained models missed: error on held-out combinations by verdict, and by cause where data settle them."""
     models = named(prediction, "--prediction")
-    tables = [file, *([train] if train else [])]
+    tables = [file, train, baseline, None if importance is None else Path(importance)]
     check_outputs([html], tables, force)
-    before = read_baseline(baseline, "score", markdown, tables, json, force)
+    before = read_baseline(baseline, "score", markdown, tables, json, force, [html])
     if fail_on is not None and before is None:
         raise InputError("--fail-on names changes of a score; name what to compare with: --baseline score.json")
     conditions = read_conditions(fail_on)
@@ -108,7 +109,7 @@ def score_command(
         with working("writing the report"):
             from recombine.report.score import score_page
 
-            html.write_text(score_page(found, command=" ".join(["recombine", *sys.argv[1:]])), encoding="utf-8")
+            write_whole(html, score_page(found, command=" ".join(["recombine", *sys.argv[1:]])))
         note = f"report written to {html.resolve()}"
         print(printable(note), file=sys.stderr) if json or markdown == "-" else say(note + "\n")
     if before is not None:

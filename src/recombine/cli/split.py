@@ -10,7 +10,7 @@ import typer
 
 from recombine.checks import known_or_refuse
 from recombine.errors import InputError
-from recombine.jobs.output_files import check_file
+from recombine.output_files import check_outputs
 from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
@@ -83,9 +83,7 @@ def split_command(
     _only({"--outcome": outcome, "--ordered": ordered, "--numeric": numeric, "--fail-on": fail_on}, "--check")
     assert test is not None
     if out is not None:
-        if out.exists() and out.resolve() == file.resolve():
-            raise InputError(f"{out} is the table itself; choose another name for the output")
-        check_file(out, force)
+        check_outputs([out], [file], force)
     from recombine.jobs.split import split_table
     from recombine.report.split import show_split, split_json
 

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 import threading
 import time
 import warnings
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -24,8 +20,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from recombine.cells.array_files import load_arrays
 from recombine.checks import real
 from recombine.errors import InputError, RecombineError, listing
+from recombine.output_files import open_beside
 
 #: Arrays, tensors and lists of them, and plain values (numbers, words, lists and dictionaries), by name.
 #: Tensors come back as arrays.
@@ -153,15 +151,8 @@ class Checkpoints:
     def _put(self, name: str, write: Callable[[BinaryIO], object]) -> None:
         """Write beside and rename, so that whatever stands under the name is whole."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        draft = self.folder / f".{name}.{secrets.token_hex(4)}"
-        try:
-            with draft.open("wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(self.folder / name)
-        finally:
-            draft.unlink(missing_ok=True)
+        with open_beside(self.folder / name) as file:
+            write(file)
 
 
 _current: ContextVar[Checkpoints | None] = ContextVar("checkpoints", default=None)
@@ -385,11 +376,10 @@ def _flat(state: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            state = {name: file[name] for name in file.files}
+        state = load_arrays(path)
         plain: dict[str, Any] = json.loads(str(state.pop(PLAIN)))
         for name, count in plain.pop(LISTS).items():
             plain[name] = [state.pop(f"{name}/{place}") for place in range(count)]
         return state | plain
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _UnreadableError(f"checkpoint {path} cannot be read ({error})") from None

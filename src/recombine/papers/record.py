@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from recombine.errors import RecombineError
+from recombine.output_files import write_whole
 from recombine.papers.paper import Paper
 from recombine.papers.standing import Standing
 
@@ -130,4 +131,4 @@ def save_record(folder: Path, record: Mapping[str, Recorded]) -> None:
     kept = {name: one for name, one in load_record(folder).items() if name.partition("/")[0] not in papers}
     every = dict(sorted({**kept, **record}.items(), key=lambda item: item[0].partition("/")[0]))
     lines = (f'  "{name}": {msgspec.json.encode(one).decode()}' for name, one in every.items())
-    (folder / FILE).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    write_whole(folder / FILE, "{\n" + ",\n".join(lines) + "\n}\n")

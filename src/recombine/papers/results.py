@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from recombine.errors import InputError, RecombineError, plural
+from recombine.output_files import open_beside
 from recombine.runs.collect import load_table, save_table
 from recombine.tables.table import Table
 
@@ -114,9 +114,8 @@ def save_evidence(folder: Path, paper: str, evidence: Evidence) -> Path:
     """Write rows and provenance, and return the path of the rows."""
     rows, story = paths(folder, paper, evidence.provenance.experiment, evidence.scale)
     save_table(evidence.table, rows, msgspec.to_builtins(evidence.provenance))
-    partial = story.with_name(f".{story.name}.{secrets.token_hex(4)}")
-    partial.write_bytes(msgspec.json.format(msgspec.json.encode(evidence.provenance), indent=1) + b"\n")
-    partial.replace(story)
+    with open_beside(story) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(evidence.provenance), indent=1) + b"\n")
     return rows
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.errors import InputError
+from recombine.output_files import open_beside
 from recombine.report.theme import WIDTH, inline_svg, theme
 from recombine.tables.table import Table
 
@@ -67,8 +68,9 @@ class Figure(ABC):
         dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
         if target.suffix.lower() not in dates:
             raise InputError(f"{target.name} does not end in .svg, .pdf or .png; choose one of these formats")
-        with theme():
-            self._draw().savefig(target, metadata=dates[target.suffix.lower()])
+        with theme(), open_beside(target) as file:
+            ending = target.suffix.lower()
+            self._draw().savefig(file, format=ending[1:], metadata=dates[ending])
         return target
 
     def _repr_html_(self) -> str:

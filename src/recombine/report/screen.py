@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import os
 import re
@@ -145,8 +146,19 @@ def _in_ascii(text: str) -> str:
 
 
 def fit_streams() -> None:
-    """Let standard output and error write any text, whatever their encoding is."""
+    """Let standard output and error write any text, whatever their encoding is, also where they are closed.
+
+    What is closed leads nowhere: else the next file that is opened would take its number, and what libraries print.
+    """
     codecs.register_error("recombine-escape", _escaped)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+        if getattr(sys, name) is None:
+            nowhere = open(os.devnull, "w" if number else "r", encoding="utf-8")  # noqa: SIM115 - as long as we live
+            setattr(sys, name, nowhere)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="recombine-escape")
@@ -177,7 +189,15 @@ def say(text: str, *, drawn: bool = False) -> None:
         print(text, end="", flush=True)
     except BrokenPipeError:
         # The reader (head, less) has gone. Files are still written and the exit code still counts.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        hush(sys.stdout)
+
+
+def hush(stream: Any) -> None:
+    """Let a stream that cannot be written to lead nowhere: what it still holds would be tried again at the end."""
+    with contextlib.suppress(OSError, ValueError):
+        handle = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(handle, stream.fileno())
+        os.close(handle)
 
 
 def say_json(text: str) -> None:

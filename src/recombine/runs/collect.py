@@ -23,6 +23,7 @@ import numpy as np
 
 from recombine.errors import InputError
 from recombine.nets.checkpoints import read_progress
+from recombine.output_files import path_beside
 from recombine.runs.experiment import Experiment
 from recombine.runs.leases import Lease, heartbeat
 from recombine.runs.store import CorruptRunError, Run, Store
@@ -159,7 +160,7 @@ def _damage(folder: Path) -> str | None:
         try:
             with zipfile.ZipFile(path) as archive:
                 whole = archive.testzip() is None
-        except (OSError, zipfile.BadZipFile):
+        except Exception:  # of whichever part of the archive is damaged
             whole = False
         if not whole:
             return f"its checkpoint {path.name} is damaged"
@@ -204,6 +205,8 @@ def opened_store(path: Path) -> Iterator[Store]:
         raise InputError(
             f"there is no store at {path}; name a folder of finished units, or a store packed as a tar file"
         )
+    if not path.is_file():
+        raise InputError(f"{path} is a pipe or device, not a file; save the packed store to a file first")
     with tempfile.TemporaryDirectory() as folder:
         _unpack(path, Path(folder))
         yield Store(folder)
@@ -290,15 +293,13 @@ def save_table(table: Table, path: str | Path, record: dict[str, Any]) -> None:
 
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    with duckdb.connect() as connection:
+    with path_beside(target) as draft, duckdb.connect() as connection:
         connection.register("collected", {name: _scannable(table[name]) for name in table.columns})
         metadata = _quoted(json.dumps(record))
         connection.execute(
-            f"COPY collected TO {_quoted(str(partial))} (FORMAT parquet, COMPRESSION zstd, "
+            f"COPY collected TO {_quoted(str(draft))} (FORMAT parquet, COMPRESSION zstd, "
             f"KV_METADATA {{{ENTRY}: {metadata}}})"
         )
-    partial.replace(target)
 
 
 def _scannable(values: Column) -> Column:

@@ -1,4 +1,4 @@
-"""When Ctrl-C takes effect."""
+"""When Ctrl-C takes effect, and other ways to ask a program to stop."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
+
+#: Signals that ask a program to end; Windows has one of them only.
+_REQUESTS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextlib.contextmanager
@@ -26,17 +29,47 @@ def interrupts_wait(wanted: bool) -> Iterator[Callable[[], bool]]:
         yield lambda: False
         return
     seen: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
+    # Where Ctrl-C is ignored, it stays so; other requests are waited for where `requests_interrupt` made them one.
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_REQUESTS)}
+    caught = {number: handler for number, handler in before.items() if callable(handler)}
 
     def note(number: int, _: object) -> None:
         seen.append(number)
-        signal.signal(signal.SIGINT, before)
+        for each, handler in caught.items():
+            signal.signal(each, handler)
 
-    # Where Ctrl-C is ignored, it stays so.
-    if before not in (signal.SIG_IGN, None):
-        signal.signal(signal.SIGINT, note)
+    for number in caught:
+        signal.signal(number, note)
     try:
         yield lambda: bool(seen)
     finally:
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
+        for number, handler in caught.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def requests_interrupt() -> Iterator[None]:
+    """Let a request to end (from ``kill``, ``timeout`` or a scheduler, or since the terminal is gone) act as Ctrl-C.
+
+    So what is half done is cleaned up. A request that is ignored stays so, as ``nohup`` wants it.
+
+    Examples
+    --------
+    >>> with requests_interrupt():
+    ...     try:
+    ...         signal.raise_signal(signal.SIGTERM)
+    ...     except KeyboardInterrupt:
+    ...         print("stopped")
+    stopped
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ours = [number for number in _REQUESTS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)

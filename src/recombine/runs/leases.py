@@ -5,17 +5,29 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from recombine.output_files import write_whole
+
 #: Seconds without a heartbeat after which a lease counts as abandoned.
 STALE_AFTER = 120.0
+#: Seconds by which the clocks of a file system and of its files may differ.
+CLOCK_TICK = 2.0
+
+_LEASE = re.compile(r"[^.]+\.[0-9]{1,9}")
+#: Tokens of the leases that this process holds.
+_OURS: set[str] = set()
+#: Lease -> its heartbeat, which is later than now, and when this process saw it first.
+_FUTURE: dict[Path, tuple[float, float]] = {}
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,8 @@ class Lease:
     def note(self, reason: str) -> None:
         """Leave word of why the holder is about to die."""
         record = _read(self.path) or {}
-        self.path.write_text(json.dumps({**record, "reason": reason}), encoding="utf-8")
+        with contextlib.suppress(OSError):
+            write_whole(self.path, json.dumps({**record, "reason": reason}))
 
 
 @dataclass(frozen=True)
@@ -93,15 +106,15 @@ class Leases:
         generation = _generation(current) + 1
         # What happened under an earlier driver, which may have been killed on purpose, says nothing about the unit.
         same: dict[str, Any] = before if before and before.get("driver") == driver else {"losses": -1}
-        lease = Lease(
-            self.folder / f"{key}.{generation}", generation, token, same["losses"] + 1, same.get("reason", "")
-        )
+        losses = int(same.get("losses", 0)) + 1
+        lease = Lease(self.folder / f"{key}.{generation}", generation, token, losses, same.get("reason", ""))
         return lease if self._create(lease, driver) else None
 
     def _create(self, lease: Lease, driver: str) -> bool:
         self.folder.mkdir(parents=True, exist_ok=True)
         record = {"token": lease.token, "driver": driver, "losses": lease.losses, "process": process_identity()}
         draft = self.folder / f".draft-{lease.token}"
+        _OURS.add(lease.token)
         draft.write_text(json.dumps(record), encoding="utf-8")
         # There at once and whole, and only if it is not there yet: a taker that dies in between leaves no lease that
         # says nothing about its holder, for which everybody would have to wait until it is stale.
@@ -114,7 +127,7 @@ class Leases:
         except OSError:  # a file system without links
             return _create_in_place(lease.path, record)
         finally:
-            draft.unlink(missing_ok=True)
+            _remove(draft)
 
     def held(self, key: str) -> bool:
         """Return whether somebody alive holds the lease on a unit."""
@@ -138,39 +151,57 @@ class Leases:
         # Oldest first: while any file is left, the newest one still speaks for the unit.
         for path in self._files(key):
             if _generation(path) <= lease.generation:
-                path.unlink(missing_ok=True)
+                _remove(path)
+        _OURS.discard(lease.token)
 
     def withdraw(self, lease: Lease) -> None:
         """Give a lease back and leave those of the dead before it: the next holder is to know of them."""
-        lease.path.unlink(missing_ok=True)
+        _remove(lease.path)
+        _OURS.discard(lease.token)
 
     def clear(self, key: str) -> None:
         """Remove every lease on a finished unit."""
         for path in self._files(key):
-            path.unlink(missing_ok=True)
+            _remove(path)
 
     def units(self) -> set[str]:
         """Return the keys of units with a lease, dead or alive."""
-        names = (path.name for path in self.folder.glob("[!.]*.*")) if self.folder.exists() else ()
-        return {name.partition(".")[0] for name in names}
+        return {path.name.partition(".")[0] for path in self.folder.glob("[!.]*.*") if _LEASE.fullmatch(path.name)}
+
+    def holder(self, key: str) -> str:
+        """Return the name of the host on which a unit is at work, as far as its lease says."""
+        process = (self.last_words(key) or {}).get("process")
+        return str(process.get("host", "?")) if isinstance(process, dict) else "?"
 
     def _files(self, key: str) -> list[Path]:
-        return sorted(self.folder.glob(f"{key}.*"), key=_generation)
+        # An editor or a file system may leave files of its own beside them.
+        found = (path for path in self.folder.glob(f"{key}.*") if _LEASE.fullmatch(path.name))
+        return sorted(found, key=_generation)
 
     def _current(self, key: str) -> Path | None:
         files = self._files(key)
         return files[-1] if files else None
 
     def _alive(self, path: Path, record: dict[str, Any] | None) -> bool:
-        holder = (record or {}).get("process", {})
-        here = process_identity()
-        if holder and holder["machine"] == here["machine"]:
-            return bool(process_started(holder["pid"]) == holder["started"])
+        holder = (record or {}).get("process")
+        if isinstance(holder, dict) and holder.get("machine") == _machine() and isinstance(holder.get("pid"), int):
+            if holder["pid"] == os.getpid() and (record or {}).get("token") not in _OURS:
+                return False  # given back, but a disk would not let its file go
+            return bool(process_started(holder["pid"]) == holder.get("started"))
         try:
-            age = self._now() - path.stat().st_mtime
+            last = path.stat().st_mtime
         except FileNotFoundError:
             return False
-        return age < self.stale_after
+        age = self._now() - last
+        return age < self.stale_after if age > -CLOCK_TICK else not self._unmoved(path, last)
+
+    def _unmoved(self, path: Path, last: float) -> bool:
+        """Return whether a heartbeat from the future, as a clock that was set back leaves it, has not come again."""
+        seen, since = _FUTURE.get(path, (None, 0.0))
+        if seen != last:
+            since = time.monotonic()
+            _FUTURE[path] = last, since
+        return time.monotonic() - since >= self.stale_after
 
     def _now(self) -> float:
         # The file system's own clock: hosts that share a store may disagree about the time.
@@ -179,7 +210,7 @@ class Leases:
         try:
             return clock.stat().st_mtime
         finally:
-            clock.unlink(missing_ok=True)
+            _remove(clock)
 
 
 @contextlib.contextmanager
@@ -267,9 +298,19 @@ def _create_in_place(path: Path, record: dict[str, Any]) -> bool:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
     except FileExistsError:
         return False
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(record, file)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(json.dumps(record))
+    except OSError:
+        _remove(path)  # it says nothing about its holder, and everybody would wait for nobody
+        raise
     return True
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or leave it where the disk does not let it go: no work is lost over it."""
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def _generation(path: Path) -> int:
@@ -280,6 +321,6 @@ def _read(path: Path) -> dict[str, Any] | None:
     """Return the record of a lease; None while it is being written, or after its holder died in the attempt."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) else None
+    return record if isinstance(record, dict) and isinstance(record.get("losses", 0), int) else None

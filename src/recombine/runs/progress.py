@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 #: Seconds between two updates on a terminal, and between two lines in a log file.
@@ -41,13 +42,15 @@ class Progress:
         self._last = time.monotonic()
         self._width = 0
 
-    def update(self, done: int, failed: int, elapsed: float, *, last: bool = False) -> None:
+    def update(
+        self, done: int, failed: int, elapsed: float, *, last: bool = False, waits_for: Callable[[], str] = str
+    ) -> None:
         """Show the state if it is time to, or if it is the ``last``; ``done`` counts this run's units only."""
         now = time.monotonic()
         if not last and now - self._last < self._every:
             return
         self._last = now
-        text = self.text(done, failed, elapsed)
+        text = self.text(done, failed, elapsed, waits_for())
         if self._live:
             self._stream.write("\r" + text.ljust(self._width) + ("\n" if last else ""))
             self._width = len(text)
@@ -55,7 +58,7 @@ class Progress:
             self._stream.write(text + "\n")
         self._stream.flush()
 
-    def text(self, done: int, failed: int, elapsed: float) -> str:
+    def text(self, done: int, failed: int, elapsed: float, waits_for: str = "") -> str:
         """Return the line itself."""
         count = self._found + done
         parts = [self._label, f"{count}/{self._total} units"]
@@ -66,6 +69,8 @@ class Progress:
                 parts.append(f"{duration(left * elapsed / done)} left")
         if failed:
             parts.append(f"{failed} failed")
+        if waits_for:
+            parts.append(f"waits for {waits_for}")
         return "  ".join(parts)
 
 

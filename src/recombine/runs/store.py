@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import secrets
 import shutil
 import warnings
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,12 +18,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recombine.cells.array_files import load_arrays
 from recombine.errors import InputError, RecombineError
+from recombine.output_files import open_synced, sync_folder, write_whole
 from recombine.runs.experiment import Result, Rows, Unit, key_of, plain_value
 from recombine.runs.leases import STALE_AFTER, Lease, Leases
 from recombine.tables.table import Table
 
 SPEC, RESULT, ARRAYS = "spec.json", "result.json", "arrays.npz"
+#: What the digest of a result is of.
+_SEALED = ("rows", "record", "arrays")
 
 
 class StoreWarning(UserWarning):
@@ -64,8 +68,7 @@ class Run:
         path = self.folder / ARRAYS
         if not path.exists():
             return {}
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+        return load_arrays(path)
 
 
 @dataclass(frozen=True)
@@ -146,19 +149,23 @@ class Store:
             shutil.rmtree(partial, ignore_errors=True)
 
     def _fill(self, partial: Path, unit: Unit, result: Result, record: Mapping[str, Any]) -> None:
-        rows = plain_rows(result.rows)
-        document = {"digest": _digest(rows), "rows": rows, "record": dict(record), "arrays": sorted(result.arrays)}
-        _write_json(partial / SPEC, unit.spec)
-        _write_json(partial / RESULT, document)
-        if result.arrays:
-            arrays: dict[str, Any] = {name: _plain_array(name, values) for name, values in result.arrays.items()}
-            with (partial / ARRAYS).open("wb") as file:
+        arrays: dict[str, Any] = {name: _plain_array(name, values) for name, values in result.arrays.items()}
+        digests = {name: _digest_of_array(values) for name, values in sorted(arrays.items())}
+        document = {"rows": plain_rows(result.rows), "record": dict(record), "arrays": digests}
+        for name, value in ((SPEC, unit.spec), (RESULT, {"digest": _digest(document), **document})):
+            with open_synced(partial / name) as file:
+                file.write(_json(value).encode())
+        if arrays:
+            with open_synced(partial / ARRAYS) as file:
                 np.savez_compressed(file, **arrays)
-                os.fsync(file.fileno())
 
     def _publish(self, partial: Path, key: str) -> bool:
         target = self.path(key)
+        sync_folder(partial)
+        new = not target.parent.exists()
         target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_dir():
+            self.quarantine(key, "a file is where its folder should be")
         try:
             partial.rename(target)
         except OSError:
@@ -166,6 +173,9 @@ class Store:
             if target.is_dir():
                 return False
             raise
+        sync_folder(target.parent)
+        if new:
+            sync_folder(target.parent.parent)
         return True
 
     def read(self, key: str) -> Run | None:
@@ -190,6 +200,8 @@ class Store:
             for name in (SPEC, RESULT, ARRAYS):
                 if (run.folder / name).exists():
                     shutil.copyfile(run.folder / name, partial / name)
+                    with (partial / name).open("rb+") as copy:
+                        os.fsync(copy.fileno())
             return self._publish(partial, run.key)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -213,7 +225,9 @@ class Store:
             self.path(key).rename(target)
         except FileNotFoundError:
             return
-        (target / "reason.txt").write_text(reason + "\n", encoding="utf-8")
+        # Where the disk is full, being out of the way has to do.
+        with contextlib.suppress(OSError):
+            (target / "reason.txt").write_text(reason + "\n", encoding="utf-8")
         warnings.warn(
             f"run {key} is corrupt ({reason}); moved to {target}, its unit will run again", StoreWarning, stacklevel=3
         )
@@ -235,9 +249,7 @@ class Store:
         """Keep the story of a unit that was given up, until it succeeds."""
         path = self.folder / "failures" / f"{key}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{key}.{secrets.token_hex(4)}")
-        _write_json(partial, failure)
-        partial.replace(path)
+        write_whole(path, _json(failure))
 
     def clear_failure(self, key: str) -> None:
         """Forget the failure of a unit that has succeeded since."""
@@ -269,6 +281,16 @@ def _plain_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def _checked(folder: Path) -> Run:
+    """Return the run of a folder; whatever is wrong with it, and whichever error that leads to, it is corrupt."""
+    try:
+        return _read_run(folder)
+    except (CorruptRunError, MemoryError):
+        raise
+    except Exception as error:
+        raise CorruptRunError(f"it cannot be read ({type(error).__name__}: {error})") from None
+
+
+def _read_run(folder: Path) -> Run:
     spec, document = _read_json(folder / SPEC), _read_json(folder / RESULT)
     try:
         right = key_of(spec) == folder.name
@@ -279,42 +301,50 @@ def _checked(folder: Path) -> Run:
     missing = {"rows", "record", "digest", "arrays"} - set(document)
     if missing:
         raise CorruptRunError(f"{RESULT} lacks {sorted(missing)}")
-    if _digest(document["rows"]) != document["digest"]:
-        raise CorruptRunError(f"the rows in {RESULT} do not match their digest")
-    _check_arrays(folder / ARRAYS, document["arrays"])
+    arrays = document["arrays"]
+    # Older stores have a digest of the rows only, and name arrays without one.
+    sealed = document["rows"] if isinstance(arrays, list) else {name: document[name] for name in _SEALED}
+    if _digest(sealed) != document["digest"]:
+        raise CorruptRunError(f"the rows and the record in {RESULT} do not match their digest")
+    _check_arrays(folder / ARRAYS, dict.fromkeys(arrays) if isinstance(arrays, list) else arrays)
     return Run(folder.name, spec, document["rows"], document["record"], folder)
 
 
-def _check_arrays(path: Path, names: list[str]) -> None:
-    if not names and not path.exists():
+def _check_arrays(path: Path, digests: Mapping[str, str | None]) -> None:
+    """Raise unless a file holds the arrays that are named, each with its digest where that is known."""
+    if not digests and not path.exists():
         return
     try:
-        with zipfile.ZipFile(path) as archive:
-            bad = archive.testzip()
-            found = sorted(name.removesuffix(".npy") for name in archive.namelist())
-    except (OSError, zipfile.BadZipFile) as error:
-        raise CorruptRunError(f"{ARRAYS} cannot be read: {error}") from None
-    if bad is not None or found != names:
-        raise CorruptRunError(f"{ARRAYS} is damaged at {bad}" if bad else f"{ARRAYS} holds {found}, not {names}")
+        found = load_arrays(path)
+    except (OSError, InputError) as error:
+        raise CorruptRunError(f"{ARRAYS} is damaged ({error})") from None
+    if found.keys() != digests.keys():
+        raise CorruptRunError(f"{ARRAYS} holds {sorted(found)}, not {sorted(digests)}")
+    for name, digest in digests.items():
+        if digest is not None and _digest_of_array(found[name]) != digest:
+            raise CorruptRunError(f"{name!r} in {ARRAYS} does not match its digest")
 
 
-def _digest(rows: object) -> str:
-    return hashlib.blake2b(json.dumps(rows, sort_keys=True).encode(), digest_size=16).hexdigest()
+def _digest(value: object) -> str:
+    # Through JSON and back: what is read is to have the digest of what was written, whose keys may be numbers.
+    read = json.loads(json.dumps(value))
+    return hashlib.blake2b(json.dumps(read, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def _write_json(path: Path, value: object) -> None:
+def _digest_of_array(values: npt.NDArray[Any]) -> str:
+    about = f"{values.dtype.str} {values.shape} ".encode()
+    return hashlib.blake2b(about + np.ascontiguousarray(values).tobytes(), digest_size=16).hexdigest()
+
+
+def _json(value: object) -> str:
     # Python's reader and writer agree on NaN and Infinity, which a diverged network does produce.
-    with path.open("w", encoding="utf-8") as file:
-        json.dump(value, file, indent=1, ensure_ascii=False)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CorruptRunError(f"{path.name} cannot be read: {error}") from None
     if not isinstance(value, dict):
         raise CorruptRunError(f"{path.name} is not a dictionary")

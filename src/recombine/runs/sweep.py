@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine.checks import real
-from recombine.errors import InputError, RecombineError
+from recombine.errors import InputError, RecombineError, listing, plural
 from recombine.nets.checkpoints import SAVE_EVERY
 from recombine.runs.executors import InlineExecutor, make_executor
 from recombine.runs.experiment import Experiment, Unit
@@ -352,4 +352,12 @@ class _Driver:
     def _show(self, *, last: bool = False) -> None:
         if self._progress is not None:
             elapsed = time.monotonic() - self._start
-            self._progress.update(self.ran + self.found, len(self.failures), elapsed, last=last)
+            done, failed = self.ran + self.found, len(self.failures)
+            self._progress.update(done, failed, elapsed, last=last, waits_for=self._awaited)
+
+    def _awaited(self) -> str:
+        """Say who is waited for, once nothing else is left to do."""
+        if not self._waiting or self._running or self._pending:
+            return ""
+        hosts = sorted({self._store.leases.holder(unit.key) for unit in self._waiting[:20]})
+        return f"{plural(len(self._waiting), 'unit')} at work on {listing(hosts, 3)}"

@@ -94,9 +94,16 @@ def one_class(source: Source, outcome: str, chosen: str, labels: tuple[str, str]
     """Return what is not of the chosen class (coded 0), and that class (1) as the table holds it."""
     values = classes_of(source, outcome)
     if labels is not None and values:
+        if chosen in values:
+            return labels[0], values[chosen]
         # Another table has the class; this one may lack it, and then nothing equals any of its values but itself.
-        of_kind = type(next(iter(values.values())))
-        return labels[0], values.get(chosen, of_kind(chosen))
+        try:
+            return labels[0], type(next(iter(values.values())))(chosen)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"outcome {outcome!r} of {source.name} holds {listing(values, 4)}, and {chosen!r} in the other table; "
+                "give both tables one kind of outcome"
+            ) from None
     if chosen not in values:
         names = list(values)
         raise InputError(

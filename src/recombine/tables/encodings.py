@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from recombine.checks import check_expansion
 from recombine.errors import InputError
 
 #: Bytes of a text file that are looked at; of a larger one the rest is looked at when reading fails.
@@ -76,6 +77,8 @@ def _chunks(path: Path) -> Iterator[bytes]:
         try:
             while (left > 0 or zipped) and (chunk := file.read(2**20)):
                 left -= len(chunk)
+                if zipped:
+                    check_expansion(path.name, path.stat().st_size, SURVEYED - left)
                 yield chunk
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             if left == SURVEYED and isinstance(error, gzip.BadGzipFile):

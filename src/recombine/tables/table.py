@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recombine.errors import InputError, listing, near_miss
+from recombine.output_files import path_beside
 
 Column = npt.NDArray[Any]
 
@@ -168,7 +169,7 @@ class Table:
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table as CSV with a header line."""
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
+        with path_beside(path) as draft, draft.open("x", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(self.columns)
             writer.writerows(zip(*(values.tolist() for values in self._columns.values()), strict=True))

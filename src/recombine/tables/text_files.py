@@ -51,7 +51,12 @@ def split_names(text: str | None) -> list[str]:
     >>> split_names('dose, "cells, fixed"'), split_names(None)
     (['dose', 'cells, fixed'], [])
     """
-    fields = next(csv.reader([text or ""], skipinitialspace=True), [])
+    try:
+        fields = next(csv.reader([text or ""], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise InputError(
+            f"{text!r} is no list of names ({error}); put a name with a line end in it in quotes"
+        ) from None
     return [name.strip() for name in fields if name.strip()]
 
 
@@ -134,7 +139,18 @@ def _copied(path: Path, found: Survey, names: tuple[str, ...], delimiter: str, l
     """Copy a table that no engine reads as it is: in UTF-8, every line ended alike, every value as it was."""
     folder = Path(tempfile.mkdtemp(prefix="recombine-"))
     copy = folder / "table.csv"
-    with _opened(path, found.encoding) as file, copy.open("w", newline="", encoding="utf-8") as out:
+    try:
+        _copy(path, found.encoding, delimiter, copy)
+        text = TextFile(path, copy, names, delimiter, r"\n", longest, found.note)
+        weakref.finalize(text, shutil.rmtree, folder, ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return text
+
+
+def _copy(path: Path, encoding: str, delimiter: str, copy: Path) -> None:
+    with _opened(path, encoding) as file, copy.open("w", newline="", encoding="utf-8") as out:
         reader = csv.reader(file, delimiter=delimiter)
         try:
             # All is quoted, since a value may hold a carriage return.
@@ -142,9 +158,8 @@ def _copied(path: Path, found: Survey, names: tuple[str, ...], delimiter: str, l
             writer.writerows(row for row in reader if row)
         except csv.Error as error:
             raise InputError(f"{path.name}, line {reader.line_num:,}: {error}; save it as UTF-8 CSV") from None
-    text = TextFile(path, copy, names, delimiter, r"\n", longest, found.note)
-    weakref.finalize(text, shutil.rmtree, folder, ignore_errors=True)
-    return text
+        except UnicodeError:
+            raise InputError(f"{path.name}, line {reader.line_num + 1:,}, is cut or damaged; copy it again") from None
 
 
 def refuse_duplicates(names: list[str], where: str, *, fold_case: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import shutil
 import subprocess
@@ -277,3 +278,10 @@ def test_a_product_too_large_to_list_says_what_to_do():
     answer = identify([[0, 0], [5000, 5000]])
     with pytest.raises(InputError, match=r"give targets, ask \.verdicts_of\(cells\), or use \.count_verdicts\(\)"):
         _ = answer.verdicts
+
+
+def test_a_symmetric_group_may_be_named_in_any_order() -> None:
+    seen = [[0, 0, 1, 0], [0, 0, 1, 1], [0, 0, 1, 2], [1, 0, 0, 1], [1, 0, 1, 0], [1, 0, 1, 1]]
+    seen += [[1, 0, 1, 2], [1, 1, 0, 1], [1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 2]]
+    for group in itertools.permutations((0, 1, 2)):
+        assert identify(seen, [[0, 0, 0, 0]], 2, symmetric=[group]).verdicts.tolist() == [Verdict.DETERMINED]

@@ -41,10 +41,10 @@ from recombine.jobs.importance import Importance, read_importance
 from recombine.jobs.listing import Listing, choose_cells, level_columns
 from recombine.jobs.matters import WhatMatters, weigh_verdicts
 from recombine.jobs.near import departures_statement
-from recombine.jobs.output_files import check_file
 from recombine.jobs.structure.beyond import beyond_words, counts_under, verdicts_under
 from recombine.jobs.structure.choice import Choice, choose_structure
 from recombine.jobs.structure.held_out_ranges import HeldOutRanges, held_out_ranges
+from recombine.output_files import check_file, write_whole
 from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.certificate import Certificate
@@ -325,7 +325,7 @@ class Audit:
         """Write the self-contained HTML report; an existing file is kept unless ``force``."""
         target = Path(path)
         check_file(target, force)
-        target.write_text(face(self, "page"), encoding="utf-8")
+        write_whole(target, face(self, "page"))
         return target
 
     def explore(self) -> Any:

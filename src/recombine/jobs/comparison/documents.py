@@ -207,6 +207,8 @@ def _parsed(path: Path) -> Any:
         raise InputError(f"{path} does not exist; {WRITE}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the JSON file in it")
+    if not path.is_file():
+        raise InputError(f"{path} is a pipe or device, not a file; {WRITE}")
     try:
         content = path.read_bytes()
     except OSError as error:

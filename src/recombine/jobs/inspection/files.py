@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recombine.cells.array_files import load_arrays
 from recombine.cells.arrays import IntArray
 from recombine.errors import InputError, listing, near_file
 from recombine.tables.frames import open_table
@@ -66,16 +66,9 @@ def _arrays(path: Path) -> dict[str, Array]:
     """All arrays of an .npy or .npz file."""
     _check(path)
     try:
-        # Opened here, because NumPy leaves a broken archive open.
-        with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return {path.stem: loaded}
-            layers = {name: loaded[name] for name in loaded.files}
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        pickled = "Object arrays" in str(error)
-        reason = "it holds Python objects, not numbers" if pickled else "it is damaged or not written by NumPy"
-        raise InputError(f"{path.name} cannot be read: {reason}; save arrays of numbers with numpy.save") from None
+        layers = {name or path.stem: values for name, values in load_arrays(path).items()}
+    except InputError as error:
+        raise InputError(f"{path.name} cannot be read: {error}; save arrays of numbers with numpy.save") from None
     if not layers:
         raise InputError(f"{path.name} holds no arrays; save at least one layer with numpy.savez")
     return layers

@@ -81,7 +81,7 @@ def by_verdict(
         if weights is not None:
             row["importance"] = float(counts[mine].sum() / counts[unseen].sum()) if verdict != Verdict.SEEN else np.nan
         if chances is not None:
-            row |= _of_chances(chances[mine], _as_chances(designs, observed)[mine], counts[mine])
+            row |= _of_chances(chances[mine], _as_chances(designs, observed)[mine], counts[mine], _all_classes(chances))
         rows.append(row)
     return Table.from_rows(rows)
 
@@ -130,11 +130,11 @@ def _chances(designs: Sequence[Design], predicted: FloatArray) -> FloatArray | N
     return found if ((found >= -1e-3) & (found <= 1 + 1e-3)).all() else None
 
 
-def _of_chances(chances: FloatArray, observed: FloatArray, counts: FloatArray) -> dict[str, float]:
-    """Return log loss, and the share of measurements whose likeliest class is right, of N cells (N, K)."""
+def _of_chances(chances: FloatArray, observed: FloatArray, counts: FloatArray, classes: bool) -> dict[str, float]:
+    """Return the share of measurements whose likeliest class is right of N cells (N, K); unless classes, log loss."""
     right = observed[np.arange(len(chances)), chances.argmax(axis=1)]
     found = {"accuracy": mean_amount(right, counts).value}
-    if not _all_classes(chances):
+    if not classes:
         loss = -np.sum(observed * np.log(np.clip(chances, LEAST_CHANCE, 1.0)), axis=1)
         found["log loss"] = mean_amount(np.maximum(loss, 0.0), counts).value
     return found

@@ -19,12 +19,12 @@ from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.faces import face
 from recombine.jobs.importance import read_importance
 from recombine.jobs.listing import level_columns
-from recombine.jobs.output_files import check_file
 from recombine.jobs.score.causes import Amount, Attribution, HeldOutNoise, attribute
 from recombine.jobs.score.determined import confused, held_out_noise, regressors_of
 from recombine.jobs.score.errors_beside import Misses, beside, by_verdict, mean_amount, row_error, wrong_classes
 from recombine.jobs.score.predictions import observed_outcomes, read_predictions
 from recombine.jobs.score.regression import Regressors
+from recombine.output_files import check_file, write_whole
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
 
@@ -241,7 +241,7 @@ class Score:
         """Write the score as one HTML file and return its path; an existing file is kept unless ``force``."""
         target = Path(path)
         check_file(target, force)
-        target.write_text(face(self, "page"), encoding="utf-8")
+        write_whole(target, face(self, "page"))
         return target
 
     def _repr_html_(self) -> str:

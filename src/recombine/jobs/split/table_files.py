@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,9 +18,9 @@ from recombine.design.factors import Factor, code_levels, place_of
 from recombine.design.naming import check_insisted, factor_names, taken_columns
 from recombine.errors import InputError, listing
 from recombine.jobs.faces import face
-from recombine.jobs.output_files import check_file
 from recombine.jobs.split.mix import TRAIN, UNUSED, hidden_place, read_mix
 from recombine.jobs.split.rows import RowSplit, split_rows
+from recombine.output_files import check_file, path_beside
 from recombine.tables.columns import check_factor, factor_profile
 from recombine.tables.frames import Source, open_table
 from recombine.tables.numbers import level_text
@@ -197,16 +196,10 @@ class TableSplit:
         if column in names:
             raise InputError(f"{source.name} has a column {column!r} already; name another with --column")
         values = [*source.read(names).values(), self.column]
-        # Written beside and renamed, so that a table is whole or not there.
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            with beside.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file)
-                writer.writerow([*names, column])
-                writer.writerows(zip(*(_texts(part) for part in values), strict=True))
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        with path_beside(target) as draft, draft.open("x", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow([*names, column])
+            writer.writerows(zip(*(_texts(part) for part in values), strict=True))
         return target
 
     def __str__(self) -> str:

@@ -25,6 +25,8 @@ MOST_CELLS = 2500
 BLOCK = 2**19
 #: A median over cells is taken over at most this many of them.
 MEDIAN_CELLS = 101
+#: Activations whose largest is beyond this, or below one part of it, have no fourth powers, which measures take.
+LARGEST = 1e70
 #: What every cell shares: nothing, the mean over cells, or what the median cell has.
 BACKGROUNDS = ("none", "mean", "median")
 
@@ -220,13 +222,15 @@ def shared_factors(cells: IntArray) -> IntArray:
 
 
 def _refuse_infinite(values: npt.NDArray[Any], name: str) -> None:
-    # A sum is finite unless an entry is not, or it overflows: the second look is taken rarely.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return
-    wrong = ~np.isfinite(values)
-    if not wrong.any():
+    largest = max(float(values.max()), -float(values.min()))
+    if np.isfinite(largest):
+        if largest and not 1 / LARGEST <= largest <= LARGEST:
+            raise InputError(
+                f"{name} reach {largest:.3g}, so that powers of them overflow or vanish; rescale them: the largest may "
+                f"be from {1 / LARGEST:g} to {LARGEST:g}"
+            )
         return
+    wrong = ~np.isfinite(values)
     place = tuple(np.argwhere(wrong)[0].tolist())
     raise InputError(
         f"{name} hold {np.count_nonzero(wrong):,} values that are not finite, the first ({values[place]}) at {place}; "

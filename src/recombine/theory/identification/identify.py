@@ -327,7 +327,7 @@ def identify(
     [3.0, nan]
     """
     cells = as_cells(seen, "seen")
-    groups = tuple(tuple(int(factor) for factor in group) for group in symmetric)
+    groups = tuple(tuple(sorted(int(factor) for factor in group)) for group in symmetric)
     asked = None if targets is None else as_cells(targets, "targets", factors=cells.shape[1])
     following = () if possible is None else possible.following
     features = additive_model(_all_sizes(cells, asked, sizes, groups), order, groups, following, scales)

@@ -235,6 +235,8 @@ def ladder(
     failed = np.asarray(np.isnan(predicted).all(axis=1))
     skipped |= {name: f"{name} could not be fitted" for name, one in zip(tried, failed, strict=True) if one}
     tried, predicted = [name for name in tried if not skipped[name]], predicted[~failed]
+    if not tried:
+        raise InputError(f"{'; '.join(filter(None, skipped.values()))}, so that nothing can be compared")
     held = np.asarray(np.isfinite(predicted).all(axis=0))
     if held.sum() < 3:
         raise InputError("fewer than three seen cells can be held out; collect more, so that levels occur twice")

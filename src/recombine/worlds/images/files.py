@@ -65,15 +65,16 @@ def _walk(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
         yield place, folders, names
 
 
-def read_idx(path: Path) -> tuple[Bytes, str]:
-    """Return the array in an IDX file (raw or gzip) and the md5 of the file's uncompressed bytes.
+def read_idx(path: Path) -> tuple[Bytes, tuple[str, str]]:
+    """Return the array in an IDX file (raw or gzip), and the SHA-256 and the md5 of the file's uncompressed bytes.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "labels"
     >>> _ = path.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 2, 1]))
-    >>> read_idx(path)
+    >>> array, digests = read_idx(path)
+    >>> array, digests[1]
     (array([7, 2, 1], dtype=uint8), '95cb6c54ea3c0cf91e8411f0a9fd1728')
     """
     content = _content(path)
@@ -85,7 +86,7 @@ def read_idx(path: Path) -> tuple[Bytes, str]:
     if len(content) != expected:
         raise InputError(f"{path} is not whole: expected {expected:,} bytes, found {len(content):,}")
     array = np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)
-    return array, hashlib.md5(content, usedforsecurity=False).hexdigest()
+    return array, (hashlib.sha256(content).hexdigest(), hashlib.md5(content, usedforsecurity=False).hexdigest())
 
 
 def _content(path: Path) -> bytes:

@@ -146,11 +146,17 @@ SOURCES = {
     ),
 }
 
-#: IDX sets: md5 of the uncompressed image and label file. CIFAR: the checksum of ``in_content_order``, the same for
-#: every format.
+#: IDX sets: SHA-256 of the uncompressed image and label file, taken from files with the published md5; that md5 where
+#: no such file was at hand. CIFAR: the checksum of ``in_content_order`` (BLAKE2), the same for every format.
 CHECKSUMS = {
-    ("mnist", "train"): ("6bbc9ace898e44ae57da46a324031adb", "a25bea736e30d166cdddb491f175f624"),
-    ("mnist", "test"): ("2646ac647ad5339dbf082846283269ea", "27ae3e4e09519cfbb04c329615203637"),
+    ("mnist", "train"): (
+        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+        "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+    ),
+    ("mnist", "test"): (
+        "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+        "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+    ),
     ("fashion", "train"): ("f4a8712d7a061bf5bd6d2ca38dc4d50a", "9018921c3c673c538a1fc5bad174d6f9"),
     ("fashion", "test"): ("8181f5470baa50b63fa0f6fddb340f0a", "15d484375f8d13e6eb1aabb0c3f46965"),
     ("cifar10", "train"): ("0de7ba406ac5f4a343b1641134b9305f",),
@@ -241,12 +247,13 @@ def _idx(name: str, folder: Path, split: str) -> Labelled:
 
 def _idx_if(path: Path, checksum: str) -> Bytes | None:
     """Return the array of an IDX file if it is the one wanted, or None if it is known to belong elsewhere."""
-    array, found = read_idx(path)
-    if found == checksum:
+    array, digests = read_idx(path)
+    if checksum in digests:
         return array
-    if any(found in known for known in CHECKSUMS.values()):
+    if any(found in known for known in CHECKSUMS.values() for found in digests):
         return None
-    raise InputError(f"{path} is damaged or of another set: expected md5 {checksum}, found {found}")
+    kind, found = ("SHA-256", digests[0]) if len(checksum) == len(digests[0]) else ("md5", digests[1])
+    raise InputError(f"{path} is damaged or of another set: expected {kind} {checksum}, found {found}")
 
 
 def _cifar(name: str, folder: Path, split: str) -> Labelled:

@@ -1,0 +1,207 @@
+"""Where results are written: places are refused before the work, and a file is whole or as it was before."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from recombine.errors import InputError
+
+
+def check_file(path: Path, force: bool) -> None:
+    """Raise unless a file can be written there, and over what is there only with ``force``.
+
+    Examples
+    --------
+    >>> check_file(Path("nowhere/report.html"), force=False)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: nowhere is not a folder; create it or write elsewhere
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file in it")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is a pipe or device, not a file; name a file")
+    if path.exists() and not force:
+        raise InputError(
+            f"{path} exists; choose another name, or allow overwriting with --force (force=True in Python)"
+        )
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent} is not a folder; create it or write elsewhere")
+    if (path.exists() and not os.access(path, os.W_OK)) or not _takes_files(_real(path).parent):
+        raise InputError(f"{path} cannot be written; choose a folder you can write to")
+
+
+def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None], force: bool) -> None:
+    """Raise, before the work, unless every output can be written, each to its own file and none over an input.
+
+    Files are told apart by what they are, not by their names: a link to an input, or its name in other letters where
+    the system takes both for one, is the input.
+
+    Parameters
+    ----------
+    outputs : sequence of Path
+        What is going to be written; None where nothing was asked for.
+    inputs : sequence of Path
+        What is read; the table comes first, None where there is none.
+    force : bool
+        Whether files may be written over that are no inputs.
+
+    Examples
+    --------
+    >>> check_outputs([Path("table.csv")], [Path("data/../table.csv")], force=True)
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: table.csv is the table itself; choose another name for the output
+    """
+    named = [path for path in outputs if path is not None]
+    for path in named:
+        for place, one in enumerate(inputs):
+            if one is not None and _same(path, one):
+                what = "the table itself" if place == 0 else f"{one}, which this command reads"
+                raise InputError(f"{path} is {what}; choose another name for the output")
+        check_file(path, force)
+    for place, path in enumerate(named):
+        if any(_same(path, other) for other in named[:place]):
+            raise InputError(f"{path} is named for two outputs; give each its own file")
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Raise unless files can be written to a folder, which may have to be made first.
+
+    Examples
+    --------
+    >>> check_folder(Path("new/figures"), "--figures")
+    """
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{option} {path} is a file; name a folder, which is made where it is missing")
+    nearest = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not nearest.is_dir() or not _takes_files(nearest):
+        raise InputError(f"{option} {path} cannot be written; choose a folder you can write to")
+
+
+@contextlib.contextmanager
+def path_beside(path: str | Path) -> Iterator[Path]:
+    """Give a path to write to; when the block ends well the file takes the name it is for, whole and on the disk.
+
+    Until then, and if anything goes wrong (a full disk, Ctrl-C), whatever has the name stays as it is.
+
+    Examples
+    --------
+    >>> target = Path(tempfile.mkdtemp()) / "report.html"
+    >>> with path_beside(target) as draft:
+    ...     _ = draft.write_text("whole")
+    ...     target.exists()
+    False
+    >>> target.read_text(), [path.name for path in target.parent.iterdir()]
+    ('whole', ['report.html'])
+    """
+    target = _real(Path(path))
+    draft = target.with_name(f".recombine-{secrets.token_hex(8)}")
+    try:
+        yield draft
+        if target.exists():
+            shutil.copymode(target, draft)
+        _sync(draft)
+        draft.replace(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        if error.filename in (None, str(draft)):  # nobody knows the name of the draft
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def open_beside(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file of bytes as `path_beside` gives one.
+
+    Examples
+    --------
+    >>> target = Path(tempfile.mkdtemp()) / "numbers.bin"
+    >>> with open_beside(target) as file:
+    ...     _ = file.write(b"1 2 3")
+    >>> target.read_bytes()
+    b'1 2 3'
+    """
+    with path_beside(path) as draft, draft.open("xb") as file:
+        yield file
+        file.flush()
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a text in UTF-8, whole or not at all.
+
+    Examples
+    --------
+    >>> target = Path(tempfile.mkdtemp()) / "summary.md"
+    >>> write_whole(target, "two cells lost")
+    >>> target.read_text()
+    'two cells lost'
+    """
+    with open_beside(path) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+
+
+@contextlib.contextmanager
+def open_synced(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file of bytes that is on the disk when the block ends: for a folder that is renamed when it is whole.
+
+    Examples
+    --------
+    >>> with open_synced(Path(tempfile.mkdtemp()) / "part") as file:
+    ...     _ = file.write(b"1 2 3")
+    """
+    with path.open("xb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk, where the system can do that.
+
+    Examples
+    --------
+    >>> sync_folder(Path(tempfile.mkdtemp()))
+    """
+    # Windows opens no folders, and some network file systems sync none; the names are then as safe as can be.
+    with contextlib.suppress(OSError):
+        _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _real(path: Path) -> Path:
+    """Return the file that a link leads to: the link stays, and what it names is written."""
+    return Path(os.path.realpath(path))
+
+
+def _same(one: Path, two: Path) -> bool:
+    try:
+        return one.samefile(two)
+    except OSError:
+        return _real(one) == _real(two)
+
+
+def _takes_files(folder: Path) -> bool:
+    """Try it: rights alone do not tell for the superuser, or on a file system that takes none."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
