@@ -54,12 +54,17 @@ export function accountOf(book: Book, entry: number, prove = true): Account {
     measured: at >= 0 ? (book.observed[at] ?? NaN) : NaN,
     lead: proof.found ? leadOf(book, proof.found) : "",
     terms: proof.found ? termsOf(book, proof.found) : [],
-    sum: proof.found ? sumText(book, proof.found) : proof.why,
+    sum: proof.found ? sumText(book, proof.found, book.value(entry)) : proof.why,
   };
 }
 
-/** Return the certificate of an entry, from the seen cells and verdicts of the page. */
+/** Return the certificate of an entry: the one that the report writes out, or one from the seen cells and verdicts of the page. */
 export function proofOf(book: Book, entry: number): { found: Certificate | null; why: string } {
+  const shown = book.data.shown.find(([cell]) => cell === entry);
+  if (shown) {
+    const terms = shown[1].map(([cell, numerator, denominator]) => ({ cell, numerator, denominator }));
+    return { found: { cell: entry, terms, path: [] }, why: "" };
+  }
   if (!book.data.sums) return { found: null, why: "Its certificate is not in this file; audit.explain(cell) writes it out." };
   try {
     return { found: certificate(identified(book), entry), why: "" };
@@ -136,11 +141,13 @@ function leadOf(book: Book, proof: Certificate): string {
   return `Its certificate: if ${book.data.assumption}, it is ${ones ? plain : `a weighted sum of ${all}`}, whatever the effects are.`;
 }
 
-function sumText(book: Book, proof: Certificate): string {
+function sumText(book: Book, proof: Certificate, predicted: Value | null): string {
   const { value, variance } = sumOf(book, proof);
   const scale = book.data.curved ? ", of effects on the scale on which they add," : "";
   const gives = Number.isFinite(value) ? ` gives ${tell(value)}, with` : " has";
-  return `This sum${scale}${gives} variance ${tell(variance, 3)} in units of one measurement's. It is one of those that prove the value to be determined; as measurements vary, others give somewhat other values, and the predicted one weighs all seen combinations.`;
+  const outside = predicted !== null && (value < predicted.low || value > predicted.high);
+  const remark = outside ? " That is outside the range, which rests on all seen combinations: a sum of few carries their noise and departures in full." : "";
+  return `This sum${scale}${gives} variance ${tell(variance, 3)} in units of one measurement's.${remark} It is one of those that prove the value to be determined; as measurements vary, others give somewhat other values, and the predicted one weighs all seen combinations.`;
 }
 
 function observedAt(book: Book, cell: number): number {

@@ -113,7 +113,7 @@ class Desk {
     if (this.asked) this.place.append(`Only ${placeName(this.book, this.asked)}. `, button("Show all", () => this.clear(), "plain"));
     const shown = entries.slice(0, this.shown);
     const rest = entries.length - shown.length;
-    this.status.replaceChildren(entries.length ? `${entries.length.toLocaleString("en")} found${rest ? `, ${shown.length} shown. ` : "."}` : "None found: try part of a level's name, or show more verdicts.");
+    this.status.replaceChildren(entries.length ? `${entries.length.toLocaleString("en")} found${rest ? `, ${shown.length} shown. ` : "."}` : this.nothing());
     if (rest) {
       this.status.append(button(`Show ${Math.min(rest, MORE)} more`, () => {
         this.shown += MORE;
@@ -121,6 +121,12 @@ class Desk {
       }, "plain"));
     }
     this.results.replaceChildren(...(shown.length ? [this.table(shown)] : []));
+  }
+
+  /** Why nothing was found: a file that carries some cells along says nothing of the others. */
+  private nothing(): string {
+    const cure = "try part of a level's name, or show more verdicts";
+    return this.book.data.whole ? `None found: ${cure}.` : `None of the combinations in this file; ${cure}, or run recombine explore with the table's name, which has all.`;
   }
 
   private clear(): void {

@@ -18,6 +18,8 @@ export interface Embedded {
   readonly whole: boolean;
   /** Whether certificates can be looked for. */
   readonly sums: boolean;
+  /** Certificates that the report writes out: the cell, and cell, numerator and denominator of each term. */
+  readonly shown: readonly (readonly [number, readonly (readonly [number, number, number])[]])[];
   /** Pairs: a code, and how often it stands in a row. */
   readonly codes: readonly number[];
   readonly seen: readonly number[];

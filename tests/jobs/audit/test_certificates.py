@@ -65,7 +65,7 @@ def test_short_certificates_are_found_in_large_tables() -> None:
     assert min(len(item.terms) for item in shown) == 3
     assert {item.reason for item in shown} == {"highest leverage", "lowest leverage"}
     for item in shown:
-        assert item.verified
+        assert item.certificate.verified
         assert not item.further
         assert item.by_sum == pytest.approx(item.by_fit)
 

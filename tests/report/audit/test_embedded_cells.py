@@ -18,6 +18,7 @@ import pytest
 import recombine as rc
 from recombine.cells.conjunctions import canonical
 from recombine.data import flights_path
+from recombine.jobs.audit.certificates import certificates_to_show
 from recombine.report.audit.embedded_cells import IMPOSSIBLE, MOST_LEVELS, embedded_cells
 from recombine.report.audit.page import page
 from recombine.report.audit.verdict_map import VerdictMap
@@ -164,12 +165,27 @@ def test_of_a_table_too_large_some_listed_cells_are_carried_along() -> None:
     data = embedded_cells(audit, VerdictMap(audit))
     count = MOST_LEVELS // 6
     assert (data["whole"], data["sums"], data["seen"]) == (False, False, [])
-    assert (codes_of(data) == audit.codes[:count]).all()
-    assert "5,000 of 10,000 listed combinations can be asked about here" in data["note"]
+    rows = np.unique(np.linspace(0, len(audit.codes) - 1, count).astype(int))
+    assert (codes_of(data) == audit.codes[rows]).all()
+    assert "5,000 of 10,000 listed unseen combinations" in data["note"]
+    assert all(panel["labels"][0] and panel["labels"][1] for panel in data["panels"])
     for place, text in enumerate(data["levels"]):
         named = np.array(data["factors"][place][1])[np.frombuffer(b64decode(text), dtype="<u2")]
         labels = np.array(audit.design.factors[place].labels)
-        assert (named == labels[audit.listing.cells[:count, place]]).all()
+        assert (named == labels[audit.listing.cells[rows, place]]).all()
+
+
+def test_asking_gives_the_certificates_that_the_report_writes_out() -> None:
+    audit = demo()
+    written = certificates_to_show(audit)
+    data = embedded_cells(audit, VerdictMap(audit), [one.certificate for one in written])
+    assert len(data["shown"]) == len(written) > 5
+    observed = dict(zip(np.cumsum(data["seen"]).tolist(), column(data["observed"]).tolist(), strict=True))
+    labels = [np.array(factor.labels) for factor in audit.design.factors]
+    for (cell, terms), one in zip(data["shown"], written, strict=True):
+        codes = np.unravel_index(cell, audit.design.sizes)
+        assert one.label == " · ".join(names[code] for names, code in zip(labels, codes, strict=True))
+        assert sum(up / down * observed[at] for at, up, down in terms) == pytest.approx(one.by_sum, rel=1e-5)
 
 
 def test_names_cannot_end_the_script() -> None:

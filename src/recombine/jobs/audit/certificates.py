@@ -77,7 +77,7 @@ class ShownCertificate:
     low: float
     high: float
     measured: float | None
-    verified: bool
+    certificate: Certificate
 
 
 def cells_to_show(audit: Audit, count: int = SHOWN) -> list[tuple[int, str]]:
@@ -188,7 +188,7 @@ def _shown(audit: Audit, row: int, reason: str, found: Certificate) -> ShownCert
         float(value.low[0]),
         float(value.high[0]),
         _measured(audit, row),
-        found.verified,
+        found,
     )
 
 

@@ -6,6 +6,7 @@ Numbers are Python's own: the script decodes them and computes nothing but certi
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from recombine.design.design import Design
     from recombine.jobs.audit.audit import Audit
     from recombine.report.audit.verdict_map import VerdictMap
+    from recombine.theory.identification import Certificate
 
 #: Tables up to this many seen cells and cells are embedded whole; of larger ones some listed cells are.
 MOST_SEEN, MOST_CELLS = 20_000, 200_000
@@ -39,7 +41,10 @@ IMPOSSIBLE = len(Verdict)
 
 @dataclass(frozen=True, eq=False)
 class _Embedded:
-    """Cells (N, C) with their verdict codes (N,) and numbers (N,); ``kept`` are the levels of each factor to name."""
+    """Cells (N, C) with their verdict codes (N,); ``kept`` are the levels of each factor to name.
+
+    Their numbers (N,) are places in the product, or rows of the listing.
+    """
 
     cells: IntArray
     codes: IntArray
@@ -48,7 +53,7 @@ class _Embedded:
     whole: bool
 
 
-def embedded_cells(audit: Audit, chart: VerdictMap) -> dict[str, Any]:
+def embedded_cells(audit: Audit, chart: VerdictMap, shown: Sequence[Certificate] = ()) -> dict[str, Any]:
     """Return what a report's script needs to answer "what about this cell?".
 
     Parameters
@@ -56,6 +61,8 @@ def embedded_cells(audit: Audit, chart: VerdictMap) -> dict[str, Any]:
     audit : Audit
     chart : VerdictMap
         Its map, whose places can be asked about.
+    shown : sequence of Certificate
+        Those that the report writes out, so that asking gives the same; the script looks for others itself.
 
     Examples
     --------
@@ -84,6 +91,7 @@ def embedded_cells(audit: Audit, chart: VerdictMap) -> dict[str, Any]:
         "verdicts": [_words(verdict, choice.assumption) for verdict in Verdict],
         "whole": found.whole,
         "sums": found.whole and _provable(audit),
+        "shown": [_terms(one, design) for one in shown if one.verified] if found.whole else [],
         "codes": _runs(found.codes),
         **seen,
         **({} if found.whole else {"levels": _levels(found)}),
@@ -133,18 +141,27 @@ def _whole(chart: VerdictMap) -> _Embedded:
 
 
 def _listed(audit: Audit) -> _Embedded:
-    count = min(MOST_LISTED, MOST_LEVELS // len(audit.design.sizes))
-    cells, codes = audit.listing.cells[:count], audit.codes[:count]
+    """Listed cells from first to last, evenly: the first ones alone would be those of a few levels."""
+    count, listed = min(MOST_LISTED, MOST_LEVELS // len(audit.design.sizes)), len(audit.listing.cells)
+    rows = np.unique(np.linspace(0, listed - 1, min(count, listed)).astype(np.int64))
+    cells = audit.listing.cells[rows]
     kept = tuple(np.unique(column) for column in cells.T)
-    return _Embedded(cells, codes, np.arange(len(cells)), kept, False)
+    return _Embedded(cells, audit.codes[rows], rows, kept, False)
 
 
 def _note(audit: Audit, found: _Embedded) -> str:
     count, listed = f"{len(found.cells):,}", len(audit.listing.cells)
     return (
-        f"The table is too large to carry along: {count} of {listed:,} listed combinations can be asked about here, "
-        "and audit.explain(cell) answers for any."
+        f"The table is too large to carry along: {count} of {listed:,} listed unseen combinations, evenly spread, can "
+        "be asked about here; recombine explore, with the name of the table, answers for any."
     )
+
+
+def _terms(found: Certificate, design: Design) -> list[Any]:
+    """A certificate in fractions as the place of its cell, and place, numerator and denominator of each term."""
+    places = _numbers(canonical(np.vstack([[found.cell], found.cells]), design.symmetric), design.sizes).tolist()
+    weights = [(weight.numerator, weight.denominator) for weight in found.weights]
+    return [places[0], [[place, *weight] for place, weight in zip(places[1:], weights, strict=True)]]
 
 
 def _numbers(cells: IntArray, sizes: tuple[int, ...]) -> IntArray:
@@ -182,14 +199,14 @@ def _values(audit: Audit, found: _Embedded) -> dict[str, Any]:
     """Values and ranges of determined cells, each a column; what is known of none is left out."""
     verdicts = audit.verdicts
     rows = np.flatnonzero(audit.codes == Verdict.DETERMINED)
-    rows = rows[:MOST_VALUED] if found.whole else rows[rows < len(found.cells)]
-    numbers = rows
+    rows = rows[:MOST_VALUED] if found.whole else rows[np.isin(rows, found.numbers)]
+    numbers = np.searchsorted(found.numbers, rows)
     if found.whole:
         cells = canonical(audit.listing.cells[rows], audit.design.symmetric)
         numbers, first = np.unique(_numbers(cells, audit.design.sizes), return_index=True)
         rows = rows[first]
     # Where these are all the determined cells, their places need not be said.
-    every = np.array_equal(numbers, found.numbers[found.codes == Verdict.DETERMINED])
+    every = np.array_equal(numbers, np.flatnonzero(found.codes == Verdict.DETERMINED))
     columns = {} if audit.fit is None else {name: verdicts[name][rows] for name in ("predicted", "low", "high")}
     columns["error" if audit.fit is not None else "leverage"] = verdicts[
         "standard error" if audit.fit is not None else "leverage"
@@ -221,7 +238,9 @@ def _panels(chart: VerdictMap, found: _Embedded) -> list[dict[str, Any]]:
                     axis.bins[found.kept[factor]].tolist()
                     for axis, factor in zip((panel.row, panel.column), factors, strict=True)
                 ],
-                "labels": [list(axis.labels) if axis.binned else None for axis in (panel.row, panel.column)],
+                "labels": [
+                    list(axis.labels) if axis.binned or not found.whole else None for axis in (panel.row, panel.column)
+                ],
                 "shape": panel.counts.shape[:2],
                 "triangle": panel.triangle,
                 "wide": wide[place],

@@ -64,7 +64,7 @@ def page(
     (True, True)
     """
     advised = audit.suggest(suggestions) if plan is None else plan
-    chart = VerdictMap(audit)
+    chart, shown = VerdictMap(audit), certificates_to_show(audit)
     return fill_template(
         "page.html.j2",
         audit=audit,
@@ -78,9 +78,9 @@ def page(
         models=_models(audit, models),
         advice={"plan": advised, "table": tables.plan_table(advised)},
         values=tables.values_table(audit),
-        certificates=certificates_to_show(audit),
+        certificates=shown,
         words=_words(audit, command),
-        asked=script_json(embedded_cells(audit, chart)),
+        asked=script_json(embedded_cells(audit, chart, [one.certificate for one in shown])),
     )
 
 
