@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressOf } from "../src/served/asking.ts";
 import { placeIn } from "../src/served/drawing.ts";
+import { sceneAsked, UNTOUCHED } from "../src/served/painting.ts";
+import { bestOf } from "../src/served/picker.ts";
 import { cellUnder, firstFor, packLook, shapeOf, shareOf, unpackLook } from "../src/served/shape.ts";
 
 const ROOM = { width: 1200, tall: 540, left: 130 };
@@ -41,6 +43,26 @@ test("a look comes back from its link, and none that the table lacks is taken", 
   assert.deepEqual(unpackLook(`#${packLook(look)}`, [4, 1, 12]), look);
   for (const bad of ["", "#s=9x9", "#at=4.0.0&sides=0.1", "#at=0.0&sides=0.1", "#at=0.0.0&sides=1.1", "#at=0.0.0&sides=0.3", "#at=0.0.-1&sides=0.1", "#at=0.0.0"]) {
     assert.equal(unpackLook(bad, [4, 1, 12]), null);
+  }
+});
+
+test("a name typed in full wins, then capitals aside, then the first found", () => {
+  const found = ["site 10", "Site 1", "site 1", "site 2"].map((label, level) => ({ level, label }));
+  assert.equal(bestOf(found, "site 1", true)?.level, 2);
+  assert.equal(bestOf(found, " SITE 2", true)?.level, 3);
+  assert.equal(bestOf(found, "sit", true)?.level, 0);
+  assert.equal(bestOf(found, "site 7", false), undefined);
+  assert.equal(bestOf(found, " ", true), undefined);
+});
+
+test("a painting is told from a look, and a table's values are put back into it", () => {
+  const table = "f=a%2Cx%2Cy%3Bb%2Cp%2Cq&m=0.3&t=table&v=1~2~3~&u=y&k=ntk3";
+  assert.equal(sceneAsked(UNTOUCHED, table), table);
+  for (const none of ["", "#", "#at=0.0&sides=0.1", "#pictures"]) assert.equal(sceneAsked(none, table), null);
+  const back = new URLSearchParams(sceneAsked("#f=a%2Cx%2Cy%3Bb%2Cp%2Cq&m=1.2&t=table&k=nngp2", table)!);
+  assert.deepEqual(["m", "k", "v", "u"].map((name) => back.get(name)), ["1.2", "nngp2", "1~2~3~", "y"]);
+  for (const own of ["s=2x2&m=0.3&t=table&k=ntk3", "p=square&t=table", "f=a%2Cx%2Cy%3Bb%2Cp%2Cq&t=add&k=ntk3", "f=a%2Cx%2Cy%3Bb%2Cp%2Cq&t=table&v=4~4~4~4"]) {
+    assert.equal(sceneAsked(`#${own}`, table), own);
   }
 });
 

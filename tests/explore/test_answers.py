@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import recombine as rc
@@ -65,7 +67,7 @@ def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return asked(make(folder) if request.param in ("dose", "nested") else make())
 
 
-@pytest.mark.parametrize("by", ["table", "connected"])
+@pytest.mark.parametrize("by", ["name", "connected"])
 def test_a_window_has_the_audit_s_verdicts(answers: TableAnswers, by: str) -> None:
     design, audit = answers.audit.design, answers.audit
     start = answers.record["start"]
@@ -111,18 +113,19 @@ def test_certificates_are_the_audit_s(answers: TableAnswers) -> None:
         told, found = answers.certificate(cell.tolist()), audit.identification.certificate_of(cell.tolist())
         assert [term["cell"] for term in told["terms"]] == found.cells.tolist()[:24]
         assert [term["sign"] == "−" for term in told["terms"]] == [weight < 0 for weight in found.weights][:24]
-        assert set(told["lines"]) <= {line.strip() for line in audit.explain(row).splitlines()}
+        plain = {line.replace(" in units of one measurement's", "") for line in told["lines"]}
+        assert plain <= {line.strip() for line in audit.explain(row).splitlines()}
 
 
 def test_the_whole_in_bins_counts_every_cell_of_a_small_map(answers: TableAnswers) -> None:
     start = answers.record["start"]
     sides = (start["sides"][0], start["sides"][1])
-    bins = answers.bins(sides, start["at"], "table")
+    bins = answers.bins(sides, start["at"], "name")
     sizes = [answers.audit.design.sizes[side] for side in sides]
     if max(sizes) > 100:
         return
     assert bins["shape"] == sizes
-    window = answers.window(sides, start["at"], (0, 0), (sizes[0], sizes[1]), "table")
+    window = answers.window(sides, start["at"], (0, 0), (sizes[0], sizes[1]), "name")
     assert bins["leading"] == window["codes"]
     assert [digit == "9" for digit in bins["seen"]] == [code == "0" for code in window["codes"]]
 
@@ -141,6 +144,7 @@ def test_a_seen_cell_says_what_was_measured() -> None:
     assert told["word"] == "seen"
     assert told["measured"] == design.outcome[3]
     assert dict(told["facts"])["rows"] == "1"
+    assert "measurements" not in dict(told["facts"])
 
 
 def test_held_out_cells_say_what_was_measured_there(tmp_path: Path) -> None:
@@ -181,10 +185,10 @@ def test_only_determined_cells_have_certificates() -> None:
 @pytest.mark.parametrize(
     ("sides", "shape", "by", "words"),
     [
-        ((0, 0), (2, 2), "table", "same factor"),
-        ((0, 7), (2, 2), "table", "no factor number 7"),
-        ((0, 1), (0, 2), "table", "1 to 400"),
-        ((0, 1), (400, 400), "table", "40,000 cells"),
+        ((0, 0), (2, 2), "name", "same factor"),
+        ((0, 7), (2, 2), "name", "no factor number 7"),
+        ((0, 1), (0, 2), "name", "1 to 400"),
+        ((0, 1), (400, 400), "name", "40,000 cells"),
         ((0, 1), (2, 2), "size", "not by 'size'"),
     ],
 )
@@ -209,6 +213,50 @@ def test_levels_are_found_by_part_of_their_names() -> None:
     assert all(label.startswith("S") for label in first[:5])
     assert len(answers.levels(2, "")) == 20
     assert answers.levels(2, "no such airport") == []
+
+
+def numbered() -> rc.Design:
+    """Sites 0 to 24 in three plots, each row a mean of some measurements."""
+    rows = [(f"site {a}", f"p{b}", a + b + a * b % 3, 2 + a) for a in range(25) for b in range(3) if (a + b) % 4]
+    table = pd.DataFrame(rows, columns=["site", "plot", "y", "n"])
+    return rc.Design.from_frame(table, ["site", "plot"], "y", weight="n", counts=False)
+
+
+def test_levels_stand_by_name_with_numbers_by_size() -> None:
+    answers = asked(numbered())
+    names = [f"site {number}" for number in range(25)]
+    assert answers.window((0, 1), [0, 0], (0, 0), (25, 3), "name")["labels"][0] == names
+    assert [one["label"] for one in answers.levels(0, "")] == names[:20]
+    assert [one["label"] for one in answers.levels(0, "site 1")] == ["site 1", *names[10:20]]
+    level = answers.levels(0, "site 9")[0]["level"]
+    assert answers.beside(0, level, "name", back=False)["label"] == "site 10"
+    assert answers.beside(0, level, "name", back=True)["label"] == "site 8"
+    assert answers.beside(0, answers.levels(0, "site 24")[0]["level"], "name", back=False)["label"] == "site 0"
+    with pytest.raises(NotInTableError, match="0 to 24"):
+        answers.beside(0, 25, "name", back=False)
+    with pytest.raises(InputError, match="not by 'size'"):
+        answers.beside(0, 0, "size", back=False)
+    assert answers.record["by_name"] == "by name, numbers by size"
+
+
+def test_factors_on_a_line_stand_as_they_lie_there(tmp_path: Path) -> None:
+    answers = asked(dose(tmp_path))
+    assert answers.window((0, 1), [0, 0], (0, 0), (3, 4), "name")["labels"][1] == ["1", "2", "4", "8"]
+    assert answers.record["by_name"].endswith("or as ordered")
+
+
+def test_numbers_come_with_their_units() -> None:
+    answers = asked(numbered())
+    audit = answers.audit
+    rows, measurements = audit.coverage.rows, audit.coverage.measurements
+    assert answers.record["rows"] == f"{rows} training rows ({measurements:,.0f} measurements)"
+    row = 3
+    facts = dict(answers.cell(audit.design.seen[row].tolist())["facts"])
+    assert (facts["rows"], facts["measurements"]) == ("1", f"{audit.design.weight[row]:.0f}")
+    known = audit.listing.cells[audit.codes == Verdict.DETERMINED][0].tolist()
+    assert dict(answers.cell(known)["facts"])["leverage"].endswith(": its variance in units of one measurement's")
+    lines = " ".join(answers.certificate(known)["lines"])
+    assert re.search(r"with variance [0-9.]+ in units of one measurement's; a proof", lines)
 
 
 def test_several_threads_get_the_same_answers() -> None:

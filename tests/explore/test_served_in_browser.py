@@ -64,6 +64,16 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield link
 
 
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Thirty numbered sites by forty plots: more cells than a link has room for values. Rows are means of n."""
+    path = tmp_path_factory.mktemp("tables") / "sites.csv"
+    rows = [(a, b, a + b + (a * b % 7) / 9, 2 + a) for a in range(30) for b in range(40) if (a * 3 + b * 5) % 7]
+    path.write_text("site,plot,y,n\n" + "\n".join(f"site {a},plot {b},{y},{n}" for a, b, y, n in rows) + "\n")
+    with served(path, "--factors", "site,plot", "--outcome", "y", "--weight", "n", "--means") as link:
+        yield link
+
+
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Open]:
     """Open a link; a request that leaves this machine or an error on the page fails the test."""
@@ -154,6 +164,115 @@ def test_a_large_map_is_seen_through_windows(open_page: Open, large: str) -> Non
     page.focus("canvas.near")
     page.keyboard.press("PageDown")
     page.wait_for_function("() => !document.querySelector('.reply').textContent.includes('u000')")
+
+
+def test_enter_takes_the_name_in_the_box_and_moves_nothing_else(open_page: Open, sites: str) -> None:
+    page = open_page(sites)
+    box = page.get_by_label("Level of site", exact=True)
+    goes_to(page, "site", "site 5")
+    says(page, "site site 5,")
+    for again in ("", "site 5", "SITE 5"):
+        box.click()
+        if again:
+            page.keyboard.press("Control+A")
+            page.keyboard.type(again)
+            page.wait_for_function("() => document.querySelectorAll('.matches:not([hidden]) li').length === 1")
+        else:
+            page.wait_for_selector(".matches:not([hidden]) li")
+        assert page.inner_text('.matches li[aria-selected="true"]') == "site 5"
+        box.press("Enter")
+        page.wait_for_timeout(150)
+        assert box.input_value() == "site 5"
+        assert "site site 5," in page.inner_text(".reply")
+    goes_to(page, "site", "site 1")
+    says(page, "site site 1,")
+
+
+def test_levels_stand_by_name_with_numbers_by_size(open_page: Open, sites: str) -> None:
+    page = open_page(sites)
+    page.select_option(".sides select >> nth=2", label="by name, numbers by size")
+    box = page.get_by_label("Level of plot", exact=True)
+    box.click()
+    page.wait_for_selector(".matches:not([hidden]) li")
+    assert page.locator(".matches:not([hidden]) li").all_inner_texts()[:12] == [f"plot {b}" for b in range(12)]
+    goes_to(page, "plot", "plot 9")
+    says(page, "plot plot 9:")
+    page.get_by_label("plot: level after").click()
+    says(page, "plot plot 10:")
+    page.focus("canvas.near")
+    page.keyboard.press("ArrowRight")
+    says(page, "plot plot 11:")
+
+
+def test_rows_that_are_means_say_of_how_many_measurements(open_page: Open, sites: str) -> None:
+    page = open_page(sites)
+    assert "training rows (" in page.inner_text(".told")
+    assert "measurements)" in page.inner_text(".told")
+    goes_to(page, "site", "site 5")
+    goes_to(page, "plot", "plot 5")
+    says(page, "plot plot 5: seen")
+    assert "rows 1 measurements 7" in " ".join(page.inner_text(".reply .facts").split())
+    goes_to(page, "plot", "plot 4")
+    says(page, "a proof by few cells")
+    reply = page.inner_text(".reply")
+    assert reply.count("in units of one measurement's") == 2
+
+
+def painted_one(page: Any) -> str:
+    """Paint or erase one cell, and return the number of seen cells as the legend says it."""
+    page.click("text=Paint")
+    before = seen_of(page)
+    page.focus("#seen")
+    for key in ("ArrowDown", "Space"):
+        page.keyboard.press(key)
+    page.wait_for_function(
+        "before => document.querySelector('#legend').textContent.match(/seen ([0-9,]+)/)[1] !== before", arg=before
+    )
+    return seen_of(page)
+
+
+def seen_of(page: Any) -> str:
+    page.wait_for_function("() => /seen [0-9]/.test(document.querySelector('#legend').textContent)")
+    return str(page.evaluate("document.querySelector('#legend').textContent.match(/seen ([0-9,]+)/)[1]"))
+
+
+@pytest.mark.parametrize("table", ["small", "sites"])
+def test_what_was_painted_is_in_the_link(open_page: Open, request: pytest.FixtureRequest, table: str) -> None:
+    page = open_page(request.getfixturevalue(table))
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    seen = painted_one(page)
+    misses = page.inner_text("#errors")
+    page.click("#copy")
+    page.wait_for_function("() => document.querySelector('#toast').textContent.includes('on this machine only')")
+    link = page.evaluate("navigator.clipboard.readText()")
+    other = open_page(link)
+    assert seen_of(other) == seen
+    assert other.is_visible("#seen")
+    other.wait_for_function("text => document.querySelector('#errors').innerText === text", arg=misses)
+    page.reload()
+    assert seen_of(page) == seen
+    assert page.is_visible("#seen")
+    # Each way has a link of its own, and going back finds the painting again.
+    page.click("text=What the data say")
+    goes_to(page, "site", "1")
+    page.wait_for_timeout(600)
+    assert "at=" in page.evaluate("location.hash")
+    page.click("text=Paint")
+    assert seen_of(page) == seen
+    page.reload()
+    assert seen_of(page) == seen
+    page.evaluate("location.hash = '#at=0.0&sides=0.1'")
+    page.wait_for_selector("canvas.near")
+    says(page, ":")
+
+
+def test_paint_is_kept_before_anything_is_painted(open_page: Open, small: str) -> None:
+    page = open_page(small)
+    page.click("text=Paint")
+    seen = seen_of(page)
+    page.reload()
+    assert seen_of(page) == seen
+    assert page.is_visible("#seen")
 
 
 def test_what_to_collect_is_shown_by_a_press(open_page: Open, large: str) -> None:

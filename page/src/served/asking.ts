@@ -15,6 +15,7 @@ export interface TableRecord {
   readonly factors: readonly { readonly name: string; readonly levels: number }[];
   readonly outcome: string | null;
   readonly assumption: string;
+  /** Rows in words, and the measurements behind them. */
   readonly rows: string;
   readonly cells: string;
   readonly verdicts: readonly VerdictRecord[];
@@ -24,6 +25,8 @@ export interface TableRecord {
   readonly left_out: readonly string[];
   readonly next: { readonly text: string; readonly cells: readonly NextCell[] };
   readonly start: { readonly sides: readonly [number, number]; readonly at: readonly number[] };
+  /** What the order of levels by their names is called. */
+  readonly by_name: string;
   /** The table as the brush takes it, as in a link; null where it is not painted on. */
   readonly scene: string | null;
   readonly unpainted: string;

@@ -4,10 +4,10 @@ import { button, make, toast } from "../view/elements.ts";
 import { shorten } from "../view/layout.ts";
 import { type Inks, readInks } from "../view/looks.ts";
 import { accountOf } from "./account.ts";
-import { type Asking, type BinsRecord, type CellRecord, type ProofRecord, type TableRecord, type TermRecord, type WindowRecord } from "./asking.ts";
+import { type Asking, type BinsRecord, type CellRecord, type LevelRecord, type ProofRecord, type TableRecord, type TermRecord, type WindowRecord } from "./asking.ts";
 import { drawMap, drawWhole, layMap, placeIn, type Places } from "./drawing.ts";
 import { makePicker, type Picker } from "./picker.ts";
-import { cellUnder, clamp, firstFor, packLook, type Pair, shapeOf, unpackLook } from "./shape.ts";
+import { cellUnder, clamp, firstFor, type Look, packLook, type Pair, shapeOf, unpackLook } from "./shape.ts";
 
 /** Milliseconds that the pointer rests on a cell before it is asked about, and before its certificate is. */
 const [REST, LONG_REST] = [40, 250];
@@ -23,7 +23,7 @@ export class Desk {
   private readonly pickers: readonly Picker[];
   sides: Pair;
   at: number[];
-  private by: "connected" | "table" = "connected";
+  private by: "connected" | "name" = "connected";
   private view: WindowRecord | null = null;
   private bins: BinsRecord | null = null;
   private places: Places | null = null;
@@ -63,9 +63,9 @@ export class Desk {
     const sides = make("div", "row sides");
     (["rows", "columns"] as const).forEach((word, side) => sides.append(make("label", "", `${word} `, this.sidePicker(side as 0 | 1))));
     const order = make("select");
-    for (const [value, text] of [["connected", "connected ones together"], ["table", "in the table's order"]] as const) order.append(new Option(text, value));
+    for (const [value, text] of [["connected", "connected ones together"], ["name", this.table.by_name]] as const) order.append(new Option(text, value));
     order.addEventListener("change", () => {
-      this.by = order.value as "connected" | "table";
+      this.by = order.value as "connected" | "name";
       void this.refresh(null);
     });
     sides.append(make("label", "", "levels ", order));
@@ -81,12 +81,16 @@ export class Desk {
       const [taken, other] = [Number(list.value), this.sides[1 - side]!];
       const rest = taken === other ? this.sides[side] : other; // choosing what the other side shows swaps the two
       this.sides = side ? [rest, taken] : [taken, rest];
-      this.element.querySelectorAll<HTMLSelectElement>(".sides select").forEach((one, at) => {
-        if (at < 2) one.value = String(this.sides[at]);
-      });
+      this.showSides();
       void this.refresh(null);
     });
     return list;
+  }
+
+  private showSides(): void {
+    this.element.querySelectorAll<HTMLSelectElement>(".sides select").forEach((one, at) => {
+      if (at < 2) one.value = String(this.sides[at]);
+    });
   }
 
   private wire(): void {
@@ -159,6 +163,13 @@ export class Desk {
     if (view?.levels[0][row] !== undefined && view.levels[1][column] !== undefined) this.take(this.cellAt(view, [row, column]));
   }
 
+  /** Show where another link looks. */
+  async turnTo({ sides, at }: Look): Promise<void> {
+    this.sides = sides;
+    this.showSides();
+    await this.go(at);
+  }
+
   /** Show what the link asks for, or the table's beginning. */
   async open(): Promise<void> {
     await this.refresh(null);
@@ -183,7 +194,12 @@ export class Desk {
   private hold(cell: readonly number[]): void {
     this.at = [...cell];
     this.chosen = true;
-    history.replaceState(null, "", `#${packLook(this)}`);
+    this.keepLink();
+  }
+
+  /** Keep in the address where one looks; nothing where nobody chose a cell. */
+  keepLink(): void {
+    history.replaceState(null, "", this.chosen ? `#${packLook(this)}` : location.pathname + location.search);
   }
 
   private async choose(factor: number, level: number): Promise<void> {
@@ -193,8 +209,12 @@ export class Desk {
   }
 
   private async step(factor: number, by: number): Promise<void> {
-    const { levels } = this.table.factors[factor]!;
-    await this.choose(factor, (this.at[factor]! + by + levels) % levels);
+    try {
+      const { level } = await this.asking.ask<LevelRecord>("beside", { level: [factor, this.at[factor]!], by: this.by, ...(by < 0 ? { back: "1" } : {}) });
+      await this.choose(factor, level);
+    } catch (error) {
+      toast(error instanceof Error ? error.message : String(error));
+    }
   }
 
   /** Fetch the window that begins at `first`, or around the cell asked about, and draw it. */

@@ -1,10 +1,15 @@
 /** The page with a table behind it: what the program found, the map, and the brush where the table is small enough. */
 
 import type { openPage } from "../view/app.ts";
-import { button, byId, make } from "../view/elements.ts";
+import { button, byId, make, toast } from "../view/elements.ts";
 import { chip, named } from "./account.ts";
 import { Asking, type TableRecord } from "./asking.ts";
 import { Desk } from "./desk.ts";
+import { sceneAsked, UNTOUCHED } from "./painting.ts";
+import { unpackLook } from "./shape.ts";
+
+/** Milliseconds after which the brush has surely kept its last stroke in the address. */
+const KEPT = 400;
 
 function tally(table: TableRecord): HTMLElement {
   const list = make("ul", "tally");
@@ -47,7 +52,7 @@ function lay(table: TableRecord, token: string): (open: typeof openPage) => void
   const [first, ...more] = table.answer;
   const told = make("div", "told", make("h1", "level", table.source), make("p", "deck", first ?? ""));
   for (const sentence of more) told.append(make("p", "", sentence));
-  const about = `${table.rows} rows, ${table.factors.length} factors, ${table.cells} combinations that can exist${table.outcome ? `, outcome ${table.outcome}` : ""}. Verdicts hold if ${table.assumption}.`;
+  const about = `${table.rows}, ${table.factors.length} factors, ${table.cells} combinations that can exist${table.outcome ? `, outcome ${table.outcome}` : ""}. Verdicts hold if ${table.assumption}.`;
   told.append(make("p", "note level", about), tally(table));
   if (table.sampled) told.append(make("p", "note", `There are too many combinations to count: numbers after "about" are from ${table.sampled.toLocaleString("en")} drawn at random.`));
   const paper = make("main", "served", told, desk.element, make("div", "below", findings(table), collect(table, desk)));
@@ -60,30 +65,65 @@ function lay(table: TableRecord, token: string): (open: typeof openPage) => void
   desk.hint("Point at a cell, or move with the arrow keys, to see why; press it to keep it.");
   void desk.open(); // asked for before the page's own script is read
   const { scene } = table;
-  if (scene) return (open) => paintToo(open, scene, main, paper);
+  if (scene) return (open) => paintToo(open, table, scene, desk, main, paper);
   told.append(make("p", "note", table.unpainted));
   return () => undefined;
 }
 
-/** Two ways to look at a small table: what the program says of it, and the brush, opened when it is first asked for. */
-function paintToo(open: typeof openPage, scene: string, main: HTMLElement, paper: HTMLElement): void {
-  let opened = false;
-  const buttons = ["What the data say", "Paint"].map((text, at) => button(text, () => look(at === 1)));
-  const look = (painting: boolean): void => {
+/** Two ways to look at a small table: what the program says of it, and the brush, opened when it is first asked for.
+ * What stands behind the # says which of them, and what is seen there. */
+function paintToo(open: typeof openPage, table: TableRecord, scene: string, desk: Desk, main: HTMLElement, paper: HTMLElement): void {
+  let [opened, painting, painted] = [false, false, UNTOUCHED];
+  const keep = (): void => {
+    if (sceneAsked(location.hash, scene)) painted = location.hash;
+    if (!painting) desk.keepLink();
+  };
+  const look = (brush: boolean): void => {
+    keep();
+    painting = brush;
     buttons.forEach((one, at) => one.setAttribute("aria-pressed", String((at === 1) === painting)));
     paper.hidden = painting;
     main.hidden = !painting;
     document.body.classList.toggle("asks", !painting);
-    if (painting && !opened) {
-      opened = true;
-      open(scene);
+    if (!painting) {
+      keep();
+      window.setTimeout(keep, KEPT);
+      return;
     }
+    history.replaceState(null, "", painted);
+    if (opened) return;
+    opened = true;
+    open(sceneAsked(painted, scene) ?? scene);
+    byId("copy").addEventListener("click", () => void copyServed()); // after the page's own, whose words are not enough here
   };
+  const buttons = ["What the data say", "Paint"].map((text, at) => button(text, () => look(at === 1)));
   const group = make("div", "choices ways", make("span", "", ...buttons));
   group.setAttribute("role", "group");
   group.setAttribute("aria-label", "Ways to look at the table");
   document.querySelector(".brand")!.after(group);
-  look(false);
+  window.addEventListener("hashchange", (event) => {
+    const [asked, whole] = [unpackLook(location.hash, table.factors.map(({ levels }) => levels)), sceneAsked(location.hash, scene)];
+    if (asked) {
+      event.stopImmediatePropagation(); // no scene: the brush could not read it
+      look(false);
+      void desk.turnTo(asked);
+    } else if (whole) {
+      look(true);
+      history.replaceState(null, "", `#${whole}`); // where the brush, if it is open, reads it in its turn
+    }
+  });
+  look(sceneAsked(location.hash, scene) !== null);
+}
+
+/** Copy the link of the painting, and say how far it reaches. */
+async function copyServed(): Promise<void> {
+  const reach = "It works on this machine only, while recombine explore runs.";
+  try {
+    await navigator.clipboard.writeText(location.href);
+    toast(`The link is copied. ${reach}`);
+  } catch {
+    toast(`The link is in the address bar: copy it from there. ${reach}`);
+  }
 }
 
 const data = document.getElementById("served-table");

@@ -24,8 +24,14 @@ export function makePicker(asking: Asking, factor: number, name: string, choose:
   list.id = id;
   list.setAttribute("role", "listbox");
   list.hidden = true;
-  let [timer, asked, shown] = [0, 0, ""];
+  let [timer, asked, shown, typed] = [0, 0, "", false];
+  let listed: readonly LevelRecord[] = [];
 
+  /** Mark what Enter takes: the name that stands in the box, else the first that holds what was typed. */
+  const mark = (): void => {
+    const taken = bestOf(listed, box.value, typed);
+    listed.forEach((one, at) => list.children[at]!.setAttribute("aria-selected", String(one === taken)));
+  };
   const close = (): void => {
     list.hidden = true;
     box.setAttribute("aria-expanded", "false");
@@ -33,15 +39,18 @@ export function makePicker(asking: Asking, factor: number, name: string, choose:
   };
   const take = ({ level, label }: LevelRecord): void => {
     close();
-    shown = box.value = label;
+    [shown, typed] = [label, false];
+    box.value = label;
     box.blur();
     choose(level);
   };
   const look = async (): Promise<LevelRecord[]> => {
     const turn = ++asked;
-    const found = await asking.ask<LevelRecord[]>("levels", { factor: [factor], text: box.value === shown ? "" : box.value });
+    const found = await asking.ask<LevelRecord[]>("levels", { factor: [factor], text: typed ? box.value : "" });
     if (turn !== asked) return found;
     list.replaceChildren(...found.map((one) => entryOf(one, take)));
+    listed = found;
+    mark();
     if (!found.length) list.replaceChildren(make("li", "note", "No level has this in its name."));
     list.hidden = false;
     box.setAttribute("aria-expanded", "true");
@@ -50,22 +59,31 @@ export function makePicker(asking: Asking, factor: number, name: string, choose:
   const quietly = (): void => void look().catch(() => close());
 
   box.addEventListener("focus", () => {
+    typed = false;
     box.select();
     quietly();
   });
   box.addEventListener("input", () => {
+    typed = true;
     window.clearTimeout(timer);
     timer = window.setTimeout(quietly, PAUSE);
   });
   box.addEventListener("blur", () => {
     window.clearTimeout(timer);
     close();
+    typed = false;
     box.value = shown;
   });
   box.addEventListener("keydown", (event) => {
     if (event.key === "Escape") box.blur();
-    else if (event.key === "ArrowDown" || event.key === "ArrowUp") step(event.key === "ArrowDown" ? 1 : -1);
-    else if (event.key === "Enter") void look().then(([best]) => best && take(best), close);
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      typed = false;
+      step(event.key === "ArrowDown" ? 1 : -1);
+    } else if (event.key === "Enter" && !typed) box.blur(); // nothing else was asked for
+    else if (event.key === "Enter") void look().then((found) => {
+      const best = bestOf(found, box.value, true);
+      if (best) take(best);
+    }, close);
     else return;
     event.preventDefault();
   });
@@ -78,9 +96,18 @@ export function makePicker(asking: Asking, factor: number, name: string, choose:
     element: make("div", "picker", title, make("div", "bar", back, make("div", "box", box, list), on)),
     show: (label) => {
       shown = label;
-      if (document.activeElement !== box) box.value = label;
+      if (!typed) box.value = label;
+      mark();
     },
   };
+}
+
+/** Return the level that is called just so, capitals counting only where two names differ in nothing else; without one
+ * and if somebody typed a part of a name, the first found. */
+export function bestOf(found: readonly LevelRecord[], text: string, typed: boolean): LevelRecord | undefined {
+  const words = text.trim().toLowerCase();
+  const called = found.find(({ label }) => label === text) ?? found.find(({ label }) => label.trim().toLowerCase() === words);
+  return called ?? (typed && words ? found[0] : undefined);
 }
 
 function entryOf(one: LevelRecord, take: (one: LevelRecord) => void): HTMLLIElement {

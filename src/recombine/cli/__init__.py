@@ -78,6 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _refuse_empty(given)
         with requests_interrupt():
             code = app(args=given, prog_name="recombine", standalone_mode=False)
+            if sys.stdout is not None and not sys.stdout.closed:
+                sys.stdout.flush()  # here a reader that has gone can still be dealt with
     except StoppedError as error:
         _stop(str(error), 130)
     except RecombineError as error:

@@ -16,13 +16,22 @@ from recombine.design.restriction import why_impossible
 from recombine.errors import InputError, SolverError, written_count
 from recombine.explore.map_view import MapView
 from recombine.explore.scene import scene_of, unshown
-from recombine.jobs.audit.certificates import MOST_TERMS, beside_error, certificate_terms, explanation
+from recombine.jobs.audit.certificates import (
+    MOST_TERMS,
+    beside_error,
+    certificate_terms,
+    certificate_variance,
+    explanation,
+)
 from recombine.report.audit.answer import answer
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
 from recombine.report.screen import printable
+from recombine.report.wording import rows_phrase
+from recombine.report.written import amount
 from recombine.verdicts import Verdict, round_estimate
 
 if TYPE_CHECKING:
+    from recombine.design.factors import Factor
     from recombine.jobs.advice.plan import Plan
     from recombine.jobs.audit.audit import Audit
 
@@ -30,6 +39,8 @@ if TYPE_CHECKING:
 MOST_FOUND = 20
 #: Seconds that one certificate waits for another to be found.
 PATIENCE = 20.0
+#: What variances are counted in.
+UNIT = "in units of one measurement's"
 
 
 class NotInTableError(InputError):
@@ -80,13 +91,13 @@ class TableAnswers:
 
     def _record(self) -> dict[str, Any]:
         audit, design = self.audit, self.audit.design
-        off = unshown(design, audit.order)
+        off, on_lines = unshown(design, audit.order), any(scale is not None for scale in design.scales)
         return {
             "source": design.source,
             "factors": [{"name": factor.name, "levels": len(factor.levels)} for factor in design.factors],
             "outcome": design.outcome_name,
             "assumption": audit.choice.assumption,
-            "rows": f"{audit.coverage.rows:,}",
+            "rows": rows_phrase(audit.coverage),
             "cells": written_count(design.product),
             "verdicts": self._verdicts(),
             "sampled": audit.counts.sampled,
@@ -103,6 +114,7 @@ class TableAnswers:
             "left_out": [printable(sentence) for sentence in audit.left_out],
             "next": self._next(),
             "start": self.view.start,
+            "by_name": f"by name, numbers by size{', or as ordered' if on_lines else ''}",
             "scene": None if off else scene_of(design, audit.order),
             "unpainted": printable(f"Painting is off: {off}.") if off else "",
         }
@@ -152,9 +164,7 @@ class TableAnswers:
             )
         for level, factor in zip(levels, factors, strict=True):
             if not 0 <= level < len(factor.levels):
-                raise NotInTableError(
-                    f"{factor.name} has no level number {level}; they run from 0 to {len(factor.levels) - 1}"
-                )
+                raise NotInTableError(_no_level(factor, level))
         return np.array(levels, dtype=np.int64)
 
     def factor(self, place: int) -> int:
@@ -184,17 +194,28 @@ class TableAnswers:
         return row, column
 
     def levels(self, factor: int, text: str) -> list[dict[str, Any]]:
-        """Return the levels whose names hold ``text``: the name itself first, then names that begin with it."""
+        """Return the levels whose names hold ``text``: the name itself first, then names that begin with it.
+
+        Each by name, numbers by size.
+        """
         labels, lowered = self.audit.design.factors[self.factor(factor)].labels, self._lowered[factor]
         words = text.strip().lower()
         ranks: tuple[list[int], ...] = ([], [], [])
-        for place, name in enumerate(lowered):
-            if words in name:
+        for place in self.view.orders["name"][factor].tolist():
+            if words in (name := lowered[place]):
                 ranks[0 if name == words else 1 if name.startswith(words) else 2].append(place)
                 if len(ranks[0]) + len(ranks[1]) >= MOST_FOUND and not words:
                     break
         found = [place for rank in ranks for place in rank][:MOST_FOUND]
         return [{"level": place, "label": labels[place]} for place in found]
+
+    def beside(self, factor: int, level: int, by: str, *, back: bool) -> dict[str, Any]:
+        """Return the level that stands before (``back``) or after another of its factor."""
+        found = self.audit.design.factors[self.factor(factor)]
+        if not 0 <= level < len(found.levels):
+            raise NotInTableError(_no_level(found, level))
+        place = self.view.beside(factor, level, -1 if back else 1, by)
+        return {"level": place, "label": found.labels[place]}
 
     def cell(self, levels: Sequence[int]) -> dict[str, Any]:
         """Return what is known of one cell but for its certificate: verdict, value and range, all as `Audit` has it."""
@@ -248,6 +269,8 @@ class TableAnswers:
     def _seen(self, cell: IntArray) -> dict[str, Any]:
         design, row = self.audit.design, self._row(cell, train=True)
         facts = [("rows", f"{int(design.rows[row or 0]):,}")]
+        if design.rows_are != "measurements":
+            facts.append(("measurements", amount(float(design.weight[row or 0]))))
         if design.outcome is None or row is None:
             return {"measured": None, "facts": facts}
         value = float(design.outcome[row])
@@ -283,7 +306,13 @@ class TableAnswers:
         ]
         # The first lines give the value and range, which the page has said.
         words = [line for line in lines if not line.startswith(("predicted", "90 % range", "leverage", "certificate"))]
+        variance = f"with variance {certificate_variance(self.audit, found):.3g}"
+        words = [line.replace(variance, f"{variance} {UNIT}") for line in words]
         return {"terms": terms[:MOST_TERMS], "further": max(len(terms) - MOST_TERMS, 0), "lines": words}
+
+
+def _no_level(factor: Factor, level: int) -> str:
+    return f"{factor.name} has no level number {level}; they run from 0 to {len(factor.levels) - 1}"
 
 
 def _facts(value: dict[str, float | None], outcome: str | None) -> list[tuple[str, str]]:
@@ -299,5 +328,5 @@ def _facts(value: dict[str, float | None], outcome: str | None) -> list[tuple[st
         ends = [beside_error(end, beside) for end in (value["low"], value["high"])]
         facts.append(("90 % range", f"{ends[0]} to {ends[1]}"))
     if value["leverage"] is not None:
-        facts.append(("leverage", f"{value['leverage']:.3g}"))
+        facts.append(("leverage", f"{value['leverage']:.3g}: its variance {UNIT}"))
     return facts

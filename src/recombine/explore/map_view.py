@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +16,7 @@ from recombine.cells.conjunctions import canonical, distinct
 from recombine.errors import InputError
 from recombine.jobs.audit.pairs import level_order
 from recombine.report.audit.embedded_cells import IMPOSSIBLE
+from recombine.tables.numbers import is_number
 from recombine.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -22,10 +26,37 @@ if TYPE_CHECKING:
 LONGEST, MOST_CELLS = 400, 40_000
 #: Bins along a side at most, levels per side that are looked at for them, and pictures in bins that are kept.
 BINS, LOOKED_AT, KEPT = 100, 500, 64
+_DIGITS = re.compile(r"[0-9]+")
+
+
+def by_name(labels: Sequence[str]) -> IntArray:
+    """Return the places of names (n,) in their order: numbers by size, also those inside names.
+
+    Examples
+    --------
+    >>> names = ["site 0", "site 1", "site 10", "site 2"]
+    >>> [names[place] for place in by_name(names)]
+    ['site 0', 'site 1', 'site 2', 'site 10']
+    >>> by_name(["0.25", "-1", "0.5"]).tolist()
+    [1, 0, 2]
+    """
+    keys: list[float] | list[str]
+    keys = list(map(float, labels)) if all(map(is_number, labels)) else [_sortable(name) for name in labels]
+    return np.array(sorted(range(len(labels)), key=keys.__getitem__), dtype=np.int64)
+
+
+def _sortable(name: str) -> str:
+    """Return a text that sorts as a name with numbers does: the longer of two runs of digits is the larger number."""
+
+    def sized(run: re.Match[str]) -> str:
+        digits = run[0].lstrip("0")
+        return f"0{chr(min(len(digits), sys.maxunicode))}{digits}"
+
+    return _DIGITS.sub(sized, name.lower())
 
 
 class MapView:
-    """Windows and bins of a map. Levels stand in their order in the table, or those that are connected together.
+    """Windows and bins of a map. Levels stand by name, or those that are connected together.
 
     Parameters
     ----------
@@ -35,7 +66,7 @@ class MapView:
     --------
     >>> import recombine as rc
     >>> view = MapView(rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]])))
-    >>> view.window((0, 1), np.array([0, 0]), (0, 0), (2, 2), "table")["codes"]
+    >>> view.window((0, 1), np.array([0, 0]), (0, 0), (2, 2), "name")["codes"]
     '0001'
     """
 
@@ -45,12 +76,12 @@ class MapView:
 
     @cached_property
     def orders(self) -> dict[str, list[IntArray]]:
-        """Level numbers of each factor as they stand along a side, by name of the order."""
-        table = [np.arange(size) for size in self.audit.design.sizes]
+        """Level numbers of each factor as they stand along a side, by name of the order; on a line as there."""
+        named = [by_name(factor.labels) for factor in self.audit.design.factors]
         for place, scale in enumerate(self.audit.design.scales):
             if scale is not None:
-                table[place] = scale.in_order
-        return {"table": table, "connected": level_order(self.audit)}
+                named[place] = scale.in_order
+        return {"name": named, "connected": level_order(self.audit)}
 
     @cached_property
     def _places(self) -> dict[str, list[IntArray]]:
@@ -68,6 +99,11 @@ class MapView:
             combinations, where = distinct(design.seen[:, others])
             at[others] = combinations[int(np.argmax(np.bincount(where)))]
         return {"sides": [row, column], "at": at.tolist()}
+
+    def beside(self, factor: int, level: int, step: int, by: str) -> int:
+        """Return the level that stands so many steps after a level of a factor; after the last comes the first."""
+        orders, places = self._ordered(by)
+        return int(orders[factor][(places[factor][level] + step) % len(orders[factor])])
 
     def codes(self, sides: tuple[int, int], at: IntArray, rows: IntArray, columns: IntArray) -> IntArray:
         """Return the verdict codes of the levels ``rows`` by ``columns`` in the slice through ``at``, as a grid."""

@@ -180,16 +180,20 @@ def _pair(words: Mapping[str, str], name: str) -> tuple[int, int]:
 def _window(answers: TableAnswers, words: Mapping[str, str]) -> object:
     first = _pair(words, "first") if "first" in words else None
     at = _numbers(words, "at")
-    return answers.window(_pair(words, "sides"), at, first, _pair(words, "shape"), words.get("by", "table"))
+    return answers.window(_pair(words, "sides"), at, first, _pair(words, "shape"), words.get("by", "name"))
+
+
+def _beside_level(answers: TableAnswers, words: Mapping[str, str]) -> object:
+    factor, level = _pair(words, "level")
+    return answers.beside(factor, level, words.get("by", "name"), back="back" in words)
 
 
 #: Where each question is asked.
 QUESTIONS: dict[str, Question] = {
     "/window": _window,
-    "/bins": lambda answers, words: answers.bins(
-        _pair(words, "sides"), _numbers(words, "at"), words.get("by", "table")
-    ),
+    "/bins": lambda answers, words: answers.bins(_pair(words, "sides"), _numbers(words, "at"), words.get("by", "name")),
     "/levels": lambda answers, words: answers.levels(_numbers(words, "factor", 1)[0], words.get("text", "")),
+    "/beside": _beside_level,
     "/cell": lambda answers, words: answers.cell(_numbers(words, "at")),
     "/certificate": lambda answers, words: answers.certificate(_numbers(words, "at")),
 }
