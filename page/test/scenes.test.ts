@@ -11,7 +11,7 @@ import { LinkError, packMask, packScene, unpackMask, unpackScene } from "../src/
 import { openPreset, PRESETS } from "../src/view/presets.ts";
 import { cellAt, lineOf, makeScene, paint, plainFactors, rectangleOf, resize, type Scene, truthOf } from "../src/view/scene.ts";
 import { sceneOfTable } from "../src/view/tables.ts";
-import { STEPS } from "../src/view/tour.ts";
+import { hasLeft, STEPS } from "../src/view/tour.ts";
 import { truthValues } from "../src/view/truths.ts";
 import { accountOf, spoken } from "../src/view/words.ts";
 
@@ -235,5 +235,14 @@ test("every step of the tour begins undone", () => {
     const following = follow(scene);
     assert.equal(one.done({ scene, following }), false, one.title);
     assert.deepEqual(unpackScene(packScene(scene)), scene);
+  }
+});
+
+test("painting stays in the tour; a preset, a table, another size and a link leave it", () => {
+  for (const one of STEPS) {
+    const scene = one.scene();
+    for (const kept of [paint(scene, [3], true), { ...scene, depth: 17 }, { ...scene, truth: truthOf("curve"), focus: 1 }]) assert.equal(hasLeft(scene, kept), false);
+    const table = sceneOfTable(readCsv("a,b,y\n1,1,1\n1,2,2\n2,1,3"), ["a", "b"], "y").scene;
+    for (const other of [...PRESETS.map(openPreset), table, resize(scene, [9, 9]), unpackScene(packScene(scene))]) assert.equal(hasLeft(scene, other), true);
   }
 });

@@ -171,15 +171,57 @@ def test_the_tour_goes_on_when_its_task_is_done(open_page: Open) -> None:
     assert "2 of 5" in page.inner_text("#guide")
 
 
+@pytest.mark.parametrize("preset", ["barley", "flights", "islands"])
+@pytest.mark.parametrize("step", [1, 5])
+def test_a_preset_leaves_the_tour(open_page: Open, preset: str, step: int) -> None:
+    page = open_page()
+    page.click("#tour")
+    for _ in range(1, step):
+        page.click("#guide button:has-text('Skip')")
+    assert f"{step} of 5" in page.inner_text("#guide")
+    page.select_option("#preset", preset)
+    page.wait_for_selector("#guide", state="hidden")
+    assert page.is_visible("h1")
+
+
+def test_a_link_or_a_table_leaves_the_tour(open_page: Open) -> None:
+    page = open_page()
+    page.click("#tour")
+    page.evaluate("location.hash = '#s=6x6&m='")
+    page.wait_for_selector("#guide", state="hidden")
+    page.click("#tour")
+    page.wait_for_selector("#guide", state="visible")
+    drop(page, "kind,site,y\na,p,1.5\nb,p,2.5\nb,q,4.5\n")
+    page.click("dialog button:has-text('Show it')")
+    page.wait_for_selector("#guide", state="hidden")
+
+
+def test_what_was_read_out_goes_with_its_grid(open_page: Open) -> None:
+    page = open_page()
+    move_to(page, 1, 5)
+    page.wait_for_function("() => document.querySelector('#live').textContent.startsWith('a 2, b 6')")
+    page.click("#tour")
+    page.wait_for_function("() => document.querySelector('#live').textContent === ''")
+    move_to(page, 1, 1)
+    page.wait_for_function("() => document.querySelector('#live').textContent.startsWith('a 2, b 2')")
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => document.querySelector('#live').textContent === ''")
+
+
+def drop(page: Any, text: str, name: str = "own.csv") -> None:
+    page.evaluate(
+        """([text, name]) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], name));
+          document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+        }""",
+        [text, name],
+    )
+
+
 def test_a_dropped_file_opens(open_page: Open) -> None:
     page = open_page()
-    page.evaluate(
-        """() => {
-          const data = new DataTransfer();
-          data.items.add(new File(["kind,site,y\\na,p,1.5\\nb,p,2.5\\nb,q,4.5\\n"], "own.csv"));
-          document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
-        }"""
-    )
+    drop(page, "kind,site,y\na,p,1.5\nb,p,2.5\nb,q,4.5\n")
     page.click("dialog button:has-text('Show it')")
     waits_for(page, "determined 1")
 

@@ -83,6 +83,8 @@ export function openPage(link = location.hash): void {
     const variances = scene.focus < 0 ? null : store.variances(settled || cost < BUDGET);
     const account = scene.focus < 0 ? null : accountOf(scene, following, frame.predictions, variances ?? null, frame.proof, scene.focus);
     showAccount(account, hintOf(store));
+    // What was read out is of another cell, or of another grid.
+    if (scene.focus < 0 || drawn?.factors !== scene.factors) write(byId("live"), "");
     if (known?.fresh) {
       showErrors(scene, known.errors);
       showSlopes(scene, known.forecast, following.limits);
