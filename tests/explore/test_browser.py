@@ -133,11 +133,49 @@ def test_a_scene_is_its_link(open_page: Open) -> None:
 
 def test_a_bad_formula_is_explained_and_a_bad_link_refused(open_page: Open) -> None:
     page = open_page("s=9x9&k=cnn3")
+    page.wait_for_selector("#toast.on")
     assert "cnn3" in page.inner_text("#toast")
     assert legend(page) == ISLANDS
     page.select_option("#truth", "formula")
     page.fill("#formula", "a + alert(1)")
     assert "alert" in page.inner_text("#formulasay")
+    page.fill("#formula", "log(a - 1)")
+    page.wait_for_function("() => document.querySelector('#formulasay').textContent.includes('9 of 81 cells')")
+    page.fill("#formula", "sqrt(-a)")
+    page.wait_for_function("() => document.querySelector('#formulasay').textContent.includes('any cell')")
+    page.select_option("#truth", "adding")
+    page.wait_for_function("() => document.querySelector('#formulasay').textContent === ''")
+
+
+@pytest.mark.parametrize("link", ["p=nonsense&m=zzz", "p=own&n=5000.5000", "s=9x9&t=formula&y=a+%2B"])
+def test_a_broken_link_is_told_and_replaced(open_page: Open, link: str) -> None:
+    page = open_page(link)
+    page.wait_for_selector("#toast.on")
+    assert page.inner_text("#toast").startswith("This link could not be read: ")
+    assert "Two islands" in page.inner_text("#toast")
+    page.wait_for_function("() => location.hash.startsWith('#p=islands')")
+    other = open_page("p=barley")
+    other.evaluate("link => { location.hash = '#' + link; }", link)
+    other.wait_for_function("() => document.querySelector('#toast').textContent.startsWith('This link could not be')")
+    assert other.evaluate("location.hash").startswith("#p=barley")
+    other.wait_for_timeout(4500)
+    assert other.locator("#toast.on").count() == 1, "it stays until the reader does something"
+
+
+def test_going_to_the_grid_is_no_broken_link(open_page: Open) -> None:
+    page = open_page("p=barley")
+    page.evaluate("document.querySelector('.skip').click()")
+    page.wait_for_function("() => location.hash.startsWith('#p=barley')")
+    assert page.inner_text("#toast") == ""
+
+
+def test_numbers_say_what_they_rest_on(open_page: Open) -> None:
+    page = open_page("p=barley&o=2")
+    assert "adding pairs by" in page.inner_text("#netfoot")
+    assert page.locator("#errors th:has-text('adding pairs')").count() == 1
+    page = open_page("p=flights")
+    assert "on 6 of 57 determined cells; adding by" in page.inner_text("#netfoot")
+    assert "determined, 6 of 57" in page.inner_text("#errors")
 
 
 def test_own_data_with_hostile_names(open_page: Open, tmp_path: Path) -> None:
@@ -234,6 +272,44 @@ def test_a_parquet_file_opens(open_page: Open, tmp_path: Path) -> None:
     page.set_input_files("dialog input[type=file]", tmp_path / "own.parquet")
     page.click("dialog button:has-text('Show it')")
     waits_for(page, "determined 1")
+
+
+@pytest.mark.parametrize("outcome", [lambda row: row / 8, lambda row: row])
+def test_a_small_table_is_shown_as_the_audit_has_it(open_page: Open, outcome: Callable[[int], float]) -> None:
+    page = open_page()
+    rows = [f"d{row % 4},c{row % 5},{outcome(row)}" for row in range(13)]
+    drop(page, "\n".join(["drug,cell,y", *rows]))
+    page.wait_for_selector("dialog[open] fieldset")
+    assert page.locator("dialog fieldset input:checked + span").all_inner_texts() == ["drug", "cell"]
+    page.click("dialog button:has-text('Show it')")
+    waits_for(page, "determined 7")
+
+
+def test_a_file_that_cannot_be_read_is_explained_in_the_dialog(open_page: Open, tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_bytes(b"")
+    (tmp_path / "junk.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    pd.DataFrame({"kind": ["a", "b"], "y": [1.5, 2.0]}).to_parquet(tmp_path / "zstd.parquet", compression="zstd")
+    page = open_page()
+    page.click("#open")
+    for name, text in {"empty.csv": "no rows", "junk.png": "not text", "zstd.parquet": "Parquet"}.items():
+        page.set_input_files("dialog input[type=file]", tmp_path / name)
+        page.wait_for_function("text => document.querySelector('dialog .fault').textContent.includes(text)", arg=text)
+    assert page.inner_text("#toast") == ""
+    page.click("dialog button:has-text('Cancel')")
+    drop(page, "")
+    page.wait_for_selector("#toast.on")
+    assert "no rows" in page.inner_text("#toast")
+
+
+def test_too_many_levels_are_told_beside_their_box(open_page: Open) -> None:
+    page = open_page()
+    drop(page, "\n".join(["plate,kind,y", *(f"p{row},{row % 3},{row / 8}" for row in range(150))]))
+    page.wait_for_selector("dialog[open] fieldset")
+    labels = [" ".join(text.split()) for text in page.locator("dialog fieldset label").all_inner_texts()]
+    assert labels == ["plate 150 levels, too many", "kind", "y 150 levels, too many"]
+    page.locator("dialog fieldset input").first.check()
+    page.click("dialog button:has-text('Show it')")
+    assert "plate has 150 levels" in page.inner_text("dialog .fault")
 
 
 PICTURES = Path(__file__).parent / "pictures"
