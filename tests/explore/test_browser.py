@@ -386,7 +386,7 @@ def test_in_a_notebook_the_frame_and_python_tell_each_other(browser: Any) -> Non
     assert problems == []
 
 
-@pytest.mark.parametrize("scene", ["", "p=barley&o=2", "s=50x50", "p=context&o=2"])
+@pytest.mark.parametrize("scene", ["", "p=barley&o=2", "p=flights", "s=50x50", "p=context&o=2"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_sticks_out_at_400_pixels(open_page: Open, scene: str, scheme: str) -> None:
     page = open_page(scene, width=400, scheme=scheme)

@@ -37,6 +37,7 @@ export function toast(text: string, stays = false): void {
   element.classList.add("on");
   window.clearTimeout(fading);
   const fade = (): void => {
+    window.clearTimeout(fading);
     fading = window.setTimeout(() => element.classList.remove("on"), 4000);
   };
   if (!stays) return fade();
