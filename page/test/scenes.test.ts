@@ -10,10 +10,11 @@ import { layOut, placeOf, shorten, strokeBetween, targetAt } from "../src/view/l
 import { LinkError, packMask, packScene, unpackMask, unpackScene } from "../src/view/link.ts";
 import { openPreset, PRESETS } from "../src/view/presets.ts";
 import { cellAt, lineOf, makeScene, paint, plainFactors, rectangleOf, resize, type Scene, truthOf } from "../src/view/scene.ts";
+import { Store } from "../src/view/store.ts";
 import { sceneOfTable } from "../src/view/tables.ts";
-import { STEPS } from "../src/view/tour.ts";
-import { truthValues } from "../src/view/truths.ts";
-import { accountOf, spoken } from "../src/view/words.ts";
+import { hasLeft, STEPS } from "../src/view/tour.ts";
+import { gapsOf, truthValues } from "../src/view/truths.ts";
+import { accountOf, hintOf, knownOf, spoken } from "../src/view/words.ts";
 
 const small = (): Scene => makeScene(plainFactors([3, 4]));
 const seenCells = (scene: Scene): number[] => [...scene.seen.keys()].filter((cell) => scene.seen[cell]);
@@ -115,6 +116,54 @@ test("what is no formula is refused, and nothing of the page can be reached", ()
   }
 });
 
+test("what is wrong with a formula is said in its own words", () => {
+  const said = (text: string): string => {
+    try {
+      parseFormula(text, 2);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return "";
+  };
+  assert.match(said("alert(1)"), /'alert' at place 1 is no function; there are abs, .*, if$/);
+  assert.match(said("a(1)"), /no function/);
+  assert.match(said("c + 1"), /the factors are a, b$/);
+  assert.match(said("sqrt + 1"), /sqrt\(a\)/);
+  assert.match(said("a**2"), /'\*\*' at place 2 is written \^/);
+  const gaps = (formula: string): string => gapsOf(truthValues(makeScene(plainFactors([3, 4]), { truth: truthOf("formula", { formula }) })));
+  assert.equal(gaps("a ^ 2"), "");
+  assert.match(gaps("1 / (a - 2)"), /4 of 12 cells/);
+  assert.match(gaps("sqrt(-a)"), /any cell/);
+});
+
+test("the line above says how many, and under what", () => {
+  const hint = (scene: Scene): string => hintOf(scene, follow(scene));
+  const corner = makeScene(plainFactors([2, 2]), { seen: Uint8Array.from([1, 1, 1, 0]) });
+  assert.match(hint(corner), /^Everything follows: 1 cell needs no measurement, if effects add\./);
+  assert.match(hint({ ...corner, seen: Uint8Array.from([1, 0, 1, 1]) }), /1 cell needs/);
+  assert.match(hint({ ...corner, seen: Uint8Array.from([1, 0, 0, 1]) }), /^2 cells do not follow.* one of them/);
+  assert.match(hint({ ...corner, seen: Uint8Array.from([1, 1, 0, 0]) }), /^2 cells have a level/);
+  const barley = { ...openPreset(PRESETS.find((preset) => preset.id === "barley")!), order: 2 };
+  assert.match(hint(barley), /^Everything follows: 12 cells need no measurement, if effects of pairs add\./);
+  const cell = [...follow(barley).found.verdicts].indexOf(1);
+  assert.ok(accountOf(barley, follow(barley), null, null, null, cell).facts.some(([name]) => name === "adding pairs says"));
+});
+
+test("an error says over how many cells it is", () => {
+  const flights = follow(openPreset(PRESETS.find((preset) => preset.id === "flights")!));
+  const row = errorsOf(flights, null)[0]!;
+  assert.deepEqual([row.known, row.cells, knownOf(row)], [6, 57, "6 of 57"]);
+  const islands = errorsOf(follow(openPreset(PRESETS[0]!)), null)[0]!;
+  assert.deepEqual([islands.known, knownOf(islands)], [25, ""]);
+});
+
+test("a scene that cannot be worked out leaves the store as it was", () => {
+  const scene = small();
+  const store = new Store(scene);
+  assert.throws(() => store.commit({ ...scene, truth: truthOf("formula", { formula: "a +" }) }), FormulaError);
+  assert.equal(store.scene, scene);
+});
+
 test("tables are read with quotes, separators and line ends of every kind", () => {
   const table = readCsv('\uFEFFname,"the, site",y\r\n"a ""b""",x,1\r\n"two\nlines",z,2\r\n\r\n');
   assert.deepEqual(table.columns, ["name", "the, site", "y"]);
@@ -137,6 +186,30 @@ test("roles are guessed, rows of a cell are averaged, missing ones left out", ()
   assert.equal(account.facts.find(([name]) => name === "adding says")?.[1], "15");
   assert.throws(() => sceneOfTable(table, ["variety"], "yield"), TableError);
   assert.throws(() => sceneOfTable(table, ["variety", "site"], "site"), TableError);
+});
+
+/** Thirteen rows of two labels, and other columns by their rule. */
+function guessed(head: string, rule: (row: number) => (string | number)[]): ReturnType<typeof guessRoles> {
+  const rows = Array.from({ length: 13 }, (_, row) => [`drug ${row % 4}`, `cell ${row % 5}`, ...rule(row)].join(","));
+  return guessRoles(readCsv([`drug,cell,${head}`, ...rows].join("\n")));
+}
+
+test("in a small table the outcome is guessed, never ticked as a factor", () => {
+  const scattered = (row: number): number => (row * 29 + 3) % 53;
+  const expected = (outcome: string | null, factors = ["drug", "cell"]): ReturnType<typeof guessRoles> => ({ factors, outcome });
+  assert.deepEqual(guessed("y", (row) => [row / 8]), expected("y"));
+  assert.deepEqual(guessed("y", (row) => [row]), expected("y"));
+  assert.deepEqual(guessed("y", (row) => [row % 2]), expected("y"));
+  assert.deepEqual(guessed("z", (row) => [scattered(row)]), expected("z"));
+  assert.deepEqual(guessed("z", (row) => [row % 3]), expected("z"));
+  assert.deepEqual(guessed("z", (row) => [row % 2]), expected("z"));
+  assert.deepEqual(guessed("row,z", (row) => [row + 1, scattered(row)]), expected("z"));
+  assert.deepEqual(guessed("z,sd", (row) => [scattered(row), row / 7]), expected("z"));
+  assert.deepEqual(guessed("dose,z,n", (row) => [(row % 3) / 2, row / 7, 9 - row % 3]), expected("z", ["drug", "cell", "dose"]));
+  assert.deepEqual(guessed("well,z", (row) => [`w${row}`, row / 7]), expected("z"));
+  assert.deepEqual(guessed("number", (row) => [row + 1]), expected(null));
+  assert.deepEqual(guessRoles(readCsv("kind,site,y\na,p,1\nb,q,2\nc,r,3\nd,s,5")), { factors: ["kind", "site"], outcome: "y" });
+  assert.deepEqual(guessRoles(readCsv("a,b\n1,1\n1,2\n2,1\n2,3")), { factors: ["a", "b"], outcome: null });
 });
 
 test("numbers are ordered as numbers", () => {
@@ -235,5 +308,14 @@ test("every step of the tour begins undone", () => {
     const following = follow(scene);
     assert.equal(one.done({ scene, following }), false, one.title);
     assert.deepEqual(unpackScene(packScene(scene)), scene);
+  }
+});
+
+test("painting stays in the tour; a preset, a table, another size and a link leave it", () => {
+  for (const one of STEPS) {
+    const scene = one.scene();
+    for (const kept of [paint(scene, [3], true), { ...scene, depth: 17 }, { ...scene, truth: truthOf("curve"), focus: 1 }]) assert.equal(hasLeft(scene, kept), false);
+    const table = sceneOfTable(readCsv("a,b,y\n1,1,1\n1,2,2\n2,1,3"), ["a", "b"], "y").scene;
+    for (const other of [...PRESETS.map(openPreset), table, resize(scene, [9, 9]), unpackScene(packScene(scene))]) assert.equal(hasLeft(scene, other), true);
   }
 });

@@ -133,11 +133,49 @@ def test_a_scene_is_its_link(open_page: Open) -> None:
 
 def test_a_bad_formula_is_explained_and_a_bad_link_refused(open_page: Open) -> None:
     page = open_page("s=9x9&k=cnn3")
+    page.wait_for_selector("#toast.on")
     assert "cnn3" in page.inner_text("#toast")
     assert legend(page) == ISLANDS
     page.select_option("#truth", "formula")
     page.fill("#formula", "a + alert(1)")
     assert "alert" in page.inner_text("#formulasay")
+    page.fill("#formula", "log(a - 1)")
+    page.wait_for_function("() => document.querySelector('#formulasay').textContent.includes('9 of 81 cells')")
+    page.fill("#formula", "sqrt(-a)")
+    page.wait_for_function("() => document.querySelector('#formulasay').textContent.includes('any cell')")
+    page.select_option("#truth", "adding")
+    page.wait_for_function("() => document.querySelector('#formulasay').textContent === ''")
+
+
+@pytest.mark.parametrize("link", ["p=nonsense&m=zzz", "p=own&n=5000.5000", "s=9x9&t=formula&y=a+%2B"])
+def test_a_broken_link_is_told_and_replaced(open_page: Open, link: str) -> None:
+    page = open_page(link)
+    page.wait_for_selector("#toast.on")
+    assert page.inner_text("#toast").startswith("This link could not be read: ")
+    assert "Two islands" in page.inner_text("#toast")
+    page.wait_for_function("() => location.hash.startsWith('#p=islands')")
+    other = open_page("p=barley")
+    other.evaluate("link => { location.hash = '#' + link; }", link)
+    other.wait_for_function("() => document.querySelector('#toast').textContent.startsWith('This link could not be')")
+    assert other.evaluate("location.hash").startswith("#p=barley")
+    other.wait_for_timeout(4500)
+    assert other.locator("#toast.on").count() == 1, "it stays until the reader does something"
+
+
+def test_going_to_the_grid_is_no_broken_link(open_page: Open) -> None:
+    page = open_page("p=barley")
+    page.evaluate("document.querySelector('.skip').click()")
+    page.wait_for_function("() => location.hash.startsWith('#p=barley')")
+    assert page.inner_text("#toast") == ""
+
+
+def test_numbers_say_what_they_rest_on(open_page: Open) -> None:
+    page = open_page("p=barley&o=2")
+    assert "adding pairs by" in page.inner_text("#netfoot")
+    assert page.locator("#errors th:has-text('adding pairs')").count() == 1
+    page = open_page("p=flights")
+    assert "on 6 of 57 determined cells; adding by" in page.inner_text("#netfoot")
+    assert "determined, 6 of 57" in page.inner_text("#errors")
 
 
 def test_own_data_with_hostile_names(open_page: Open, tmp_path: Path) -> None:
@@ -171,15 +209,57 @@ def test_the_tour_goes_on_when_its_task_is_done(open_page: Open) -> None:
     assert "2 of 5" in page.inner_text("#guide")
 
 
+@pytest.mark.parametrize("preset", ["barley", "flights", "islands"])
+@pytest.mark.parametrize("step", [1, 5])
+def test_a_preset_leaves_the_tour(open_page: Open, preset: str, step: int) -> None:
+    page = open_page()
+    page.click("#tour")
+    for _ in range(1, step):
+        page.click("#guide button:has-text('Skip')")
+    assert f"{step} of 5" in page.inner_text("#guide")
+    page.select_option("#preset", preset)
+    page.wait_for_selector("#guide", state="hidden")
+    assert page.is_visible("h1")
+
+
+def test_a_link_or_a_table_leaves_the_tour(open_page: Open) -> None:
+    page = open_page()
+    page.click("#tour")
+    page.evaluate("location.hash = '#s=6x6&m='")
+    page.wait_for_selector("#guide", state="hidden")
+    page.click("#tour")
+    page.wait_for_selector("#guide", state="visible")
+    drop(page, "kind,site,y\na,p,1.5\nb,p,2.5\nb,q,4.5\n")
+    page.click("dialog button:has-text('Show it')")
+    page.wait_for_selector("#guide", state="hidden")
+
+
+def test_what_was_read_out_goes_with_its_grid(open_page: Open) -> None:
+    page = open_page()
+    move_to(page, 1, 5)
+    page.wait_for_function("() => document.querySelector('#live').textContent.startsWith('a 2, b 6')")
+    page.click("#tour")
+    page.wait_for_function("() => document.querySelector('#live').textContent === ''")
+    move_to(page, 1, 1)
+    page.wait_for_function("() => document.querySelector('#live').textContent.startsWith('a 2, b 2')")
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => document.querySelector('#live').textContent === ''")
+
+
+def drop(page: Any, text: str, name: str = "own.csv") -> None:
+    page.evaluate(
+        """([text, name]) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], name));
+          document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+        }""",
+        [text, name],
+    )
+
+
 def test_a_dropped_file_opens(open_page: Open) -> None:
     page = open_page()
-    page.evaluate(
-        """() => {
-          const data = new DataTransfer();
-          data.items.add(new File(["kind,site,y\\na,p,1.5\\nb,p,2.5\\nb,q,4.5\\n"], "own.csv"));
-          document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
-        }"""
-    )
+    drop(page, "kind,site,y\na,p,1.5\nb,p,2.5\nb,q,4.5\n")
     page.click("dialog button:has-text('Show it')")
     waits_for(page, "determined 1")
 
@@ -192,6 +272,44 @@ def test_a_parquet_file_opens(open_page: Open, tmp_path: Path) -> None:
     page.set_input_files("dialog input[type=file]", tmp_path / "own.parquet")
     page.click("dialog button:has-text('Show it')")
     waits_for(page, "determined 1")
+
+
+@pytest.mark.parametrize("outcome", [lambda row: row / 8, lambda row: row])
+def test_a_small_table_is_shown_as_the_audit_has_it(open_page: Open, outcome: Callable[[int], float]) -> None:
+    page = open_page()
+    rows = [f"d{row % 4},c{row % 5},{outcome(row)}" for row in range(13)]
+    drop(page, "\n".join(["drug,cell,y", *rows]))
+    page.wait_for_selector("dialog[open] fieldset")
+    assert page.locator("dialog fieldset input:checked + span").all_inner_texts() == ["drug", "cell"]
+    page.click("dialog button:has-text('Show it')")
+    waits_for(page, "determined 7")
+
+
+def test_a_file_that_cannot_be_read_is_explained_in_the_dialog(open_page: Open, tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_bytes(b"")
+    (tmp_path / "junk.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    pd.DataFrame({"kind": ["a", "b"], "y": [1.5, 2.0]}).to_parquet(tmp_path / "zstd.parquet", compression="zstd")
+    page = open_page()
+    page.click("#open")
+    for name, text in {"empty.csv": "no rows", "junk.png": "not text", "zstd.parquet": "Parquet"}.items():
+        page.set_input_files("dialog input[type=file]", tmp_path / name)
+        page.wait_for_function("text => document.querySelector('dialog .fault').textContent.includes(text)", arg=text)
+    assert page.inner_text("#toast") == ""
+    page.click("dialog button:has-text('Cancel')")
+    drop(page, "")
+    page.wait_for_selector("#toast.on")
+    assert "no rows" in page.inner_text("#toast")
+
+
+def test_too_many_levels_are_told_beside_their_box(open_page: Open) -> None:
+    page = open_page()
+    drop(page, "\n".join(["plate,kind,y", *(f"p{row},{row % 3},{row / 8}" for row in range(150))]))
+    page.wait_for_selector("dialog[open] fieldset")
+    labels = [" ".join(text.split()) for text in page.locator("dialog fieldset label").all_inner_texts()]
+    assert labels == ["plate 150 levels, too many", "kind", "y 150 levels, too many"]
+    page.locator("dialog fieldset input").first.check()
+    page.click("dialog button:has-text('Show it')")
+    assert "plate has 150 levels" in page.inner_text("dialog .fault")
 
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -268,7 +386,7 @@ def test_in_a_notebook_the_frame_and_python_tell_each_other(browser: Any) -> Non
     assert problems == []
 
 
-@pytest.mark.parametrize("scene", ["", "p=barley&o=2", "s=50x50", "p=context&o=2"])
+@pytest.mark.parametrize("scene", ["", "p=barley&o=2", "p=flights", "s=50x50", "p=context&o=2"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_sticks_out_at_400_pixels(open_page: Open, scene: str, scheme: str) -> None:
     page = open_page(scene, width=400, scheme=scheme)

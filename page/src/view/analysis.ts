@@ -50,6 +50,8 @@ export interface Forecast {
 export interface Errors {
   readonly verdict: number;
   readonly cells: number;
+  /** Those of them whose truth is known: the errors are over these. */
+  readonly known: number;
   readonly adding: number;
   readonly network: number;
   readonly mean: number;
@@ -87,16 +89,16 @@ export function foresee(scene: Scene, following: Following): Forecast {
 export function errorsOf(following: Following, predictions: Float64Array | null): Errors[] {
   const { found, truth, fit, mean } = following;
   return [Verdict.DETERMINED, Verdict.DISCONNECTED, Verdict.UNSEEN_LEVEL].map((verdict) => {
-    let cells = 0;
+    let known = 0;
     const sums = [0, 0, 0];
     found.verdicts.forEach((one, cell) => {
       const right = truth[cell]!;
       if (one !== verdict || !Number.isFinite(right)) return;
-      cells++;
+      known++;
       [fit?.values[cell] ?? NaN, predictions?.[cell] ?? NaN, mean].forEach((said, at) => (sums[at]! += (said - right) ** 2));
     });
-    const [adding, network, constant] = sums.map((sum) => (cells ? Math.sqrt(sum / cells) : NaN));
-    return { verdict, cells: found.counts[verdict], adding: adding!, network: network!, mean: constant! };
+    const [adding, network, constant] = sums.map((sum) => (known ? Math.sqrt(sum / known) : NaN));
+    return { verdict, cells: found.counts[verdict], known, adding: adding!, network: network!, mean: constant! };
   });
 }
 

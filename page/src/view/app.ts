@@ -15,7 +15,7 @@ import { paint, type Scene } from "./scene.ts";
 import { showSlices } from "./slices.ts";
 import { Store } from "./store.ts";
 import { startTour } from "./tour.ts";
-import { accountOf, spoken } from "./words.ts";
+import { accountOf, hintOf, spoken } from "./words.ts";
 
 const KINDS: readonly PictureKind[] = ["seen", "follows", "network"];
 /** Work of one frame, in milliseconds, beyond which the network waits until the brush pauses. */
@@ -24,16 +24,24 @@ const PAUSE = 120;
 
 /** Open the scene of the link; the first preset where there is none, or none that can be shown. */
 function openStore(link: string): Store {
-  if (link.length > 1) {
-    try {
-      const store = new Store(unpackScene(link), toast);
-      void store.following;
-      return store;
-    } catch (error) {
-      window.setTimeout(() => toast(error instanceof Error ? error.message : String(error)));
-    }
+  const usual = new Store(openPreset(PRESETS[0]!), toast);
+  if (link.length < 2) return usual;
+  try {
+    const store = new Store(unpackScene(link), toast);
+    void store.following;
+    return store;
+  } catch (error) {
+    window.setTimeout(() => refuseLink(error, usual, `. ${PRESETS[0]!.title} is shown instead`));
+    return usual;
   }
-  return new Store(openPreset(PRESETS[0]!), toast);
+}
+
+/** Say that a link is none of a scene, and put the one that is shown in its place. */
+function refuseLink(error: unknown, { scene }: Store, instead = ""): void {
+  // A place of the page, such as that of "To the grid", is no link to a scene.
+  const place = document.getElementById(location.hash.slice(1));
+  if (!place) toast(`This link could not be read: ${error instanceof Error ? error.message : String(error)}${instead}.`, true);
+  history.replaceState(null, "", `#${packScene(scene)}`);
 }
 
 /** Open the page with the scene of a link: that of the address, unless another is given. */
@@ -78,11 +86,13 @@ export function openPage(link = location.hash): void {
       inks,
     };
     canvases.forEach((canvas, at) => drawPicture(canvas, layouts[at]!, frame, KINDS[at]!));
-    if (drawn?.seen !== scene.seen || drawn.order !== scene.order) showLegend(following);
+    if (drawn?.seen !== scene.seen || drawn.order !== scene.order) showLegend(scene, following);
     if (drawn?.truth !== scene.truth || drawn.factors !== scene.factors) showScale(scene, following);
     const variances = scene.focus < 0 ? null : store.variances(settled || cost < BUDGET);
     const account = scene.focus < 0 ? null : accountOf(scene, following, frame.predictions, variances ?? null, frame.proof, scene.focus);
-    showAccount(account, hintOf(store));
+    showAccount(account, hintOf(scene, following));
+    // What was read out is of another cell, or of another grid.
+    if (scene.focus < 0 || drawn?.factors !== scene.factors) write(byId("live"), "");
     if (known?.fresh) {
       showErrors(scene, known.errors);
       showSlopes(scene, known.forecast, following.limits);
@@ -155,7 +165,7 @@ export function openPage(link = location.hash): void {
     try {
       store.commit(unpackScene(location.hash));
     } catch (error) {
-      toast(error instanceof Error ? error.message : String(error));
+      refuseLink(error, store);
     }
   });
   layAll();
@@ -175,14 +185,4 @@ function invitation(store: Store): number {
   const { scene } = store;
   const first = scene.preset === PRESETS[0]!.id && !store.canUndo && store.following.found.counts[Verdict.DISCONNECTED];
   return first ? (store.next[0]?.cell ?? -1) : -1;
-}
-
-/** What to do next, when no cell is in focus. */
-function hintOf(store: Store): string {
-  const { counts } = store.following.found;
-  if (!counts[Verdict.SEEN]) return "Nothing was seen yet: drag over the first picture to paint.";
-  if (counts[Verdict.DISCONNECTED]) return `${counts[Verdict.DISCONNECTED]} cells do not follow from anything seen. Paint one of them in the first picture, and watch the ✕ go.`;
-  if (counts[Verdict.UNSEEN_LEVEL]) return `${counts[Verdict.UNSEEN_LEVEL]} cells have a level that was never seen. Paint one of them and watch.`;
-  if (counts[Verdict.DETERMINED]) return `Everything follows: ${counts[Verdict.DETERMINED]} cells need no measurement, if effects add. Erase seen cells until it breaks.`;
-  return "Everything was seen. Erase some cells and watch what still follows.";
 }

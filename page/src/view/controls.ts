@@ -7,7 +7,7 @@ import { openPreset, presetOf, PRESETS } from "./presets.ts";
 import { isPlain, MOST_LEVELS, resize, type Scene, sizesOf, type TruthKind, TRUTHS, truthOf } from "./scene.ts";
 import type { Store } from "./store.ts";
 import { ASSUMED } from "./words.ts";
-import { TRUTH_WORDS } from "./truths.ts";
+import { gapsOf, TRUTH_WORDS } from "./truths.ts";
 
 const input = (id: string): HTMLInputElement => byId<HTMLInputElement>(id);
 const select = (id: string): HTMLSelectElement => byId<HTMLSelectElement>(id);
@@ -130,6 +130,9 @@ export function showControls(store: Store, collecting: boolean): void {
   set(input("cols"), String(sizes[scene.columns]));
   byId("formularow").hidden = scene.truth.kind !== "formula";
   if (document.activeElement !== input("formula")) set(input("formula"), scene.truth.formula);
+  // A text that is not the scene's is no formula, and that is said already.
+  if (scene.truth.kind !== "formula") write(byId("formulasay"), "");
+  else if (input("formula").value === scene.truth.formula) write(byId("formulasay"), gapsOf(store.following.truth));
   byId("noiserow").hidden = table;
   byId("sizes").hidden = table;
   write(byId("noiseout"), scene.noise ? `± ${scene.noise}` : "none");

@@ -1,9 +1,10 @@
 /** Own data: a dropped, chosen or pasted table becomes a scene. Nothing is sent anywhere. */
 
-import { guessRoles, readCsv, TableError, type TextTable } from "./csv.ts";
+import { guessRoles, profile, readCsv, TableError, type TextTable } from "./csv.ts";
 import { button, byId, make, toast } from "./elements.ts";
 import type { Store } from "./store.ts";
 import { isParquet, readParquet } from "./parquet.ts";
+import { MOST_LEVELS } from "./scene.ts";
 import { sceneOfTable } from "./tables.ts";
 
 /** Bytes up to which a file is read here. */
@@ -28,13 +29,27 @@ export function wireDrop(store: Store): void {
   });
 }
 
+/** Say what is wrong where the reader looks: in the dialog if it is open, else at the foot of the page. */
+function complain(text: string, dialog: HTMLDialogElement): void {
+  const fault = dialog.open && dialog.querySelector(".fault");
+  if (fault) fault.textContent = text;
+  else toast(text, true);
+}
+
+function faultLine(): HTMLElement {
+  const fault = make("p", "fault");
+  fault.setAttribute("role", "alert");
+  return fault;
+}
+
 async function takeFile(file: File, dialog: HTMLDialogElement, store: Store): Promise<void> {
   if (file.size > LARGEST) {
-    return toast(`${file.name} has ${Math.round(file.size / 1e6)} MB, more than the page takes; run: recombine explore ${file.name}`);
+    return complain(`${file.name} has ${Math.round(file.size / 1e6)} MB, more than the page takes; run: recombine explore ${file.name}`, dialog);
   }
-  const start = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  if (start.includes(0)) return toast(`${file.name} is not text; save it as CSV, or run: recombine explore ${file.name}`);
-  await take(async () => (isParquet(start) ? readParquet(await file.arrayBuffer()) : readCsv(await file.text())), dialog, store);
+  const start = new Uint8Array(await file.slice(0, 1000).arrayBuffer());
+  const packed = isParquet(start);
+  if (!packed && start.includes(0)) return complain(`${file.name} is not text; save it as CSV, or run: recombine explore ${file.name}`, dialog);
+  await take(async () => (packed ? readParquet(await file.arrayBuffer()) : readCsv(await file.text())), dialog, store);
 }
 
 async function take(read: () => Promise<TextTable>, dialog: HTMLDialogElement, store: Store): Promise<void> {
@@ -42,7 +57,7 @@ async function take(read: () => Promise<TextTable>, dialog: HTMLDialogElement, s
     askRoles(await read(), dialog, store);
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
-    toast(error.message);
+    complain(error.message, dialog);
   }
 }
 
@@ -64,7 +79,7 @@ function askTable(dialog: HTMLDialogElement, store: Store): void {
     make("p", "", "One row per measurement, columns apart by commas. Choose a file, drop it anywhere on the page, or paste it here. It stays on this machine."),
     make("p", "", file),
     text,
-    make("p"),
+    faultLine(),
     make("div", "bar", button("Read it", () => void take(async () => readCsv(text.value), dialog, store), "lead"), button("Cancel", () => dialog.close())),
   );
   if (!dialog.open) dialog.showModal();
@@ -72,7 +87,8 @@ function askTable(dialog: HTMLDialogElement, store: Store): void {
 
 /** Ask which columns are factors and which is the outcome. */
 function askRoles(table: TextTable, dialog: HTMLDialogElement, store: Store): void {
-  const guess = guessRoles(table);
+  const columns = profile(table);
+  const guess = guessRoles(table, columns);
   const boxes = table.columns.map((name) => {
     const box = make("input");
     box.type = "checkbox";
@@ -89,8 +105,7 @@ function askRoles(table: TextTable, dialog: HTMLDialogElement, store: Store): vo
     option.selected = name === guess.outcome;
     outcome.append(option);
   });
-  const fault = make("p", "fault");
-  fault.setAttribute("role", "alert");
+  const fault = faultLine();
   const show = (): void => {
     const target = outcome.value === "" ? null : table.columns[Number(outcome.value)]!;
     const names = table.columns.filter((name, at) => boxes[at]!.checked && name !== target);
@@ -104,7 +119,11 @@ function askRoles(table: TextTable, dialog: HTMLDialogElement, store: Store): vo
       fault.textContent = error.message;
     }
   };
-  const factors = make("fieldset", "", make("legend", "", "Factors"), ...table.columns.map((name, at) => make("label", "", boxes[at]!, make("span", "level", name))));
+  const factors = make("fieldset", "", make("legend", "", "Factors"), ...columns.map(({ name, distinct }, at) => {
+    const label = make("label", "", boxes[at]!, make("span", "level", name));
+    if (distinct > MOST_LEVELS) label.append(make("span", "note", ` ${distinct} levels, too many`));
+    return label;
+  }));
   dialog.replaceChildren(
     make("h2", "", `${table.rows.length} rows, ${table.columns.length} columns`),
     make("p", "", "Which columns are factors, and which one was measured? Rows of one cell are averaged."),

@@ -30,11 +30,16 @@ export function write(element: HTMLElement, text: string): void {
 
 let fading = 0;
 
-/** Say something for a few seconds at the foot of the page. */
-export function toast(text: string): void {
+/** Say something for a few seconds at the foot of the page; if it must not be missed, until the reader does something. */
+export function toast(text: string, stays = false): void {
   const element = byId("toast");
   element.textContent = text;
   element.classList.add("on");
   window.clearTimeout(fading);
-  fading = window.setTimeout(() => element.classList.remove("on"), 4000);
+  const fade = (): void => {
+    window.clearTimeout(fading);
+    fading = window.setTimeout(() => element.classList.remove("on"), 4000);
+  };
+  if (!stays) return fade();
+  for (const act of ["pointerdown", "keydown"]) document.addEventListener(act, fade, { once: true });
 }

@@ -57,6 +57,7 @@ function tokens(text: string): Token[] {
       const at = from + text.slice(from).search(/\S/);
       throw new FormulaError(`'${text[at]}' at place ${at + 1} is not part of a formula`);
     }
+    if (match[3] === "*" && text[TOKEN.lastIndex] === "*") throw new FormulaError(`'**' at place ${TOKEN.lastIndex} is written ^ here, such as a ^ 2`);
     const kind = match[1] ? "number" : match[2] ? "name" : "sign";
     const word = match[1] ?? match[2] ?? match[3]!;
     found.push({ kind, text: word, at: TOKEN.lastIndex - word.length });
@@ -95,10 +96,13 @@ export function parseFormula(text: string, factors: number): Formula {
       return (levels) => of(...parts.map((part) => part(levels)));
     }
     if (word === "pi") return () => Math.PI;
+    const functions = Object.keys(FUNCTIONS);
+    if (peek().text === "(") throw new FormulaError(`'${token.text}' at place ${token.at + 1} is no function; there are ${functions.join(", ")}`);
+    if (functions.includes(word)) throw new FormulaError(`'${token.text}' at place ${token.at + 1} needs brackets, such as ${word}(a)`);
     const factor = word.length === 1 ? "abcdefgh".indexOf(word) : -1;
     if (factor < 0 || factor >= factors) {
       const known = [..."abcdefgh".slice(0, factors)].join(", ");
-      throw new FormulaError(`'${token.text}' at place ${token.at + 1} is unknown; the levels are ${known}`);
+      throw new FormulaError(`'${token.text}' at place ${token.at + 1} is unknown; the factors are ${known}`);
     }
     return (levels) => levels[factor]!;
   };
@@ -119,7 +123,7 @@ export function parseFormula(text: string, factors: number): Formula {
       expect(")");
       return part;
     }
-    throw new FormulaError(`a number, a level or a function was expected at place ${token.at + 1}, and ${token.text} is there`);
+    throw new FormulaError(`a number, a factor or a function was expected at place ${token.at + 1}, and ${token.text} is there`);
   };
 
   const expression = (least: number): Formula => {

@@ -91,7 +91,7 @@ export function unpackScene(hash: string): Scene {
   const preset = presetOf(parts.get("p") ?? "");
   const start = preset ? openPreset(preset) : null;
   const factors = parts.has("s") || parts.has("f") ? unpackFactors(parts) : start?.factors;
-  if (!factors) throw new LinkError("the link names no factors; open the page without it");
+  if (!factors) throw new LinkError("it names neither factors nor a preset of the page");
   const sizes = factors.map((factor) => factor.levels.length);
   const cells = productOf(sizes);
   const base = start && sameFactors(start.factors, factors) ? start : makeScene(factors);

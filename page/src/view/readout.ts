@@ -5,7 +5,7 @@ import type { Errors, Following, Forecast } from "./analysis.ts";
 import { button, byId, make, write } from "./elements.ts";
 import { gapGradient, type Inks, LOOKS, tell, timeOf, valueGradient } from "./looks.ts";
 import type { Scene } from "./scene.ts";
-import { type Account, suggestionText } from "./words.ts";
+import { type Account, ADDING, ASSUMED, knownOf, suggestionText } from "./words.ts";
 
 const VERDICTS = [0, 1, 2, 3] as const;
 
@@ -33,7 +33,7 @@ export function showAccount(account: Account | null, hint: string): void {
     }
     if (account.terms.length > 24) sum.append(`and ${account.terms.length - 24} more `);
     if (account.total) sum.append(make("b", "", `= ${account.total}`));
-    if (account.oneOfMany) sum.append(make("span", "note", " This is one of many such sums; adding balances all of them."));
+    if (account.oneOfMany) sum.append(make("span", "note", " This is one of many such sums; the value that follows balances all of them."));
     parts.push(sum);
   }
   const facts = make("p", "facts");
@@ -42,13 +42,13 @@ export function showAccount(account: Account | null, hint: string): void {
   box.replaceChildren(...parts);
 }
 
-export function showLegend(following: Following): void {
+export function showLegend({ order }: Scene, following: Following): void {
   const { counts } = following.found;
   const list = byId("legend");
   list.replaceChildren(
     ...VERDICTS.filter((verdict) => counts[verdict] || verdict < 3).map((verdict) => {
       const item = make("li", "", chip(verdict), `${LOOKS[verdict].word} `, make("b", "", String(counts[verdict])));
-      item.title = LOOKS[verdict].meaning;
+      item.title = LOOKS[verdict].meaning.replace(ASSUMED[1], ASSUMED[order]!);
       return item;
     }),
   );
@@ -74,7 +74,8 @@ export function showMiss(scene: Scene, errors: readonly Errors[], following: Fol
   }
   const row = errors.find((one) => one.verdict === 1 && one.cells && Number.isFinite(one.network));
   if (!row) return write(box, "");
-  box.replaceChildren("off by ", make("b", "", row.network.toFixed(2)), ` on determined cells; adding by `, make("b", "", Number.isFinite(row.adding) ? row.adding.toFixed(2) : "–"));
+  const over = knownOf(row);
+  box.replaceChildren("off by ", make("b", "", row.network.toFixed(2)), ` on ${over && `${over} `}determined cells; ${ADDING[scene.order]} by `, make("b", "", Number.isFinite(row.adding) ? row.adding.toFixed(2) : "–"));
 }
 
 export function showNext(scene: Scene, suggestions: readonly Suggestion[] | null, take: (cell: number) => void): void {
@@ -113,13 +114,13 @@ export function showErrors(scene: Scene, errors: readonly Errors[]): void {
     "table",
     "",
     make("caption", "", `Root mean square error on unseen cells${unit}`),
-    make("thead", "", make("tr", "", make("th"), make("th", "", "adding"), make("th", "", "network"), make("th", "", "mean"))),
+    make("thead", "", make("tr", "", make("th"), make("th", "", ADDING[scene.order]!), make("th", "", "network"), make("th", "", "mean"))),
     make(
       "tbody",
       "",
       ...rows.map((row) => {
         const verdict = row.verdict as 1 | 2 | 3;
-        return make("tr", "", make("th", "", chip(verdict), LOOKS[verdict].word), cell(row.adding), cell(row.network), cell(row.mean));
+        return make("tr", "", make("th", "", chip(verdict), LOOKS[verdict].word, make("span", "note", knownOf(row) && `, ${knownOf(row)}`)), cell(row.adding), cell(row.network), cell(row.mean));
       }),
     ),
   );

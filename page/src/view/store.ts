@@ -65,8 +65,8 @@ export class Store {
     try {
       void this.following; // kept for the next frame
     } catch (error) {
-      if (!(error instanceof TooLarge)) throw error;
       this.history = before;
+      if (!(error instanceof TooLarge)) throw error;
       this.refuse(error.message);
     }
     for (const listener of this.listeners) listener();

@@ -59,7 +59,7 @@ export const STEPS: readonly Step[] = [
   {
     title: "Three cells that settle everything",
     task: "Four islands, most cells open. Press “Collect next” above the second picture and paint what it proposes.",
-    shown: "Three cells settled all of them. That is what to measure before asking any model.",
+    shown: "Everything is settled, and three cells were enough. That is what to measure before asking any model.",
     scene: () => grid(12, (a, b) => Math.ceil(a / 3) === Math.ceil(b / 3) && (a % 3 === 1 || b % 3 === 1)),
     done: ({ following }) => !following.found.counts[Verdict.DISCONNECTED] && !following.found.counts[Verdict.UNSEEN_LEVEL],
   },
@@ -72,9 +72,14 @@ function rowsFull(scene: Scene): number {
   return full;
 }
 
+/** Whether a scene is none that the step led to: painting and sliders keep its factors, another grid or table has its own. */
+export function hasLeft(began: Scene, now: Scene): boolean {
+  return now.factors !== began.factors;
+}
+
 export interface Tour {
   open(): void;
-  /** See whether the step is done. */
+  /** See whether the step is done, or the reader has gone elsewhere. */
   check(): void;
 }
 
@@ -82,18 +87,19 @@ export function startTour(store: Store): Tour {
   const box = byId("guide");
   let at = -1;
   let reached = false;
+  let began: Scene | null = null;
 
   const close = (): void => {
     at = -1;
     box.hidden = true;
     document.body.classList.remove("touring");
-    byId("tour").focus();
   };
 
   const go = (step: number): void => {
     at = step;
     reached = false;
-    store.commit(STEPS[at]!.scene());
+    began = STEPS[at]!.scene();
+    store.commit(began);
     document.body.classList.add("touring");
     show();
     window.scrollTo(0, 0);
@@ -111,7 +117,12 @@ export function startTour(store: Store): Tour {
     const bar = make("div", "bar");
     if (at) bar.append(button("Back", () => go(at - 1)));
     if (at < STEPS.length - 1) bar.append(button(reached ? "Next" : "Skip", () => go(at + 1), reached ? "lead" : ""));
-    bar.append(button(at === STEPS.length - 1 && reached ? "Done" : "Leave the tour", close));
+    bar.append(
+      button(at === STEPS.length - 1 && reached ? "Done" : "Leave the tour", () => {
+        close();
+        byId("tour").focus();
+      }),
+    );
     box.replaceChildren(title, told, bar);
   };
 
@@ -119,7 +130,9 @@ export function startTour(store: Store): Tour {
     open: () => go(0),
     check: () => {
       const step = STEPS[at];
-      if (!step || reached || !step.done(store)) return;
+      if (!step || !began) return;
+      if (hasLeft(began, store.scene)) return close();
+      if (reached || !step.done(store)) return;
       reached = true;
       show();
     },

@@ -31,6 +31,13 @@ export function truthValues(scene: Scene): Float64Array {
   return values;
 }
 
+/** Return what is to be said of a formula's values: where there is none; empty if every cell has one. */
+export function gapsOf(values: Float64Array): string {
+  const gaps = values.reduce((count, value) => count + +!Number.isFinite(value), 0);
+  if (gaps === values.length) return "the formula has no finite value at any cell";
+  return gaps ? `the formula has no finite value at ${gaps} of ${values.length} cells` : "";
+}
+
 type Rule = (levels: readonly number[], worth: Float64Array) => number;
 
 function ruleOf(scene: Scene, sizes: readonly number[]): Rule {

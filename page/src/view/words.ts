@@ -1,12 +1,14 @@
 /** Sentences about cells, the same on the page and for those who hear it. */
 
 import { type Certificate, certificateValue, levelsOf, type Suggestion, Verdict, type VerdictCode } from "../engine/index.ts";
-import { type Following, rangeQuantile } from "./analysis.ts";
+import { type Errors, type Following, rangeQuantile } from "./analysis.ts";
 import { LOOKS, round, tell } from "./looks.ts";
 import { type Scene, sizesOf } from "./scene.ts";
 
 /** What is assumed at each order. */
 export const ASSUMED = ["", "effects add", "effects of pairs add", "effects of triples add"] as const;
+/** What says the values that follow then. */
+export const ADDING = ["", "adding", "adding pairs", "adding triples"] as const;
 
 export interface Term {
   /** "+", "−", or with a number before it. */
@@ -52,7 +54,7 @@ export function accountOf(
   const single = proof && known ? certificateValue(proof, outcome) : NaN;
   const follows = verdict === Verdict.DETERMINED ? (following.fit?.values[cell] ?? NaN) : NaN;
   if (verdict === Verdict.SEEN) facts.push(["measured", tell(outcome[cell]!)]);
-  if (Number.isFinite(follows)) facts.push(["adding says", tell(follows)]);
+  if (Number.isFinite(follows)) facts.push([`${ADDING[scene.order]} says`, tell(follows)]);
   const range = Number.isFinite(follows) ? rangeOf(following, variances, cell) : "";
   if (range) facts.push(["90 % range", range]);
   if (verdict !== Verdict.SEEN && predictions) facts.push(["the network says", tell(predictions[cell]!)]);
@@ -100,6 +102,21 @@ function sentenceOf(scene: Scene, following: Following, verdict: VerdictCode, pr
 function occurs(scene: Scene, following: Following, factor: number, level: number): boolean {
   const sizes = sizesOf(scene);
   return following.found.seen.some((one, cell) => one && levelsOf(sizes, cell)[factor] === level);
+}
+
+/** Return what to do next, when no cell is in focus. */
+export function hintOf({ order }: Scene, { found: { counts } }: Following): string {
+  const cells = (verdict: VerdictCode, one: string, many: string): string => (counts[verdict] === 1 ? `1 cell ${one}` : `${counts[verdict]} cells ${many}`);
+  if (!counts[Verdict.SEEN]) return "Nothing was seen yet: drag over the first picture to paint.";
+  if (counts[Verdict.DISCONNECTED]) return `${cells(Verdict.DISCONNECTED, "does not follow from anything seen. Paint it", "do not follow from anything seen. Paint one of them")} in the first picture, and watch the ✕ go.`;
+  if (counts[Verdict.UNSEEN_LEVEL]) return `${cells(Verdict.UNSEEN_LEVEL, "has a level that was never seen. Paint it", "have a level that was never seen. Paint one of them")} and watch.`;
+  if (counts[Verdict.DETERMINED]) return `Everything follows: ${cells(Verdict.DETERMINED, "needs", "need")} no measurement, if ${ASSUMED[order]}. Erase seen cells until it breaks.`;
+  return "Everything was seen. Erase some cells and watch what still follows.";
+}
+
+/** Return how many of an error's cells it is over, if not all. */
+export function knownOf({ known, cells }: Errors): string {
+  return known < cells ? `${known} of ${cells}` : "";
 }
 
 /** Terms of a sum that are read out. */
