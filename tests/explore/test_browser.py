@@ -43,6 +43,7 @@ def open_page(browser: Any) -> Iterator[Open]:
 
     def opened(scene: str = "", width: int = 1280, scheme: str = "light") -> Any:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        context.set_default_timeout(90_000)  # on a busy machine
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
