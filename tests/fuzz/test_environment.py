@@ -51,6 +51,8 @@ STREAMS = [
     (f"{AUDIT} >&- 2>&- <&-", 0, ""),
     (f"{AUDIT} > /dev/full", 2, FULL),
     (f"{AUDIT} | true; exit ${{PIPESTATUS[0]}}", 0, ""),
+    ("recombine --version > /dev/full", 2, FULL),
+    (f"{AUDIT} --json > was.json; {AUDIT} --json --baseline was.json --verdicts out.csv > /dev/full", 2, FULL),
 ]
 MORE_STREAMS = [
     (f"{AUDIT} >&-", 0, ""),
@@ -60,6 +62,7 @@ MORE_STREAMS = [
     (f"{AUDIT} 2> /dev/full", 0, ""),
     ("recombine audit nothing.csv 2> /dev/full", 2, ""),
     ("recombine audit nothing.csv 2>&-", 2, ""),
+    ("recombine --version | true; exit ${PIPESTATUS[0]}", 0, ""),
     ("recombine --help | true; exit ${PIPESTATUS[0]}", 0, ""),
     ("recombine --help > /dev/full", 2, FULL),
     ("recombine papers | true; exit ${PIPESTATUS[0]}", 0, ""),

@@ -151,8 +151,11 @@ def audit_command(
     if known:
         with working("comparing"):
             changes = compare(known, found)
-        _write(answer, html, verdicts, quiet=json or markdown == "-")
-        tell_changes(changes, conditions, json, markdown, only_new=True)
+        try:
+            tell_changes(changes, conditions, json, markdown, only_new=True)
+        except typer.Exit:  # the answer has been given; files come after it, as without a baseline
+            _write(answer, html, verdicts, quiet=json or markdown == "-")
+            raise
     if json:
         say_json(_json(answer, explained))
     elif explained is not None:

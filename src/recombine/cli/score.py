@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from recombine.errors import InputError
 from recombine.output_files import check_outputs, write_whole
 from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
+
+if TYPE_CHECKING:
+    from recombine.jobs.score import Score
 
 
 def score_command(
@@ -105,19 +108,29 @@ def score_command(
     with working("finding the causes"):
         weights = None if importance is None else named_importance(importance, file, None)
         found = score(design, file, models, split, structure=structure, importance=weights, seed=seed)
-    if html is not None:
-        with working("writing the report"):
-            from recombine.report.score import score_page
-
-            write_whole(html, score_page(found, command=" ".join(["recombine", *sys.argv[1:]])))
-        note = f"report written to {html.resolve()}"
-        print(printable(note), file=sys.stderr) if json or markdown == "-" else say(note + "\n")
     if before is not None:
         from recombine import compare
 
-        tell_changes(compare(before, found), conditions, json, markdown, only_new=True)
+        try:
+            tell_changes(compare(before, found), conditions, json, markdown, only_new=True)
+        except typer.Exit:  # the answer has been given; the page comes after it
+            _write(found, html, quiet=json or markdown == "-")
+            raise
     with working("writing the answer"):
         from recombine.report.score import score_json, show_score
 
         text = score_json(found) if json else capture(lambda console: show_score(found, console))
     say_json(text) if json else say(text, drawn=True)
+    _write(found, html, quiet=json)
+
+
+def _write(found: Score, html: Path | None, quiet: bool) -> None:
+    """Write the page, if it is asked for; ``quiet`` says so on stderr, because the answer is for a program."""
+    if html is None:
+        return
+    with working("writing the report"):
+        from recombine.report.score import score_page
+
+        write_whole(html, score_page(found, command=" ".join(["recombine", *sys.argv[1:]])))
+    note = f"report written to {html.resolve()}"
+    print(printable(note), file=sys.stderr) if quiet else say(note + "\n")
