@@ -232,6 +232,15 @@ def painted_one(page: Any) -> str:
     return seen_of(page)
 
 
+def settled(page: Any, place: str) -> str:
+    """What stands there once it has not changed for a second: the network answers after the brush."""
+    now, before = page.inner_text(place), None
+    while now != before or not now:
+        page.wait_for_timeout(1000)
+        now, before = page.inner_text(place), now
+    return str(now)
+
+
 def seen_of(page: Any) -> str:
     page.wait_for_function("() => /seen [0-9]/.test(document.querySelector('#legend').textContent)")
     return str(page.evaluate("document.querySelector('#legend').textContent.match(/seen ([0-9,]+)/)[1]"))
@@ -242,14 +251,14 @@ def test_what_was_painted_is_in_the_link(open_page: Open, request: pytest.Fixtur
     page = open_page(request.getfixturevalue(table))
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     seen = painted_one(page)
-    misses = page.inner_text("#errors")
+    misses = settled(page, "#errors")
     page.click("#copy")
     page.wait_for_function("() => document.querySelector('#toast').textContent.includes('on this machine only')")
     link = page.evaluate("navigator.clipboard.readText()")
     other = open_page(link)
     assert seen_of(other) == seen
     assert other.is_visible("#seen")
-    other.wait_for_function("text => document.querySelector('#errors').innerText === text", arg=misses)
+    assert settled(other, "#errors") == misses
     page.reload()
     assert seen_of(page) == seen
     assert page.is_visible("#seen")
