@@ -30,6 +30,8 @@ USES = [
     (["demo"], "report written to"),
     (["audit", "my table.csv", *COLUMNS, "--html", "audit.html"], "determined"),
     (["score", "my table.csv", "--prediction", "net", "--split", "part=train", *COLUMNS], "by verdict"),
+    (["explore", "--no-open"], "page.html"),
+    (["split", "my table.csv", "--factors", "site,dose", "--test", "determined:0.2"], "determined"),
     (["papers"], "go to a clone of recombine, which has one"),
     (["papers", "gated-linear"], "go to a clone of recombine, which has one"),
 ]

@@ -41,7 +41,7 @@ def test_help_and_version():
 
 
 def subprocess_run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from recombine.cli import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-m", "recombine", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
 
 
@@ -54,9 +54,20 @@ def test_exit_codes_and_streams_of_a_real_process(table):
     assert re.fullmatch(r"recombine: [^\n]+\n", bad.stderr)
 
 
+def test_nothing_heavy_is_loaded_that_a_table_does_not_need(table):
+    """DuckDB would load pandas for a constant, where pandas is installed: more than all the rest takes."""
+    command = [sys.executable, "-X", "importtime", "-m", "recombine", "audit", str(table), *FACTORS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0
+    names = [line.rpartition("|")[2].strip().partition(".") for line in done.stderr.splitlines()]
+    loaded = {package for package, inner, _ in names if inner}  # one that was only asked for has nothing inside
+    assert "duckdb" in loaded
+    assert not loaded & {"pandas", "pyarrow", "polars", "torch", "sklearn", "matplotlib"}
+
+
 def test_a_reader_who_stops_early_stops_nothing_else(table, tmp_path):
     verdicts = tmp_path / "verdicts.csv"
-    inner = f"{sys.executable} -c 'from recombine.cli import main; main()' audit {table} --factors colour,shape"
+    inner = f"{sys.executable} -m recombine audit {table} --factors colour,shape"
     script = f"set -o pipefail; {inner} --verdicts {verdicts} --fail-on RC101 | true"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (1, "")
@@ -68,7 +79,7 @@ def test_colours_go_to_terminals_that_want_them_only(table):
 
     def watched(environment: dict[str, str]) -> bytes:
         parent, child = pty.openpty()
-        command = [sys.executable, "-c", "from recombine.cli import main; main()", "audit", str(table), *FACTORS]
+        command = [sys.executable, "-m", "recombine", "audit", str(table), *FACTORS]
         process = subprocess.Popen(
             command, stdout=child, stderr=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm", **environment}
         )

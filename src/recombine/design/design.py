@@ -97,6 +97,10 @@ class Design:
     asked: IntArray | None = None
     parts: tuple[Parts, ...] = ()
 
+    def __post_init__(self) -> None:
+        # In whichever order they were named: the first of a group owns the columns of all.
+        object.__setattr__(self, "symmetric", tuple(sorted(tuple(sorted(group)) for group in self.symmetric)))
+
     @classmethod
     def from_frame(
         cls,

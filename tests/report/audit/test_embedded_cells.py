@@ -57,8 +57,8 @@ def no_outcome() -> rc.Audit:
 
 
 def too_large() -> rc.Audit:
-    cells = np.random.default_rng(1).integers(100, size=(700, 6))
-    return rc.audit(rc.Design.from_cells(cells, cells.sum(axis=1) * 1.0, sizes=(100,) * 6))
+    cells = np.random.default_rng(1).integers(30, size=(240, 6))
+    return rc.audit(rc.Design.from_cells(cells, cells.sum(axis=1) * 1.0, sizes=(30,) * 6))
 
 
 WHOLE: dict[str, Callable[[], rc.Audit]] = {

@@ -380,9 +380,9 @@ def no_outcome() -> rc.Audit:
 
 
 def sampled() -> rc.Audit:
-    cells = np.random.default_rng(0).integers(0, 300, size=(500, 3))
-    outcome = cells.sum(axis=1) + np.random.default_rng(1).normal(size=500)
-    return rc.audit(rc.Design.from_cells(cells, outcome, sizes=(300,) * 3, names=["a", "b", "c"]))
+    cells = np.random.default_rng(0).integers(0, 120, size=(220, 3))
+    outcome = cells.sum(axis=1) + np.random.default_rng(1).normal(size=220)
+    return rc.audit(rc.Design.from_cells(cells, outcome, sizes=(120,) * 3, names=["a", "b", "c"]))
 
 
 CASES: dict[str, Callable[[], rc.Audit]] = {
