@@ -94,6 +94,20 @@ def test_a_costly_cell_must_bring_more():
     assert VariancePlan(features, seen, targets).choose(targets, costs, 1, "V")[0][0] != first
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_a_long_plan_ends_where_no_cell_brings_much(case):
+    """Also after many updates the variance is that of a computation from scratch."""
+    features, seen, targets = setting(*case)
+    plan = VariancePlan(features, seen, targets)
+    chosen = plan.choose(targets, np.ones(len(targets)), 1_000, "V", 0.02)
+    assert all(gain >= 0.02 for _, gain in chosen)
+    after = np.vstack([seen, targets[[index for index, _ in chosen]]])
+    assert plan.mean_variance == pytest.approx(mean_variance(features, after, targets), rel=1e-9)
+    left = np.delete(np.arange(len(targets)), [index for index, _ in chosen])
+    further = [mean_variance(features, np.vstack([after, targets[[index]]]), targets) for index in left]
+    assert all(1 - value / plan.mean_variance < 0.02 for value in further)
+
+
 def test_no_cell_is_chosen_twice():
     features, seen, targets = setting(*CASES[0])
     chosen = VariancePlan(features, seen, targets).choose(targets, np.ones(len(targets)), len(targets) + 3, "V")

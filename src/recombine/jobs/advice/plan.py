@@ -272,7 +272,7 @@ def _sharpen(
     aimed = targets & pool.counted
     matters = None if pool.worth is None else pool.worth[aimed]
     variance = VariancePlan(features, seen, pool.cells[aimed], weights, measured, matters)
-    chosen = variance.choose(pool.cells[candidates], pool.costs[candidates], k, criterion)
+    chosen = variance.choose(pool.cells[candidates], pool.costs[candidates], k, criterion, SMALLEST_GAIN)
     picked = [
         Pick(tuple(map(int, pool.cells[candidates[index]])), "sharpen", gain, float(pool.costs[candidates[index]]))
         for index, gain in chosen

@@ -11,6 +11,8 @@ from recombine.cells.conjunctions import Conjunctions
 from recombine.cells.departures import departures, normal_matrix
 from recombine.cells.scaled import ScaledConjunctions
 
+#: What a matrix or a vector gives at every cell.
+Form = Callable[[FloatArray], FloatArray]
 #: Seen conjunctions up to which the information matrix is inverted (a few seconds).
 MOST_COLUMNS = 2_000
 #: Pivots of a scaled information matrix are no smaller than counts are unequal; rounding leaves zeros far below this.
@@ -86,29 +88,42 @@ class VariancePlan:
         """Mean variance of the predictions at the targets, in units of one measurement's noise."""
         return float(np.sum(self._inverse * self._moment))
 
-    def choose(self, cells: IntArray, costs: FloatArray, k: int, criterion: str) -> list[tuple[int, float]]:
-        """Return up to ``k`` positions in ``cells`` (M, C) and by what share each lowers the mean variance."""
+    def choose(
+        self, cells: IntArray, costs: FloatArray, k: int, criterion: str, least: float = 0.0
+    ) -> list[tuple[int, float]]:
+        """Return up to ``k`` positions in ``cells`` (M, C) and by what share each lowers the mean variance.
+
+        Ends early where no cell lowers it by the share ``least`` any more.
+        """
         if not self.affordable:
             return []
-        quadratic, row_of = self._forms(cells)
+        quadratic, linear, row_of = self._forms(cells)
         free = np.ones(len(cells), dtype=bool)
         chosen: list[tuple[int, float]] = []
+        mean, variance, loss = self.mean_variance, quadratic(self._inverse), quadratic(self._loss)
         for _ in range(min(k, len(cells))):
-            variance = quadratic(self._inverse)
-            drop = quadratic(self._loss) / (self._noise + variance)
+            drop = loss / (self._noise + variance)
+            if np.max(drop, where=free, initial=0.0) < least * mean:
+                break
             score = (drop if criterion == "V" else np.log1p(variance / self._noise)) / costs
             best = int(np.argmax(np.where(free, score, -np.inf)))
-            chosen.append((best, float(drop[best]) / self.mean_variance))
+            chosen.append((best, float(drop[best]) / mean))
             free[best] = False
-            self._add(row_of(best))
+            mean -= float(drop[best])
+            # What one more cell changes at all others, by two products with vectors (Sherman-Morrison).
+            u, v, s, q = self._add(row_of(best))
+            at_u = linear(u)
+            variance = np.maximum(variance - at_u**2 / s, 0.0)
+            loss = np.maximum(loss - 2 * at_u * linear(v) / s + at_u**2 * (q / s**2), 0.0)
         return chosen
 
-    def _forms(self, cells: IntArray) -> tuple[Callable[[FloatArray], FloatArray], Callable[[int], FloatArray]]:
-        """Return what gives x' M x at each cell, (K, K) -> (M,), and what gives the row x (K,) of one cell."""
+    def _forms(self, cells: IntArray) -> tuple[Form, Form, Callable[[int], FloatArray]]:
+        """Return x' M x at each cell, (K, K) -> (M,), x' u, (K,) -> (M,), and what gives the row x (K,) of one cell."""
         if self._weighted:
             weights = self._features.incidence(cells)[:, self._used]
             return (
                 lambda matrix: np.asarray(weights.multiply(weights @ matrix).sum(axis=1)).reshape(-1),
+                lambda vector: np.asarray(weights @ vector),
                 lambda cell: np.asarray(weights[[cell]].toarray()[0]),
             )
         ids = self._place[self._features.ids(cells)]
@@ -116,15 +131,19 @@ class VariancePlan:
         sparse = rows is not None and rows.sparse
         return (
             rows.quadratic if rows is not None and sparse else lambda matrix: _quadratic(matrix, ids),
+            lambda vector: np.asarray(vector[ids].sum(axis=1)),
             lambda cell: np.bincount(ids[cell], minlength=len(self._used)).astype(float),
         )
 
-    def _add(self, row: FloatArray) -> None:
-        """Add one cell to the information matrix (Sherman-Morrison) and update the variance it leaves."""
+    def _add(self, row: FloatArray) -> tuple[FloatArray, FloatArray, float, float]:
+        """Add one cell to the information matrix (Sherman-Morrison), update the variance it leaves; return by what."""
         u, v = self._inverse @ row, self._loss @ row
         s, q = self._noise + float(row @ u), float(row @ v)
-        self._inverse = self._inverse - np.outer(u, u) / s
-        self._loss = self._loss - (np.outer(u, v) + np.outer(v, u)) / s + np.outer(u, u) * (q / s**2)
+        self._inverse -= np.outer(u, u / s)
+        # Both halves of the sum over (u, v) at once: w u' and its mirror image.
+        half = np.outer(v / s - u * (q / (2 * s**2)), u)
+        self._loss -= half + half.T
+        return u, v, s, q
 
 
 def _generalized_inverse(gram: FloatArray) -> FloatArray:

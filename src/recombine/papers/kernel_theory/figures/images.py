@@ -275,7 +275,7 @@ FIGURES = (
         title="Pairs of images by distance",
         caption=(
             "ConvNets on pairs (addition, equivalence) and triples (context) of images; mean and two standard errors "
-            "over five seeds. Grey: published means of ten networks (figures 5, 9 and 12; slopes count training images "
+            "over seeds. Grey: published means of ten networks (figures 5, 9 and 12; slopes count training images "
             "too)."
         ),
         experiments=("mnist-addition", "mnist-context"),
@@ -289,7 +289,7 @@ FIGURES = (
         title="What an item is worth to a ConvNet",
         caption=(
             "Value of each item that was no anchor, in sums of unseen pairs, at distances 0 and 20; mean and two "
-            "standard errors over five seeds. Grey: the published lines (figure 9), which count training images too."
+            "standard errors over seeds. Grey: the published lines (figure 9), which count training images too."
         ),
         experiments=("mnist-addition",),
         table=_values_table,
@@ -303,7 +303,7 @@ FIGURES = (
         caption=(
             "Left and middle: mean absolute contribution of seen conjunctions of each kind, as a share of the sum over "
             "kinds. Right and wrong: the context with the feature that counts in it, or with the other one. Right: "
-            "context over the right pair. Means and two standard errors over five seeds; grey: published (figure 12)."
+            "context over the right pair. Means and two standard errors over seeds; grey: published (figure 12)."
         ),
         experiments=("mnist-context",),
         table=_kinds_table,
@@ -319,7 +319,7 @@ FIGURES = (
             "cells "
             "as in the paper (left; grey: published, figures 9 and 12), and on unseen cells alone (right). Mean and "
             "two "
-            "standard errors over five seeds; CD-1 has two unseen cells, which any sum fits."
+            "standard errors over seeds; CD-1 has two unseen cells, which any sum fits."
         ),
         experiments=("mnist-addition", "mnist-context"),
         table=_additivity_table,
