@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-CASES = int(os.environ.get("RECOMBINE_FUZZ_CASES", "20"))
+CASES = int(os.environ.get("RECOMBINE_FUZZ_CASES", "12"))
 SCRIPT = Path(__file__).parent / "run_cases.py"
 
 

@@ -27,7 +27,6 @@ GRID = np.indices((5, 5, 5, 5)).reshape(4, -1).T
 
 @parametrize_with_checks(
     [
-        CompositionalRegressor(),
         CompositionalRegressor("add"),
         CompositionalRegressor("add", shrink=True),
         CompositionalRegressor("pairs"),
@@ -36,6 +35,12 @@ GRID = np.indices((5, 5, 5, 5)).reshape(4, -1).T
     ]
 )
 def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([CompositionalRegressor()])
+def test_scikit_learn_contract_where_the_structure_is_chosen(estimator, check):
     check(estimator)
 
 

@@ -33,7 +33,7 @@ def planted(name: str, seed: int, noise: float = 0.1) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["add", "log", "multiplicative", "link", "pairs", "link-pairs"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_planted_structure_is_chosen(name: str, seed: int) -> None:
     found = ladder(GRID, planted(name, seed))
     assert found.chosen.name == name
