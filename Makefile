@@ -11,7 +11,9 @@ WORKERS ?= 2
 ARGS ?=
 
 BIN := $(VENV)/bin
-# Byte code is written when a module is first used, not for all of them at once: 100 MB less on disk.
+# Byte code is written when a module is first used, not for all of them at once: 100 MB less on disk. Where the
+# environment forbids that, every process would compile every module again, which takes longer than most commands do.
+export PYTHONDONTWRITEBYTECODE :=
 # An older wheel is better than a newer source that needs a compiler; a home that is read-only has no cache, and no warning about it.
 CACHE := $(shell test -w "$$HOME" || echo --no-cache-dir)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --prefer-binary $(CACHE) $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS))

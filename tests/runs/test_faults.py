@@ -212,11 +212,6 @@ def parted(line: str) -> tuple[str, int]:
 
 
 @pytest.mark.slow
-def test_two_kills_in_training(drive: Callable[..., Driver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kill_in_training(drive, tmp_path, monkeypatch, kills=2, count=2)
-
-
-@pytest.mark.slow
 def test_twenty_kills_in_training(
     drive: Callable[..., Driver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
