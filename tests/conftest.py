@@ -24,6 +24,7 @@ settings.register_profile("search", deadline=None, max_examples=500)
 settings.load_profile("recombine")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests together whose file makes something once for all of them (`--dist loadgroup`)."""
     shared: dict[Path, bool] = {}

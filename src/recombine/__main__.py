@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
@@ -16,6 +17,9 @@ def start() -> None:
     except KeyboardInterrupt:
         print("recombine: stopped", file=sys.stderr)
         sys.exit(130)
+    finally:
+        # All is said and written; while the interpreter takes itself apart, Ctrl-C must not make that a failure.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 if __name__ == "__main__":
