@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 # A deadline would measure how busy the machine is, not the code. The same examples in every run: what fails after a
 # change fails because of it. `--hypothesis-profile=search` looks for new ones.
-settings.register_profile("recombine", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("recombine", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=500)
 settings.load_profile("recombine")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.cells.conjunctions import (
@@ -144,7 +144,6 @@ def test_numbering_past_int64_is_refused_not_wrapped() -> None:
     st.lists(st.tuples(*[st.sampled_from([0, 1, 2**39, 2**39 + 1])] * 3), min_size=1, max_size=30),
     st.lists(st.tuples(*[st.sampled_from([0, 1, 2**39, 2**39 + 1])] * 3), min_size=1, max_size=10),
 )
-@settings(max_examples=100)
 def test_distinct_and_contains_at_products_past_int64(
     pool: list[tuple[int, int, int]], asked: list[tuple[int, int, int]]
 ) -> None:
@@ -163,7 +162,6 @@ def test_nothing_contains_nothing() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(0, 40), st.integers(0, 40))
-@settings(max_examples=60, deadline=None)
 def test_marking_and_sorting_tell_the_same_rows_apart(seed, factors, many, few):
     """Small products are marked, larger ones sorted; both against sets of tuples."""
     generator = np.random.default_rng(seed)
@@ -177,7 +175,6 @@ def test_marking_and_sorting_tell_the_same_rows_apart(seed, factors, many, few):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
-@settings(max_examples=30, deadline=None)
 def test_occurring_columns_are_those_of_the_ids(seed, order):
     generator = np.random.default_rng(seed)
     features = Conjunctions((4, 3, 5), order)

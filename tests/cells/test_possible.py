@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.cells.conjunctions import Conjunctions, canonical, distinct, every_cell
@@ -98,7 +98,6 @@ def test_draws_are_uniform() -> None:
     assert np.abs(np.bincount(where) / 10_000 - 1).max() < 0.05
 
 
-@settings(max_examples=60)
 @given(restricted())
 def test_what_follows_is_a_function_of_a_factor_that_does_not(pair: tuple[Possible, Cells]) -> None:
     possible, cells = pair
@@ -110,7 +109,6 @@ def test_what_follows_is_a_function_of_a_factor_that_does_not(pair: tuple[Possib
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
-@settings(max_examples=40)
 @given(pair=restricted())
 def test_factors_that_follow_add_nothing_to_the_model(pair: tuple[Possible, Cells], order: int) -> None:
     possible, cells = pair

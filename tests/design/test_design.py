@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recombine.tables.frames
@@ -176,7 +176,6 @@ pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-9,
 
 
 @given(pairs)
-@settings(max_examples=30)
 def test_symmetric_factors_merge_swapped_cells(rows: list[tuple[int, int, int]]) -> None:
     frame = pd.DataFrame([(f"g{a}", f"g{b}", y) for a, b, y in rows], columns=["one", "two", "y"])
     design = Design.from_frame(frame, ["one", "two"], "y", symmetric=["one", "two"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine import Design, InputError
@@ -65,7 +65,6 @@ def test_held_out_rows_count() -> None:
     assert said(Design.from_frame(pd.concat([frame, held]), FACTORS, "y", split="part")) == ["plant lies inside type"]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_crossed_designs_of_some_size_are_hardly_ever_taken_for_nested(seed: int) -> None:
     generator = np.random.default_rng(seed)

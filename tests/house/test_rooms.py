@@ -52,10 +52,12 @@ def test_a_prefix_shared_by_files_is_a_room_that_was_not_built(room: Path) -> No
     assert [names for names in prefixes.values() if len(names) > 1] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=place)
-def test_files_are_short_and_say_what_they_hold(path: Path) -> None:
-    assert not any(word in path.stem for word in BANNED_NAMES), "name the file after its subject"
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE, "one subject per file"
+@pytest.mark.parametrize("room", ROOMS, ids=place)
+def test_files_are_short_and_say_what_they_hold(room: Path) -> None:
+    for path in room.glob("*.py"):
+        assert not any(word in path.stem for word in BANNED_NAMES), f"{place(path)}: name the file after its subject"
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        assert lines <= LONGEST_FILE, f"{place(path)}: one subject per file"
 
 
 def test_a_name_means_one_thing_in_the_whole_house() -> None:
@@ -68,10 +70,11 @@ def test_a_name_means_one_thing_in_the_whole_house() -> None:
     assert twice == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=place)
-def test_nothing_private_is_taken_from_another_file(path: Path) -> None:
+@pytest.mark.parametrize("room", ROOMS, ids=place)
+def test_nothing_private_is_taken_from_another_file(room: Path) -> None:
     taken = [
-        f"{node.module}.{alias.name}"
+        f"{place(path)}: {node.module}.{alias.name}"
+        for path in room.glob("*.py")
         for node in ast.walk(tree(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recombine")
         for alias in node.names

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.cells.arrays import IntArray
@@ -61,7 +61,6 @@ def weighted(draw: st.DrawFn) -> tuple[Importance, tuple[int, ...]]:
     return Importance(patterns[shuffled], np.array(values), symmetric), tuple(sizes)
 
 
-@settings(max_examples=300, deadline=None)
 @given(weighted())
 def test_the_most_specific_pattern_counts(case: tuple[Importance, tuple[int, ...]]) -> None:
     weights, sizes = case
@@ -71,7 +70,6 @@ def test_the_most_specific_pattern_counts(case: tuple[Importance, tuple[int, ...
     assert not weights.everywhere or min(expected) > 0
 
 
-@settings(max_examples=200, deadline=None)
 @given(weighted(), st.integers(0, 40))
 def test_the_support_is_every_cell_that_matters(case: tuple[Importance, tuple[int, ...]], most: int) -> None:
     weights, sizes = case

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recombine as rc
@@ -34,7 +34,6 @@ def weighted(draw: st.DrawFn, values: tuple[float, ...] = (0.0, 0.0, 1.0, 0.5, 8
     return design, Importance(cells, np.array(weights))
 
 
-@settings(max_examples=60, deadline=None)
 @given(weighted())
 def test_shares_are_sums_over_every_unseen_cell(case: tuple[Design, Importance]) -> None:
     design, importance = case
@@ -54,7 +53,6 @@ def test_shares_are_sums_over_every_unseen_cell(case: tuple[Design, Importance])
     assert found.matters.sums[Verdict.SEEN] == pytest.approx(sums[Verdict.SEEN])
 
 
-@settings(max_examples=40, deadline=None)
 @given(weighted())
 def test_the_most_important_cells_are_listed_first_and_none_is_lost(case: tuple[Design, Importance]) -> None:
     design, importance = case
@@ -67,7 +65,6 @@ def test_the_most_important_cells_are_listed_first_and_none_is_lost(case: tuple[
     assert found.listing.note == plain.listing.note
 
 
-@settings(max_examples=40, deadline=None)
 @given(weighted(values=(3.0,)))
 def test_equal_weights_change_no_share_finding_or_forecast(case: tuple[Design, Importance]) -> None:
     design, importance = case
@@ -81,7 +78,6 @@ def test_equal_weights_change_no_share_finding_or_forecast(case: tuple[Design, I
     assert found.forecast.error == plain.forecast.error
 
 
-@settings(max_examples=60, deadline=None)
 @given(weighted())
 def test_a_finding_about_cells_is_raised_if_and_only_if_one_of_them_matters(case: tuple[Design, Importance]) -> None:
     design, importance = case

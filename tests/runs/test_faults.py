@@ -153,8 +153,8 @@ def kill_at_random(
     assert table == undisturbed(tmp_path, count, monkeypatch)
 
 
-def test_four_kills(drive: Callable[..., Driver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kill_at_random(drive, tmp_path, monkeypatch, kills=4, count=100)
+def test_two_kills(drive: Callable[..., Driver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kill_at_random(drive, tmp_path, monkeypatch, kills=2, count=60)
 
 
 def kill_in_training(

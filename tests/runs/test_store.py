@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
@@ -46,7 +46,6 @@ def test_a_run_reads_back_as_written(store: Store) -> None:
     assert not list((store.folder / ".partial").iterdir())
 
 
-@settings(max_examples=25)
 @given(
     st.lists(
         st.dictionaries(

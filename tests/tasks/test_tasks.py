@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine import tasks
@@ -79,7 +79,6 @@ def test_a_task_does_not_alias_its_inputs() -> None:
     assert task.train.tolist() == [True, False]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-9, 9), min_size=2, max_size=6), st.data())
 def test_addition_follows_its_rule(values: list[int], data: st.DataObject) -> None:
     item = st.integers(0, len(values) - 1)

@@ -257,7 +257,6 @@ def test_unknown_names_are_refused(call, message: str) -> None:
 
 
 @given(st.lists(st.sampled_from(WORDS[1:]), max_size=7).map(" ".join))
-@settings(max_examples=300)
 def test_a_string_of_words_is_either_one_of_the_commands_or_refused(text: str) -> None:
     try:
         actions = interpret(text)

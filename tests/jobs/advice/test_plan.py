@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.cells.conjunctions import Conjunctions, canonical, every_cell
@@ -81,7 +81,6 @@ def test_the_number_needed_is_the_rank_deficit_so_no_smaller_set_can_do(sizes, o
     assert len(found.picks) == found.needed
 
 
-@settings(max_examples=25)
 @given(st.integers(2, 7), st.integers(2, 7), st.integers(0, 2**32 - 1))
 def test_two_factors_need_one_cell_less_than_there_are_components(rows, columns, seed):
     design = random_design((rows, columns), 1, (), 0.25, seed)
@@ -331,7 +330,6 @@ def test_a_level_is_paired_with_itself_only_where_that_is_asked(order, more):
     assert any(pick.cell[0] == pick.cell[1] for pick in with_twins.picks)
 
 
-@settings(max_examples=40)
 @given(st.integers(3, 6), st.integers(0, 2**32 - 1), st.integers(1, 2))
 def test_without_self_pairs_what_is_needed_and_what_stays_open_is_right(levels, seed, order):
     design = random_design((levels, levels), order, ((0, 1),), 0.2, seed)
@@ -357,7 +355,6 @@ def test_cells_that_would_hardly_help_are_not_proposed(monkeypatch):
     assert all(0 < pick.gain < 5e-4 for pick in offered)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 6), st.integers(2, 4), st.integers(0, 2**32 - 1), st.sampled_from([1, 2]), st.booleans())
 def test_nothing_impossible_is_ever_proposed(children, others, seed, order, large):
     generator = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
@@ -63,7 +63,6 @@ def cells_of(found: Plan) -> IntArray:
     return np.array([pick.cell for pick in found.picks if pick.reason == "connect"], dtype=int)
 
 
-@settings(max_examples=150, deadline=None)
 @given(designs(), st.sampled_from([0.25, 1.0, 3.0]), st.sampled_from([None, 1, 2, 6]), st.booleans(), st.data())
 def test_equal_weights_change_nothing(
     case: tuple[Design, int], value: float, k: int | None, listed: bool, data: st.DataObject
@@ -85,7 +84,6 @@ def test_equal_weights_change_nothing(
     assert [getattr(found, name) for name in numbers] == [getattr(plain, name) for name in numbers]
 
 
-@settings(max_examples=80, deadline=None)
 @given(designs(), st.data())
 def test_what_is_needed_is_the_fewest_cells_that_determine_what_matters(
     case: tuple[Design, int], data: st.DataObject
@@ -111,7 +109,6 @@ def test_what_is_needed_is_the_fewest_cells_that_determine_what_matters(
         assert not found.picks
 
 
-@settings(max_examples=100, deadline=None)
 @given(designs(), st.integers(1, 3), st.data())
 def test_each_pick_says_what_it_settles_and_the_first_settles_most(
     case: tuple[Design, int], k: int, data: st.DataObject
@@ -141,7 +138,6 @@ def test_each_pick_says_what_it_settles_and_the_first_settles_most(
         seen = np.vstack([seen, cell])
 
 
-@settings(max_examples=100, deadline=None)
 @given(designs(), st.data())
 def test_forbidden_cells_are_never_proposed_and_what_they_leave_open_is_counted(
     case: tuple[Design, int], data: st.DataObject

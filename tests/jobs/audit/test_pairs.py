@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recombine as rc
@@ -20,7 +20,6 @@ def test_order_of_levels_keeps_blocks_together_and_unseen_levels_last() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=12))
-@settings(max_examples=25)
 def test_levels_that_are_treated_alike_stand_side_by_side(cells: list[tuple[int, int, int]]) -> None:
     audit = rc.audit(rc.Design.from_cells(np.array(cells), sizes=(5, 4, 3)))
     grid = audit.identification.verdicts_on_grid()

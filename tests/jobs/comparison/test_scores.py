@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recombine as rc
@@ -147,7 +147,6 @@ WHERE = ["outcome", "factors", "structure", "seen cells", "held-out digest", "mo
 @given(
     st.sampled_from([*WHERE, "name", "causes", "by verdict", "slope by factor", "gain over adding"]), JSON, st.data()
 )
-@settings(max_examples=150)
 def test_any_field_may_hold_anything(field, value, data):
     document = json.loads(written())
     place = document if field in WHERE else document["models"][0]

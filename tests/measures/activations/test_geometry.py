@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.errors import InputError
@@ -32,7 +32,6 @@ SHAPES = st.lists(st.integers(2, 5), min_size=1, max_size=3)
 
 
 @given(SHAPES, st.integers(1, 6), st.integers(0, 99))
-@settings(max_examples=25)
 def test_the_metric_is_what_a_loop_over_cells_gives(levels: list[int], features: int, seed: int) -> None:
     values = np.random.default_rng(seed).standard_normal((*levels, features))
     metric = metric_tensor(values)

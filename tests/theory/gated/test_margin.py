@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
@@ -137,7 +137,6 @@ def largest_violation(found, X, y, ids):
     return max(norms.max() - 1, 1 - margins.min(), np.abs(aligned).max() / found.norm, np.abs(slack).max())
 
 
-@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), units=st.integers(1, 6), bits=st.integers(1, 2), extra=st.integers(0, 4))
 def test_random_problems_come_with_a_certificate(seed, units, bits, extra):
     rng = np.random.default_rng(seed)

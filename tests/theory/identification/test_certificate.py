@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.cells.conjunctions import Conjunctions, every_cell
@@ -48,7 +48,6 @@ def answered(draw):
     return identify(seen if len(seen) else cells[:1], order=order, sizes=(size,) * factors, symmetric=symmetric)
 
 
-@settings(max_examples=60, deadline=None)
 @given(answered())
 def test_every_determined_cell_has_a_certificate_and_no_other_has(answer):
     cells = every_cell(answer.features.sizes)
@@ -64,7 +63,6 @@ def test_every_determined_cell_has_a_certificate_and_no_other_has(answer):
             answer.certificate_of(cell)
 
 
-@settings(max_examples=40, deadline=None)
 @given(answered())
 def test_the_squared_weights_are_never_below_the_leverage(answer):
     # Least squares has the smallest squared weights of all sums that give the cell.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.cells.conjunctions import Conjunctions, canonical, every_cell
@@ -62,7 +62,6 @@ def designs(draw):
     return tuple(sizes), order, symmetric, seen
 
 
-@settings(max_examples=60, deadline=None)
 @given(designs())
 def test_every_route_agrees_with_rational_elimination(design):
     sizes, order, symmetric, seen = design
@@ -80,7 +79,6 @@ def test_every_route_agrees_with_rational_elimination(design):
         assert np.array_equal(answer.verdicts_of(cells), answer.verdicts)
 
 
-@settings(max_examples=40, deadline=None)
 @given(designs())
 def test_counts_equal_the_counted_grid(design):
     sizes, order, symmetric, seen = design
@@ -149,7 +147,6 @@ def test_r_still_gives_the_stored_answers():
 # --- graph route --------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(2, 8), st.integers(2, 8), st.booleans(), st.integers(0, 10**6))
 def test_graph_equals_exact(first, second, symmetric, seed):
     generator = np.random.default_rng(seed)

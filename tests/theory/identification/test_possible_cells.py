@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.cells.conjunctions import Conjunctions, every_cell
@@ -69,7 +69,6 @@ def brute_force(sizes: tuple[int, ...], order: int, cells: Cells, seen: Cells) -
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
-@settings(max_examples=60, deadline=None)
 @given(case=designs())
 def test_nested_designs_agree_with_brute_force(case: tuple[Possible, Cells, Cells], order: int) -> None:
     possible, cells, seen = case
@@ -86,7 +85,6 @@ def test_nested_designs_agree_with_brute_force(case: tuple[Possible, Cells, Cell
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@settings(max_examples=30, deadline=None)
 @given(case=designs())
 def test_certificates_and_leverage_hold_in_the_model_of_all_factors(
     case: tuple[Possible, Cells, Cells], order: int
@@ -108,7 +106,6 @@ def test_certificates_and_leverage_hold_in_the_model_of_all_factors(
         assert found.leverage_of(cell[None])[0] == pytest.approx(float(np.sum((row @ inverse) ** 2)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(1, 2))
 def test_lists_of_cells_agree_with_brute_force(data: st.DataObject, order: int) -> None:
     sizes = (3, 3, 2)

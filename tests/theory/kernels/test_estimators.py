@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -115,7 +115,6 @@ class TestPublishedNumbers:
 
 
 class TestConjunctionWiseAdditivity:
-    @settings(max_examples=25, deadline=None)
     @given(st.integers(0, 2**32 - 1), st.sampled_from(["min-norm", "ridge", "intercept", "hinge", "soft"]))
     def test_unseen_quadruples_of_two_factors_are_additive(self, seed, kind):
         rng = np.random.default_rng(seed)
@@ -249,7 +248,6 @@ class TestClassifier:
             assert_allclose(model.decision_function(cells), expected, atol=1e-5)
             assert model.residual_ < 1e-6
 
-    @settings(max_examples=25, deadline=None)
     @given(st.integers(0, 2**32 - 1), st.sampled_from([0.3, 2.0, math.inf]), st.booleans())
     def test_optimality_conditions_hold(self, seed, C, intercept):
         rng = np.random.default_rng(seed)

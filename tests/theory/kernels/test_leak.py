@@ -32,7 +32,6 @@ def dense_predictions(
     return (gram[:, train] @ solution[:-1] + solution[-1]).reshape(task.sizes)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     constant=st.sampled_from([0.0, 0.1, 2.0]),
@@ -62,7 +61,6 @@ def test_closed_form_is_the_kernel_solution(seed: int, constant: float, ridge: f
     np.testing.assert_allclose(fit.predictions, expected, atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     salience=st.floats(0.0, 0.5),
     anchors=st.integers(1, 6),

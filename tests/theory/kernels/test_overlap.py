@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -97,7 +97,6 @@ saliences = st.integers(1, 5).flatmap(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(saliences, st.floats(0, 2))
 def test_values_and_salience_round_trip(raw, constant):
     factors = len(raw)
@@ -109,7 +108,6 @@ def test_values_and_salience_round_trip(raw, constant):
     assert sum(math.comb(factors, k) * s for k, s in enumerate(kernel.salience, 1)) == pytest.approx(1)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_weights_rebuild_the_gram_matrix(factors, seed):
     rng = np.random.default_rng(seed)

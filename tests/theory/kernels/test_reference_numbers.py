@@ -142,7 +142,6 @@ def test_r8_to_r11_uneven_anchors() -> None:
     assert anchor_addition(values, [4], 0.3, ridge=0.1).slopes[0] == digits(0.375)
 
 
-@settings(max_examples=25, deadline=None)
 @given(salience=st.floats(0.02, 0.48), p=st.integers(1, 5), shift=st.floats(-3, 3), constant=st.floats(0, 2))
 def test_claims_4_and_5_the_slope_is_the_law_whatever_the_means(
     salience: float, p: int, shift: float, constant: float

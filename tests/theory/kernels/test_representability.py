@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine import tasks
@@ -107,7 +107,6 @@ def test_unseen_conjunctions_are_not_features() -> None:
     assert representability(cells, train, [0, 1, 1, 4, -4], [(0,), (1,)]).kind == "neither"
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6))
 def test_sums_of_seen_conjunctions_are_exact_and_survive_relabelling(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -128,7 +127,6 @@ def test_sums_of_seen_conjunctions_are_exact_and_survive_relabelling(seed: int) 
     assert before.sign or not before.exact
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from([-1.0, 1.0]), min_size=4, max_size=4))
 def test_two_by_two_blocks_fail_exactly_when_they_are_xor(block: list[float]) -> None:
     # Four unseen cells of one block obey f(a,c) + f(b,d) = f(a,d) + f(b,c); two factors leave no other constraint.

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
@@ -44,7 +44,6 @@ def dense_margins(task: Task, weights: tuple[float, ...], loss: str) -> tuple[Fl
 weight = st.floats(0.0, 1.0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     s1=weight, s2=weight, s3=st.floats(0.01, 1.0), items=st.integers(1, 4), loss=st.sampled_from(["hinge", "squared"])
 )
@@ -150,7 +149,6 @@ def test_orbits_lose_nothing(k: int, loss: str) -> None:
         np.testing.assert_allclose(full[task.test], Orbits(k).margin(s1, s2, loss), atol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(s1=weight, s2=weight, s3=st.floats(0.001, 1.0), scale=st.floats(0.1, 10), items=st.integers(1, 4))
 def test_margins_ignore_the_scale_of_the_kernel(s1: float, s2: float, s3: float, scale: float, items: int) -> None:
     for loss in ("hinge", "squared"):

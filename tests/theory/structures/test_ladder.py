@@ -67,7 +67,7 @@ def test_the_score_is_that_of_cross_validation_by_hand() -> None:
 def test_the_standard_error_is_the_spread_over_samples() -> None:
     rng, found = np.random.default_rng(5), []
     effects = rng.normal(size=(2, 10))
-    for seed in range(60):
+    for seed in range(40):
         cells = rng.integers(0, 10, (400, 2))
         y = effects[0][cells[:, 0]] + effects[1][cells[:, 1]] + rng.normal(size=400)
         found.append(ladder(cells, y, structures=["add"], seed=seed).structures[0])

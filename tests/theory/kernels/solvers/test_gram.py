@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -24,7 +24,6 @@ def random_kernel(rng, factors, low=0.05):
 
 
 class TestOperators:
-    @settings(max_examples=30, deadline=None)
     @given(shapes, st.integers(0, 2**32 - 1))
     def test_every_operator_is_the_dense_gram_matrix(self, sizes, seed):
         rng = np.random.default_rng(seed)

@@ -1,7 +1,7 @@
 """Seen cells as solvers want them: merging loses nothing."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -11,7 +11,6 @@ from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 
 
 class TestMergedCells:
-    @settings(max_examples=30, deadline=None)
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 10**9)), min_size=1, max_size=20))
     def test_merging_loses_nothing(self, rows):
         cells = np.array(rows, dtype=np.int64)
