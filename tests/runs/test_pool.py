@@ -31,7 +31,7 @@ def take_turns(path: Path) -> None:
     """Keep a device busy that serves one at a time."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        time.sleep(0.3)
+        time.sleep(0.45)
 
 
 def fit_two(folder: Path) -> None:

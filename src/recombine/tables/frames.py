@@ -200,7 +200,14 @@ def fetch(frame: Any) -> dict[str, npt.NDArray[Any]]:
     if hasattr(native, "fetchnumpy"):
         return _fetched(native)
     collected = frame.collect() if hasattr(frame, "collect") else frame
-    return {name: _plain(collected[name].to_numpy()) for name in collected.columns}
+    return {name: _plain(_array(collected[name])) for name in collected.columns}
+
+
+def _array(series: Any) -> Any:
+    """Return a narwhals series as an array; older versions of pyarrow cannot do that with dictionaries of polars."""
+    native = series.to_native()
+    inner = getattr(getattr(native, "type", None), "index_type", None)
+    return series.to_numpy() if inner is None else native.cast(native.type.value_type).to_numpy()
 
 
 def _fetched(relation: Any) -> dict[str, npt.NDArray[Any]]:

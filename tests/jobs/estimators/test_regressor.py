@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
@@ -35,6 +36,9 @@ GRID = np.indices((5, 5, 5, 5)).reshape(4, -1).T
     ]
 )
 def test_scikit_learn_contract(estimator, check):
+    # scikit-learn 1.6 takes a mean off whole numbers in place there, which fails for every estimator of categories.
+    if "positive_only" in str(check) and sklearn.__version__.startswith("1.6"):
+        pytest.skip("this check of scikit-learn 1.6 fails by itself")
     check(estimator)
 
 

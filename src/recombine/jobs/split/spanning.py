@@ -49,9 +49,9 @@ def _by_forest(features: Conjunctions, cells: IntArray, first: IntArray) -> IntA
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    left, right = features.ids(cells[first]).T
+    ends = features.ids(cells[first]).T.astype(np.int32)  # SciPy before 1.15 takes no longer numbers here
     shape = (features.columns, features.columns)
-    graph = csr_array((np.arange(1.0, len(first) + 1), (left, right)), shape=shape)
+    graph = csr_array((np.arange(1.0, len(first) + 1), tuple(ends)), shape=shape)
     kept = minimum_spanning_tree(graph).data.astype(np.int64) - 1
     return np.sort(first[kept])
 
