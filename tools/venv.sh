@@ -30,6 +30,11 @@ if ! new_enough "$python"; then
 	python=$found
 fi
 
+# Only what was made here may be removed where making it fails.
+if [ -e "$folder" ] && [ ! -f "$folder/pyvenv.cfg" ] && ! rmdir "$folder" 2>/dev/null; then
+	stop "$folder is there and is no environment; remove it, or name another folder: make VENV=.venv-new"
+fi
+
 made() {
 	"$folder/bin/python" -m pip --version >/dev/null 2>&1
 }

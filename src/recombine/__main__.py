@@ -8,8 +8,6 @@ import sys
 
 def start() -> None:
     """Run the command line; who stops it while it is still being loaded hears the same as later."""
-    # DuckDB loads pandas, where it is installed, only to see that a constant is none of its missing values.
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
     try:
         from recombine.cli import main
 

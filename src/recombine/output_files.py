@@ -72,6 +72,20 @@ def check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path | None],
             raise InputError(f"{path} is named for two outputs; give each its own file")
 
 
+def check_table_name(path: Path | None, option: str) -> None:
+    """Raise unless a table of text may be written under this name.
+
+    Examples
+    --------
+    >>> check_table_name(Path("parts.parquet"), "--out")
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: --out parts.parquet: a CSV table is written; give it a name that ends in .csv
+    """
+    if path is not None and path.suffix.lower() not in ("", ".csv", ".txt"):
+        raise InputError(f"{option} {path}: a CSV table is written; give it a name that ends in .csv")
+
+
 def check_folder(path: Path, option: str) -> None:
     """Raise unless files can be written to a folder, which may have to be made first.
 

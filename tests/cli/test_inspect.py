@@ -76,6 +76,7 @@ def test_complaints_are_one_line_and_exit_with_2(files: Path, run: Run) -> None:
     np.save(files / "nan.npy", np.where(np.arange(16) == 3, np.nan, 1.0)[:, None, None] * np.ones((16, 16, 2)))
     np.save(files / "one.npy", np.ones((16, 1, 3)))
     np.save(files / "flat.npy", np.ones((16, 16)))
+    np.save(files / "none.npy", np.ones((0, 5, 4)))
     np.save(files / "small.npy", np.ones((4, 4), dtype=bool))
     np.save(files / "objects.npy", np.array([{}]), allow_pickle=True)
     (files / "broken.npy").write_bytes(b"nothing")
@@ -95,6 +96,7 @@ def test_complaints_are_one_line_and_exit_with_2(files: Path, run: Run) -> None:
         ([files / "nan.npy", "--factors", "x,y"], "not finite"),
         ([files / "one.npy", "--factors", "x,y"], "factor 'y' has one level only"),
         ([files / "flat.npy", "--factors", "x,y"], "need as many axes"),
+        ([files / "none.npy", "--factors", "x,y"], "an axis of length 0"),
         ([files / "uneven.npz", "--factors", "x,y"], "the same grid"),
         ([model, "--factors", "x"], "name two or more"),
         ([model, "--factors", "x,x"], "named twice"),

@@ -70,6 +70,7 @@ def test_outcome_and_factor_may_both_be_given(run: Run, table: Path) -> None:
         ([*OPTIONS[:-1], ","], "--factors names nothing"),
         ([*OPTIONS, "--level", "5"], "level 5.0 is not between 0 and 1"),
         ([*OPTIONS, "--permutations", "20"], "use at least 59"),
+        ([*OPTIONS, "--permutations", "1000000000"], "ask for fewer"),
         ([*OPTIONS, "--as-levels", "sise"], "did you mean 'size'?"),
         (["--outcome", "digit"], "--prediction"),
     ],

@@ -139,6 +139,16 @@ def test_bad_input_is_one_line(run: Run, table: Path, options: list[str], messag
     assert err.count("\n") == 1
 
 
+def test_a_name_that_promises_another_format_is_refused(run: Run, table: Path, tmp_path: Path) -> None:
+    for name in ("p.parquet", "p.csv.gz", "p.tsv", "p.jsonl"):
+        code, _, err = run("split", table, "--factors", "a,b", "--test", "determined:0.1", "--out", tmp_path / name)
+        assert (code, err) == (
+            2,
+            f"recombine: --out {tmp_path / name}: a CSV table is written; give it a name that ends in .csv\n",
+        )
+        assert not (tmp_path / name).exists()
+
+
 def test_the_table_itself_is_not_overwritten(run: Run, table: Path) -> None:
     code, _, err = run("split", table, *OPTIONS, "--test", MIX, "--out", table, "--force")
     assert code == 2

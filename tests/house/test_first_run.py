@@ -86,6 +86,18 @@ def test_no_venv(make: Machine, programs: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "my clone é" / ".venv").exists(), "what is half made would be taken for whole"
 
 
+def test_a_folder_that_was_there_is_left_alone(make: Machine, programs: Path, tmp_path: Path) -> None:
+    put(programs, "python3", CUT)
+    mine = tmp_path / "my clone é" / "work" / "mine.txt"
+    mine.parent.mkdir()
+    mine.touch()
+    (line,) = said(make("demo", "VENV=work"))
+    assert (
+        line == "recombine: work is there and is no environment; remove it, or name another folder: make VENV=.venv-new"
+    )
+    assert mine.exists()
+
+
 def test_an_environment_that_fails_half_way_is_taken_away(make: Machine, programs: Path, tmp_path: Path) -> None:
     half = 'if [ "$2" = venv ]; then mkdir -p "$3/bin"; : > "$3/bin/python"; exit 1; fi; '
     put(programs, "python3", half + f'exec "{sys.executable}" "$@"')

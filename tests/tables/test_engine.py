@@ -72,6 +72,22 @@ def test_what_is_read_is_what_was_written(pairs: list[tuple[str, str]], random: 
         assert [factor.labels for factor in design.factors] == [factor.labels for factor in designs[0].factors]
 
 
+def test_nested_values_are_the_texts_they_write(written: Writer, tmp_path: Path) -> None:
+    lines = '{"a":[1],"b":{"x":1},"y":3}\n{"a":[1,2],"b":{"x":1},"y":4}\n{"a":[1],"b":{"x":2},"y":4}\n'
+    path = written(lines, "t.jsonl")
+    pl.read_ndjson(path).write_parquet(tmp_path / "t.parquet")
+    for table in (path, tmp_path / "t.parquet"):
+        design = Design.from_frame(table, ["a", "b"], "y")
+        assert design.factors[0].labels == ("[1, 2]", "[1]")
+        assert design.factors[1].labels == ("{'x': 1}", "{'x': 2}")
+        assert Design.from_frame(table).names == ("a", "b")
+
+
+def test_a_number_is_written_without_underscores(written: Writer) -> None:
+    with pytest.raises(InputError, match="outcome 'y' of table.csv is text"):
+        Design.from_frame(written("a,b,y\nu,p,1_10\nu,q,2\nv,p,3\n"), ["a", "b"], "y")
+
+
 def test_numbers_order_levels_and_stay_as_written(written: Writer) -> None:
     design = Design.from_frame(written("dose,b\n10,u\n1E1,v\n9.50,u\n2,w\n"), ["dose", "b"])
     assert design.factors[0].labels == ("2", "9.50", "10", "1E1")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
 import sys
 import tempfile
 import traceback
@@ -72,6 +73,7 @@ def _start(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; every error is one line on stderr: exit code 2, or 3 for what nobody foresaw."""
     fit_streams()
+    os.environ["MPLBACKEND"] = "agg"  # figures go to files; that of a notebook this was started from may not be here
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a home it cannot write to is no news to anybody
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)

@@ -35,7 +35,7 @@ from recombine.cli.table_options import (
     read_design,
 )
 from recombine.errors import InputError, listing, near_miss
-from recombine.output_files import check_outputs, write_whole
+from recombine.output_files import check_outputs, check_table_name, write_whole
 from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
@@ -107,6 +107,7 @@ def audit_command(
     """Say which unseen combinations of a table are determined by its data, why, and what to collect next."""
     codes = _codes(fail_on) if baseline is None else set()
     read = [file, possible, targets, cost, forbidden, baseline, None if importance is None else Path(importance)]
+    check_table_name(verdicts, "--verdicts")
     check_outputs([html, verdicts], read, force)
     known = read_baseline(baseline, "audit", markdown, read, json, force, [html, verdicts])
     conditions = read_conditions(fail_on if known else None)

@@ -10,7 +10,7 @@ import typer
 
 from recombine.checks import known_or_refuse
 from recombine.errors import InputError
-from recombine.output_files import check_outputs
+from recombine.output_files import check_outputs, check_table_name
 from recombine.report.screen import capture, printable, say, say_json
 from recombine.tables.text_files import named
 
@@ -83,6 +83,7 @@ def split_command(
     _only({"--outcome": outcome, "--ordered": ordered, "--numeric": numeric, "--fail-on": fail_on}, "--check")
     assert test is not None
     if out is not None:
+        check_table_name(out, "--out")
         check_outputs([out], [file], force)
     from recombine.jobs.split import split_table
     from recombine.report.split import show_split, split_json

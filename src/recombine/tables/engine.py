@@ -33,6 +33,8 @@ _JSON = {".jsonl", ".ndjson"}
 _NUMBERS = itertools.count()
 #: Types that DuckDB reads out of JSON texts; kept as the texts that were written.
 _GUESSED_TYPES = {"DATE", "TIME", "TIMESTAMP", "UUID", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"}
+#: Types that hold several values.
+_NESTED = {"list", "struct", "map", "array", "union"}
 
 
 def open_file(path: Path) -> Reader:
@@ -48,10 +50,12 @@ def open_file(path: Path) -> Reader:
     name = glob.escape(str(path))  # the engine would read every file that matches a name with a star in it
     try:
         if suffix in _PARQUET:
-            return Relation(connection.read_parquet(name, hive_partitioning=False), connection)
+            return Relation(_flat(connection.read_parquet(name, hive_partitioning=False)), connection)
         return _open_json(connection, path, name)
     except duckdb.Error as error:
-        raise InputError(f"{path.name} cannot be read as a table: {first_lines(error)}") from None
+        raise InputError(
+            f"{path.name} cannot be read as a table: {first_lines(error)}; write it again, or name it for what it is"
+        ) from None
 
 
 def _check_path(path: Path) -> None:
@@ -86,7 +90,19 @@ def _open_json(connection: Any, path: Path, name: str) -> Relation:
     if set(types.values()) & _GUESSED_TYPES:
         kept = {column: "VARCHAR" if dtype in _GUESSED_TYPES else dtype for column, dtype in types.items()}
         found = connection.read_json(name, columns=kept, hive_partitioning=False)
-    return Relation(found, connection)
+    return Relation(_flat(found), connection)
+
+
+def _flat(relation: Any) -> Any:
+    """Read lists and records as the texts they write: levels are compared, and these cannot be."""
+    types = dict(zip(relation.columns, relation.types, strict=True))
+    if not any(dtype.id in _NESTED for dtype in types.values()):
+        return relation
+    parts = [
+        f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" if dtype.id in _NESTED else quoted(name)
+        for name, dtype in types.items()
+    ]
+    return relation.project(", ".join(parts))
 
 
 def _refuse_depth(path: Path) -> None:
@@ -261,7 +277,8 @@ class _Texts:
 
 def _looks(value: str) -> str:
     """Return the SQL of what `_kind` takes."""
-    number = f"TRY_CAST({value} AS DOUBLE)"
+    # DuckDB takes 1_10 for 110, as Python does; nobody writes measurements like that.
+    number = f"CASE WHEN NOT contains({value}, '_') THEN TRY_CAST({value} AS DOUBLE) END"
     padded = f"starts_with({value}, '0') AND substr({value}, 2, 1) BETWEEN '0' AND '9'"
     return (
         f"count({value}), count({number}), bool_and({number} = floor({number})), bool_or({padded}), "

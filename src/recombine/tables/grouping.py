@@ -107,7 +107,8 @@ def group(
     if len(result["__rows"]) == 0:
         reasons = "; ".join(f"{count:,} rows have {reason}" for reason, count in left_out.items() if count)
         empty = f"every weight {columns.weight!r} is 0" if columns.weight else "it has a header but no rows"
-        raise InputError(f"{source.name} has no usable row ({reasons or empty}); nothing to audit")
+        limit = f"; an outcome is a number below {LARGEST_OUTCOME:g}" if "no usable outcome" in reasons else ""
+        raise InputError(f"{source.name} has no usable row ({reasons or empty}); nothing to audit{limit}")
     rows_are = _rows_are(source.name, columns, values, len(result["__rows"]), counts)
     return _groups(result, source, columns, values, left_out, labels, rows_are)
 

@@ -321,7 +321,7 @@ def read_factors(
 
 
 def _shortcuts(design: Design, parts: ErrorParts, beyond: float, scale: float) -> tuple[Shortcut, ...]:
-    squares = float(np.mean(parts.error**2))
+    squares, scale = float(np.mean(parts.error**2)), scale or 1.0  # outcomes so small that their squares are 0
     weight = squares / (squares + beyond) if squares > 0 else 0.0
     values = [parts.pulls, np.sqrt(np.mean(parts.shortcut**2, axis=0)) / scale, weight * parts.shortcut_shares]
     columns = [_per_factor(design, column) for column in values]

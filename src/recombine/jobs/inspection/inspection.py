@@ -169,6 +169,8 @@ def _grid(layer: str, values: Any, names: tuple[str, ...], background: str) -> A
             f"{title} have shape {array.shape}; {len(names)} factors ({listing(names)}) need as many axes "
             "and at least one of features behind them"
         )
+    if 0 in array.shape:
+        raise InputError(f"{title} have shape {array.shape}: an axis of length 0 holds nothing to inspect")
     single = [name for name, size in zip(names, array.shape, strict=False) if size == 1]
     if single:
         raise InputError(f"{title} have shape {array.shape}: factor {single[0]!r} has one level only; give two or more")

@@ -191,6 +191,8 @@ def choose_structure(
     """
     known_or_refuse(structure, "structure", ("auto", *STRUCTURES))
     asked = structure != "auto"
+    if order is not None and not isinstance(order, int | np.integer):
+        raise InputError(f"order {order!r} is not a whole number; give 1, 2 or 3")
     depth = ORDERS.get(structure, 1) if asked else 1 if order is None else order
     if asked and order not in (None, depth):
         raise InputError(f"structure {structure} is of order {depth}, not {order}; leave one of the two out")
