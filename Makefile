@@ -28,9 +28,9 @@ help: ## Show this list
 demo: $(STAMP)-exact ## Audit the bundled flights table and write its report
 	$(BIN)/recombine demo $(ARGS)
 
-# A thread for each worker: more of them get in each other's way.
+# A thread for each worker: more of them get in each other's way. Tests of a file stay together: many share what is slow.
 test: $(STAMP)-$(TEST_EXTRAS) ## Run the tests (the slow ones too: ARGS="-m ''")
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not slow" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" $(ARGS)
 
 # Ten thousand cases take a quarter of an hour on two cores: make fuzz FUZZ_CASES=10000 FUZZ_SEED=1
 FUZZ_CASES ?= 2000
@@ -52,7 +52,7 @@ test-lowest: ## Run the tests with the lowest versions that pyproject.toml allow
 	$(VENV)-lowest/bin/python tools/lowest.py $(TEST_EXTRAS) > $(VENV)-lowest/lowest.txt
 	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --prefer-binary $(CACHE) \
 		--constraint $(VENV)-lowest/lowest.txt --editable '.[$(TEST_EXTRAS)]'
-	OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m "not slow" -W default $(LOWEST_TESTS) $(ARGS)
+	OMP_NUM_THREADS=1 $(VENV)-lowest/bin/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" -W default $(LOWEST_TESTS) $(ARGS)
 
 wheel: $(STAMP)-exact ## Build the wheel into dist, install it in an environment of its own and use it
 	$(BIN)/python tools/use_wheel.py

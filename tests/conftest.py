@@ -19,21 +19,9 @@ ROOT = Path(__file__).parents[1]
 
 # A deadline would measure how busy the machine is, not the code. The same examples in every run: what fails after a
 # change fails because of it. `--hypothesis-profile=search` looks for new ones.
-settings.register_profile("recombine", deadline=None, max_examples=25, derandomize=True)
+settings.register_profile("recombine", deadline=None, max_examples=20, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=500)
 settings.load_profile("recombine")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests together whose file makes something once for all of them (`--dist loadgroup`)."""
-    shared: dict[Path, bool] = {}
-    for item in items:
-        path = item.path
-        if path not in shared:
-            shared[path] = path.suffix == ".py" and 'scope="module"' in path.read_text(encoding="utf-8")
-        if shared[path]:
-            item.add_marker(pytest.mark.xdist_group(path.relative_to(ROOT).as_posix()))
 
 
 @pytest.fixture

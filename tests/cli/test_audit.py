@@ -273,6 +273,8 @@ def test_nothing_is_overwritten_without_force(run, table, tmp_path):
     precious = tmp_path / "precious.html"
     precious.write_text("mine")
     refused(run("audit", table, *FACTORS, "--html", precious), "precious.html exists", "--force")
+    precious = tmp_path / "precious.csv"
+    precious.write_text("mine")
     refused(run("audit", table, *FACTORS, "--verdicts", precious), "exists")
     assert precious.read_text() == "mine"
     assert run("audit", table, *FACTORS, "--verdicts", precious, "--force")[0] == 0

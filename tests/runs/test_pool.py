@@ -51,6 +51,7 @@ def cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 16)
 
 
+@pytest.mark.slow
 def test_work_that_does_not_share_gets_more_processes() -> None:
     count, rates = measured(wait, 0.5, counts=(1, 2, 4))
     assert count == 4
@@ -72,6 +73,7 @@ def test_work_on_one_busy_device_gets_one(tmp_path: Path) -> None:
     assert list(rates) == [1, 2], "more were tried although two brought nothing"
 
 
+@pytest.mark.slow
 def test_more_than_fit_are_not_taken(tmp_path: Path) -> None:
     count, rates = measured(fit_two, tmp_path, counts=(1, 2, 4))
     assert (count, list(rates)) == (2, [1, 2])

@@ -84,7 +84,7 @@ def test_nested_values_are_the_texts_they_write(written: Writer, tmp_path: Path)
 
 
 def test_a_number_is_written_without_underscores(written: Writer) -> None:
-    with pytest.raises(InputError, match="outcome 'y' of table.csv is text"):
+    with pytest.raises(InputError, match=r"outcome 'y' of table\.csv is text"):
         Design.from_frame(written("a,b,y\nu,p,1_10\nu,q,2\nv,p,3\n"), ["a", "b"], "y")
 
 

@@ -90,15 +90,18 @@ def split_command(
 
     depth = _depth(order, structure)
     found = split_table(file, columns, test, stratify=stratify, order=depth, seed=seed, **groups)
+    # The answer comes before its file: where it cannot be given, nothing is written.
+    if json:
+        say_json(split_json(found))
+    else:
+        say(capture(lambda console: show_split(found, console)), drawn=True)
     note = "Nothing was written; name a file with --out.\n"
     if out is not None:
         found.to_csv(out, column=column, force=force)
         note = f"table with column {column!r} written to {out}\n"
     if json:
-        say_json(split_json(found))
         print(printable(note), end="", file=sys.stderr)
     else:
-        say(capture(lambda console: show_split(found, console)), drawn=True)
         say(f"\n{note}")
 
 

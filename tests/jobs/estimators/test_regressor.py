@@ -363,3 +363,10 @@ class TestCoverage:
         """Noise hides how small departures are, so that they are not taken to be nothing."""
         found = np.concatenate([covered(structure, seed, 3, 0.0, shrink) for seed in range(4)])
         assert found.mean() >= 0.9
+
+
+def test_lists_and_records_are_no_levels():
+    with pytest.raises(
+        InputError, match="'column 1' holds lists or records, which are no levels"
+    ):
+        CompositionalRegressor().fit(np.array([[{}, 1], [{}, 2], [{}, 1]], dtype=object), [1, 2, 3])

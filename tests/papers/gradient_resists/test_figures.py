@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from recombine.papers import find
 from recombine.papers.results import load_all_evidence
 from recombine.report.papers.figure import PaperFigure
@@ -12,6 +14,7 @@ PAPER = find("gradient-resists")
 RESULTS = Path(__file__).parents[3] / "results"
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn_from_the_committed_results() -> None:
     results = load_all_evidence(RESULTS, PAPER.name, PAPER.by_name, ("full", "quick"))
     for plot in PAPER.figures:

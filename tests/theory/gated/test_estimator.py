@@ -19,7 +19,6 @@ from recombine.theory.gated.margin import largest_margin
 @parametrize_with_checks(
     [
         GatedLinearSVC(C=1.0, random_state=0),
-        GatedLinearSVC("effective", units=3, C=1.0, random_state=0),
         GatedLinearSVC("zeta", units=3, C=1.0, random_state=0),
         GatedLinearSVC("one-layer", units=1, bits=2, C=1.0, random_state=0),
     ]

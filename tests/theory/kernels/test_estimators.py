@@ -23,9 +23,7 @@ from recombine.theory.kernels.overlap import OverlapKernel
     [
         KernelRegressor(),
         KernelRegressor(ridge=0.1, intercept=True),
-        KernelRegressor(epsilon=0.1),
         KernelClassifier(),
-        KernelClassifier(intercept=True),
         KernelClassifier(C=1.0),
         KernelClassifier(loss="squared", C=10.0, intercept=True),
         KernelClassifier(loss="logistic", C=10.0),

@@ -141,7 +141,11 @@ def given_column(name: str, column: npt.NDArray[Any]) -> GivenColumn:
     """
     if column.dtype.kind == "O":
         found: dict[Any, int] = {}
-        where = np.fromiter((found.setdefault(value, len(found)) for value in column.tolist()), np.int64, len(column))
+        try:
+            codes = [found.setdefault(value, len(found)) for value in column.tolist()]
+        except TypeError:
+            raise InputError(f"{name!r} holds lists or records, which are no levels; write them as texts") from None
+        where = np.array(codes, dtype=np.int64)
         given = GivenColumn(list(found), where)
     else:
         levels, where = np.unique(column, return_inverse=True)

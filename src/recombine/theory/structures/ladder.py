@@ -238,8 +238,8 @@ def ladder(
     if not tried:
         raise InputError(f"{'; '.join(filter(None, skipped.values()))}, so that nothing can be compared")
     held = np.asarray(np.isfinite(predicted).all(axis=0))
-    if held.sum() < 3:
-        raise InputError("fewer than three seen cells can be held out; collect more, so that levels occur twice")
+    if held.sum() < 3 or np.ptp(values[held]) == 0:
+        raise InputError("too few seen cells of different outcomes can be held out; collect more of the same levels")
     known = _determined({ORDERS.get(name, 1) for name in tried}, codes, symmetric, part, held)
     rungs = [
         _score(name, values[held], (values - one)[held], known.get(ORDERS.get(name, 1)))
