@@ -366,7 +366,5 @@ class TestCoverage:
 
 
 def test_lists_and_records_are_no_levels():
-    with pytest.raises(
-        InputError, match="'column 1' holds lists or records, which are no levels"
-    ):
+    with pytest.raises(InputError, match="'column 1' holds lists or records, which are no levels"):
         CompositionalRegressor().fit(np.array([[{}, 1], [{}, 2], [{}, 1]], dtype=object), [1, 2, 3])
