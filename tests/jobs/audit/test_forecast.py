@@ -162,6 +162,17 @@ def test_the_shortcut_is_taken_under_cross_entropy_and_not_under_squared_loss():
     assert context.error.ntk < context.error.mean
 
 
+@pytest.mark.parametrize("repeated", [False, True])
+def test_two_values_that_are_no_whole_numbers_have_an_accuracy_unless_they_are_shares(repeated):
+    cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]])
+    values, train = np.array([0.25, 0.75, 0.25, 0.75, 0.25, 0.75]), np.array([1, 1, 1, 0, 1, 1], dtype=bool)
+    if repeated:  # of 0 and 1, so that no cell shows a class
+        cells, train = np.repeat(cells, 4, axis=0), np.repeat(train, 4)
+        values = np.concatenate([np.arange(4) < 4 * share for share in values]).astype(float)
+    accuracy = rc.audit(rc.Design.from_cells(cells, values, train=train)).forecast.accuracy
+    assert (accuracy is None) == repeated
+
+
 def test_two_classes_in_training_are_needed_for_an_accuracy():
     cells = every_cell((3, 3))
     train = np.arange(9) < 6

@@ -384,9 +384,9 @@ def _accuracy(design: Design) -> Table | None:
     if design.outcome is None or design.train.all():
         return None
     training, answers = shown_cells(design, design.seen, design.outcome[design.train])
-    unseen = ~contains(design.seen, design.held_out)
-    classes = np.unique(design.outcome)
-    if len(classes) != 2 or len(np.unique(answers)) != 2 or len(training) > EXACT_CELLS or not unseen.any():
+    unseen, classes = ~contains(design.seen, design.held_out), np.unique(design.outcome)
+    two = len(classes) == 2 and design.two_values in (None, tuple(classes))  # and not two shares of repeated rows
+    if not two or len(np.unique(answers)) != 2 or len(training) > EXACT_CELLS or not unseen.any():
         return None
     from recombine.theory.kernels.estimators import KernelClassifier
 
@@ -394,7 +394,7 @@ def _accuracy(design: Design) -> Table | None:
     for loss in ("hinge", "squared"):
         for depth in DEPTHS:
             model = KernelClassifier(OverlapKernel.relu(depth, len(design.factors)), loss=loss)
-            model.fit(training, answers)
-            right = model.predict(design.held_out[unseen]) == design.outcome[~design.train][unseen]
+            model.fit(training, np.searchsorted(classes, answers))
+            right = classes[model.predict(design.held_out[unseen])] == design.outcome[~design.train][unseen]
             rows.append((depth, "cross-entropy" if loss == "hinge" else "squared", float(np.mean(right))))
     return Table({name: [row[place] for row in rows] for place, name in enumerate(("depth", "loss", "accuracy"))})
