@@ -79,7 +79,7 @@ class Contributions(Mapping[Subset, tuple[npt.NDArray[Any], FloatArray]]):
             for subset, (levels, values) in self._parts.items()
             for row, value in zip(levels.tolist(), self._means(values), strict=True)
         ]
-        rows.sort(key=lambda row: -abs(row[2]))
+        rows.sort(key=lambda row: -float(f"{abs(row[2]):.9g}"))  # of equal ones, rounding does not choose the first
         columns = list(zip(*rows, strict=True)) or [(), (), ()]
         return Table(
             {

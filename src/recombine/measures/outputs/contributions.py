@@ -58,7 +58,7 @@ def conjunction_values(
     order  conjunction  value
     0      constant     1.14286
     1      dose 0       -0.428571
-    1      drug 0       -0.428571
+    1      dose 1       0.428571
     """
     codes, known, values = as_outputs(cells, seen, outputs)
     fit = fit_conjunctions(codes, known, values, order)
