@@ -102,7 +102,8 @@ def _program(blocks: list[FloatArray], values: list[FloatArray], pinned: FloatAr
 
     solver = _clarabel()
     tasks, width = len(blocks), len(pinned)
-    fits = sparse.hstack([sparse.block_diag([*map(sparse.coo_matrix, blocks)]), sparse.csr_matrix((sum(map(len, values)), width))])
+    diagonal = sparse.block_diag([*map(sparse.coo_matrix, blocks)])
+    fits = sparse.hstack([diagonal, sparse.csr_matrix((sum(map(len, values)), width))])
     # A cone of a single number is a pair of inequalities, which the solver does faster.
     plain = pinned == 0 if tasks == 1 else np.zeros(width, dtype=bool)
     bounds = _bounds(plain) if tasks == 1 else sparse.csr_matrix((0, (tasks + 1) * width))
