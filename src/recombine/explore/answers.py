@@ -67,7 +67,7 @@ class TableAnswers:
     >>> import recombine as rc
     >>> audit = rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0]], outcome=[1.0, 2.0, 4.0]))
     >>> asked = TableAnswers(audit, audit.suggest(1))
-    >>> asked.cell([1, 1])["word"], asked.cell([1, 1])["value"]["predicted"]
+    >>> asked.cell([1, 1])["word"], round(asked.cell([1, 1])["value"]["predicted"], 6)
     ('determined', 5.0)
     >>> [term["sign"] for term in asked.certificate([1, 1])["terms"]]
     ['+', '+', '−']

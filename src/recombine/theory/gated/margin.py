@@ -41,8 +41,9 @@ STALLED, ACCEPTED = 10, 1e-6
 ACCEPTED_ALONE = 1e-4
 #: Rises of the objective that can be rounding.
 NOISE = 1e-8
-#: A sum is zero when it is this much smaller than its terms: rounding leaves less, even of offset inputs.
-ZERO = 1e-8
+#: A sum is zero when it is this much smaller than its terms, or by this many roundings of them: those of offset inputs
+#: grow with the offset.
+ZERO, ROUNDINGS = 1e-8, 16 * np.finfo(np.float64).eps
 #: Prices times the mean square of a sample's features within which they are neither lost beside one nor infinite.
 LEAST_PRICE, LARGEST_PRICE = 1e-100, 1e14
 
@@ -230,13 +231,15 @@ class _Problem:
         """
         if not (self.X.any(axis=1) & self.features.any(axis=1)).all():
             return True
-        inputs, gates = _basis(self.X) * self.y[:, None], _basis(self.features)
+        (inputs, far), (gates, near) = _basis(self.X), _basis(self.features)
+        inputs = inputs * self.y[:, None]
         try:
             shares = inseparability_certificate((inputs @ inputs.T) * (gates @ gates.T))
         except SolverError:
             return False
         sizes = np.linalg.norm(inputs, axis=1) * np.linalg.norm(gates, axis=1)
-        return bool(np.linalg.norm((gates * shares[:, None]).T @ inputs) <= ZERO * (shares @ sizes))
+        zero = max(ZERO, ROUNDINGS * (far + near))
+        return bool(np.linalg.norm((gates * shares[:, None]).T @ inputs) <= zero * (shares @ sizes))
 
     def duals_by_feature(self, dual: FloatArray) -> FloatArray:
         """Return u_r = sum_i a_i y_i z_r(x_i) x_i, shape (R, d)."""
@@ -253,12 +256,12 @@ class _Problem:
         return (self.features[rows] * (self.X[rows] @ u.T) * self.y[rows, None]) @ self.members
 
 
-def _basis(columns: FloatArray) -> FloatArray:
-    """Return orthonormal columns (n, rank) that span the same as those of (n, k)."""
+def _basis(columns: FloatArray) -> tuple[FloatArray, float]:
+    """Return orthonormal columns (n, rank) that span the same as those of (n, k), and how rounding grows in them."""
     used = columns[:, np.abs(columns).max(axis=0) > 0]
     left, sizes, _ = np.linalg.svd(used / np.abs(used).max(axis=0), full_matrices=False)
-    spanned: FloatArray = left[:, sizes > max(used.shape) * np.finfo(np.float64).eps * sizes.max(initial=0.0)]
-    return spanned
+    kept = sizes > max(used.shape) * np.finfo(np.float64).eps * sizes.max(initial=0.0)
+    return left[:, kept], float(sizes[0] / sizes[kept][-1])
 
 
 @dataclass(frozen=True, eq=False)

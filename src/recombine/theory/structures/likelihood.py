@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, cg
+from scipy.sparse.linalg import LinearOperator, minres
 
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
@@ -18,7 +18,7 @@ from recombine.errors import SolverError
 from recombine.theory.structures.existence import Effect, Existence, Limit, existence
 from recombine.theory.structures.separation.outcomes import Family
 
-#: Values of the model up to which matrices are dense; beyond, Newton's equations are solved by conjugate gradients.
+#: Values of the model up to which matrices are dense; beyond, Newton's equations are solved by minimal residuals.
 DENSE_VALUES = 1500
 #: Newton's method ends when a step moves every effect by less than this share of its standard error (squared), or when
 #: steps below the second no longer shrink; after so many steps it gives up.
@@ -232,7 +232,7 @@ class _Problem:
         """Return a function that solves the information matrix at ``values`` (W,) for a vector on the face."""
         means = self.means(values)
         if self.width > DENSE_VALUES:
-            return lambda right: self._by_gradients(means, right)
+            return lambda right: self._by_residuals(means, right)
         factor = cho_factor(self._dense_information(means))
         return lambda right: np.asarray(self.basis @ cho_solve(factor, self.basis.T @ right))
 
@@ -247,13 +247,14 @@ class _Problem:
                 total[one :: self.classes, other :: self.classes] = block
         return np.asarray(self.basis.T @ total @ self.basis)
 
-    def _by_gradients(self, means: FloatArray, right: FloatArray) -> FloatArray:
+    def _by_residuals(self, means: FloatArray, right: FloatArray) -> FloatArray:
+        """Solve by MINRES: the matrix is singular, and conjugate gradients leap where the right side is rounding."""
         squares = np.asarray(self.X.multiply(self.X).T @ self._diagonal(means)).reshape(-1)
         scale = 1 / np.maximum(squares, 1e-12 * squares.max(initial=1e-300))
         shape = (self.width, self.width)
         operator = LinearOperator(shape, matvec=lambda vector: self.information(means, vector), dtype=float)
         jacobi = LinearOperator(shape, matvec=lambda vector: scale * vector, dtype=float)
-        return np.asarray(cg(operator, right, rtol=1e-10, maxiter=10 * self.width, M=jacobi)[0])
+        return np.asarray(minres(operator, right, rtol=1e-10, maxiter=10 * self.width, M=jacobi)[0])
 
     def _diagonal(self, means: FloatArray) -> FloatArray:
         return means if self.family == "log" else np.asarray(means * (1 - means / self.exposure[:, None]))
