@@ -76,8 +76,12 @@ def pack(folder: Path, papers: Sequence[str], images: str | None, store: Path | 
         with tarfile.open(fileobj=io.BytesIO(_git(root, "archive", commit, "src", *results))) as archive:
             archive.extractall(load, filter="data")
         download(load / "wheels", _requirements(root / "pyproject.toml"), **fit)
-        for name in needed if images is None else filter(None, images.split(",")):
+        packed = needed if images is None else list(filter(None, images.split(",")))
+        for name in packed:
             pack_images(name, load / "images")
+        if missing := set(needed) - set(packed):
+            claims = _claims_without(set().union(*(needed[name] for name in missing)))
+            print(f"not packed: {', '.join(sorted(missing))}; there, name claims that do without: {claims}")
         if store is not None:
             _take_along(_is_store(store), load / "store")
         _split(load, folder, {"commit": commit, **fit, "papers": chosen}, most * 1_000_000 - 50_000)
@@ -90,8 +94,8 @@ def _git(root: Path, *words: str) -> bytes:
     return done.stdout
 
 
-def _papers(names: Sequence[str], results: Path) -> tuple[list[str], list[str]]:
-    """Return the papers, and the image sets that their units without results name."""
+def _papers(names: Sequence[str], results: Path) -> tuple[list[str], dict[str, set[str]]]:
+    """Return the papers, and the image sets that their units without results name, each with the experiments."""
     from recombine.papers import available, find
     from recombine.papers.reproduce import owed_experiments
     from recombine.runs import Store
@@ -99,8 +103,23 @@ def _papers(names: Sequence[str], results: Path) -> tuple[list[str], list[str]]:
     papers = [find(name) for name in names] or list(available().values())
     with tempfile.TemporaryDirectory() as empty:
         owed = [one for paper in papers for one in owed_experiments(paper, "full", Store(empty), results=results)]
-    sets = {unit.setting.get("images") for one in owed for unit in one.units("full")}
-    return [paper.name for paper in papers], sorted(name for name in sets if isinstance(name, str) and name != "digits")
+    sets: dict[str, set[str]] = {}
+    for one in owed:
+        for unit in one.units("full"):
+            if (name := unit.setting.get("images")) and name != "digits":
+                sets.setdefault(str(name), set()).add(one.name)
+    return [paper.name for paper in papers], dict(sorted(sets.items()))
+
+
+def _claims_without(experiments: set[str]) -> str:
+    """Return the options of ``run`` for each paper that leave out the claims which read these experiments."""
+    from recombine.papers import find
+
+    options = []
+    for name in sorted({one.partition("/")[0] for one in experiments}):
+        claims = [claim.number for claim in find(name).claims if f"{name}/{claim.reads}" not in experiments]
+        options.append(f"run {name} --only {','.join(claims)}")
+    return "; ".join(options)
 
 
 def _take_along(store: Path, target: Path) -> None:

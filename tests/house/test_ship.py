@@ -64,6 +64,22 @@ def trips(ship: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return found
 
 
+def test_a_set_of_images_left_at_home_is_said_with_the_claims_that_do_without(
+    ship: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    needed = {"mnist": {"kernel-theory/mnist-context"}, "cifar10": {"kernel-theory/cifar-addition"}}
+    monkeypatch.setattr(ship, "_papers", lambda names, results: (list(names), needed))
+    monkeypatch.setattr(ship, "pack_images", lambda name, folder: None)
+    monkeypatch.setattr(ship, "download", lambda folder, requirements, **fit: folder.mkdir())
+    assert ship.main(["pack", str(tmp_path / "trips"), "kernel-theory", "--images", "mnist"]) == 0
+    line = capsys.readouterr().out.splitlines()[0]
+    start = "not packed: cifar10; there, name claims that do without: run kernel-theory --only "
+    assert line.startswith(start)
+    without = line.removeprefix(start).split(",")
+    reads = {claim.number: claim.reads for claim in find("kernel-theory").claims}
+    assert {reads[number] for number in without} == set(reads.values()) - {"cifar-addition"}
+
+
 def ship_result() -> list[dict[str, float]]:
     return [{"slope": value} for value in np.random.default_rng(0).normal(size=5)]
 
