@@ -206,3 +206,21 @@ def test_an_interrupted_query_is_a_stop_and_no_defect(run, monkeypatch, tmp_path
     monkeypatch.setattr("recombine.design.design.Design.from_frame", interrupted)
     code, _, err = run("audit", path, "--factors", "a,b")
     assert (code, err) == (130, "recombine: stopped\n")
+
+
+@pytest.mark.parametrize("command", ["audit", "score"])
+def test_pandas_is_loaded_by_nobody_who_does_not_need_it(command, tmp_path):
+    """DuckDB would load it with its first constant; what needs it afterwards still finds it."""
+    path = tmp_path / "t.csv"
+    rows = [f"a{i},b{j},{i + j},{i},{'train' if (i + j) % 3 else 'test'}" for i in range(5) for j in range(5)]
+    path.write_text("a,b,y,net,part\n" + "\n".join(rows) + "\n")
+    words = [command, str(path), "--factors", "a,b", "--outcome", "y", "--split", "part=train"]
+    words += ["--prediction", "net"] if command == "score" else []
+    script = (
+        "import sys\nfrom recombine.cli import main\n"
+        f"try:\n    main({words!r})\nexcept SystemExit as end:\n    assert not end.code\n"
+        "assert 'pandas' not in sys.modules\nimport pandas\nprint(pandas.DataFrame({'a': [1]}).shape)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("(1, 1)\n")

@@ -134,3 +134,11 @@ def test_names_and_places_that_no_engine_opens(written: Writer, tmp_path: Path) 
         open_table(written("x" * 200_000 + ",b\n1,2\n"))
     with pytest.raises(InputError, match="is compressed, which is read of CSV and TSV only"):
         open_table(written(b"", "t.parquet.gz"))
+
+
+def test_a_zero_character_in_a_name_is_said(written: Writer) -> None:
+    path = written('{"x\\u0000z": "a", "b": "q", "y": 1}\n{"x\\u0000z": "c", "b": "p", "y": 2}\n', "t.jsonl")
+    with pytest.raises(InputError, match=r"column 'x\\x00z' has a zero character in its name"):
+        open_table(path).frame  # noqa: B018
+    others = open_table(path).kept(["b", "y"])
+    assert others.fetch(others.frame)["c0"].tolist() == ["q", "p"]

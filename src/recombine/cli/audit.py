@@ -180,9 +180,11 @@ def demo_command(
     target = html or Path("recombine-demo.html")
     check_outputs([target], [flights_path()], force or _may_replace(target))
     with working("deciding the unseen cells"):
-        from recombine import Design, audit
+        from recombine import audit
 
-        found = audit(Design.from_frame(flights_path(), ["carrier", "origin", "dest"], "air_time", weight="n", sd="sd"))
+        found = audit(
+            read_design(flights_path(), factors="carrier,origin,dest", outcome="air_time", weight="n", sd="sd")
+        )
         found.findings  # noqa: B018 - as above
     answer = _answer(found, models=models)
     say(_text(answer), drawn=True)

@@ -10,6 +10,7 @@ import typer
 
 from recombine.cli.audit import named_importance, working
 from recombine.cli.compare import read_baseline, read_conditions, tell_changes
+from recombine.cli.table_options import pandas_left_alone
 from recombine.errors import InputError
 from recombine.output_files import check_outputs, write_whole
 from recombine.report.screen import capture, printable, say, say_json
@@ -87,7 +88,7 @@ def score_command(
         )
     if split is not None and train is not None:
         raise InputError("--split and --train both say what was trained on; leave one out")
-    with working("reading the table"):
+    with working("reading the table"), pandas_left_alone():
         from recombine import Design, score
         from recombine.jobs.score.classes import class_designs, has_classes
 
@@ -105,7 +106,7 @@ def score_command(
         design = (class_designs if several else Design.from_frame)(
             train or file, named(factors, "--factors"), outcome, **options
         )
-    with working("finding the causes"):
+    with working("finding the causes"), pandas_left_alone():
         weights = None if importance is None else named_importance(importance, file, None)
         found = score(design, file, models, split, structure=structure, importance=weights, seed=seed)
     if before is not None:

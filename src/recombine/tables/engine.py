@@ -123,13 +123,15 @@ def _refuse_depth(path: Path) -> None:
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL writes it.
+    """Return the name of a column as SQL writes it.
 
     Examples
     --------
     >>> print(quoted('a.b "c" d'))
     "a.b ""c"" d"
     """
+    if "\0" in name:
+        raise InputError(f"column {name!r} has a zero character in its name, which ends it too early; rename it")
     return '"' + name.replace('"', '""') + '"'
 
 

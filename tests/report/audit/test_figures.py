@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from recombine.report.theme import INK, NARROW, PAPER, inline_svg
 from recombine.verdicts import Verdict
 
 
+@cache
 def blocks() -> rc.Audit:
     """Two blocks of levels that no seen cell links, and a level held out."""
     cells = [[i, j] for i in range(4) for j in range(3) if (i, j) != (3, 2)]
@@ -35,6 +37,7 @@ def blocks() -> rc.Audit:
     return rc.audit(rc.Design.from_cells(cells, outcome, train=train, sizes=(7, 5), names=["drug", "line"]))
 
 
+@cache
 def three_factors(order: int = 1) -> rc.Audit:
     generator = np.random.default_rng(0)
     cells = generator.integers([4, 5, 3], size=(26, 3))
@@ -42,12 +45,14 @@ def three_factors(order: int = 1) -> rc.Audit:
     return rc.audit(rc.Design.from_cells(cells, outcome, sizes=(4, 5, 3), names=["a", "b", "c"]), order)
 
 
+@cache
 def pair() -> rc.Audit:
     """One factor used twice."""
     cells = [[0, 1], [1, 2], [2, 3], [0, 3], [4, 5], [5, 6]]
     return rc.audit(rc.Design.from_cells(cells, [1.0, 2, 3, 4, 5, 6], names=["left", "right"], symmetric=[(0, 1)]))
 
 
+@cache
 def large() -> rc.Audit:
     """A product of a million million cells."""
     generator = np.random.default_rng(1)
@@ -62,6 +67,7 @@ def models() -> rc.Table:
     return rc.Table(columns)  # type: ignore[arg-type]
 
 
+@cache
 def long_names() -> rc.Audit:
     """Names of factors, levels and outcome that are longer than any label."""
     generator = np.random.default_rng(4)
@@ -83,6 +89,7 @@ def long_names() -> rc.Audit:
     return rc.audit(rc.Design.from_frame(pd.DataFrame(rows, columns=names), names[:2], names[2]))
 
 
+@cache
 def huge() -> rc.Audit:
     """An outcome in millions."""
     cells = [[i, j] for i in range(6) for j in range(6) if i != j]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -60,6 +61,7 @@ class Outline(HTMLParser):
         return " ".join(" ".join(self.texts).split())
 
 
+@cache
 def flights() -> rc.Audit:
     design = rc.Design.from_frame(
         flights_path(), factors=["carrier", "origin", "dest"], outcome="air_time", weight="n", sd="sd"
@@ -67,6 +69,7 @@ def flights() -> rc.Audit:
     return rc.audit(design)
 
 
+@cache
 def disconnected() -> rc.Audit:
     rows = [
         (f"plate {i}", f"batch {j}", i - j + 0.1 * k)
@@ -86,17 +89,20 @@ def symmetric(named: tuple[str, ...] = ("gene A", "gene B")) -> rc.Audit:
     return rc.audit(rc.Design.from_frame(frame, ["gene A", "gene B"], "fitness", symmetric=named))
 
 
+@cache
 def no_outcome() -> rc.Audit:
     cells = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 1, 1], [2, 0, 1], [1, 1, 1]]
     return rc.audit(rc.Design.from_cells(cells, names=["colour", "shape", "size"]), order=2)
 
 
+@cache
 def too_large_to_list() -> rc.Audit:
     generator = np.random.default_rng(1)
     cells = generator.integers(30, size=(240, 6))
     return rc.audit(rc.Design.from_cells(cells, cells.sum(axis=1) * 1.0, sizes=(30,) * 6))
 
 
+@cache
 def unseen_levels() -> rc.Audit:
     rows = [
         (f"d{i}", f"l{j}", float(i * j), "test" if i == 5 or (i + j) % 3 == 0 else "train")
@@ -107,6 +113,7 @@ def unseen_levels() -> rc.Audit:
     return rc.audit(rc.Design.from_frame(frame, ["drug", "line"], "response", split="fold=train"))
 
 
+@cache
 def awkward_names() -> rc.Audit:
     names = [SCRIPT, "$x$ & 'q' \"p\"", "日本語の水準" * 9, "--><b>", "{{ 7 * 7 }}", "\u202eturned", "a\x01\nb"]
     rows = [
@@ -116,16 +123,19 @@ def awkward_names() -> rc.Audit:
     return rc.audit(rc.Design.from_frame(frame, ["<i>one</i>", "two & a half"], "<u>y</u>"))
 
 
+@cache
 def guessed() -> rc.Audit:
     frame = pd.DataFrame({"city": list("AABBCCAB"), "day": list("xyxyxyxz"), "y": [1.0, 2, 3, 4, 5, 6, 7, np.nan]})
     return rc.audit(rc.Design.from_frame(frame, outcome="y"))
 
 
+@cache
 def two_valued() -> rc.Audit:
     task = rc.tasks.context_dependence(left_out=1)
     return rc.audit(rc.Design.from_cells(task.cells, task.target, train=task.train))
 
 
+@cache
 def all_seen() -> rc.Audit:
     return rc.audit(rc.Design.from_cells([[0, 0], [0, 1], [1, 0], [1, 1]], [1.0, 2.0, 3.0, 4.5]))
 
@@ -145,11 +155,15 @@ CASES: dict[str, Callable[[], rc.Audit]] = {
 SECTIONS = ["findings", "map", "coverage", "additivity", "structure", "forecast", "advice", "certificates", "words"]
 
 
+@cache
+def page_of(make: Callable[[], rc.Audit]) -> str:
+    return page(make())
+
+
 @pytest.fixture(scope="module", params=CASES.values(), ids=CASES)
 def shown(request: pytest.FixtureRequest) -> tuple[rc.Audit, str, Outline]:
-    audit = request.param()
-    text = page(audit)
-    return audit, text, Outline(text)
+    text = page_of(request.param)
+    return request.param(), text, Outline(text)
 
 
 class TestEveryReport:
@@ -247,8 +261,8 @@ class TestEveryReport:
 
 
 def test_a_map_that_says_nothing_is_left_out() -> None:
-    assert "There is nothing to map: every combination was seen." in Outline(page(all_seen())).text
-    assert '<div class="wide"><svg' in page(disconnected()).partition('id="map"')[2].partition("</section>")[0]
+    assert "There is nothing to map: every combination was seen." in Outline(page_of(all_seen)).text
+    assert '<div class="wide"><svg' in page_of(disconnected).partition('id="map"')[2].partition("</section>")[0]
     alike = rc.Design.from_cells([[i, j] for i in range(5) for j in range(5) if (i, j) not in [(0, 0), (1, 1)]])
     text = Outline(page(rc.audit(alike))).text
     assert "every unseen combination is determined, and all are known about equally well (leverage" in text
@@ -260,7 +274,7 @@ def test_the_demo_is_small() -> None:
 
 
 def test_every_column_of_numbers_has_equally_many_decimals() -> None:
-    text = page(flights())
+    text = page_of(flights)
     for identity in ("t-values", "t-errors", "t-breakers", "t-depths"):
         table = text[text.index(f'id="{identity}"') :].partition("</table>")[0]
         rows = [re.findall(r'class="n">([^<]*)<', row) for row in table.partition("<tbody>")[2].split("</tr>")[:-1]]
@@ -269,22 +283,22 @@ def test_every_column_of_numbers_has_equally_many_decimals() -> None:
 
 
 def test_same_audit_made_twice_gives_the_same_bytes() -> None:
-    assert page(unseen_levels()) == page(unseen_levels())
+    assert page(unseen_levels.__wrapped__()) == page_of(unseen_levels)
 
 
 def test_symmetric_factors_may_be_named_in_any_order() -> None:
-    assert page(symmetric(("gene B", "gene A"))) == page(symmetric())
+    assert page(symmetric(("gene B", "gene A"))) == page_of(symmetric)
 
 
 def test_names_stay_text_everywhere() -> None:
     audit = awkward_names()
-    for text, scripts in ((page(audit), 2), (notebook(audit), 0)):
+    for text, scripts in ((page_of(awkward_names), 2), (notebook(audit), 0)):
         assert text.count("<script") == scripts
         assert SCRIPT not in text
         assert "<i>one" not in text
         assert "<u>y" not in text
         assert "--><b>" not in text
-    outline = Outline(page(audit))
+    outline = Outline(page_of(awkward_names))
     assert SCRIPT in outline.text
     assert "{{ 7 * 7 }}" in outline.text
     assert "<i>one</i>" in outline.text
@@ -301,7 +315,7 @@ def test_models_are_shown_by_verdict() -> None:
     assert "your data can tell" in outline.text
     assert "additive <b>" in outline.text
     assert "n = 1,020" in outline.text
-    assert "Other models" not in page(disconnected())
+    assert "Other models" not in page_of(disconnected)
 
 
 def test_command_suggestions_and_guess_are_shown() -> None:
@@ -334,11 +348,11 @@ def test_held_out_cells_show_what_was_measured() -> None:
     held = [item for item in certificates_to_show(audit) if item.reason == "held out"]
     drug_times_line = [int(item.label.split("d")[1][0]) * int(item.label.split("l")[1][0]) for item in held]
     assert [item.measured for item in held] == drug_times_line
-    text = Outline(page(audit)).text
+    text = Outline(page_of(unseen_levels)).text
     assert text.count("measured, but held out:") >= len(held) > 0
     assert "Held-out cells by verdict" in text
     assert all(item.measured is None for item in certificates_to_show(disconnected()))
-    assert "Held-out cells by verdict" not in Outline(page(disconnected())).text
+    assert "Held-out cells by verdict" not in Outline(page_of(disconnected)).text
 
 
 def test_plain_import_is_light() -> None:
