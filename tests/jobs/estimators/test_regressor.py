@@ -350,7 +350,7 @@ def covered(structure: str, seed: int, repeats: int, departure: float, shrink: b
 
 
 @pytest.mark.parametrize("structure", ["add", "log", "multiplicative", "link"])
-@pytest.mark.parametrize("shrink", [None, True])
+@pytest.mark.parametrize("shrink", [pytest.param(None, marks=pytest.mark.slow), True])
 class TestCoverage:
     @pytest.mark.parametrize("repeats", [pytest.param(1, marks=pytest.mark.slow), 3])
     def test_ranges_hold_nine_in_ten(self, structure, repeats, shrink):

@@ -75,7 +75,7 @@ EFFECTS = {Limit.FINITE: "finite", Limit.INFINITE: "up", Limit.MINUS_INFINITE: "
 
 
 @pytest.mark.parametrize("family", ["logit", "log"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 12))])
 def test_cells_agree_with_the_range_over_all_directions(family: str, seed: int) -> None:
     cells, y, options = random_table(seed, family)
     found = existence(cells, y, **options)
@@ -92,7 +92,7 @@ def test_cells_agree_with_the_range_over_all_directions(family: str, seed: int) 
     assert [EFFECTS[effects[place].limit] for place in known] == [by_box(wide[place], loose, tied) for place in known]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 10))])
 def test_classes_agree_with_programmes_over_all_directions(seed: int) -> None:
     cells, y, options = random_table(seed, "softmax")
     found = existence(cells, y, **options)

@@ -102,7 +102,7 @@ def test_statsmodels_agrees_on_classes(seed: int) -> None:
     np.testing.assert_allclose(ours.predict(cells), theirs.predict(treatment(cells)), rtol=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 8))])
 @pytest.mark.parametrize("family", ["logit", "softmax", "log"])
 def test_iteration_on_the_sparse_design_gives_the_same(family: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cells, y = overlapping(family, seed, repeats=8)

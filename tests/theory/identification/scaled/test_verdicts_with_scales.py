@@ -121,7 +121,7 @@ def differences(seed: int, kinds: tuple[str | None, ...]) -> list[tuple]:
     ]
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", [*range(4), *(pytest.param(block, marks=pytest.mark.slow) for block in range(4, 10))])
 def test_labels_and_ordered_factors_agree_with_rational_rank(block: int) -> None:
     """500 random designs, every cell of each."""
     assert [
@@ -129,7 +129,7 @@ def test_labels_and_ordered_factors_agree_with_rational_rank(block: int) -> None
     ] == []
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", [*range(2), *(pytest.param(block, marks=pytest.mark.slow) for block in range(2, 4))])
 def test_numeric_factors_agree_with_rational_rank(block: int) -> None:
     seeds = range(1000 + 50 * block, 1050 + 50 * block)
     assert [found for seed in seeds for found in differences(seed, (None, "ordered", "numeric"))] == []
