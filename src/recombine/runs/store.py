@@ -152,7 +152,9 @@ class Store:
         arrays: dict[str, Any] = {name: _plain_array(name, values) for name, values in result.arrays.items()}
         digests = {name: _digest_of_array(values) for name, values in sorted(arrays.items())}
         document = {"rows": plain_rows(result.rows), "record": dict(record), "arrays": digests}
-        for name, value in ((SPEC, unit.spec), (RESULT, {"digest": _digest(document), **document})):
+        # Through JSON and back: what is read is to have the digest of what was written, whose keys may be numbers.
+        digest = _digest(json.loads(json.dumps(document)))
+        for name, value in ((SPEC, unit.spec), (RESULT, {"digest": digest, **document})):
             with open_synced(partial / name) as file:
                 file.write(_json(value).encode())
         if arrays:
@@ -325,9 +327,7 @@ def _check_arrays(path: Path, digests: Mapping[str, str | None]) -> None:
             raise CorruptRunError(f"{name!r} in {ARRAYS} does not match its digest")
 
 
-def _digest(value: object) -> str:
-    # Through JSON and back: what is read is to have the digest of what was written, whose keys may be numbers.
-    read = json.loads(json.dumps(value))
+def _digest(read: object) -> str:
     return hashlib.blake2b(json.dumps(read, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
@@ -337,8 +337,9 @@ def _digest_of_array(values: npt.NDArray[Any]) -> str:
 
 
 def _json(value: object) -> str:
-    # Python's reader and writer agree on NaN and Infinity, which a diverged network does produce.
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    # Python's reader and writer agree on NaN and Infinity, which a diverged network does produce. On one line: lines
+    # would take ten times as long to write.
+    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def _read_json(path: Path) -> dict[str, Any]:

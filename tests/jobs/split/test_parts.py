@@ -83,7 +83,7 @@ MIXES = [
 def test_every_test_cell_is_to_training_what_its_part_says(text: str) -> None:
     rng = np.random.default_rng(0)
     made, off = 0, []
-    for seed in range(20):
+    for seed in range(10):
         cells, rows, sizes, order, symmetric = random_table(rng)
         mix = read_mix(text)
         try:
@@ -100,7 +100,7 @@ def test_every_test_cell_is_to_training_what_its_part_says(text: str) -> None:
             assert len(mine)
             assert abs(int(mine.sum()) - share * rows.sum()) <= rows.max() + 0.5
             off.append(abs(int(mine.sum()) - share * rows.sum()))
-    assert made >= 17
+    assert made >= 8
     assert np.mean(off) < 1.0
 
 

@@ -239,10 +239,6 @@ class TestEveryReport:
         assert ("no listed unseen combination is determined" in outline.text) == (not known)
         assert ("No short sum was found for the combinations tried" in outline.text) == (known and not listed)
 
-    def test_repeats_itself(self, shown: tuple[rc.Audit, str, Outline]) -> None:
-        audit, text, _ = shown
-        assert page(audit) == text
-
     def test_notebook_is_plain(self, shown: tuple[rc.Audit, str, Outline]) -> None:
         audit = shown[0]
         text = notebook(audit)
@@ -268,6 +264,7 @@ def test_a_map_that_says_nothing_is_left_out() -> None:
     assert "every unseen combination is determined, and all are known about equally well (leverage" in text
 
 
+@pytest.mark.slow
 def test_the_demo_is_small() -> None:
     audit = flights()
     assert len(page(audit, models=audit.compare_models(draws=1)).encode()) < 700_000
@@ -282,8 +279,9 @@ def test_every_column_of_numbers_has_equally_many_decimals() -> None:
             assert len({len(entry.partition(".")[2]) for entry in column}) == 1
 
 
-def test_same_audit_made_twice_gives_the_same_bytes() -> None:
-    assert page(unseen_levels.__wrapped__()) == page_of(unseen_levels)
+@pytest.mark.parametrize("make", [unseen_levels, two_valued, pytest.param(flights, marks=pytest.mark.slow)])
+def test_same_audit_made_twice_gives_the_same_bytes(make: Callable[[], rc.Audit]) -> None:
+    assert page(make.__wrapped__()) == page_of(make)  # type: ignore[attr-defined]
 
 
 def test_symmetric_factors_may_be_named_in_any_order() -> None:
