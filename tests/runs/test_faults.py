@@ -267,6 +267,7 @@ def test_two_drivers_share_a_store_and_run_no_unit_twice(drive: Callable[..., Dr
     assert not Store(tmp_path / "s").leases.units()
 
 
+@pytest.mark.slow
 def test_a_dask_worker_killed_in_mid_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setenv(SLEEP, "50")

@@ -32,7 +32,6 @@ GRID = np.indices((5, 5, 5, 5)).reshape(4, -1).T
         CompositionalRegressor("add", shrink=True),
         CompositionalRegressor("pairs"),
         CompositionalRegressor("multiplicative"),
-        CompositionalRegressor("link"),
     ]
 )
 def test_scikit_learn_contract(estimator, check):
@@ -43,8 +42,8 @@ def test_scikit_learn_contract(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks([CompositionalRegressor()])
-def test_scikit_learn_contract_where_the_structure_is_chosen(estimator, check):
+@parametrize_with_checks([CompositionalRegressor(), CompositionalRegressor("link")])
+def test_scikit_learn_contract_of_what_takes_longer(estimator, check):
     check(estimator)
 
 
