@@ -37,12 +37,13 @@ class Interruption:
         self.left = moment
         self.possible = False
         self.sent = threading.Event()
-        self.arrived = False
+        self.arrived = self.traced = False
 
     def __call__(self, frame: FrameType, event: str, _: object) -> Interruption | None:
         if frame.f_code.co_filename not in (worker.__file__, threading.__file__):
             return None
         frame.f_trace_opcodes = True
+        self.traced = self.traced or event == "opcode"
         if event == "opcode" and self.possible and not self.arrived and self.sent.is_set():
             self.left -= 1
             if self.left < 0:
@@ -80,6 +81,8 @@ def test_an_interruption_at_any_moment_ends_the_watch(tmp_path: Path, monkeypatc
         thread.join(5)
         assert not thread.is_alive(), f"stuck when interrupted at instruction {moments}"
         assert threading.active_count() <= before, f"the watcher stayed when interrupted at instruction {moments}"
+        if not interruption.traced:
+            pytest.skip("this Python does not tell of instructions (3.12.1 is one)")
         if not interruption.arrived:
             break
         moments += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import itertools
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -47,7 +48,7 @@ def open_file(path: Path) -> Reader:
     suffix = path.suffix.lower()
     if suffix in _CSV:
         return _Texts(connection, look_at(path))
-    name = glob.escape(str(path))  # the engine would read every file that matches a name with a star in it
+    name = _name_for_engine(path)
     try:
         if suffix in _PARQUET:
             return Relation(_flat(connection.read_parquet(name, hive_partitioning=False)), connection)
@@ -58,10 +59,15 @@ def open_file(path: Path) -> Reader:
         ) from None
 
 
+def _name_for_engine(path: Path) -> str:
+    """Return a name in UTF-8, whatever the locale has made of it; of a name with a star the engine would read many."""
+    return glob.escape(os.fsencode(path).decode())
+
+
 def _check_path(path: Path) -> None:
     try:
-        str(path).encode()
-    except UnicodeEncodeError:
+        _name_for_engine(path)
+    except UnicodeError:
         raise InputError(f"the file name {str(path)!r} is not UTF-8, so it cannot be opened; rename the file") from None
     if not path.parent.is_dir():
         raise InputError(f"{path} does not exist: there is no folder {path.parent}; check the path")
@@ -206,7 +212,7 @@ class _Texts:
             return self.kept
         names = ", ".join(f"'{key}': 'VARCHAR'" for key in self._places.values())
         missing = ", ".join(f"'{word}'" for word in MISSING_WORDS)
-        path = glob.escape(str(self.file.readable)).replace("'", "''")
+        path = _name_for_engine(self.file.readable).replace("'", "''")
         # Engines reserve many times the longest line that they allow, so only wide tables get a longer one.
         longest = f", max_line_size={20 * self.file.longest}" if self.file.longest > 100_000 else ""
         return (

@@ -213,10 +213,13 @@ def _on_support(system: FloatArray, target: FloatArray, free: BoolArray) -> Floa
 
 
 def _one_by_one(system: FloatArray, target: FloatArray) -> FloatArray:
-    """The same problem as non-negative least squares: with S = LL', minimise |L'x - L^-1 t|."""
+    """The same problem as non-negative least squares: with S = LL', minimise |L'x - L^-1 t|; NaN if it has no end."""
     from scipy.linalg import solve_triangular
     from scipy.optimize import nnls
 
     lower = np.linalg.cholesky(system)
-    solution: FloatArray = nnls(lower.T, solve_triangular(lower, target, lower=True), maxiter=100 * len(target))[0]
+    try:
+        solution: FloatArray = nnls(lower.T, solve_triangular(lower, target, lower=True), maxiter=100 * len(target))[0]
+    except RuntimeError:  # what cannot be separated has multipliers without bound
+        return np.full(len(target), np.nan)
     return solution
