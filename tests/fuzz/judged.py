@@ -91,6 +91,7 @@ def call(case: Case) -> int:
     _open_streams(case)
     sys.argv = ["recombine", *case.drawn.arguments]
     if case.file_size is not None:
+        sys.dont_write_bytecode = True  # Python cuts it short without a word, and finds it broken ever after
         resource.setrlimit(resource.RLIMIT_FSIZE, (case.file_size, resource.RLIM_INFINITY))
     signal.alarm(PATIENCE)
     try:

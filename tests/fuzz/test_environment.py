@@ -46,6 +46,8 @@ def shell(line: str, table: Path, **more: str) -> tuple[int, str]:
 
 AUDIT = 'recombine audit "$T" --factors a,b --suggest 0'
 FULL = "recombine: the output: No space left on device; make room\n"
+#: No byte code either: Python cuts it short without a word, and finds it broken ever after.
+SMALL_FILES = "export PYTHONDONTWRITEBYTECODE=1; ulimit -f 1"
 
 STREAMS = [
     (f"{AUDIT} >&- 2>&- <&-", 0, ""),
@@ -67,7 +69,7 @@ MORE_STREAMS = [
     ("recombine --help > /dev/full", 2, FULL),
     ("recombine papers | true; exit ${PIPESTATUS[0]}", 0, ""),
     (f"{AUDIT} --html /dev/full --force", 2, "recombine: /dev/full is a pipe or device, not a file; name a file\n"),
-    (f"ulimit -f 1; {AUDIT} --html out.html 2>&1 | grep -c 'out.html: File too large'; test ! -e out.html", 0, ""),
+    (f"{SMALL_FILES}; {AUDIT} --html out.html 2>&1 | grep -c 'out.html: File too large'; test ! -e out.html", 0, ""),
 ]
 
 
