@@ -47,6 +47,15 @@ def test_no_sign_and_no_name_is_lost(encoding: str, folder: Path) -> None:
     assert "größe" in (folder / "re port.html").read_text(encoding="utf-8")
 
 
+def test_names_of_files_in_a_locale_that_has_no_such_letters(folder: Path) -> None:
+    (folder / "日.csv").write_text("a,b\n1,ü\n2,ü\n1,日\n", encoding="utf-8")
+    ways: list[dict[str, str]] = [{}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}]
+    usual, plain = (called("utf-8", folder, "audit", "日.csv", "--factors", "a,b", "--json", **way) for way in ways)
+    assert (plain.returncode, plain.stderr) == (0, b"")
+    assert json.loads(plain.stdout) == json.loads(usual.stdout)
+    assert json.loads(plain.stdout)["levels"] == {"a": ["1", "2"], "b": ["ü", "日"]}
+
+
 @pytest.mark.parametrize("encoding", ENCODINGS[1:])
 def test_json_is_read_as_utf8_whatever_it_was_written_in(encoding: str, folder: Path) -> None:
     done = audited(encoding, folder, "--json")

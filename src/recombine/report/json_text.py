@@ -34,13 +34,23 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {_plain(str(key)): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, bool | str) or value is None:
+    if isinstance(value, str):
+        return value if value.isascii() else _in_utf8(value)
+    if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
         return value if abs(value) < 2**63 else str(value)
     return str(value)
+
+
+def _in_utf8(text: str) -> str:
+    """Return text as it is, but for what UTF-8 has no place for: a file's name that the locale could not read."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # half of a character, which no locale makes
+        return text.encode("utf-8", "replace").decode("utf-8")

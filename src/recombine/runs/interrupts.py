@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 
 #: Signals that ask a program to end; Windows has one of them only.
 _REQUESTS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+#: Seconds after which an interrupt that was lost comes again: what it met is over by then.
+_AGAIN = 0.01
 
 
 @contextlib.contextmanager
@@ -51,7 +55,8 @@ def interrupts_wait(wanted: bool) -> Iterator[Callable[[], bool]]:
 def requests_interrupt() -> Iterator[None]:
     """Let a request to end (from ``kill``, ``timeout`` or a scheduler, or since the terminal is gone) act as Ctrl-C.
 
-    So what is half done is cleaned up. A request that is ignored stays so, as ``nohup`` wants it.
+    So what is half done is cleaned up. A request that is ignored stays so, as ``nohup`` wants it. One that comes where
+    Python can raise nothing, as while an object is taken apart, comes again at once.
 
     Examples
     --------
@@ -69,7 +74,32 @@ def requests_interrupt() -> Iterator[None]:
     for number in ours:
         signal.signal(number, signal.default_int_handler)
     try:
-        yield
+        with _none_lost():
+            yield
     finally:
         for number in ours:
             signal.signal(number, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def _none_lost() -> Iterator[None]:
+    """Send an interrupt again that Python could only report."""
+    report, coming = sys.unraisablehook, list[threading.Timer]()
+
+    def reported(lost: sys.UnraisableHookArgs) -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            report(lost)
+            return
+        # Not from here, where it would be lost again.
+        timer = threading.Timer(_AGAIN, _thread.interrupt_main)
+        timer.daemon = True
+        timer.start()
+        coming.append(timer)
+
+    sys.unraisablehook = reported
+    try:
+        yield
+    finally:
+        sys.unraisablehook = report
+        for timer in coming:
+            timer.cancel()

@@ -142,11 +142,20 @@ def _copied(path: Path, found: Survey, names: tuple[str, ...], delimiter: str, l
     try:
         _copy(path, found.encoding, delimiter, copy)
         text = TextFile(path, copy, names, delimiter, r"\n", longest, found.note)
-        weakref.finalize(text, shutil.rmtree, folder, ignore_errors=True)
+        weakref.finalize(text, _remove, folder)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         raise
     return text
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, whoever presses Ctrl-C meanwhile."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except KeyboardInterrupt:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _copy(path: Path, encoding: str, delimiter: str, copy: Path) -> None:

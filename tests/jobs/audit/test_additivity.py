@@ -127,6 +127,15 @@ def test_breakers_are_the_cells_whose_refit_is_worst():
     assert worst["observed"] - worst["predicted"] == pytest.approx(worst["difference"])
 
 
+def test_breakers_of_outcomes_as_small_as_can_be():
+    frame, names = replicated(additive(3), (6, 6), share=1.0, noise=0.05, seed=5)
+    frame["y"] *= 1e-308
+    check = check_additivity(design_of(frame, names))
+    with np.errstate(all="raise", under="ignore"):
+        differences = check.breakers(36)["difference"]
+    assert (np.diff(np.abs(differences)) <= 1e-316).all()
+
+
 def test_folds_agree_with_leaving_one_out(monkeypatch):
     design = design_of(*replicated(additive(4), (9, 8), share=0.9, seed=6))
     exact = check_additivity(design)

@@ -205,6 +205,12 @@ def test_not_separable_is_said_of_inseparable_samples_only(scale, norm):
         largest_margin(np.vstack([moved, moved[:1]]), [*y, -y[0]], np.vstack([ids, ids[:1]]), contexts=2, norm=norm)
 
 
+def test_inputs_that_rounding_has_nearly_lost_are_not_called_inseparable():
+    X, y, ids = product_labels()
+    with pytest.raises(UndecidedError, match="centre and scale"):
+        largest_margin(X + np.array([1e13, 1e13, 0.0, 0.0]), y, ids, contexts=2)
+
+
 def test_a_certificate_against_a_margin():
     given = gated_problem("toy")
     signed = given.X * given.y[:, None]

@@ -141,9 +141,10 @@ class AdditivityCheck:
         if not self.orders or self.design.outcome is None:
             return Table({"difference": []})
         check, observed = self.orders[0], self.design.outcome[self.design.train]
-        gap = np.where(check.determined, np.abs(observed - check.predicted), -1.0)
+        gap = np.where(check.determined, np.abs(observed - check.predicted), 0.0)
         # Gaps that differ by rounding are equal: on every machine the same cell comes first.
-        worst = np.argsort(-np.round(gap / (gap.max(initial=0.0) or 1.0), 9), kind="stable")[: min(count, check.tested)]
+        alike = np.round(gap / (gap.max(initial=0.0) or 1.0), 9)
+        worst = np.argsort(np.where(check.determined, -alike, 1.0), kind="stable")[: min(count, check.tested)]
         columns = {
             "rows": self.design.rows[self.design.train][worst],
             "observed": observed[worst],

@@ -42,8 +42,8 @@ ACCEPTED_ALONE = 1e-4
 #: Rises of the objective that can be rounding.
 NOISE = 1e-8
 #: A sum is zero when it is this much smaller than its terms, or by this many roundings of them: those of offset inputs
-#: grow with the offset.
-ZERO, ROUNDINGS = 1e-8, 16 * np.finfo(np.float64).eps
+#: grow with the offset. More than the largest is no rounding, however ill-conditioned the inputs are.
+ZERO, LARGEST_ZERO, ROUNDINGS = 1e-8, 1e-6, 16 * np.finfo(np.float64).eps
 #: Prices times the mean square of a sample's features within which they are neither lost beside one nor infinite.
 LEAST_PRICE, LARGEST_PRICE = 1e-100, 1e14
 
@@ -238,7 +238,7 @@ class _Problem:
         except SolverError:
             return False
         sizes = np.linalg.norm(inputs, axis=1) * np.linalg.norm(gates, axis=1)
-        zero = max(ZERO, ROUNDINGS * (far + near))
+        zero = np.clip(ROUNDINGS * (far + near), ZERO, LARGEST_ZERO)
         return bool(np.linalg.norm((gates * shares[:, None]).T @ inputs) <= zero * (shares @ sizes))
 
     def duals_by_feature(self, dual: FloatArray) -> FloatArray:

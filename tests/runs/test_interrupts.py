@@ -1,0 +1,58 @@
+"""Interrupts that meet Python where it can raise nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import weakref
+
+import pytest
+
+from recombine.runs.interrupts import requests_interrupt
+
+
+class Thing:
+    pass
+
+
+def _emptied(things: list[Thing]) -> None:
+    with requests_interrupt():
+        things.clear()
+        time.sleep(10)
+
+
+def test_an_interrupt_in_a_finalizer_comes_again(capfd: pytest.CaptureFixture[str]) -> None:
+    thing = Thing()
+    weakref.finalize(thing, signal.raise_signal, signal.SIGINT)
+    hook, things = sys.unraisablehook, [thing]
+    del thing
+    with pytest.raises(KeyboardInterrupt):
+        _emptied(things)
+    assert sys.unraisablehook is hook
+    assert capfd.readouterr().err == ""
+
+
+def test_an_interrupt_that_comes_again_too_late_is_forgotten() -> None:
+    thing = Thing()
+    weakref.finalize(thing, signal.raise_signal, signal.SIGINT)
+    with requests_interrupt():
+        del thing
+    time.sleep(0.1)
+
+
+def test_other_exceptions_that_cannot_be_raised_are_reported() -> None:
+    text = """
+import weakref
+from recombine.runs.interrupts import requests_interrupt
+class Thing: pass
+thing = Thing()
+weakref.finalize(thing, int, "no number")
+with requests_interrupt():
+    del thing
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=True)
+    assert "invalid literal for int() with base 10: 'no number'" in done.stderr
