@@ -63,28 +63,30 @@ class RefusedError(Exception):
 
 def pack(folder: Path, papers: Sequence[str], images: str | None, store: Path | None, most: int, **fit: str) -> None:
     """Write what a machine lacks as trips of at most ``most`` MB below a folder; wheels fit its kind and its Python."""
+    from owed import owed_units  # at home only
+
     if folder.exists() and any(folder.iterdir()):
         raise RefusedError(f"{folder} is not empty; name a new folder, or remove it")
     root = HERE.parents[1]
     commit = _git(root, "rev-parse", "HEAD").decode().strip()
     if _git(root, "status", "--porcelain", "--", "src", "results").strip():
         print("not committed, so not in the pack: changes in src or results", file=sys.stderr)
-    chosen, needed = _papers(papers, root / "results")
+    owed = owed_units(papers, root / "results")
     with tempfile.TemporaryDirectory() as place:
         load = Path(place)
-        results = [f"results/{name}" for name in chosen if (root / "results" / name).is_dir()]
+        results = [f"results/{name}" for name in owed.papers if (root / "results" / name).is_dir()]
         with tarfile.open(fileobj=io.BytesIO(_git(root, "archive", commit, "src", *results))) as archive:
             archive.extractall(load, filter="data")
         download(load / "wheels", _requirements(root / "pyproject.toml"), **fit)
-        packed = needed if images is None else list(filter(None, images.split(",")))
+        packed = owed.images if images is None else list(filter(None, images.split(",")))
         for name in packed:
             pack_images(name, load / "images")
-        if missing := set(needed) - set(packed):
-            claims = _claims_without(set().union(*(needed[name] for name in missing)))
-            print(f"not packed: {', '.join(sorted(missing))}; there, name claims that do without: {claims}")
+        if missing := sorted(set(owed.images) - set(packed)):
+            calls = "; ".join(owed.runs_without(missing)) or "there are none"
+            print(f"not packed: {', '.join(missing)}; there, name owed claims that do without: {calls}")
         if store is not None:
             _take_along(_is_store(store), load / "store")
-        _split(load, folder, {"commit": commit, **fit, "papers": chosen}, most * 1_000_000 - 50_000)
+        _split(load, folder, {"commit": commit, **fit, "papers": owed.papers}, most * 1_000_000 - 50_000)
 
 
 def _git(root: Path, *words: str) -> bytes:
@@ -92,34 +94,6 @@ def _git(root: Path, *words: str) -> bytes:
     if done.returncode:
         raise RefusedError(f"git {words[0]} failed in {root} ({done.stderr.decode().strip()}); pack from a clone")
     return done.stdout
-
-
-def _papers(names: Sequence[str], results: Path) -> tuple[list[str], dict[str, set[str]]]:
-    """Return the papers, and the image sets that their units without results name, each with the experiments."""
-    from recombine.papers import available, find
-    from recombine.papers.reproduce import owed_experiments
-    from recombine.runs import Store
-
-    papers = [find(name) for name in names] or list(available().values())
-    with tempfile.TemporaryDirectory() as empty:
-        owed = [one for paper in papers for one in owed_experiments(paper, "full", Store(empty), results=results)]
-    sets: dict[str, set[str]] = {}
-    for one in owed:
-        for unit in one.units("full"):
-            if (name := unit.setting.get("images")) and name != "digits":
-                sets.setdefault(str(name), set()).add(one.name)
-    return [paper.name for paper in papers], dict(sorted(sets.items()))
-
-
-def _claims_without(experiments: set[str]) -> str:
-    """Return the options of ``run`` for each paper that leave out the claims which read these experiments."""
-    from recombine.papers import find
-
-    options = []
-    for name in sorted({one.partition("/")[0] for one in experiments}):
-        claims = [claim.number for claim in find(name).claims if f"{name}/{claim.reads}" not in experiments]
-        options.append(f"run {name} --only {','.join(claims)}")
-    return "; ".join(options)
 
 
 def _take_along(store: Path, target: Path) -> None:

@@ -11,6 +11,7 @@ import sys
 import tarfile
 import time
 import zipfile
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -32,10 +33,10 @@ pytestmark = pytest.mark.skipif(not (TOOLS.parent / ".git").exists(), reason="pa
 
 
 @pytest.fixture(scope="module")
-def ship() -> ModuleType:
+def ship() -> Iterator[ModuleType]:
     sys.path.insert(0, str(TOOLS))
     try:
-        return import_module("ship")
+        yield import_module("ship")
     finally:
         sys.path.remove(str(TOOLS))
 
@@ -67,17 +68,19 @@ def trips(ship: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_set_of_images_left_at_home_is_said_with_the_claims_that_do_without(
     ship: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    needed = {"mnist": {"kernel-theory/mnist-context"}, "cifar10": {"kernel-theory/cifar-addition"}}
-    monkeypatch.setattr(ship, "_papers", lambda names, results: (list(names), needed))
+    due = {"mnist-context": {"mnist"}, "mnist-addition": {"mnist"}, "cifar-addition": {"cifar10"}, "phase": set()}
+    module = import_module("owed")
+    owed = module.Owed(["kernel-theory"], {f"kernel-theory/{name}": frozenset(due[name]) for name in due})
+    monkeypatch.setattr(module, "owed_units", lambda names, results: owed)
     monkeypatch.setattr(ship, "pack_images", lambda name, folder: None)
     monkeypatch.setattr(ship, "download", lambda folder, requirements, **fit: folder.mkdir())
     assert ship.main(["pack", str(tmp_path / "trips"), "kernel-theory", "--images", "mnist"]) == 0
     line = capsys.readouterr().out.splitlines()[0]
-    start = "not packed: cifar10; there, name claims that do without: run kernel-theory --only "
+    start = "not packed: cifar10; there, name owed claims that do without: run kernel-theory --only "
     assert line.startswith(start)
     without = line.removeprefix(start).split(",")
     reads = {claim.number: claim.reads for claim in find("kernel-theory").claims}
-    assert {reads[number] for number in without} == set(reads.values()) - {"cifar-addition"}
+    assert {reads[number] for number in without} == set(due) - {"cifar-addition"}
 
 
 def ship_result() -> list[dict[str, float]]:
