@@ -338,7 +338,7 @@ def _digest_of_array(values: npt.NDArray[Any]) -> str:
 
 def _json(value: object) -> str:
     # Python's reader and writer agree on NaN and Infinity, which a diverged network does produce. On one line: lines
-    # would take ten times as long to write.
+    # would take three times as long to write.
     return json.dumps(value, ensure_ascii=False) + "\n"
 
 
