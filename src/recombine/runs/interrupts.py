@@ -91,7 +91,7 @@ def _none_lost() -> Iterator[None]:
             report(lost)
             return
         # Not from here, where it would be lost again.
-        timer = threading.Timer(_AGAIN, _thread.interrupt_main)
+        timer = threading.Timer(_AGAIN, _interrupt)
         timer.daemon = True
         timer.start()
         coming.append(timer)
@@ -103,3 +103,10 @@ def _none_lost() -> Iterator[None]:
         sys.unraisablehook = report
         for timer in coming:
             timer.cancel()
+
+
+def _interrupt() -> None:
+    if hasattr(signal, "pthread_kill"):  # ends a wait, too
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
