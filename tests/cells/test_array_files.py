@@ -50,7 +50,7 @@ def test_every_plain_array_is_read_as_numpy_reads_it(tmp_path: Path, kind: str, 
     assert load_arrays(tmp_path / "number.npy")[""] == 3.0
 
 
-@pytest.mark.parametrize("name", ["a.npy", "a.npz", "b.npz"])
+@pytest.mark.parametrize("name", ["a.npy", "a.npz", pytest.param("b.npz", marks=pytest.mark.slow)])
 def test_damage_at_any_byte_is_one_error_or_harmless(tmp_path: Path, name: str) -> None:
     save = {"a.npy": np.save, "a.npz": np.savez, "b.npz": np.savez_compressed}[name]
     array = np.random.default_rng(0).random((3, 4))

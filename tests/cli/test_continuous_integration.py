@@ -75,7 +75,7 @@ def test_the_workflow_has_what_github_asks_for(workflow):
             "Likely respelled: drug 'c' and 'C'",
             marks=pytest.mark.slow,
         ),
-        (None, TABLE, False, "The table is new"),
+        pytest.param(None, TABLE, False, "The table is new", marks=pytest.mark.slow),
     ],
     ids=["a row more", "a row less", "a level less", "a level respelled", "a new table"],
 )
@@ -99,6 +99,7 @@ def test_its_commands_do_what_the_page_says(workflow, shell, tmp_path, before, a
     assert words in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_commands_in_the_text_run(shell, tmp_path):
     folder = tmp_path / "repository"
     (folder / "data" / "screen.csv").write_text(TABLE)

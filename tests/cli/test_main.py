@@ -61,6 +61,7 @@ def test_a_backend_of_another_environment_is_no_matter(table, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_models_are_compared_by_a_process_of_its_own(tmp_path):
     path = tmp_path / "t.csv"
     rows = [f"a{i},b{j},{i + 2 * j + (i * j) % 3}" for i in range(6) for j in range(6) if (i + j) % 4]
@@ -208,7 +209,7 @@ def test_an_interrupted_query_is_a_stop_and_no_defect(run, monkeypatch, tmp_path
     assert (code, err) == (130, "recombine: stopped\n")
 
 
-@pytest.mark.parametrize("command", ["audit", "score"])
+@pytest.mark.parametrize("command", ["audit", pytest.param("score", marks=pytest.mark.slow)])
 def test_pandas_is_loaded_by_nobody_who_does_not_need_it(command, tmp_path):
     """DuckDB would load it with its first constant; what needs it afterwards still finds it."""
     path = tmp_path / "t.csv"

@@ -41,9 +41,10 @@ def ship() -> Iterator[ModuleType]:
         sys.path.remove(str(TOOLS))
 
 
-@pytest.fixture
-def trips(ship: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+@pytest.fixture(scope="module")
+def packed(ship: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A pack in several trips, with one wheel and a store, and no network asked."""
+    place = tmp_path_factory.mktemp("packed")
 
     def download(folder: Path, requirements: list[str], machine: str, python: str) -> None:
         assert not any(line.startswith(("numpy", "torch")) for line in requirements)
@@ -53,11 +54,19 @@ def trips(ship: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             # Enough for several trips of a MB.
             wheel.writestr("noise", np.random.default_rng(2).bytes(2_000_000))
 
-    monkeypatch.setattr(ship, "download", download)
-    store = Store(tmp_path / "store")
+    store = Store(place / "store")
     store.write(UNIT, ship_result(), {})
-    words = ["pack", tmp_path / "trips", "gated-linear", "--images", "", "--store", store.folder, "--most", 1]
-    assert ship.main([*map(str, words), "--machine", platform.machine(), "--python", VERSION]) == 0
+    words = ["pack", place / "trips", "gated-linear", "--images", "", "--store", store.folder, "--most", 1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ship, "download", download)
+        assert ship.main([*map(str, words), "--machine", platform.machine(), "--python", VERSION]) == 0
+    return place
+
+
+@pytest.fixture
+def trips(packed: Path, tmp_path: Path) -> list[Path]:
+    """A copy of the pack, which a test may damage."""
+    shutil.copytree(packed, tmp_path, dirs_exist_ok=True)
     found = sorted((tmp_path / "trips").iterdir(), key=lambda path: int(path.name))
     assert len(found) >= 3
     for trip in found:

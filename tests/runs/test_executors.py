@@ -169,6 +169,7 @@ def fail_once(ask: Callable[[], dict[str, int]]) -> Callable[[], dict[str, int]]
 
 
 class TestLostCluster:
+    @pytest.mark.slow
     def test_a_cluster_without_workers_is_made_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Dask starts workers again that died, but not always: then somebody has to notice."""
         pytest.importorskip("distributed")
@@ -205,7 +206,7 @@ class TestForeignPool:
             sweep(tmp_path / "s", executor, 3, {0: "die"}, retries=1)
 
 
-class TestSlurm(ProcessContract):
+class OnSlurm:
     """Through submitit, with its subprocesses in place of a Slurm cluster."""
 
     @pytest.fixture
@@ -214,6 +215,16 @@ class TestSlurm(ProcessContract):
         # How long submitit looks for the result of a dead job, for the sake of slow network folders.
         monkeypatch.setattr(submitit.Job, "_results_timeout_s", 0.2)
         return partial(SlurmExecutor, 2, folder=tmp_path / "logs", cluster="local", poll=0.05, timeout_min=1)
+
+
+class TestSlurm(OnSlurm):
+    def test_every_unit_runs_once(self, make: Make, tmp_path: Path) -> None:
+        ExecutorContract().test_every_unit_runs_once_and_the_table_is_that_of_one_process(make, tmp_path)
+
+
+@pytest.mark.slow
+class TestSlurmAtLength(OnSlurm, ProcessContract):
+    pass
 
 
 class StrangeJob:

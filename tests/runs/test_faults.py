@@ -153,6 +153,7 @@ def kill_at_random(
     assert table == undisturbed(tmp_path, count, monkeypatch)
 
 
+@pytest.mark.slow
 def test_two_kills(drive: Callable[..., Driver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kill_at_random(drive, tmp_path, monkeypatch, kills=2, count=60)
 
@@ -291,6 +292,7 @@ def kill_one(executor: DaskExecutor) -> None:
     os.kill(pids[0], signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_killed_dask_driver_leaves_nobody_behind(drive: Callable[..., Driver]) -> None:
     pytest.importorskip("distributed")
     driver = drive(200, "dask")

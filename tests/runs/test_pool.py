@@ -67,6 +67,7 @@ def test_processes_that_were_measured_go_on_working() -> None:
         assert executor.in_flight == executor.workers == len(before) == 2
 
 
+@pytest.mark.slow
 def test_work_on_one_busy_device_gets_one(tmp_path: Path) -> None:
     count, rates = measured(take_turns, tmp_path / "device", counts=(1, 2, 4))
     assert count == 1

@@ -48,7 +48,7 @@ def write(path: Path, names: list[str], pairs: list[tuple[str, str]], delimiter:
 
 
 @given(rows, st.randoms(use_true_random=False))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_what_is_read_is_what_was_written(pairs: list[tuple[str, str]], random: object) -> None:
     """Distinct texts are distinct levels, in CSV, TSV, gzip and Parquet alike, in any order of rows and columns."""
     names = ["a.b", '__rows "x"']

@@ -17,7 +17,7 @@ from recombine.report.audit.record import audit_json
 @pytest.fixture
 def design():
     generator = np.random.default_rng(0)
-    cells = np.unique(generator.integers(0, (7, 6, 5, 5), size=(500, 4)), axis=0)
+    cells = np.unique(generator.integers(0, (5, 4, 4, 3), size=(130, 4)), axis=0)
     return rc.Design.from_cells(cells, cells.sum(axis=1) + generator.standard_normal(len(cells)))
 
 

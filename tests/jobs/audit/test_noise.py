@@ -126,7 +126,7 @@ def count_tables(draw):
 
 
 @given(count_tables())
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_any_counts_say_what_their_rows_say(table):
     names = [column for column in table if column not in ("y", "n")]
     rows = expanded(table)

@@ -91,7 +91,7 @@ def interacting(cells, generator):
 
 
 @pytest.mark.parametrize("departure", [exchangeable, by_rows, interacting])
-@pytest.mark.parametrize("share", [0.25, 0.6])
+@pytest.mark.parametrize("share", [0.25, pytest.param(0.6, marks=pytest.mark.slow)])
 def test_nine_in_ten_unseen_cells_lie_in_their_range(departure, share):
     cells, inside, widths = every_cell((24, 30)), [], []
     for seed in range(30):

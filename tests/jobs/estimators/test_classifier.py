@@ -71,7 +71,9 @@ class TestMaximumLikelihood:
         np.testing.assert_allclose(low[:, 1], expit(ends["ci_lower"]), atol=1e-6)
         np.testing.assert_allclose(high[:, 1], expit(ends["ci_upper"]), atol=1e-6)
 
-    @pytest.mark.parametrize(("classes", "interaction"), [(2, 0.0), (3, 0.0), (2, 1.0)])
+    @pytest.mark.parametrize(
+        ("classes", "interaction"), [(2, 0.0), pytest.param(3, 0.0, marks=pytest.mark.slow), (2, 1.0)]
+    )
     def test_ranges_hold_nine_in_ten_chances(self, classes, interaction):
         found = []
         for seed in range(12):

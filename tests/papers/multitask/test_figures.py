@@ -32,8 +32,8 @@ def test_figures_tell_their_lines_apart(name: str) -> None:
     ("name", "experiment", "column"),
     [
         ("relu", "relu-correlation", "correlation"),
-        ("relu", "relu-correlation", "method"),
-        ("relu-units", "relu-units", "units"),
+        pytest.param("relu", "relu-correlation", "method", marks=pytest.mark.slow),
+        pytest.param("relu-units", "relu-units", "units", marks=pytest.mark.slow),
         ("relu-units", "relu-units", "method"),
         ("relu-magnitude", "relu-magnitude", "cosine"),
         ("rescaling", "rescaling", "network"),

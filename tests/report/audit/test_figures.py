@@ -394,7 +394,7 @@ def _beyond(axis: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
-@pytest.mark.parametrize("width", [None, NARROW])
+@pytest.mark.parametrize("width", [pytest.param(None, marks=pytest.mark.slow), NARROW])
 def test_no_text_of_a_figure_is_cut(make: type[Figure], width: float | None) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
