@@ -7,7 +7,8 @@ cells determine. With ``--mavenn DIR`` (see `benchmarks/structures.py`) the spli
 for each table and size of training set: what ``auto`` chose; held-out R2 of ``add``, ``auto`` and gradient boosting
 (scikit-learn, columns as categories); the share of held-out cells in their range for ``add`` (the audit's ranges),
 ``auto`` and ``link`` (from held-out cells), and within one constant width (the 90 % quantile of ``auto``'s misses); and
-the worst tenth of predicted values for ``auto`` and for the constant width.
+the worst tenth of predicted values for ``auto`` and for the constant width. With ``--planted`` the tables are drawn
+instead, three rows per cell, and cells depart from the structure as much as rows do from their cell, or not at all.
 """
 
 from __future__ import annotations
@@ -113,12 +114,49 @@ def line(label: str, size: str, draws: list[dict[str, object]]) -> str:
     )
 
 
+def planted(structure: str, departure: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Say of unseen cells of a drawn table whether their mean, and the mean of three new rows, lie in their range."""
+    generator = np.random.default_rng(seed)
+    grid = np.indices((7, 7, 7)).reshape(3, -1).T
+    parts = [generator.normal(size=7)[grid[:, place]] for place in range(3)]
+    truth = {
+        "add": sum(parts),
+        "multiplicative": np.prod([1 + np.abs(part) for part in parts], axis=0),
+        "link": np.tanh(sum(parts) / 2),
+    }[structure]
+    noise = 0.2 * truth.std()
+    truth = truth + departure * noise * generator.normal(size=len(truth))
+    kept = generator.random(len(grid)) < 0.6
+    rows = np.repeat(np.flatnonzero(kept), 3)
+    model = rc.CompositionalRegressor(structure, seed=seed)
+    model.fit(grid[rows], truth[rows] + noise * generator.normal(size=len(rows)))
+    asked = ~kept & (model.verdicts(grid) == "determined")
+    _, low, high = model.predict(grid[asked], return_range=True)
+    mean, fresh = truth[asked], truth[asked] + noise / np.sqrt(3) * generator.normal(size=asked.sum())
+    return (low <= mean) & (mean <= high), (low <= fresh) & (fresh <= high)
+
+
+def print_planted(draws: int) -> None:
+    print("structure, departures (in sizes of the noise) | in range: the cell's mean, the mean of three new rows")
+    for structure in ("add", "multiplicative", "link"):
+        for departure in (1.0, 0.0):
+            mean, fresh = (
+                np.concatenate(one)
+                for one in zip(*(planted(structure, departure, seed) for seed in range(draws)), strict=True)
+            )
+            print(f"{structure:<16}{departure:>4.0f} |{mean.mean():>7.3f}{fresh.mean():>7.3f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--sizes", type=int, nargs="*", default=[200, 1_000, 5_000])
     parser.add_argument("--mavenn", type=Path)
+    parser.add_argument("--planted", action="store_true")
     options = parser.parse_args()
+    if options.planted:
+        print_planted(options.draws)
+        return
     print(
         "table, training cells, chosen | R2 of add, auto, boosting | in range: add, auto, link, constant | worst tenth"
     )
