@@ -94,7 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         cure = "make room" if error.errno == errno.ENOSPC else "check the path and its rights"
         _stop(f"{error.filename or 'the output'}: {error.strerror or error}; {cure}")
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # which typer takes for the end of an answer
+            _stop(_defect(error.__cause__), 3)
         _stop("stopped", 130)
     except MemoryError:
         _stop("there is not enough memory for this; name fewer factors, or run it on a larger machine")
