@@ -117,6 +117,7 @@ def test_cells_are_written_and_asked_for_as_the_column_has_them() -> None:
         (["ACA", "ACT", "GC", "GCT"], r"row 3 of 'x' of the table has length 2, and 75% of its sequences have 3"),
         (["ACA", "ACT", "", "GCT"], r"row 3 of 'x' of the table is empty"),
         (["ACA", "ACA"], "holds the same sequence in every row"),
+        (["ACA", "ACT"], "rows of 'x' of the table differ in one position only, x3, which is too little to recombine"),
         ([1, 2], "is of kind integer, not text"),
     ],
 )
@@ -133,6 +134,7 @@ def test_sequences_that_cannot_be_read(texts: list[object], message: str) -> Non
         (["A+B", "A+"], r"row 2 of 'g' of the table, 'A\+', has an empty part"),
         (["A+B", " "], r"row 2 of 'g' of the table is empty"),
         (["A+B", "B+A"], "holds the same members in every row"),
+        (["A+B", "B+ctrl"], "rows of 'g' of the table differ in one member only, A, which is too little to recombine"),
     ],
 )
 def test_sets_that_cannot_be_read(texts: list[str], message: str) -> None:

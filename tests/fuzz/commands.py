@@ -102,12 +102,14 @@ def _output(draw: Draw, drawn: Drawn, option: str, given: list[Path], folder: Pa
         drawn.outputs.append(path)
 
 
-def _maybe(draw: Draw, drawn: Drawn, chance: float, *arguments: object) -> None:
-    if draw.random() < chance * (0.3 + 0.7 * draw.bold):
+def _maybe(draw: Draw, drawn: Drawn, chance: float, *arguments: object) -> bool:
+    chosen = draw.random() < chance * (0.3 + 0.7 * draw.bold)
+    if chosen:
         value = list(arguments)
         if len(value) > 1 and draw.odd(0.05):
             value[-1] = draw.choice(inputs.HOSTILE)
         drawn.add(*value)
+    return chosen
 
 
 def _audit(draw: Draw, folder: Path) -> Drawn:
@@ -147,7 +149,8 @@ def _audit(draw: Draw, folder: Path) -> Drawn:
     if draw.random() < 0.1:
         given.append(_document(draw, folder, "before", "audit"))
         drawn.add("--baseline", given[-1])
-        _maybe(draw, drawn, 0.4, "--markdown", "-")
+        if _maybe(draw, drawn, 0.4, "--markdown", "-"):
+            drawn.outputs.append(folder / drawn.arguments[-1])  # a hostile name is a name
     if draw.random() < 0.08:
         _output(draw, drawn, "--html", given, folder, ".html")
     if draw.random() < 0.12:

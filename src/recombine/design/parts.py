@@ -318,6 +318,12 @@ def take_apart(
         else:
             found.append(read_set(column, first, separator, control))
         first += len(found[-1].factors)
+    if first < 2:
+        what = "position" if found[0].parts.kind == "sequence" else "member"
+        raise InputError(
+            f"rows of {column.where} differ in one {what} only, {found[0].factors[0].name}, which is too little to "
+            "recombine; name another factor"
+        )
     return found
 
 

@@ -235,7 +235,7 @@ def _groups(design: Design) -> IntArray:
     starts = np.concatenate([[0], np.cumsum(design.sizes)])
     first = {member: group[0] for group in design.symmetric for member in group}
     nodes = design.seen + starts[:-1]
-    links = [(nodes[:, 0], nodes[:, place]) for place in range(1, len(design.sizes))]
+    links = [(nodes[:, 0], nodes[:, place]) for place in range(len(design.sizes))]
     twins = [(starts[member] + np.arange(design.sizes[member]), head) for member, head in first.items()]
     links += [(left, starts[head] + np.arange(len(left))) for left, head in twins]
     left, right = (np.concatenate(side) for side in zip(*links, strict=True))
