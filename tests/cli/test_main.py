@@ -210,6 +210,19 @@ def test_an_interrupted_query_is_a_stop_and_no_defect(run, monkeypatch, tmp_path
     assert (code, err) == (130, "recombine: stopped\n")
 
 
+def test_ctrl_c_waits_until_the_engine_is_loaded(table):
+    """In the middle of it DuckDB would leave a process that ends in a segmentation fault."""
+    script = (
+        "import signal, sys\nfrom recombine.cli import main\n"
+        "class Pressed:\n    def find_spec(self, name, *_):\n"
+        "        if name == '_duckdb':\n            signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Pressed())\n"
+        f"try:\n    main({['audit', str(table), *FACTORS]!r})\nfinally:\n    print('_duckdb' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "True\n", "recombine: stopped\n")
+
+
 @pytest.mark.parametrize("command", ["audit", pytest.param("score", marks=pytest.mark.slow)])
 def test_pandas_is_loaded_by_nobody_who_does_not_need_it(command, tmp_path):
     """DuckDB would load it with its first constant; what needs it afterwards still finds it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.runs.interrupts import interrupts_wait
 from recombine.tables.text_files import named
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def pandas_left_alone() -> Iterator[None]:
 
     That would take a sixth of the time of a command on a small table. What wants pandas afterwards finds it.
     """
+    _load_engine()
     if "pandas" in sys.modules:
         yield
         return
@@ -71,6 +73,14 @@ def pandas_left_alone() -> Iterator[None]:
         yield
     finally:
         sys.modules.pop("pandas", None)
+
+
+def _load_engine() -> None:
+    """Load DuckDB with Ctrl-C held back: in the middle of it the process would end in a segmentation fault."""
+    with interrupts_wait(True) as interrupted:
+        import duckdb  # noqa: F401
+    if interrupted():
+        raise KeyboardInterrupt
 
 
 def read_design(
