@@ -22,6 +22,7 @@ LAYERS = {
         "errors",
         "output_files",
         "progress",
+        "registry",
         "tables",
         "tasks",
         "verdicts",

@@ -1,0 +1,89 @@
+"""Registries: what the package knows of one kind of thing (structures, causes, findings), in order, each under a name.
+
+An entry is any object with a name. A module that needs one asks the registry; nothing compares names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+from recombine.checks import known_or_refuse
+
+Entry = TypeVar("Entry")
+
+
+class Registry(Generic[Entry]):
+    """Entries in the order in which they were added; a name is taken once.
+
+    Parameters
+    ----------
+    what : str
+        The noun of an entry, for errors: "structure".
+    entries : iterable
+    key : callable
+        An entry's name; its attribute ``name``, unless given.
+
+    Examples
+    --------
+    >>> import fractions
+    >>> halves = Registry("share", [fractions.Fraction(1, 2)], key=str)
+    >>> halves.names, halves["1/2"], "1/3" in halves
+    (('1/2',), Fraction(1, 2), False)
+    >>> with halves.registered(fractions.Fraction(1, 3)):
+    ...     halves.names
+    ('1/2', '1/3')
+    >>> halves["1/3"]
+    Traceback (most recent call last):
+        ...
+    recombine.errors.InputError: share '1/3' is unknown; did you mean '1/2'? Shares: 1/2
+    """
+
+    def __init__(
+        self,
+        what: str,
+        entries: Iterable[Entry] = (),
+        *,
+        key: Callable[[Entry], str] = lambda entry: entry.name,  # type: ignore[attr-defined]
+    ) -> None:
+        self.what, self._key = what, key
+        self._entries: dict[str, Entry] = {}
+        for entry in entries:
+            self.add(entry)
+
+    def add(self, entry: Entry) -> Entry:
+        """Add ``entry`` at the end and return it; a name that is taken is refused."""
+        name = self._key(entry)
+        if name in self._entries:
+            raise ValueError(f"two {self.what}s are named {name!r}: {self._entries[name]!r} and {entry!r}; rename one")
+        self._entries[name] = entry
+        return entry
+
+    @contextmanager
+    def registered(self, entry: Entry) -> Iterator[Entry]:
+        """Add ``entry`` for the length of a ``with`` block: for tests."""
+        self.add(entry)
+        try:
+            yield entry
+        finally:
+            del self._entries[self._key(entry)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, in order."""
+        return tuple(self._entries)
+
+    def __getitem__(self, name: str) -> Entry:
+        """Return the entry called ``name``; an unknown name is refused with its near miss."""
+        known_or_refuse(name, self.what, self.names)
+        return self._entries[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(tuple(self._entries.values()))
+
+    def __len__(self) -> int:
+        return len(self._entries)
