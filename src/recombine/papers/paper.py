@@ -101,28 +101,6 @@ class Paper:
     def __repr__(self) -> str:
         return f"Paper({self.name!r}, {self.citation})"
 
-    @classmethod
-    def assembled(
-        cls,
-        name: str,
-        title: str,
-        citation: str,
-        experiments: Sequence[Experiment],
-        claims: Sequence[Claim],
-        figures: Sequence[Plot],
-        words: Mapping[str, str] | None = None,
-    ) -> Paper:
-        """Return a paper of parts that are at hand.
-
-        Examples
-        --------
-        >>> Paper.assembled("demo", "A demo", "Nobody, 2025", (), (), ()).claims
-        ()
-        """
-        paper = cls(name, title, citation, "", words or {})
-        vars(paper).update(experiments=experiments, claims=claims, figures=figures)
-        return paper
-
     @cached_property
     def experiments(self) -> Sequence[Experiment]:
         """Every experiment."""
@@ -145,10 +123,6 @@ class Paper:
     def by_name(self) -> dict[str, Experiment]:
         """Experiments by their name within the paper."""
         return {experiment.name.rpartition("/")[2]: experiment for experiment in self.experiments}
-
-    def shown_in(self, plot: Plot) -> list[Claim]:
-        """Return the claims that name a figure as theirs; the report shows it with the first of them."""
-        return [claim for claim in self.claims if plot.name in claim.figures]
 
     def claim(self, wanted: str) -> Claim:
         """Return a claim by id or by number alone."""

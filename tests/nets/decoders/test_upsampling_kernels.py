@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from recombine.nets.architecture import stack_networks
-from recombine.nets.decoders.components import Decoder, InterpolatedDecoder
+from recombine.nets.decoders.components import Decoder
 from recombine.nets.decoders.composed import compositional_decoder, monolithic_decoder, rgba_decoder
 from recombine.nets.ensemble.ensemble import Ensemble
 from recombine.nets.ensemble.optimisers import AdamW
@@ -47,6 +47,18 @@ def _far(ours: Tensor, theirs: Tensor) -> float:
 def _lying(maps: Tensor, planar: bool) -> Tensor:
     """Maps (g, B, C, H, W) in the order of a kernel, and back."""
     return maps if planar else maps.transpose(2, 3)
+
+
+def interpolated(decoder: Decoder, parameters: dict[str, Tensor], latents: Tensor) -> Tensor:
+    """The layers of a decoder by torch's own upsampling and convolutions, network by network."""
+    layers = []
+    for network, image in enumerate(decoder.first_map(parameters, latents).permute(0, 1, 4, 2, 3)):
+        for number in range(decoder.doublings):
+            weight, bias = (parameters[f"conv{number}.{name}"][network] for name in ("weight", "bias"))
+            larger = functional.interpolate(functional.elu(image), scale_factor=2, mode="bilinear", align_corners=True)
+            image = functional.conv2d(functional.pad(larger, (0, 1, 0, 1)), weight, bias)
+        layers.append(image)
+    return torch.stack(layers)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +106,10 @@ def test_a_decoder_takes_the_kernels_and_stays_what_it_is(sizes: dict[str, int],
     calls = []
     take = kernels.enlarged
     monkeypatch.setattr(kernels, "enlarged", lambda *given: calls.append(given) or take(*given))
-    decoder, yardstick = Decoder(**sizes), InterpolatedDecoder(**sizes)
+    decoder = Decoder(**sizes)
     parameters = stack_networks([decoder.draw(torch.Generator().manual_seed(seed)) for seed in (0, 1)])
     latents = torch.rand(2, 5, decoder.inputs, generator=torch.Generator().manual_seed(2))
-    wanted = yardstick.layer(parameters, latents.double())
+    wanted = interpolated(decoder, parameters, latents.double())
     short = {name: tensor.to(DEVICE, torch.bfloat16) for name, tensor in parameters.items()}
     assert _far(decoder.layer(short, latents.to(DEVICE)), wanted) < 0.03
     assert len(calls) == decoder.doublings

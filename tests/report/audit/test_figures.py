@@ -18,7 +18,6 @@ from matplotlib.text import Text
 import recombine as rc
 from recombine.jobs.audit.pairs import Axis, Panel
 from recombine.report.audit.figures.additivity_figure import AdditivityFigure
-from recombine.report.audit.figures.forecast_figure import SlopeFigure
 from recombine.report.audit.figures.models_figure import ModelsFigure
 from recombine.report.audit.map_legend import SureSteps, mark_on, tint, verdict_tint
 from recombine.report.audit.verdict_map import VerdictMap
@@ -101,14 +100,12 @@ FIGURES = {
     "additivity in millions": lambda: AdditivityFigure(huge()),
     "map of long names": lambda: VerdictMap(long_names()),
     "additivity of long names": lambda: AdditivityFigure(long_names()),
-    "slopes of long names": lambda: SlopeFigure(long_names()),
     "models of long names": lambda: ModelsFigure(models(), "an outcome with a name to match it in length"),
     "map of two factors": lambda: VerdictMap(blocks()),
     "map of three factors": lambda: VerdictMap(three_factors()),
     "map of a symmetric pair": lambda: VerdictMap(pair()),
     "map of a large product": lambda: VerdictMap(large()),
     "additivity": lambda: AdditivityFigure(three_factors()),
-    "slopes": lambda: SlopeFigure(three_factors()),
     "models": lambda: ModelsFigure(models()),
 }
 
@@ -215,21 +212,10 @@ def test_additivity_table_is_the_check_cell_by_cell() -> None:
     assert np.allclose(table["observed"] - table["predicted"], table["difference"])
 
 
-def test_slope_table_holds_every_slope_worth_a_word() -> None:
-    audit = three_factors()
-    told = [row for row in audit.forecast.slopes.rows() if row["told"]]
-    table = SlopeFigure(audit).table
-    assert table["factor"].tolist() == [row["factor"] for row in told]
-    for name in ("slope", "ntk", "nngp"):
-        assert table[name].tolist() == [row[name] for row in told]
-
-
 def test_figures_without_numbers_say_so() -> None:
     silent = rc.audit(rc.Design.from_cells([[0, 0], [1, 1]]))
     with pytest.raises(rc.InputError, match="no outcome"):
         AdditivityFigure(silent)
-    with pytest.raises(rc.InputError, match="no forecast"):
-        SlopeFigure(silent)
     with pytest.raises(rc.InputError, match="lacks"):
         ModelsFigure(rc.Table({"share": [0.5]}))
 

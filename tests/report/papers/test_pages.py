@@ -130,14 +130,9 @@ class TestHoles:
 
         def page(written: str) -> str:
             (package / "page.md").write_text(written, encoding="utf-8")
-            paper = Paper.assembled(PAPER.name, "", "", PAPER.experiments, known.claims, PAPER.figures)
-            return page_text(Reproduction(replace_package(paper), known.claims, known.results))
-
-        def replace_package(paper: Paper) -> Paper:
-            parts = {name: vars(paper)[name] for name in ("experiments", "claims", "figures")}
-            paper = replace(paper, package="paged")
-            vars(paper).update(parts)
-            return paper
+            paper = Paper(PAPER.name, "", "", "paged")
+            vars(paper).update(experiments=PAPER.experiments, claims=known.claims, figures=PAPER.figures)
+            return page_text(Reproduction(paper, known.claims, known.results))
 
         return page
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from recombine.errors import InputError, SolverError
@@ -107,11 +108,20 @@ def test_flow_from_two_equal_paths_ends_where_the_symmetric_form_says() -> None:
     assert np.abs(end.beta[:, 0] - found.value).max() < 1e-8
 
 
+def potential_of_weights(
+    w_plus: npt.ArrayLike, w_minus: npt.ArrayLike, v_plus: npt.ArrayLike, v_minus: npt.ArrayLike
+) -> Potential:
+    """The potential of a network from its weights (D,) at the start of training, whatever they are."""
+    wp, wm, vp, vm = np.broadcast_arrays(*map(np.atleast_1d, (w_plus, w_minus, v_plus, v_minus)))
+    grows, shrinks = ((wp + vp) ** 2 + (wm - vm) ** 2) / 4, ((wp - vp) ** 2 + (wm + vm) ** 2) / 4
+    return Potential(2 * np.sqrt(grows * shrinks), wp * vp - wm * vm)
+
+
 def test_flow_from_any_weights_ends_at_the_potential_of_those_weights() -> None:
     rng = np.random.default_rng(1)
     start = Weights(rng.standard_normal((2, 6)), rng.standard_normal((2, 6, 1)))
     end = gradient_flow([(X, Y)], start)
-    potential = Potential.of_weights(*start.hidden, *start.readouts[:, :, 0])
+    potential = potential_of_weights(*start.hidden, *start.readouts[:, :, 0])
     assert np.abs(end.beta[:, 0] - least_potential(X, Y, potential).value).max() < 1e-8
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from recombine.cells import every_cell
 from recombine.errors import InputError
 from recombine.theory.identification import identify
-from recombine.theory.structures import Limit, existence
+from recombine.theory.structures import Existence, Limit, existence
 from recombine.theory.structures.separation import Margins, constraints, recession
 from recombine.verdicts import Verdict
 
@@ -151,6 +151,11 @@ def test_two_classes_are_logit(seed: int) -> None:
     assert [effect.limit for effect in one.effects()] == [effect.limit for effect in two.effects()]
 
 
+def limits_on_grid(found: Existence) -> np.ndarray:
+    limits = found.limits_of(every_cell(found.margins.sizes))
+    return limits.reshape(*found.margins.sizes, *limits.shape[1:])
+
+
 @pytest.mark.parametrize("family", ["logit", "softmax", "log"])
 def test_where_the_fit_exists_cells_follow_as_sums_do(family: str) -> None:
     cells = np.array([[0, 0], [0, 1], [1, 0], [2, 2]]).repeat(3, axis=0)
@@ -159,7 +164,7 @@ def test_where_the_fit_exists_cells_follow_as_sums_do(family: str) -> None:
     assert found.exists
     assert found.separation == "overlap"
     linear = identify(cells).verdicts_on_grid() <= Verdict.DETERMINED
-    limits = found.limits_on_grid()
+    limits = limits_on_grid(found)
     assert ((limits == Limit.FINITE) == (linear if family != "softmax" else linear[..., None])).all()
     assert ((limits == Limit.OPEN) | (limits == Limit.FINITE)).all()
 
@@ -167,7 +172,7 @@ def test_where_the_fit_exists_cells_follow_as_sums_do(family: str) -> None:
 def test_an_empty_level_in_a_table_of_counts() -> None:
     found = existence([[0, 0], [0, 1], [1, 0], [1, 1]], [3, 5, 0, 0], "log")
     assert found.support[:, 0].tolist() == [True, True, False, False]
-    assert found.limits_on_grid().tolist() == [[Limit.FINITE] * 2, [Limit.ZERO] * 2]
+    assert limits_on_grid(found).tolist() == [[Limit.FINITE] * 2, [Limit.ZERO] * 2]
     assert [effect.limit.name for effect in found.effects()] == ["FINITE", "MINUS_INFINITE", "FINITE"]
 
 
@@ -193,14 +198,14 @@ def test_opposite_limits_leave_a_cell_open() -> None:
     """Both levels are separated, one up and one down: their cell may go anywhere."""
     cells, y = [[0, 0], [0, 0], [1, 0], [0, 1]], [0, 1, 1, 0]
     found = existence(cells, y)
-    assert found.limits_on_grid().tolist() == [[Limit.FINITE, Limit.ZERO], [Limit.ONE, Limit.OPEN]]
+    assert limits_on_grid(found).tolist() == [[Limit.FINITE, Limit.ZERO], [Limit.ONE, Limit.OPEN]]
     assert found.linear.verdicts_of([[1, 1]])[0] == Verdict.DETERMINED
 
 
 def test_complete_separation_by_one_factor() -> None:
     found = existence(every_cell((2, 3)), [0, 0, 0, 1, 1, 1])
     assert (found.exists, found.separation) == (False, "complete")
-    assert found.limits_on_grid().tolist() == [[Limit.ZERO] * 3, [Limit.ONE] * 3]
+    assert limits_on_grid(found).tolist() == [[Limit.ZERO] * 3, [Limit.ONE] * 3]
 
 
 def test_classes_of_an_unseen_cell() -> None:

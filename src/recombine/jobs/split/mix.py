@@ -84,17 +84,6 @@ def hidden_place(test: str | Mapping[str, float], factors: Sequence[object]) -> 
     return None
 
 
-def written_mix(mix: Mix) -> str:
-    """Write a mix as `read_mix` reads it.
-
-    Examples
-    --------
-    >>> written_mix({Verdict.DETERMINED: 0.2, Verdict.UNSEEN_LEVEL: 0.1})
-    'determined:0.2,unseen level:0.1'
-    """
-    return ",".join(f"{verdict.word}:{share:g}" for verdict, share in mix.items())
-
-
 def _given(test: object) -> list[tuple[object, object]]:
     """Return the parts as they were named with their shares; None where a part has none."""
     if isinstance(test, Mapping):

@@ -65,11 +65,6 @@ class ErrorParts:
         return {name: np.float64(_share(part[:, None], self.error)[0]) for name, part in whole.items()}
 
     @property
-    def leak_shares(self) -> FloatArray:
-        """Share of the squared error that is each factor's leak, shape (F,)."""
-        return _share(self.leak, self.error)
-
-    @property
     def shortcut_shares(self) -> FloatArray:
         """Share of the squared error that is each factor's shortcut, shape (F,)."""
         return _share(self.shortcut, self.error)

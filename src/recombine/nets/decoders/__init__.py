@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from recombine.nets.decoders.components import Component as Component
     from recombine.nets.decoders.components import Decoder as Decoder
     from recombine.nets.decoders.components import FourierNet as FourierNet
-    from recombine.nets.decoders.components import InterpolatedDecoder as InterpolatedDecoder
     from recombine.nets.decoders.composed import ComposedDecoder as ComposedDecoder
     from recombine.nets.decoders.composed import compositional_decoder as compositional_decoder
     from recombine.nets.decoders.composed import monolithic_decoder as monolithic_decoder

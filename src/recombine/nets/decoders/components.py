@@ -145,33 +145,6 @@ class Decoder(Component):
 
 
 @dataclass(frozen=True)
-class InterpolatedDecoder(Decoder):
-    """The same decoder by torch's own upsampling and convolutions, slot by slot: the yardstick for ours.
-
-    Examples
-    --------
-    >>> parameters = {name: tensor[None] for name, tensor in Decoder().draw(torch.Generator()).items()}
-    >>> latents = torch.rand(1, 2, 5, dtype=torch.float64)
-    >>> ours, theirs = (kind().layer(parameters, latents) for kind in (Decoder, InterpolatedDecoder))
-    >>> bool((ours - theirs).abs().max() < 1e-12)
-    True
-    """
-
-    def layer(self, parameters: Tensors, latents: Tensor) -> Tensor:
-        """Map latents (g, B, inputs) to layers (g, B, channels, side, side)."""
-        maps = self.first_map(parameters, latents).permute(0, 1, 4, 2, 3)
-        drawn = []
-        for place, image in enumerate(maps):
-            for number in range(self.doublings):
-                rectified = functional.elu(image)
-                larger = functional.interpolate(rectified, scale_factor=2, mode="bilinear", align_corners=True)
-                weight, bias = (parameters[f"conv{number}.{part}"][place] for part in ("weight", "bias"))
-                image = functional.conv2d(functional.pad(larger, (0, 1, 0, 1)), weight, bias)
-            drawn.append(image)
-        return torch.stack(drawn)
-
-
-@dataclass(frozen=True)
 class FourierNet(Component):
     """Dense ELU layers on sines and cosines of the latents: the component for small images on a CPU.
 

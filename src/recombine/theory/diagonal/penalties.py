@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from recombine.cells.arrays import FloatArray
 from recombine.cells.brief import brief_repr
-from recombine.checks import broadcast, known_or_refuse, real, reals, whole
+from recombine.checks import known_or_refuse, real, reals, whole
 from recombine.errors import InputError
 
 #: The protocol as it is trained, and the published formula, which is that of two paths of equal weight.
@@ -118,27 +118,6 @@ class Potential:
         if values.shape != self.k.shape:
             raise InputError(f"beta has shape {values.shape}; give {len(self.k)} coefficients, one per coordinate")
         return np.float64(np.sum(self.k * hyperbolic_entropy(values / self.k) - self.tilt * values))
-
-    @classmethod
-    def of_weights(
-        cls,
-        w_plus: npt.ArrayLike,
-        w_minus: npt.ArrayLike,
-        v_plus: npt.ArrayLike,
-        v_minus: npt.ArrayLike,
-    ) -> Potential:
-        """Return the potential of a network from its weights (D,) at the start of training, whatever they are.
-
-        Weights that are all the same can be given as one number.
-
-        Examples
-        --------
-        >>> Potential.of_weights([0.1], [0.1], [0.5], [0.5]).k
-        array([0.26])
-        """
-        wp, wm, vp, vm = broadcast(w_plus=w_plus, w_minus=w_minus, v_plus=v_plus, v_minus=v_minus)
-        grows, shrinks = ((wp + vp) ** 2 + (wm - vm) ** 2) / 4, ((wp - vp) ** 2 + (wm + vm) ** 2) / 4
-        return cls(2 * np.sqrt(grows * shrinks), wp * vp - wm * vm)
 
     @classmethod
     def single_task(cls, dimension: int, alpha: float, readout: float | None = None) -> Potential:

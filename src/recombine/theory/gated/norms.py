@@ -7,7 +7,6 @@ stationary point of min rho subject to margins of one, so rho is the architectur
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -16,9 +15,6 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, as_numbers
 from recombine.checks import real, whole
 from recombine.errors import InputError
-
-#: Joint contexts that are added up one by one at most.
-MOST_JOINT_CONTEXTS = 2**20
 
 
 def one_layer_cost(beta: npt.ArrayLike) -> float:
@@ -147,8 +143,8 @@ def effective_squares(zeta: npt.ArrayLike) -> float:
     Examples
     --------
     >>> zeta = np.cos(1 + np.arange(3)[:, None, None] + 2 * np.arange(2)[:, None] + 3 * np.arange(3))
-    >>> round(effective_squares(zeta), 6), round(effective_squares_by_sum(zeta), 6)
-    (51.941805, 51.941805)
+    >>> round(effective_squares(zeta), 6)
+    51.941805
     """
     weights = _array(zeta, 3, "zeta")
     units, contexts, _ = weights.shape
@@ -156,22 +152,6 @@ def effective_squares(zeta: npt.ArrayLike) -> float:
         raise InputError(f"a sum over {contexts}^{units} joint contexts overflows; give fewer units")
     within = ((weights - weights.mean(axis=1, keepdims=True)) ** 2).sum()
     return float(contexts ** (units - 2.0) * (contexts * within + (weights.sum(axis=(0, 1)) ** 2).sum()))
-
-
-def effective_squares_by_sum(zeta: npt.ArrayLike) -> float:
-    """Return the same by adding up all C^H joint contexts, to check the closed form with.
-
-    Examples
-    --------
-    >>> effective_squares_by_sum([[[1.0], [2.0]], [[3.0], [4.0]]])
-    102.0
-    """
-    weights = _array(zeta, 3, "zeta")
-    units, contexts, _ = weights.shape
-    if contexts**units > MOST_JOINT_CONTEXTS:
-        raise InputError(f"there are {contexts}^{units} joint contexts to add up; use effective_squares")
-    every = itertools.product(range(contexts), repeat=units)
-    return float(sum((weights[np.arange(units), list(joint)].sum(axis=0) ** 2).sum() for joint in every))
 
 
 def mixed_norm(rows: npt.ArrayLike, units: int, *, order: str = "C") -> float:

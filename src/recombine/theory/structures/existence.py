@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
 from recombine.cells.arrays import BoolArray, IntArray, as_cells, sizes_of
-from recombine.cells.conjunctions import Subset, every_cell
+from recombine.cells.conjunctions import Subset
 from recombine.errors import InputError
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.structures.separation.constraints import against_first, constraints, differences, keep_columns
@@ -190,11 +190,6 @@ class Existence:
         limits[spanned] = Limit.FINITE if self.exists else self._spanned_limits(codes[spanned])
         return limits
 
-    def limits_on_grid(self) -> LimitCodes:
-        """Return `limits_of` the whole product, shape ``sizes`` (with the classes as last axis for softmax)."""
-        limits = self.limits_of(every_cell(self.margins.sizes))
-        return limits.reshape(*self.margins.sizes, *limits.shape[1:])
-
     def _spanned_limits(self, cells: IntArray) -> LimitCodes:
         """Limits of cells that are linearly determined by the seen ones, where the fit does not exist."""
         rows = self.rows(cells)
@@ -332,8 +327,8 @@ def existence(
     >>> found = existence([[0, 0], [0, 0], [0, 1], [1, 0], [1, 0]], [0, 1, 1, 0, 1])
     >>> found.exists, found.separation
     (False, 'quasi-complete')
-    >>> [[Limit(code).word for code in row] for row in found.limits_on_grid()]
-    [['determined', 'determined at one'], ['determined', 'determined at one']]
+    >>> [Limit(code).word for code in found.limits_of([[1, 0], [1, 1]])]
+    ['determined', 'determined at one']
     >>> [(effect.factors, effect.limit.name) for effect in found.effects()]
     [((), 'FINITE'), ((0,), 'FINITE'), ((1,), 'INFINITE')]
     """

@@ -8,7 +8,6 @@ from recombine._rooms import open_room
 
 if TYPE_CHECKING:
     from recombine.report.audit.figures.additivity_figure import AdditivityFigure as AdditivityFigure
-    from recombine.report.audit.figures.forecast_figure import SlopeFigure as SlopeFigure
     from recombine.report.audit.figures.models_figure import ModelsFigure as ModelsFigure
     from recombine.report.audit.figures.structure_figure import StructureFigure as StructureFigure
 
