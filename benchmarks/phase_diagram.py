@@ -59,7 +59,7 @@ def main() -> None:
 def beside_the_loop(task: Task, values: Array, every: int) -> tuple[list[float], int, float]:
     """Return seconds (ours with both losses, the loop), sign disagreements and the largest difference of margins."""
     start = time.perf_counter()
-    quotient = Quotient.of(task)
+    quotient = Quotient.of(task.cells, task.target, task.train)
     ours = solve_kernels(quotient, values, "hinge").margin
     middle = time.perf_counter()
     solve_kernels(quotient, values, "squared")

@@ -46,9 +46,9 @@ def open_room(name: str) -> None:
 
     Examples
     --------
-    >>> from recombine import tasks
-    >>> "Task" in dir(tasks), tasks.Task.__name__
-    (True, 'Task')
+    >>> from recombine import cells
+    >>> "every_cell" in dir(cells), cells.every_cell.__name__
+    (True, 'every_cell')
     """
     room = sys.modules[name]
     vars(room)["_entries"] = _table_of_contents(room.__loader__.get_source(name))  # type: ignore[union-attr]

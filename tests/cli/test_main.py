@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import recombine as rc
-from recombine.cli import app
+from recombine.cli.commands import COMMANDS, app
 
 FACTORS = ["--factors", "colour,shape"]
 
@@ -38,6 +38,35 @@ def test_help_and_version():
     text = runner.invoke(app, ["audit", "--help"], env={"COLUMNS": "200", "TERM": "dumb"}).output
     for option in ("--factors", "--targets", "--forbidden", "--fail-on", "--force", "--json"):
         assert option in text
+
+
+def test_help_imports_no_command():
+    code = """
+import sys
+from recombine.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    pass
+from recombine.cli.commands import COMMANDS
+print([address for address, _ in COMMANDS.values() if address.partition(":")[0] in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert all(name in done.stdout for name in COMMANDS)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_begins_with_its_line_in_the_list(name):
+    text = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "200", "TERM": "dumb"}).output
+    assert COMMANDS[name][1] in text
+    assert f"recombine {name}" in text
+
+
+def test_the_package_offers_main_alone():
+    import recombine.cli
+
+    assert dir(recombine.cli) == ["main"]
 
 
 def subprocess_run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:

@@ -20,6 +20,7 @@ LAYERS = {
         "data",
         "design",
         "errors",
+        "interrupts",
         "output_files",
         "progress",
         "registry",

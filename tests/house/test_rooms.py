@@ -81,9 +81,9 @@ def test_nothing_private_is_taken_from_another_file(room: Path) -> None:
 
 
 def public_rooms() -> list[str]:
-    """Packages that users import: all but the command line, and the papers' own parts, found by their paper."""
+    """Packages that users import: all but the papers' own parts, found by their paper."""
     dotted = [".".join(("recombine", *room.relative_to(SOURCE).parts)) for room in ROOMS]
-    return [name for name in dotted if not name.startswith(("recombine.papers.", "recombine.cli"))]
+    return [name for name in dotted if not name.startswith("recombine.papers.")]
 
 
 @pytest.mark.parametrize("name", public_rooms())

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from recombine.cli import app
+from recombine.cli.commands import app
 from recombine.errors import InputError
 from recombine.papers import find
 from recombine.papers.reproduce import owed_experiments, reproduce

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from recombine.cli import app
+from recombine.cli.commands import app
 from recombine.errors import InputError, RecombineError, StoppedError
 from recombine.papers import Claim, Paper, Standing, available, find
 from recombine.papers.bounds import Above, by_scale

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.runs.interrupts import interrupts_wait
+from recombine.interrupts import interrupts_wait
 from recombine.tables.text_files import named
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import Any
 
 from recombine.checks import real
 from recombine.errors import InputError, RecombineError, listing, plural
+from recombine.interrupts import interrupts_wait
 from recombine.nets.checkpoints import SAVE_EVERY
 from recombine.runs.executors import InlineExecutor, make_executor
 from recombine.runs.experiment import Experiment, Unit
-from recombine.runs.interrupts import interrupts_wait
 from recombine.runs.outcome import Failure, Sweep
 from recombine.runs.progress import Progress
 from recombine.runs.provenance import driver_record

@@ -14,7 +14,7 @@ from recombine.papers.kernel_theory.experiments.kernels import (
     two_factor,
 )
 from recombine.theory.kernels.shortcut import context_dependence_margin
-from recombine.theory.kernels.solvers import solve_kernels
+from recombine.theory.kernels.solvers import Quotient, solve_kernels
 
 #: (activation, depth, factors) -> S(1..C;C).
 SALIENCE = {
@@ -46,7 +46,9 @@ def test_salience_of_networks(network: tuple[str, int, int], salience: tuple[flo
 @pytest.mark.parametrize("loss", CD3)
 def test_margins_of_relu_networks_on_cd3(loss: str) -> None:
     kernels = [network_kernel("relu", depth, 3).values for depth in CD3[loss]]
-    found = solve_kernels(tasks.context_dependence(3), kernels, loss=loss).margin  # type: ignore[arg-type]
+    task = tasks.context_dependence(3)
+    quotient = Quotient.of(task.cells, task.target, task.train)
+    found = solve_kernels(quotient, kernels, loss=loss).margin  # type: ignore[arg-type]
     assert found == pytest.approx(list(CD3[loss].values()), abs=1e-4)
 
 

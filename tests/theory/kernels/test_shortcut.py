@@ -15,7 +15,7 @@ from recombine.errors import InputError
 from recombine.tasks import Task, context_dependence
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.shortcut import context_dependence_margin, crossed_out
-from recombine.theory.kernels.solvers import solve_kernels
+from recombine.theory.kernels.solvers import Quotient, solve_kernels
 
 Floats = npt.NDArray[np.float64]
 
@@ -214,10 +214,9 @@ def test_bad_arguments_are_named(call: object, said: str) -> None:
 def test_a_factor_that_never_matters_is_crossed_out(loss: str, levels: int) -> None:
     base = context_dependence(3)
     cells = np.array([[*cell, level] for cell in base.cells.tolist() for level in range(levels)])
-    names = (*base.factors, "colour")
-    task = Task("with colour", cells, np.repeat(base.train, levels), np.repeat(base.target, levels), names)
+    quotient = Quotient.of(cells, np.repeat(base.target, levels), np.repeat(base.train, levels))
     kernels = [OverlapKernel.relu(depth, 4) for depth in (1, 3, 10)]
-    exact = solve_kernels(task, [kernel.values for kernel in kernels], loss)  # type: ignore[arg-type]
+    exact = solve_kernels(quotient, [kernel.values for kernel in kernels], loss)  # type: ignore[arg-type]
     weights = crossed_out([kernel.salience for kernel in kernels], levels)
     closed = context_dependence_margin(*weights.T, loss=loss)  # type: ignore[arg-type]
     np.testing.assert_allclose(closed.value, exact.margin, atol=1e-9)

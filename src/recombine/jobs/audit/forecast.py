@@ -193,10 +193,13 @@ def forecast(
 
     Examples
     --------
-    >>> from recombine.tasks import symbolic_addition
-    >>> task = symbolic_addition(n=9, anchors=[2, 6])
-    >>> design = Design.from_cells(task.cells, task.target, train=task.train, names=["left", "right"])
-    >>> found = forecast(design, task.cells[~task.train])
+    Two numbers are added; pairs with a 2 or a 6 were seen.
+
+    >>> from recombine.cells import every_cell
+    >>> cells = every_cell((9, 9))
+    >>> seen = np.isin(cells, [2, 6]).any(axis=1)
+    >>> design = Design.from_cells(cells, cells.sum(axis=1), train=seen, names=["left", "right"])
+    >>> found = forecast(design, cells[~seen])
     >>> found
     Forecast(network off by 0.994; slopes of 2 factors; 49 unseen cells)
     >>> round(found.weakest[1], 3), round(found.error.additive, 6)

@@ -116,10 +116,10 @@ def inspect(
     --------
     A code with one unit per level composes, whatever cells were seen:
 
-    >>> from recombine.worlds.rendered import BumpWorld, Hole
-    >>> world = BumpWorld(side=12, hole=Hole.square(3, 8))
-    >>> code = world.grid().codes.reshape(12, 12, -1)
-    >>> found = inspect(code, factors=["x", "y"], seen=world.seen())
+    >>> x, y = np.indices((12, 12))
+    >>> code = np.concatenate([np.eye(12)[x], np.eye(12)[y]], axis=2)
+    >>> seen = ~((x >= 3) & (x < 8) & (y >= 3) & (y < 8))
+    >>> found = inspect(code, factors=["x", "y"], seen=seen)
     >>> found, round(found.layers[0].additive, 6)
     (Inspection(1 layer over x × y; adds), 1.0)
     """

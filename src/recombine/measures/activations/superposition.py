@@ -71,11 +71,14 @@ def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, backgrou
 
     Examples
     --------
-    >>> from recombine.worlds.rendered import BumpWorld, Hole
-    >>> world = BumpWorld(side=12, hole=Hole.square(3, 8))
-    >>> right = world.grid().images.reshape(12, 12, -1)
-    >>> outputs = np.where(world.seen()[..., None], right, pasted_outputs(right, world.seen()))
-    >>> found = superposition(outputs, world.seen(), truth=right)
+    An image of 12 by 12 pixels shows a spot at (x, y); spots near the middle were never seen.
+
+    >>> x, y = np.indices((12, 12))
+    >>> spots = np.exp(-((np.arange(12) - np.arange(12)[:, None]) ** 2) / 2)
+    >>> right = (spots[x][:, :, None, :] * spots[y][:, :, :, None]).reshape(12, 12, -1)
+    >>> seen = ~((x >= 3) & (x < 8) & (y >= 3) & (y < 8))
+    >>> outputs = np.where(seen[..., None], right, pasted_outputs(right, seen))
+    >>> found = superposition(outputs, seen, truth=right)
     >>> round(found.pasted, 3), round(found.spanned, 3), found.truth < 0.2
     (1.0, 1.0, True)
     """
@@ -198,9 +201,9 @@ def peak_accuracy(images: npt.ArrayLike, centres: npt.ArrayLike, within: float =
 
     Examples
     --------
-    >>> from recombine.worlds.rendered import BumpWorld
-    >>> data = BumpWorld(side=8).grid()
-    >>> peak_accuracy(data.images, data.centres)
+    >>> centres = np.array([[x, y] for x in range(8) for y in range(8)])
+    >>> spots = np.exp(-((np.arange(8) - np.arange(8)[:, None]) ** 2) / 2)
+    >>> peak_accuracy(spots[centres[:, 1], :, None] * spots[centres[:, 0], None, :], centres)
     1.0
     """
     found, wanted = peaks(images), np.asarray(centres, dtype=float)

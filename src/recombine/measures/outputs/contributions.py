@@ -120,9 +120,9 @@ def item_values(cells: npt.ArrayLike, seen: npt.ArrayLike, outputs: npt.ArrayLik
 
     Examples
     --------
-    >>> from recombine.tasks import symbolic_addition
-    >>> task = symbolic_addition(n=5, anchors=[2])
-    >>> first, _ = item_values(task.cells, task.train, 0.7 * task.target)
+    >>> from recombine.cells import every_cell
+    >>> cells = every_cell((5, 5))
+    >>> first, _ = item_values(cells, (cells == 2).any(axis=1), 0.7 * (cells - 2).sum(axis=1))
     >>> first.levels.tolist(), first.values.round(6).tolist(), bool(first.increases)
     ([0, 1, 3, 4], [-1.4, -0.7, 0.7, 1.4], True)
     """
@@ -184,12 +184,16 @@ def by_kind(
 
     Examples
     --------
-    >>> from recombine.tasks import context_dependence
-    >>> task = context_dependence(left_out=1)
-    >>> sizes = by_kind(conjunction_values(task.cells, task.train, task.target))
+    The answer is the first feature in context 0 and the second in context 1; both contexts of one pair are unseen.
+
+    >>> from recombine.cells import every_cell
+    >>> cells = every_cell((2, 6, 6))
+    >>> sides = np.where(cells[:, 1:] < 3, 1, -1)
+    >>> unseen = (cells[:, 1] == 0) & (cells[:, 2] == 5)
+    >>> values = conjunction_values(cells, ~unseen, np.where(cells[:, 0] == 0, *sides.T))
+    >>> sizes = by_kind(values)
     >>> max(sizes, key=sizes.get)
     'right'
-    >>> values = conjunction_values(task.cells, task.train, task.target)
     >>> orders = by_kind(values, kinds=lambda subset, levels: f"order {len(subset)}")
     >>> {order: round(float(size), 2) for order, size in orders.items()}
     {'order 1': 0.25, 'order 2': 0.21, 'order 3': 0.09}

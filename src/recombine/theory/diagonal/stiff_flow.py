@@ -1,6 +1,6 @@
 """Gradient flow of a wide diagonal linear network with one output, integrated by implicit steps.
 
-The network is two arrays (see `recombine.nets.by_hand`): coefficients are up^2 - down^2, and with s minus the slope of
+The network is two arrays (as trained by hand): coefficients are up^2 - down^2, and with s minus the slope of
 the mean squared error in the coefficients,
 
     d up / dt = up s,    d down / dt = -down s,    s = (2 / n) X'(y - X beta).

@@ -98,13 +98,18 @@ def representability(
 
     Examples
     --------
-    >>> from recombine.tasks import transitive_equivalence, transitive_ordering
-    >>> ordering = transitive_ordering(7)
-    >>> verdict = representability(ordering.cells, ordering.train, ordering.target)
+    Seven items are compared after seeing neighbours only; then four items, two of a kind, are called alike or not.
+
+    >>> from recombine.cells import every_cell
+    >>> cells = every_cell((7, 7))
+    >>> cells = cells[cells[:, 0] != cells[:, 1]]
+    >>> steps = cells[:, 1] - cells[:, 0]
+    >>> verdict = representability(cells, np.abs(steps) == 1, np.sign(steps))
     >>> verdict.kind, round(verdict.margin, 3), round(verdict.residual, 3)
     ('sign only', 0.667, 0.547)
-    >>> pairs = transitive_equivalence([2, 2], [1, 1])
-    >>> representability(pairs.cells, pairs.train, pairs.target).kind
+    >>> pairs = every_cell((4, 4))
+    >>> alike = np.where(pairs[:, 0] // 2 == pairs[:, 1] // 2, 1, -1)
+    >>> representability(pairs, (pairs % 2 == 0).any(axis=1), alike).kind
     'neither'
     """
     codes, known, truth = _checked(cells, seen, target)

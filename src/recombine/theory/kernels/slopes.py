@@ -68,10 +68,11 @@ def expected_slopes(
 
     Examples
     --------
-    >>> from recombine.tasks import symbolic_addition
-    >>> task = symbolic_addition(n=9, anchors=[4])
+    >>> from recombine.cells import every_cell
+    >>> cells = every_cell((9, 9))
+    >>> seen = (cells == 4).any(axis=1)
     >>> kernel = OverlapKernel.relu(depth=1, factors=2)
-    >>> expected_slopes(kernel, task.cells[task.train], task.cells[~task.train]).round(6)
+    >>> expected_slopes(kernel, cells[seen], cells[~seen]).round(6)
     array([0.743443, 0.743443])
     """
     train = every_arrangement(as_cells(seen, "seen", kernel.factors), symmetric)

@@ -51,15 +51,15 @@ def phase(unit: Unit) -> Rows:
     """Margin on the unseen cells of CD-k for every kernel of the lattice, under one loss."""
     setting = unit.setting
     points = simplex(setting["steps"])
-    quotient = Quotient.of(tasks.context_dependence(setting["left out"]))
-    found = solve_kernels(quotient, kappa(points), setting["loss"])
+    task = tasks.context_dependence(setting["left out"])
+    solutions = solve_kernels(Quotient.of(task.cells, task.target, task.train), kappa(points), setting["loss"])
     columns = {
         "s1": points[:, 0],
         "s2": points[:, 1],
         "s3": points[:, 2],
-        "margin": found.margin,
-        "accuracy": found.accuracy,
-        "all support": found.support.all(axis=1),
+        "margin": solutions.margin,
+        "accuracy": solutions.accuracy,
+        "all support": solutions.support.all(axis=1),
     }
     names = {"task": f"CD-{setting['left out']}", "loss": setting["loss"]}
     plain = {name: values.tolist() for name, values in columns.items()}
@@ -73,7 +73,8 @@ def by_depth(unit: Unit) -> Rows:
     points = np.array([kernel.salience for kernel in kernels])
     rows = []
     for left_out in (1, 2, 3):
-        quotient = Quotient.of(tasks.context_dependence(left_out))
+        task = tasks.context_dependence(left_out)
+        quotient = Quotient.of(task.cells, task.target, task.train)
         for loss in LOSSES:
             margins = solve_kernels(quotient, kappa(points), loss).margin  # type: ignore[arg-type]
             rows += [

@@ -14,10 +14,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from recombine.cells.arrays import BoolArray, FloatArray, IntArray
+from recombine.cells.arrays import BoolArray, FloatArray, IntArray, as_cells
 from recombine.cells.brief import brief_repr
 from recombine.errors import InputError
-from recombine.tasks import Task
 
 #: Seen cells that miss their margin by more than this were not separable.
 WORST = 1e-3
@@ -44,9 +43,14 @@ class Quotient:
 
     Examples
     --------
-    >>> from recombine.tasks import context_dependence
-    >>> Quotient.of(context_dependence(left_out=3)).counts.tolist()
-    [18, 18, 18, 18]
+    The answer is the first feature in context 0 and the second in context 1; both contexts of one pair are unseen.
+
+    >>> from recombine.cells import every_cell
+    >>> cells = every_cell((2, 2, 2))
+    >>> target = 2 * np.where(cells[:, 0] == 0, cells[:, 1], cells[:, 2]) - 1
+    >>> train = ~((cells[:, 1] == 0) & (cells[:, 2] == 1))
+    >>> Quotient.of(cells, target, train).counts.tolist()
+    [2, 2, 2, 2]
     """
 
     groups: IntArray
@@ -57,22 +61,22 @@ class Quotient:
     __repr__ = brief_repr
 
     @classmethod
-    def of(cls, task: Task) -> Quotient:
-        """Merge the cells of ``task``, whose targets must be -1 or +1."""
-        if not np.all(np.abs(task.target) == 1):
-            raise InputError(f"{task.name} has targets other than -1 and +1; merge cells of two-class tasks only")
-        order = np.argsort(~task.train, kind="stable")
-        cells, sign, seen = task.cells[order], task.target[order], int(task.train.sum())
-        overlap = (cells[:, None, :] == cells[None, :seen, :]).sum(axis=2)
-        signed = sign[:, None] * sign[None, :seen]
-        levels = np.stack([np.where(overlap == o, signed, 0.0) for o in range(cells.shape[1] + 1)])
-        found = _refined(levels, seen)
-        count = int(found[:seen].max()) + 1
-        member = np.eye(count)[found[:seen]]
-        first = np.unique(found, return_index=True)[1]
-        groups = np.empty(len(found), dtype=np.int64)
-        groups[order] = found
-        return cls(groups, member.sum(axis=0), levels[:, first] @ member, np.bincount(found))
+    def of(cls, cells: npt.ArrayLike, target: npt.ArrayLike, train: npt.ArrayLike) -> Quotient:
+        """Merge ``cells`` (N, C) with answers ``target`` (N,), each -1 or +1, of which ``train`` (N,) were seen."""
+        codes, answers, known = as_cells(cells), np.asarray(target, dtype=np.float64), np.asarray(train, dtype=bool)
+        if not np.all(np.abs(answers) == 1):
+            raise InputError("target has values other than -1 and +1; merge cells of two-class tasks only")
+        order = np.argsort(~known, kind="stable")
+        codes, answers, seen = codes[order], answers[order], int(known.sum())
+        overlap = (codes[:, None, :] == codes[None, :seen, :]).sum(axis=2)
+        signed = answers[:, None] * answers[None, :seen]
+        levels = np.stack([np.where(overlap == o, signed, 0.0) for o in range(codes.shape[1] + 1)])
+        refined = _refined(levels, seen)
+        member = np.eye(int(refined[:seen].max()) + 1)[refined[:seen]]
+        representatives = np.unique(refined, return_index=True)[1]
+        groups = np.empty(len(refined), dtype=np.int64)
+        groups[order] = refined
+        return cls(groups, member.sum(axis=0), levels[:, representatives] @ member, np.bincount(refined))
 
 
 def _refined(levels: FloatArray, seen: int) -> IntArray:
@@ -128,15 +132,13 @@ class Solutions:
         return np.where(np.isnan(self.margin), np.nan, right)
 
 
-def solve_kernels(
-    task: Task | Quotient, kappa: npt.ArrayLike, loss: Literal["hinge", "squared"] = "hinge"
-) -> Solutions:
+def solve_kernels(quotient: Quotient, kappa: npt.ArrayLike, loss: Literal["hinge", "squared"] = "hinge") -> Solutions:
     """Fit every kernel of a batch to a two-class task.
 
     Parameters
     ----------
-    task : Task or Quotient
-        Targets -1 or +1; pass ``Quotient.of(task)`` to reuse the merging.
+    quotient : Quotient
+        The task with its cells merged.
     kappa : array, shape (B, C+1)
         Kernel values by the number of agreeing factors, positive definite on the task's cells or singular.
     loss : {"hinge", "squared"}
@@ -144,17 +146,22 @@ def solve_kernels(
 
     Examples
     --------
-    >>> from recombine.tasks import context_dependence
+    The answer is the first feature in context 0 and the second in context 1; features are right below 3, and cells
+    whose features disagree in one direction are unseen.
+
+    >>> from recombine.cells import every_cell
     >>> from recombine.theory.kernels import OverlapKernel
+    >>> cells = every_cell((2, 6, 6))
+    >>> sides = np.where(cells[:, 1:] < 3, 1, -1)
+    >>> quotient = Quotient.of(cells, np.where(cells[:, 0] == 0, *sides.T), sides[:, 0] <= sides[:, 1])
     >>> kappa = [OverlapKernel.relu(depth, factors=3).values for depth in (1, 10)]
-    >>> solve_kernels(context_dependence(left_out=3), kappa).margin.round(3).tolist()
+    >>> solve_kernels(quotient, kappa).margin.round(3).tolist()
     [-0.559, 0.048]
-    >>> solve_kernels(context_dependence(left_out=3), kappa, "squared").margin.round(3).tolist()
+    >>> solve_kernels(quotient, kappa, "squared").margin.round(3).tolist()
     [0.795, 0.176]
     """
     if loss not in ("hinge", "squared"):
         raise InputError(f"loss is {loss!r}; choose 'hinge' or 'squared'")
-    quotient = task if isinstance(task, Quotient) else Quotient.of(task)
     values = np.atleast_2d(np.asarray(kappa, dtype=np.float64))
     if values.shape[1] != len(quotient.between):
         raise InputError(f"kappa has {values.shape[1]} columns; give {len(quotient.between)}, one for each overlap")
