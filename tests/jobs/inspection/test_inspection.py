@@ -126,7 +126,7 @@ def test_three_factors_and_levels_never_seen() -> None:
 
 def test_grids_too_large_for_pairs_are_read_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (grid_module, inspection):
-        monkeypatch.setattr(module, "MOST_CELLS", 100)
+        monkeypatch.setattr(module, "MAX_GRAM_CELLS", 100)
     found = rc.inspect(RIGHT, FACTORS, seen=SEEN)
     assert np.isnan(found.layers[0].F_K)
     assert found.layers[0].volume_ratio > 0.9

@@ -47,7 +47,7 @@ def test_the_metric_is_what_a_loop_over_cells_gives(levels: list[int], features:
 def test_wide_layers_in_blocks_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).standard_normal((4, 5, 300)).astype(np.float32)
     whole, gram = metric_tensor(values), as_grid(values).gram
-    monkeypatch.setattr(grid_module, "BLOCK", 20 * 32)
+    monkeypatch.setattr(grid_module, "GRID_BLOCK_ENTRIES", 20 * 32)
     np.testing.assert_allclose(metric_tensor(values), whole, rtol=1e-12)
     np.testing.assert_allclose(as_grid(values).gram, gram, rtol=1e-12)
     flat = values.reshape(20, -1).astype(float)

@@ -40,7 +40,7 @@ def test_both_routes_draw_the_permutation_distribution(
     monkeypatch: pytest.MonkeyPatch, draw_cost: int, held: int
 ) -> None:
     monkeypatch.setattr(permutation, "DRAW_COST", draw_cost)
-    monkeypatch.setattr(permutation, "HELD", held)
+    monkeypatch.setattr(permutation, "MAX_SHUFFLED_ENTRIES", held)
     generator = np.random.default_rng(2)
     sizes = [1, 5, 40, 120]
     stratum = np.repeat(np.arange(4), sizes)

@@ -74,7 +74,7 @@ def test_differences_agree_with_autograd(monkeypatch: pytest.MonkeyPatch) -> Non
         return network(torch.as_tensor(x)).detach().numpy()
 
     monkeypatch.setattr(
-        sys.modules["recombine.measures.outputs.sensitivity"], "HELD", 300
+        sys.modules["recombine.measures.outputs.sensitivity"], "MAX_MODEL_ENTRIES", 300
     )  # several batches of entries
     for chosen in (None, labels):
         exact = torch_sensitivity(network, inputs, parts, labels=chosen)

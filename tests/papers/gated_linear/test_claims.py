@@ -14,7 +14,7 @@ from recombine.papers.gated_linear.readings.small_problems import last_of_flows
 from recombine.papers.reproduce import Reproduction, from_results
 from recombine.papers.results import Evidence, Provenance
 from recombine.tables.table import Table
-from recombine.theory.gated.flow import LARGEST_MARGIN
+from recombine.theory.gated.flow import MAX_MARGIN
 
 PAPER = find("gated-linear")
 RESULTS = Path(__file__).parents[3] / "results"
@@ -149,7 +149,7 @@ def test_every_flow_counts_once_and_problems_are_compared_on_equal_terms(stored:
     own = last.only(sharing=False)
     toy, switched = (own.only(problem=name) for name in ("toy", "G1"))
     assert all(np.array_equal(np.sort(toy[key]), np.sort(switched[key])) for key in ("scale", "seed"))
-    assert own["margin"] == pytest.approx(LARGEST_MARGIN, rel=1e-3)
+    assert own["margin"] == pytest.approx(MAX_MARGIN, rel=1e-3)
     # Without the slow flows of one problem nothing is compared.
     for name in ("toy", "G1"):
         dropped = (flows["problem"] == name) & (flows["seed"] == 4) & (flows["scale"] == 0.1)

@@ -233,9 +233,9 @@ def test_samples_that_no_gate_lets_through_have_no_margin():
 
 def test_an_optimum_at_the_first_step_is_enough():
     X = np.array([[1.0, 1.0], [-1.0, 1.0]])
-    assert largest_margin(X, [1, -1], [[0], [0]], contexts=1, most=1).norm == pytest.approx(1)
+    assert largest_margin(X, [1, -1], [[0], [0]], contexts=1, max_steps=1).norm == pytest.approx(1)
     with pytest.raises(SolverError, match="after 1 steps"):
-        solved("G1", "group", most=1)
+        solved("G1", "group", max_steps=1)
 
 
 def test_units_with_very_many_contexts():
@@ -265,7 +265,7 @@ def test_units_with_very_many_contexts():
         ({"contexts": 2.0}, "contexts is 2.0; give a whole number"),
         ({"tolerance": "a"}, "tolerance is 'a'"),
         ({"tolerance": np.nan}, "tolerance is nan"),
-        ({"most": 0}, "most is 0"),
+        ({"max_steps": 0}, "max_steps is 0"),
         ({"X": np.full((16, 3), 1e160)}, "scale the inputs"),
         ({"X": np.full((16, 3), 1e-160)}, "scale the inputs"),
         ({"ids": np.zeros((16, 2), int), "contexts": 2**30}, "GiB"),

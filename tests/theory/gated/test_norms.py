@@ -113,7 +113,7 @@ def test_the_meant_l2_transform_is_the_effective_norm():
         (lambda: norms.gated_readout_cost([[np.nan, 1.0]]), "not finite"),
         (lambda: norms.least_group_cost(np.full((2, 2, 2), np.inf)), "not finite"),
         (lambda: norms.least_group_cost(ZETA, tolerance=np.nan), "tolerance is nan"),
-        (lambda: norms.least_group_cost(ZETA, most=0), "most is 0"),
+        (lambda: norms.least_group_cost(ZETA, max_rounds=0), "max_rounds is 0"),
         (lambda: norms.effective_squares(np.ones((2000, 2, 2))), "overflows"),
         (lambda: norms.mixed_norm(np.ones((4, 2)), 2.0), "units is 2.0"),
     ],

@@ -155,7 +155,7 @@ def test_margin_agrees_with_its_dual() -> None:
 def test_iterative_least_squares_agrees_with_dense(monkeypatch: pytest.MonkeyPatch) -> None:
     task = tasks.transitive_ordering(7)
     dense = judge(task)
-    monkeypatch.setattr(sys.modules["recombine.theory.kernels.representability"], "DENSE_ENTRIES", 0)
+    monkeypatch.setattr(sys.modules["recombine.theory.kernels.representability"], "MAX_DENSE_LSTSQ_ENTRIES", 0)
     sparse = judge(task)
     assert sparse.residual == pytest.approx(dense.residual, abs=1e-10)
     assert judge(tasks.context_dependence(3)).exact

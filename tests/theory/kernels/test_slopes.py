@@ -88,7 +88,7 @@ def test_probing_agrees_with_the_exact_expectation(symmetric, monkeypatch):
     seen = np.random.default_rng(4).random(len(cells)) < 0.5
     kernel = OverlapKernel.relu(depth=1, factors=3)
     exact = expected_slopes(kernel, cells[seen], cells[~seen], symmetric=symmetric)
-    monkeypatch.setattr("recombine.theory.kernels.slopes.EXACT_CELLS", 0)
+    monkeypatch.setattr("recombine.theory.kernels.slopes.MAX_CELLS_FOR_EXACT_SLOPES", 0)
     runs = np.array(
         [
             expected_slopes(kernel, cells[seen], cells[~seen], symmetric=symmetric, probes=6, seed=seed)

@@ -21,7 +21,7 @@ from recombine.progress import each
 from recombine.theory.identification.additive_fit import AdditiveFit, fit_additive
 from recombine.theory.identification.identify import identify
 from recombine.theory.kernels.left_out import predict_left_out
-from recombine.theory.kernels.overlap import MOST_FACTORS, OverlapKernel
+from recombine.theory.kernels.overlap import MAX_FACTORS_OF_SUBSETS, OverlapKernel
 from recombine.theory.kernels.slopes import every_arrangement
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 from recombine.verdicts import Verdict
@@ -83,7 +83,7 @@ def obstacle(design: Design) -> str:
     if numeric := [factor.name for factor in design.factors if factor.scale == "numeric"]:
         return f"it is known of networks whose inputs are labels, and {listing(numeric)} is a number"
     most = MOST_CELLS if len(design.factors) <= FEW_FACTORS else MOST_CELLS_OF_MANY
-    if len(design.factors) > MOST_FACTORS:
+    if len(design.factors) > MAX_FACTORS_OF_SUBSETS:
         most = min(most, LEFT_OUT_CELLS)  # the solvers for more cells weigh every subset of factors
     if fitted_cells(design) > most:
         return f"more than {most:,} seen cells of {len(design.factors)} factors would take too long"

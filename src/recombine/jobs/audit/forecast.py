@@ -38,7 +38,7 @@ from recombine.tables.table import Table
 from recombine.theory.identification.additive_fit import AdditiveFit
 from recombine.theory.identification.identify import Identification, identify
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.slopes import EXACT_CELLS
+from recombine.theory.kernels.slopes import MAX_CELLS_FOR_EXACT_SLOPES
 from recombine.verdicts import Verdict
 
 #: Unseen cells that slopes are read from; more would not change the second digit.
@@ -389,7 +389,7 @@ def _accuracy(design: Design) -> Table | None:
     training, answers = shown_cells(design, design.seen, design.outcome[design.train])
     unseen, classes = ~contains(design.seen, design.held_out), np.unique(design.outcome)
     two = len(classes) == 2 and design.two_values in (None, tuple(classes))  # and not two shares of repeated rows
-    if not two or len(np.unique(answers)) != 2 or len(training) > EXACT_CELLS or not unseen.any():
+    if not two or len(np.unique(answers)) != 2 or len(training) > MAX_CELLS_FOR_EXACT_SLOPES or not unseen.any():
         return None
     from recombine.theory.kernels.estimators import KernelClassifier
 

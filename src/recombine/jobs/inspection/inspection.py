@@ -20,7 +20,7 @@ from recombine.jobs.inspection.truth import Truth, compare_outputs
 from recombine.measures.activations.anova import effect_shares
 from recombine.measures.activations.factorization import factorization, kernel_factorization
 from recombine.measures.activations.geometry import metric_tensor, speed_ratios, volume_element, volume_ratio
-from recombine.measures.activations.grid import MOST_CELLS, ActivationGrid, as_grid, as_seen
+from recombine.measures.activations.grid import MAX_GRAM_CELLS, ActivationGrid, as_grid, as_seen
 from recombine.measures.activations.linear_probe import linear_probe
 from recombine.measures.activations.superposition import superposition
 from recombine.measures.activations.surrogate import surrogate
@@ -216,7 +216,7 @@ def _reading(name: str, grid: ActivationGrid, seen: BoolArray | None) -> LayerRe
         "still": None if flat else _stillness(volume_element(metric), seen),
         "readout": nothing,
     }
-    if grid.count <= MOST_CELLS and not np.isnan(shares[0,]):
+    if grid.count <= MAX_GRAM_CELLS and not np.isnan(shares[0,]):
         fields |= _paired(grid, seen)
     return LayerReading(**fields)
 
@@ -253,10 +253,10 @@ def _notes(layers: Mapping[str, ActivationGrid], seen: BoolArray | None, names: 
         missing = [name for axis, name in enumerate(names) if not _every_level_seen(seen, axis)]
         if missing:
             notes.append(f"Some levels of {listing(missing)} were never seen: nothing can be composed there.")
-    if first.count > MOST_CELLS:
+    if first.count > MAX_GRAM_CELLS:
         notes.append(
-            f"{first.count:,} cells are too many to compare all pairs (at most {MOST_CELLS:,}): kernels, pasting and "
-            "readouts are left out; keep every second level to have them."
+            f"{first.count:,} cells are too many to compare all pairs (at most {MAX_GRAM_CELLS:,}): kernels, pasting "
+            "and readouts are left out; keep every second level to have them."
         )
     thin = [name for name, grid in layers.items() if grid.features < grid.factors]
     if thin:

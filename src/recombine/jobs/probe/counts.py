@@ -12,7 +12,7 @@ import numpy.typing as npt
 from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.conjunctions import distinct
 from recombine.errors import InputError, listing, near_miss
-from recombine.measures.dependence.contingency import MOST_VALUES, Contingency, bin_edges, binned_words
+from recombine.measures.dependence.contingency import MAX_DISTINCT_VALUES, Contingency, bin_edges, binned_words
 from recombine.tables.columns import profile
 from recombine.tables.frames import Source
 from recombine.tables.numbers import level_text
@@ -102,7 +102,7 @@ def _points(source: Source, columns: ProbeColumns) -> tuple[int, dict[str, Float
     found = {}
     rows, profiles = profile(source, [name for name in numeric if name not in columns.as_levels])
     for item in profiles:
-        if item.distinct > (MOST_VALUES if item.kind == "number" else MOST_WHOLE_VALUES):
+        if item.distinct > (MAX_DISTINCT_VALUES if item.kind == "number" else MOST_WHOLE_VALUES):
             values = source.read([item.column])[item.column].astype(np.float64)
             found[item.column] = bin_edges(values[np.isfinite(values)], columns.bins)
     return rows, found

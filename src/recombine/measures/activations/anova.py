@@ -15,7 +15,7 @@ from recombine.errors import InputError
 from recombine.measures.activations.grid import ActivationGrid, as_grid
 
 #: Variance below this share of the mean square is rounding: the activations are constant.
-FLAT_SHARE = 1e-24
+FLAT_VARIANCE_SHARE = 1e-24
 
 
 def effect_shares(activations: Any) -> dict[Subset, float]:
@@ -46,15 +46,15 @@ def effect_shares(activations: Any) -> dict[Subset, float]:
         raw += float((block**2).sum()) / grid.count
         _add_squares(squares, (block - centre).reshape(*grid.levels, -1), grid)
     # Mean squares of conditional means contain those of all smaller subsets: Moebius inversion takes them out.
-    parts: dict[Subset, float] = {}
+    variances: dict[Subset, float] = {}
     for subset in family:
-        inside = (parts[smaller] for smaller in parts if set(smaller) < set(subset))
-        parts[subset] = max(squares[subset] - sum(inside), 0.0)
-    del parts[()]
-    total = sum(parts.values())
-    if total <= FLAT_SHARE * raw:
-        return dict.fromkeys(parts, float("nan"))
-    return {subset: part / total for subset, part in parts.items()}
+        inside = (variances[smaller] for smaller in variances if set(smaller) < set(subset))
+        variances[subset] = max(squares[subset] - sum(inside), 0.0)
+    del variances[()]
+    total = sum(variances.values())
+    if total <= FLAT_VARIANCE_SHARE * raw:
+        return dict.fromkeys(variances, float("nan"))
+    return {subset: variance / total for subset, variance in variances.items()}
 
 
 def additive_share(activations: Any, order: int = 1) -> float:
@@ -76,6 +76,6 @@ def additive_share(activations: Any, order: int = 1) -> float:
 def _add_squares(squares: dict[Subset, float], block: Any, grid: ActivationGrid) -> None:
     """Add the mean square of the conditional mean given each subset of factors."""
     for subset in squares:
-        rest = tuple(axis for axis in range(grid.factors) if axis not in subset)
-        mean = block.mean(axis=rest) if rest else block
+        other_axes = tuple(axis for axis in range(grid.factors) if axis not in subset)
+        mean = block.mean(axis=other_axes) if other_axes else block
         squares[subset] += float((mean**2).sum()) / math.prod(grid.levels[axis] for axis in subset)

@@ -17,18 +17,18 @@ from recombine.cells.arrays import FloatArray, as_numbers
 from recombine.errors import InputError, listing, near_miss
 
 #: Rows of a product that are formed at once.
-BLOCK = 1024
+PRODUCT_BLOCK_ROWS = 1024
 SHARED = ("features", "samples")
 #: Finetuning has reduced the dimensions it uses if fewer than this share of them is left,
-REDUCED = 0.75
+MAX_SHARE_REDUCED = 0.75
 #: and has kept to known dimensions if at least this share of those it uses was there before.
-REUSED = 0.5
+MIN_SHARE_REUSED = 0.5
 #: Nothing can be said if shuffled neurons share so large a part of what the real ones share,
-UNCLEAR = 0.8
+MIN_SHUFFLED_SHARE_UNCLEAR = 0.8
 #: unless activity itself has stayed: its correlation with what it was before;
-STAYED = 0.5
+MIN_CORRELATION_STAYED = 0.5
 #: or with fewer samples and neurons than these: they have one dimension or two whatever they learned.
-LEAST_SAMPLES, LEAST_FEATURES = 3, 2
+MIN_SAMPLES, MIN_FEATURES = 3, 2
 
 
 def participation_ratio(activations: Any, *, centred: bool = True) -> float:
@@ -85,10 +85,10 @@ def _shared(X1: FloatArray, X2: FloatArray, both: float) -> float:
     return float(np.sum(X1**2) * np.sum(X2**2) * both / (_overlap(X1, X1) * _overlap(X2, X2)))
 
 
-def _pair(centred: bool, shared: str, **given: Any) -> tuple[FloatArray, FloatArray]:
+def _pair(centred: bool, shared: str, **activations: Any) -> tuple[FloatArray, FloatArray]:
     """Return two representations of the same samples; messages call them what the caller does."""
-    first, second = given
-    X1, X2 = (_prepared(values, f"activations {name!r}", centred) for name, values in given.items())
+    first, second = activations
+    X1, X2 = (_prepared(values, f"activations {name!r}", centred) for name, values in activations.items())
     if len(X1) != len(X2):
         raise InputError(f"{first} has {len(X1)} samples and {second} {len(X2)}; give activations of the same samples")
     if shared == "features" and X1.shape != X2.shape:
@@ -121,7 +121,9 @@ def _overlap(X1: FloatArray, X2: FloatArray) -> float:
     samples, features = max(len(X1), len(X2)), X1.shape[1]
     if features < samples:
         return float(np.sum((X1.T @ X1) * (X2.T @ X2)))
-    return float(sum(np.sum((X1[at : at + BLOCK] @ X2.T) ** 2) for at in range(0, len(X1), BLOCK)))
+    return float(
+        sum(np.sum((X1[at : at + PRODUCT_BLOCK_ROWS] @ X2.T) ** 2) for at in range(0, len(X1), PRODUCT_BLOCK_ROWS))
+    )
 
 
 @dataclass(frozen=True)
@@ -187,9 +189,9 @@ def feature_reuse(before: Any, after: Any, *, centred: bool = True) -> Reuse:
     """
     X1, X2 = _pair(centred, "features", before=before, after=after)
     first, second, shared, chance = _ratio(X1), _ratio(X2), _shared(X1, X2, _overlap(X1, X2)), _shuffled(X1, X2)
-    if len(X1) < LEAST_SAMPLES or X1.shape[1] < LEAST_FEATURES:
+    if len(X1) < MIN_SAMPLES or X1.shape[1] < MIN_FEATURES:
         return Reuse(first, second, shared, chance, "undecided")
-    telling = chance <= UNCLEAR * shared or _correlation(X1, X2) >= STAYED
+    telling = chance <= MIN_SHUFFLED_SHARE_UNCLEAR * shared or _correlation(X1, X2) >= MIN_CORRELATION_STAYED
     return Reuse(first, second, shared, chance, _regime(first, second, shared, telling))
 
 
@@ -207,14 +209,14 @@ def _shuffled(X1: FloatArray, X2: FloatArray) -> float:
     """
     features = X1.shape[1]
     traces = [float(np.sum(X**2)) for X in (X1, X2)]
-    others = [float(np.sum(X.sum(axis=1) ** 2)) - trace for X, trace in zip((X1, X2), traces, strict=True)]
-    both = np.prod(traces) / features + np.prod(others) / max(1, features * (features - 1))
+    off_diagonal = [float(np.sum(X.sum(axis=1) ** 2)) - trace for X, trace in zip((X1, X2), traces, strict=True)]
+    both = np.prod(traces) / features + np.prod(off_diagonal) / max(1, features * (features - 1))
     return _shared(X1, X2, float(both))
 
 
 def _regime(before: float, after: float, shared: float, telling: bool) -> str:
-    if shared < REUSED * after:
+    if shared < MIN_SHARE_REUSED * after:
         return "new"
     if not telling:
         return "undecided"
-    return "nested" if after < REDUCED * before else "lazy"
+    return "nested" if after < MAX_SHARE_REDUCED * before else "lazy"

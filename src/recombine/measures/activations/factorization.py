@@ -18,7 +18,7 @@ from recombine.measures.activations.geometry import transport
 from recombine.measures.activations.grid import as_grid
 
 
-def factorization(metric: npt.ArrayLike, where: npt.ArrayLike | None = None) -> float:
+def factorization(metric: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> float:
     """Return F = 1 - mean abs(g_01) / mean (g_00 + g_11), from 1/2 to 1: orthogonal directions.
 
     Invariant to rotations and to one scale of feature space, not to how the levels are spaced. With C factors the
@@ -28,7 +28,7 @@ def factorization(metric: npt.ArrayLike, where: npt.ArrayLike | None = None) -> 
     ----------
     metric : array of shape (levels_1, ..., levels_C, C, C)
         Of `recombine.measures.activations.metric_tensor`.
-    where : array of bool, shape (levels_1, ..., levels_C), optional
+    mask : array of bool, shape (levels_1, ..., levels_C), optional
         Cells to average over; all by default.
 
     Examples
@@ -43,7 +43,7 @@ def factorization(metric: npt.ArrayLike, where: npt.ArrayLike | None = None) -> 
     tensor = np.asarray(metric, dtype=float)
     if tensor.shape[-1:] == (1,):
         raise InputError("one factor alone has nothing to be separated from; give activations over two or more factors")
-    return 1.0 - transport(tensor, where).shear / (int(tensor.shape[-1]) - 1)
+    return 1.0 - transport(tensor, mask).shear / (int(tensor.shape[-1]) - 1)
 
 
 def kernel_factorization(activations: Any, background: str | None = None) -> float:

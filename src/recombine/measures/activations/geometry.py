@@ -45,9 +45,9 @@ def metric_tensor(activations: Any) -> FloatArray:
     for block in grid.raw_blocks():
         slopes = np.gradient(block.reshape(*grid.levels, -1), axis=axes)
         slopes = [slopes] if grid.factors == 1 else slopes
-        for one in axes:
-            for other in axes[one:]:
-                metric[..., one, other] += np.einsum("...d,...d->...", slopes[one], slopes[other])
+        for row in axes:
+            for column in axes[row:]:
+                metric[..., row, column] += np.einsum("...d,...d->...", slopes[row], slopes[column])
     upper = np.triu(np.ones((grid.factors, grid.factors)), 1).astype(bool)
     metric.swapaxes(-1, -2)[..., upper] = metric[..., upper]
     return metric
@@ -112,7 +112,7 @@ def speed_ratios(metric: npt.ArrayLike, seen: npt.ArrayLike, *, border: bool = T
     speeds = np.sqrt(np.maximum(np.diagonal(_checked(metric), axis1=-2, axis2=-1), 0.0))
     unseen, mask = unseen_and_seen(seen, speeds.shape[:-1], border=border)
     inside, outside = speeds[unseen].mean(axis=0), speeds[mask].mean(axis=0)
-    return np.array([_ratio(float(one), float(other)) for one, other in zip(inside, outside, strict=True)])
+    return np.array([_ratio(float(inner), float(outer)) for inner, outer in zip(inside, outside, strict=True)])
 
 
 def unseen_and_seen(
@@ -151,13 +151,13 @@ class Transport:
     unevenness: tuple[float, ...]
 
 
-def transport(metric: npt.ArrayLike, where: npt.ArrayLike | None = None) -> Transport:
-    """Say how far a metric is from a product metric, over all cells or those ``where`` is True.
+def transport(metric: npt.ArrayLike, mask: npt.ArrayLike | None = None) -> Transport:
+    """Say how far a metric is from a product metric, over all cells or those ``mask`` is True.
 
     Parameters
     ----------
     metric : array of shape (levels_1, ..., levels_C, C, C)
-    where : array of bool, shape (levels_1, ..., levels_C), optional
+    mask : array of bool, shape (levels_1, ..., levels_C), optional
 
     Examples
     --------
@@ -169,25 +169,25 @@ def transport(metric: npt.ArrayLike, where: npt.ArrayLike | None = None) -> Tran
     """
     tensor = _checked(metric)
     levels, factors = tensor.shape[:-2], tensor.shape[-1]
-    mask = np.ones(levels, dtype=bool) if where is None else as_seen(where, levels, both=False)
+    chosen = np.ones(levels, dtype=bool) if mask is None else as_seen(mask, levels, both=False)
     speeds = np.diagonal(tensor, axis1=-2, axis2=-1)
     mixed = np.abs(tensor[..., *np.triu_indices(factors, 1)]).sum(axis=-1)
-    total = float(speeds[mask].sum(axis=-1).mean())
-    shear = _ratio(float(mixed[mask].mean()), total) if factors > 1 else 0.0
-    return Transport(shear, tuple(_unevenness(speeds[..., a], mask, a) for a in range(factors)))
+    total = float(speeds[chosen].sum(axis=-1).mean())
+    shear = _ratio(float(mixed[chosen].mean()), total) if factors > 1 else 0.0
+    return Transport(shear, tuple(_unevenness(speeds[..., a], chosen, a) for a in range(factors)))
 
 
 def _unevenness(values: FloatArray, mask: BoolArray, factor: int) -> float:
     """Coefficient of variation over the cells of ``mask`` at each level of a factor, averaged over its levels."""
-    others = tuple(axis for axis in range(values.ndim) if axis != factor)
-    counts = mask.sum(axis=others)
+    other_axes = tuple(axis for axis in range(values.ndim) if axis != factor)
+    counts = mask.sum(axis=other_axes)
     used = counts > 1
-    if not others or not used.any():
+    if not other_axes or not used.any():
         return 0.0
     safe = np.maximum(counts, 1)
-    mean = np.where(mask, values, 0.0).sum(axis=others) / safe
-    centred = values - np.expand_dims(mean, others)
-    spread = np.sqrt(np.where(mask, centred**2, 0.0).sum(axis=others) / safe)
+    mean = np.where(mask, values, 0.0).sum(axis=other_axes) / safe
+    centred = values - np.expand_dims(mean, other_axes)
+    spread = np.sqrt(np.where(mask, centred**2, 0.0).sum(axis=other_axes) / safe)
     moving = used & (mean > 0)
     return float((spread[moving] / mean[moving]).mean()) if moving.any() else 0.0
 

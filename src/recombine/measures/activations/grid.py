@@ -20,13 +20,13 @@ from recombine.cells.conjunctions import every_cell
 from recombine.errors import InputError, listing, near_miss
 
 #: Inner products of all pairs of cells are not formed beyond this many (a second for each product).
-MOST_CELLS = 2500
+MAX_GRAM_CELLS = 2500
 #: Numbers of one block: a few megabytes.
-BLOCK = 2**19
+GRID_BLOCK_ENTRIES = 2**19
 #: A median over cells is taken over at most this many of them.
-MEDIAN_CELLS = 101
+MAX_MEDIAN_CELLS = 101
 #: Activations whose largest is beyond this, or below one part of it, have no fourth powers, which measures take.
-LARGEST = 1e70
+MAX_ACTIVATION = 1e70
 #: What every cell shares: nothing, the mean over cells, or what the median cell has.
 BACKGROUNDS = ("none", "mean", "median")
 
@@ -81,7 +81,7 @@ class ActivationGrid:
     def raw_blocks(self) -> Iterator[FloatArray]:
         """Yield blocks (P, some features) of the activations as they are: for measures that no constant changes."""
         flat = self.values.reshape(self.count, self.features)
-        width = max(BLOCK // self.count, 8)
+        width = max(GRID_BLOCK_ENTRIES // self.count, 8)
         for start in range(0, self.features, width):
             yield np.array(flat[:, start : start + width], dtype=np.float64, order="C")
 
@@ -97,18 +97,18 @@ class ActivationGrid:
     @cached_property
     def _sample(self) -> IntArray:
         """Cells that the median is taken over: all, or so many at random that it is as good and ten times faster."""
-        if self.count <= MEDIAN_CELLS:
+        if self.count <= MAX_MEDIAN_CELLS:
             return np.arange(self.count)
-        return np.random.default_rng(0).choice(self.count, MEDIAN_CELLS, replace=False)
+        return np.random.default_rng(0).choice(self.count, MAX_MEDIAN_CELLS, replace=False)
 
     @cached_property
     def _products(self) -> tuple[FloatArray, FloatArray]:
         """Inner products (P, P) and the sum of each cell's features (P,)."""
         from scipy.linalg.blas import dsyrk
 
-        if self.count > MOST_CELLS:
+        if self.count > MAX_GRAM_CELLS:
             raise InputError(
-                f"{self.count:,} cells are too many to compare all pairs of them (at most {MOST_CELLS:,}); "
+                f"{self.count:,} cells are too many to compare all pairs of them (at most {MAX_GRAM_CELLS:,}); "
                 "keep every second level of the longest factors"
             )
         upper, sums = np.zeros((self.count, self.count), order="F"), np.zeros(self.count)
@@ -224,15 +224,15 @@ def shared_factors(cells: IntArray) -> IntArray:
 def _refuse_infinite(values: npt.NDArray[Any], name: str) -> None:
     largest = max(float(values.max()), -float(values.min()))
     if np.isfinite(largest):
-        if largest and not 1 / LARGEST <= largest <= LARGEST:
+        if largest and not 1 / MAX_ACTIVATION <= largest <= MAX_ACTIVATION:
             raise InputError(
                 f"{name} reach {largest:.3g}, so that powers of them overflow or vanish; rescale them: the largest may "
-                f"be from {1 / LARGEST:g} to {LARGEST:g}"
+                f"be from {1 / MAX_ACTIVATION:g} to {MAX_ACTIVATION:g}"
             )
         return
     wrong = ~np.isfinite(values)
-    place = tuple(np.argwhere(wrong)[0].tolist())
+    index = tuple(np.argwhere(wrong)[0].tolist())
     raise InputError(
-        f"{name} hold {np.count_nonzero(wrong):,} values that are not finite, the first ({values[place]}) at {place}; "
+        f"{name} hold {np.count_nonzero(wrong):,} values that are not finite, the first ({values[index]}) at {index}; "
         "drop those cells or features first"
     )

@@ -68,11 +68,11 @@ def linear_probe(
     around = grid.gram[:, fit] - grid.gram[np.ix_(fit, fit)].mean(axis=0)
     around -= around[:, :].mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh(around[fit])
-    kept = values > RANK_SHARE * max(values[-1], 0.0)
-    dual = vectors[:, kept] @ ((vectors[:, kept].T @ (targets[fit] - centre)) / values[kept, None])
+    nonzero = values > RANK_SHARE * max(values[-1], 0.0)
+    dual = vectors[:, nonzero] @ ((vectors[:, nonzero].T @ (targets[fit] - centre)) / values[nonzero, None])
     guesses = around @ dual + centre
-    others = None if fit.all() else _explained(targets[~fit], guesses[~fit])
-    return LinearProbe(_explained(targets[fit], guesses[fit]), others)
+    unseen_shares = None if fit.all() else _explained(targets[~fit], guesses[~fit])
+    return LinearProbe(_explained(targets[fit], guesses[fit]), unseen_shares)
 
 
 def _targets(
@@ -83,8 +83,8 @@ def _targets(
     if len(positions) != len(levels):
         raise InputError(f"{len(positions)} lists of positions for {len(levels)} factors; give one list per factor")
     columns = []
-    for factor, (given, count) in enumerate(zip(positions, levels, strict=True)):
-        numbers = np.asarray(given, dtype=float)
+    for factor, (column, count) in enumerate(zip(positions, levels, strict=True)):
+        numbers = np.asarray(column, dtype=float)
         if numbers.shape != (count,) or not np.isfinite(numbers).all():
             raise InputError(f"factor {factor} has {count} levels; give as many finite positions")
         columns.append(numbers[cells[:, factor]])
@@ -92,7 +92,7 @@ def _targets(
 
 
 def _explained(targets: FloatArray, guesses: FloatArray) -> tuple[float, ...]:
-    rest = ((targets - guesses) ** 2).sum(axis=0)
+    residuals = ((targets - guesses) ** 2).sum(axis=0)
     spread = ((targets - targets.mean(axis=0)) ** 2).sum(axis=0)
-    shares = np.where(spread > 0, 1 - rest / np.where(spread > 0, spread, 1.0), np.nan)
+    shares = np.where(spread > 0, 1 - residuals / np.where(spread > 0, spread, 1.0), np.nan)
     return tuple(shares.tolist())

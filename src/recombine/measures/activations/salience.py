@@ -55,19 +55,19 @@ def measured_salience(
     {(0,): 0.9, (1,): 0.1, (0, 1): 0.0}
     """
     samples, codes = _checked(features, cells)
-    types, where = distinct(codes)
-    counts = np.bincount(where)
-    means = _sums(samples, where) / counts[:, None]
+    types, cell = distinct(codes)
+    counts = np.bincount(cell)
+    means = _sums(samples, cell) / counts[:, None]
     lengths = np.einsum("td,td->t", means, means)
     across = _across_sets(types, means) if by_set else _across(types, means, lengths)
     if itself:
         return _kernel(across, lengths.mean(), types.shape[1])
     if counts.max() == 1:
         raise InputError("each cell has one sample, which leaves no pair; give more, or pair it with itself=True")
-    squares = np.bincount(where, weights=np.einsum("sd,sd->s", samples, samples, dtype=np.float64))
-    many = counts > 1
+    squares = np.bincount(cell, weights=np.einsum("sd,sd->s", samples, samples, dtype=np.float64))
+    repeated = counts > 1
     # Of the n*n pairs in a cell, n are a sample with itself.
-    identical = (counts**2 * lengths - squares)[many] / (counts * (counts - 1))[many]
+    identical = (counts**2 * lengths - squares)[repeated] / (counts * (counts - 1))[repeated]
     return _kernel(across, identical.mean(), types.shape[1])
 
 
@@ -90,15 +90,17 @@ def _across_sets(types: IntArray, means: FloatArray) -> dict[Subset, float]:
         sums = _sums(means, group)
         products[subset] = float(np.einsum("gd,gd->", sums, sums))
         pairs[subset] = int((np.bincount(group) ** 2).sum())
-    found = {}
+    means_by_set = {}
     for subset in every[:-1]:
-        larger = [other for other in every if set(subset) <= set(other)]
-        signs = [(-1) ** (len(other) - len(subset)) for other in larger]
-        number = sum(sign * pairs[other] for sign, other in zip(signs, larger, strict=True))
+        larger = [superset for superset in every if set(subset) <= set(superset)]
+        signs = [(-1) ** (len(superset) - len(subset)) for superset in larger]
+        number = sum(sign * pairs[superset] for sign, superset in zip(signs, larger, strict=True))
         if not number:
             raise InputError(f"no two cells share exactly the factors {subset}; give samples of more cells")
-        found[subset] = sum(sign * products[other] for sign, other in zip(signs, larger, strict=True)) / number
-    return found
+        means_by_set[subset] = (
+            sum(sign * products[superset] for sign, superset in zip(signs, larger, strict=True)) / number
+        )
+    return means_by_set
 
 
 def _across(types: IntArray, means: FloatArray, lengths: FloatArray) -> list[float]:
@@ -116,7 +118,7 @@ def _across(types: IntArray, means: FloatArray, lengths: FloatArray) -> list[flo
             products[order] += np.einsum("gd,gd->", sums, sums)
             pairs[order] += int((np.bincount(group) ** 2).sum())
     products[factors], pairs[factors] = lengths.sum(), len(types)
-    found = []
+    means_by_overlap = []
     for shared in range(factors):
         signs = [(-1) ** (k - shared) * math.comb(k, shared) for k in range(shared, factors + 1)]
         number = sum(sign * count for sign, count in zip(signs, pairs[shared:], strict=True))
@@ -124,8 +126,8 @@ def _across(types: IntArray, means: FloatArray, lengths: FloatArray) -> list[flo
             raise InputError(
                 f"no two cells share exactly {shared} of the {factors} factors; give samples of more cells"
             )
-        found.append(float(signs @ products[shared:]) / number)
-    return found
+        means_by_overlap.append(float(signs @ products[shared:]) / number)
+    return means_by_overlap
 
 
 def _sums(rows: npt.NDArray[np.floating], group: IntArray) -> FloatArray:

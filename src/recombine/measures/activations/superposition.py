@@ -85,7 +85,7 @@ def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, backgrou
     grid = as_grid(outputs, background)
     mask = as_seen(seen, grid.levels).reshape(-1)
     shared = shared_factors(grid.cells)
-    cross, rest = (shared > 0) & mask, (shared == 0) & mask
+    cross, unrelated = (shared > 0) & mask, (shared == 0) & mask
     unseen = np.flatnonzero(~mask)
     right = None if truth is None else _mean(correlations(grid.values, truth).reshape(-1)[unseen])
     return Superposition(
@@ -93,7 +93,7 @@ def superposition(outputs: Any, seen: npt.ArrayLike, truth: Any = None, backgrou
         _pasted(grid, mask, np.flatnonzero(mask)),
         _mean(_spanned(grid.gram, cross, unseen)),
         _mean(_averages(grid.gram[unseen], cross[unseen])),
-        _mean(_averages(grid.gram[unseen], rest[unseen])),
+        _mean(_averages(grid.gram[unseen], unrelated[unseen])),
         right,
     )
 
@@ -115,9 +115,9 @@ def _paste_weights(cells: IntArray, seen: BoolArray, rows: IntArray) -> FloatArr
     [[0.0, 1.0, 1.0, 0.0]]
     """
     weights = np.zeros((len(rows), len(cells)))
-    others = rows[:, None] != np.arange(len(cells))
+    distinct_cells = rows[:, None] != np.arange(len(cells))
     for levels in cells.T:
-        same = (levels[rows][:, None] == levels) & seen & others
+        same = (levels[rows][:, None] == levels) & seen & distinct_cells
         weights += same / np.maximum(same.sum(axis=1, keepdims=True), 1)
     return weights
 
@@ -158,12 +158,21 @@ def correlations(outputs: Any, truth: Any) -> FloatArray:
     >>> correlations([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0]], [[2.0, 4.0, 6.0], [0.0, 1.0, 2.0]]).round(6).tolist()
     [1.0, nan]
     """
-    one = as_numbers(outputs, "outputs").astype(np.float64, copy=False)
-    other = as_numbers(truth, "the truth").astype(np.float64, copy=False)
-    if one.shape != other.shape:
-        raise InputError(f"outputs have shape {one.shape} and the truth has {other.shape}; give one right output each")
-    one, other = (values - values.mean(axis=-1, keepdims=True) for values in (one, other))
-    product, first, second = ((a * b).sum(axis=-1) for a, b in ((one, other), (one, one), (other, other)))
+    predicted = as_numbers(outputs, "outputs").astype(np.float64, copy=False)
+    right = as_numbers(truth, "the truth").astype(np.float64, copy=False)
+    if predicted.shape != right.shape:
+        raise InputError(
+            f"outputs have shape {predicted.shape} and the truth has {right.shape}; give one right output each"
+        )
+    predicted, right = (values - values.mean(axis=-1, keepdims=True) for values in (predicted, right))
+    product, first, second = (
+        (a * b).sum(axis=-1)
+        for a, b in (
+            (predicted, right),
+            (predicted, predicted),
+            (right, right),
+        )
+    )
     return _quotient(product, np.sqrt(first * second))
 
 
@@ -206,10 +215,12 @@ def peak_accuracy(images: npt.ArrayLike, centres: npt.ArrayLike, within: float =
     >>> peak_accuracy(spots[centres[:, 1], :, None] * spots[centres[:, 0], None, :], centres)
     1.0
     """
-    found, wanted = peaks(images), np.asarray(centres, dtype=float)
-    if found.shape != wanted.shape:
-        raise InputError(f"{found.shape[:-1]} images but centres of shape {wanted.shape}; give one (x, y) per image")
-    return float((np.sqrt(((found - wanted) ** 2).sum(axis=-1)) <= within).mean())
+    maxima, positions = peaks(images), np.asarray(centres, dtype=float)
+    if maxima.shape != positions.shape:
+        raise InputError(
+            f"{maxima.shape[:-1]} images but centres of shape {positions.shape}; give one (x, y) per image"
+        )
+    return float((np.sqrt(((maxima - positions) ** 2).sum(axis=-1)) <= within).mean())
 
 
 def _pasted(grid: ActivationGrid, seen: BoolArray, rows: IntArray) -> float:
@@ -230,19 +241,19 @@ def _spanned(gram: FloatArray, cross: BoolArray, rows: IntArray) -> FloatArray:
     for size in np.unique(sizes[sizes > 0]):
         these = np.flatnonzero(sizes == size)
         # A batch holds at most a few million numbers.
-        for part in np.array_split(these, max(1, len(these) * int(size) ** 2 // 4_000_000)):
-            own = rows[part]
-            places = np.nonzero(cross[own])[1].reshape(len(own), size)
-            inner = gram[places[:, :, None], places[:, None, :]]
-            toward = np.take_along_axis(gram[own], places, axis=1)
+        for batch in np.array_split(these, max(1, len(these) * int(size) ** 2 // 4_000_000)):
+            cells = rows[batch]
+            neighbours = np.nonzero(cross[cells])[1].reshape(len(cells), size)
+            inner = gram[neighbours[:, :, None], neighbours[:, None, :]]
+            toward = np.take_along_axis(gram[cells], neighbours, axis=1)
             inverse = np.linalg.pinv(inner, rcond=RANK_SHARE, hermitian=True)
-            shares[part] = _quotient(np.einsum("ri,rij,rj->r", toward, inverse, toward), gram[own, own])
+            shares[batch] = _quotient(np.einsum("ri,rij,rj->r", toward, inverse, toward), gram[cells, cells])
     return shares
 
 
-def _averages(values: FloatArray, where: BoolArray) -> FloatArray:
+def _averages(values: FloatArray, mask: BoolArray) -> FloatArray:
     """Mean of each row over the places where the mask is set; NaN where there are none."""
-    return _quotient(np.where(where, values, 0.0).sum(axis=1), where.sum(axis=1).astype(float))
+    return _quotient(np.where(mask, values, 0.0).sum(axis=1), mask.sum(axis=1).astype(float))
 
 
 def _quotient(above: FloatArray, below: FloatArray) -> FloatArray:
@@ -250,5 +261,5 @@ def _quotient(above: FloatArray, below: FloatArray) -> FloatArray:
 
 
 def _mean(values: FloatArray) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else float("nan")
+    finite = values[~np.isnan(values)]
+    return float(finite.mean()) if finite.size else float("nan")

@@ -119,8 +119,8 @@ def surrogate(activations: Any, seen: npt.ArrayLike) -> Surrogate:
     mask = as_seen(seen, grid.levels).reshape(-1)
     weights = np.zeros((grid.count, grid.count))
     weights[:, mask] = additive_weights(grid.cells, mask)
-    rest = np.eye(grid.count) - weights
-    errors = np.maximum(np.einsum("pq,pq->p", rest @ grid.gram, rest), 0.0) / grid.features
+    residual_map = np.eye(grid.count) - weights
+    errors = np.maximum(np.einsum("pq,pq->p", residual_map @ grid.gram, residual_map), 0.0) / grid.features
     unseen = grid.gram[np.ix_(~mask, ~mask)]
     variance = float(unseen.trace() / len(unseen) - unseen.mean()) / grid.features
     missed = float(errors[~mask].mean())

@@ -15,9 +15,9 @@ from recombine.cells.conjunctions import distinct, mixed_radix
 from recombine.errors import InputError, listing
 
 #: Floating-point columns with more distinct values than this are measurements and are cut into bins.
-MOST_VALUES = 20
+MAX_DISTINCT_VALUES = 20
 #: A table of counts is filled directly up to this many entries per row of data; beyond, rows are sorted.
-DENSE_ENTRIES = 4
+MAX_ENTRIES_PER_ROW = 4
 
 
 def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tuple[IntArray, str | None]:
@@ -53,10 +53,12 @@ def as_codes(values: npt.ArrayLike, name: str = "column", bins: int = 10) -> tup
     _refuse_missing(column, name)
     if column.dtype.kind == "O":
         column = column.astype(str)
-    elif column.dtype.kind in "iub" and int(column.min()) >= 0 and int(column.max()) < DENSE_ENTRIES * len(column):
+    elif (
+        column.dtype.kind in "iub" and int(column.min()) >= 0 and int(column.max()) < MAX_ENTRIES_PER_ROW * len(column)
+    ):
         return column.astype(np.int64), None
     levels, codes = np.unique(column, return_inverse=True)
-    if column.dtype.kind == "f" and len(levels) > MOST_VALUES:
+    if column.dtype.kind == "f" and len(levels) > MAX_DISTINCT_VALUES:
         codes = _bin_codes(column.astype(np.float64), bin_edges(column.astype(np.float64), bins))
         return codes, binned_words(name, int(codes.max()) + 1)
     return codes.reshape(-1).astype(np.int64), None
@@ -194,9 +196,9 @@ def _margin(first: IntArray, second: IntArray, counts: IntArray) -> tuple[IntArr
 def _counted(cells: IntArray, counts: npt.NDArray[Any] | None) -> tuple[IntArray, IntArray]:
     """Distinct rows of ``cells`` (N, C), sorted, and how often each occurs."""
     sizes = tuple(int(size) for size in cells.max(axis=0) + 1)
-    if product_size(sizes) > max(DENSE_ENTRIES * len(cells), 1_000_000):
-        occupied, where = distinct(cells)
-        return occupied, np.bincount(where, weights=counts).astype(np.int64)
+    if product_size(sizes) > max(MAX_ENTRIES_PER_ROW * len(cells), 1_000_000):
+        occupied, inverse = distinct(cells)
+        return occupied, np.bincount(inverse, weights=counts).astype(np.int64)
     table = np.bincount(mixed_radix(cells, sizes), weights=counts)
     ids = np.flatnonzero(table)
     return np.stack(np.unravel_index(ids, sizes), axis=1).astype(np.int64), table[ids].astype(np.int64)

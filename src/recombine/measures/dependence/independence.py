@@ -20,11 +20,11 @@ from recombine.measures.dependence.information import count_logs, entropy_of, in
 from recombine.measures.dependence.permutation import changeable_entries, null_sums
 
 #: Estimates that differ by less (in bits) are ties: sums of logarithms are not exact.
-TIE = 1e-10
+TIE_BITS = 1e-10
 #: Below this share of what the given factor leaves open, a dependence is called small.
-SMALL_EFFECT = 0.01
+SMALL_EFFECT_SHARE = 0.01
 #: Numbers of bits and shares below this are written as 0.
-SMALLEST_SHOWN = 5e-8
+MIN_BITS_SHOWN = 5e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class Independence:
     @property
     def p_value(self) -> float:
         """Chance of an estimate at least as large without any dependence: (1 + shuffles that reach it) / (1 + all)."""
-        return (1 + int((self.null >= self.estimate - TIE).sum())) / (1 + len(self.null))
+        return (1 + int((self.null >= self.estimate - TIE_BITS).sum())) / (1 + len(self.null))
 
     def threshold(self, level: float = 0.05) -> float:
         """Return the excess in bits from which on the p-value falls below ``level``."""
@@ -117,7 +117,7 @@ class Independence:
         null = f"{bits_text(self.null_mean)} ± {bits_text(self.null_sd)}"
         numbers = f"{bits_text(self.estimate)} bits where chance gives {null}"
         if verdict == "depends":
-            size = " A small effect." if self.effect < SMALL_EFFECT else ""
+            size = " A small effect." if self.effect < SMALL_EFFECT_SHARE else ""
             return (
                 f"{prediction} depends on {factor} beyond {given}: {bits_text(self.excess)} bits, "
                 f"{share_text(self.effect)} of what {given} leaves open ({numbers}; p = {chance:.3g}).{size}"
@@ -232,7 +232,7 @@ def bits_text(value: float) -> str:
     >>> bits_text(0.31249), bits_text(-0.00006), bits_text(1e-12)
     ('0.312', '−0.00006', '0.000')
     """
-    if abs(value) < SMALLEST_SHOWN:
+    if abs(value) < MIN_BITS_SHOWN:
         return "0.000"
     decimals = max(3, math.ceil(-math.log10(abs(value))))
     return f"{value:.{decimals}f}".replace("-", "−")
@@ -246,7 +246,7 @@ def share_text(value: float) -> str:
     >>> share_text(0.1234), share_text(-0.0001)
     ('12.3 %', '−0.01 %')
     """
-    if abs(value) < SMALLEST_SHOWN:
+    if abs(value) < MIN_BITS_SHOWN:
         return "0 %"
     decimals = max(1, math.ceil(-math.log10(100 * abs(value))))
     return f"{100 * value:.{decimals}f} %".replace("-", "−")

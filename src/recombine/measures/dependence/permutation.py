@@ -17,7 +17,7 @@ from recombine.measures.dependence.contingency import Contingency
 #: Cost of one hypergeometric draw in units of shuffling one row, and of looking at a stratum on its own.
 DRAW_COST, STRATUM_COST = 3, 4
 #: Numbers that are held at a time.
-HELD = 2_000_000
+MAX_SHUFFLED_ENTRIES = 2_000_000
 
 Generator = np.random.Generator
 
@@ -79,7 +79,7 @@ def _chunks(table: Contingency, strata: IntArray, permutations: int) -> Iterator
     """Strata in groups of like shape, each small enough to be held."""
     widths = np.bincount(table.predictions[0])[strata]
     strata = strata[np.argsort(widths, kind="stable")]
-    limit = max(1, HELD // permutations)
+    limit = max(1, MAX_SHUFFLED_ENTRIES // permutations)
     start = 0
     while start < len(strata):
         widest = np.maximum.accumulate(np.sort(widths)[start:])
@@ -92,14 +92,14 @@ def _padded(margin: tuple[IntArray, IntArray, IntArray], strata: IntArray) -> In
     """Counts of the margin's levels in each of ``strata`` (S,), largest first and filled up with 0: (S, widest)."""
     rank = np.full(int(margin[0].max()) + 1, -1)
     rank[strata] = np.arange(len(strata))
-    kept = rank[margin[0]] >= 0
-    where, counts = rank[margin[0][kept]], margin[2][kept]
-    order = np.lexsort((-counts, where))
-    where, counts = where[order], counts[order]
-    lengths = np.bincount(where, minlength=len(strata))
-    place = np.arange(len(where)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    chosen = rank[margin[0]] >= 0
+    row, counts = rank[margin[0][chosen]], margin[2][chosen]
+    order = np.lexsort((-counts, row))
+    row, counts = row[order], counts[order]
+    lengths = np.bincount(row, minlength=len(strata))
+    column = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     padded = np.zeros((len(strata), int(lengths.max())), dtype=np.int64)
-    padded[where, place] = counts
+    padded[row, column] = counts
     return padded
 
 
@@ -112,15 +112,17 @@ def _draw(
     last_factor = (factors > 0).sum(axis=1) - 1
     pool = np.repeat(predictions.T[:, None], len(total), axis=1)  # (K, permutations, S): rows not yet given a level
     for level in range(factors.shape[1]):
-        left = np.broadcast_to(factors[:, level], pool.shape[1:]).copy()
+        remaining = np.broadcast_to(factors[:, level], pool.shape[1:]).copy()
         behind = pool.sum(axis=0)
-        for place, good in enumerate(pool):
+        for index, good in enumerate(pool):
             behind -= good
             # The last level takes the rest of every prediction, and the last prediction the rest of every level.
-            drawn = np.where(last_factor <= level, good, left)
-            undecided = (last_factor > level) & (last_prediction > place)
-            drawn[:, undecided] = generator.hypergeometric(good[:, undecided], behind[:, undecided], left[:, undecided])
-            left -= drawn
+            drawn = np.where(last_factor <= level, good, remaining)
+            undecided = (last_factor > level) & (last_prediction > index)
+            drawn[:, undecided] = generator.hypergeometric(
+                good[:, undecided], behind[:, undecided], remaining[:, undecided]
+            )
+            remaining -= drawn
             good -= drawn
             total += logs[drawn].sum(axis=1)
             occupied += np.count_nonzero(drawn, axis=1)
@@ -135,11 +137,11 @@ def _shuffle(
     levels = [np.unique(codes[inside], return_inverse=True)[1] for codes in (table.prediction, table.factor)]
     prediction, factor = (np.repeat(codes.reshape(-1), counts) for codes in levels)
     entries = (int(prediction.max()) + 1) * (int(factor.max()) + 1)
-    step = max(1, HELD // max(len(factor), entries))
+    step = max(1, MAX_SHUFFLED_ENTRIES // max(len(factor), entries))
     for start in range(0, len(total), step):
         batch = np.arange(len(total))[start : start + step]
         shuffled = generator.permuted(np.tile(factor, (len(batch), 1)), axis=1)
         ids = (batch - start)[:, None] * entries + prediction * (int(factor.max()) + 1) + shuffled
-        found = np.bincount(ids.reshape(-1), minlength=len(batch) * entries).reshape(len(batch), entries)
-        total[batch] += logs[found].sum(axis=1)
-        occupied[batch] += np.count_nonzero(found, axis=1)
+        tables = np.bincount(ids.reshape(-1), minlength=len(batch) * entries).reshape(len(batch), entries)
+        total[batch] += logs[tables].sum(axis=1)
+        occupied[batch] += np.count_nonzero(tables, axis=1)

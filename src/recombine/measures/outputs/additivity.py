@@ -97,12 +97,12 @@ def additivity(
     >>> additivity(cells, seen, smaller, published=True).round(4).tolist()
     0.8869
     """
-    codes, known, values = as_outputs(cells, seen, outputs)
-    if known.all():
+    codes, mask, values = as_outputs(cells, seen, outputs)
+    if mask.all():
         raise InputError("every row is of a seen cell; additivity is judged on unseen cells, so pass their outputs too")
-    fitted = fit_conjunctions(codes, known, values, order).fitted
+    fitted = fit_conjunctions(codes, mask, values, order).fitted
     smallest = FLAT_SHARE * np.abs(values).max(axis=-1)
-    groups = _groups(known, split) if published else [~known]
+    groups = _groups(mask, split) if published else [~mask]
     shares = [_explained(values[..., rows], fitted[..., rows], smallest) for rows in groups]
     return np.mean(shares, axis=0)  # type: ignore[no-any-return]
 
@@ -126,9 +126,9 @@ def fit_conjunctions(cells: IntArray, seen: BoolArray, outputs: FloatArray, orde
     family = tuple(subset for size in range(1, highest + 1) for subset in subsets(factors, size))
     features = seen_incidence(cells, seen, family).toarray()[:, 1:]
     means, level = features.mean(axis=0), outputs.mean(axis=-1)
-    left, sizes, right = np.linalg.svd(features - means, full_matrices=False)
-    kept = sizes > RANK_SHARE * sizes.max(initial=0.0)
-    weights = ((outputs - level[..., None]) @ left[:, kept] / sizes[kept]) @ right[kept]
+    U, sizes, Vt = np.linalg.svd(features - means, full_matrices=False)
+    nonzero = sizes > RANK_SHARE * sizes.max(initial=0.0)
+    weights = ((outputs - level[..., None]) @ U[:, nonzero] / sizes[nonzero]) @ Vt[nonzero]
     constant = level - weights @ means
     return ConjunctionFit(family, constant, weights, constant[..., None] + weights @ features.T)
 
@@ -146,19 +146,19 @@ def as_outputs(
     recombine.errors.InputError: cell (0, 0) is marked seen in one row and unseen in another; mark cells, not samples
     """
     codes = as_cells(cells)
-    known, values = np.asarray(seen), as_numbers(outputs, "outputs").astype(np.float64, copy=False)
-    if known.dtype != np.bool_ or known.shape != (len(codes),):
-        raise InputError(f"seen must be {len(codes)} True/False values, one per row; got {known.dtype} {known.shape}")
+    mask, values = np.asarray(seen), as_numbers(outputs, "outputs").astype(np.float64, copy=False)
+    if mask.dtype != np.bool_ or mask.shape != (len(codes),):
+        raise InputError(f"seen must be {len(codes)} True/False values, one per row; got {mask.dtype} {mask.shape}")
     if values.ndim < 1 or values.shape[-1] != len(codes):
         raise InputError(f"outputs have shape {values.shape}; the last axis must be the {len(codes)} rows of cells")
-    if not known.any():
+    if not mask.any():
         raise InputError("no row is of a seen cell; mark in seen which cells were trained on")
-    rows, where = distinct(codes)
-    both = np.intersect1d(where[known], where[~known])
+    rows, inverse = distinct(codes)
+    both = np.intersect1d(inverse[mask], inverse[~mask])
     if both.size:
         cell = tuple(rows[both[0]].tolist())
         raise InputError(f"cell {cell} is marked seen in one row and unseen in another; mark cells, not samples")
-    return codes, known, mask_diverged(values)
+    return codes, mask, mask_diverged(values)
 
 
 def _groups(seen: BoolArray, split: npt.ArrayLike | None) -> list[BoolArray]:
@@ -172,7 +172,7 @@ def _groups(seen: BoolArray, split: npt.ArrayLike | None) -> list[BoolArray]:
 
 def _explained(outputs: FloatArray, fitted: FloatArray, smallest: FloatArray) -> FloatArray:
     """R² along the last axis; NaN where the root mean square around the mean is at most ``smallest``."""
-    rest = ((outputs - fitted) ** 2).mean(axis=-1)
+    residual = ((outputs - fitted) ** 2).mean(axis=-1)
     spread = ((outputs - outputs.mean(axis=-1, keepdims=True)) ** 2).mean(axis=-1)
     varies = spread > smallest**2
-    return np.where(varies, 1 - rest / np.where(varies, spread, 1.0), np.nan)
+    return np.where(varies, 1 - residual / np.where(varies, spread, 1.0), np.nan)

@@ -60,15 +60,17 @@ def conjunction_values(
     1      dose 0       -0.428571
     1      dose 1       0.428571
     """
-    codes, known, values = as_outputs(cells, seen, outputs)
-    fit = fit_conjunctions(codes, known, values, order)
-    found: dict[Subset, tuple[IntArray, FloatArray]] = {(): (np.zeros((1, 0), dtype=np.int64), fit.constant[..., None])}
-    place = 0
+    codes, mask, values = as_outputs(cells, seen, outputs)
+    fit = fit_conjunctions(codes, mask, values, order)
+    weights: dict[Subset, tuple[IntArray, FloatArray]] = {
+        (): (np.zeros((1, 0), dtype=np.int64), fit.constant[..., None])
+    }
+    start = 0
     for subset in fit.family:
-        levels, _ = distinct(codes[known][:, list(subset)])
-        found[subset] = levels, fit.weights[..., place : place + len(levels)]
-        place += len(levels)
-    return Contributions(found)
+        levels, _ = distinct(codes[mask][:, list(subset)])
+        weights[subset] = levels, fit.weights[..., start : start + len(levels)]
+        start += len(levels)
+    return Contributions(weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,18 +128,18 @@ def item_values(cells: npt.ArrayLike, seen: npt.ArrayLike, outputs: npt.ArrayLik
     >>> first.levels.tolist(), first.values.round(6).tolist(), bool(first.increases)
     ([0, 1, 3, 4], [-1.4, -0.7, 0.7, 1.4], True)
     """
-    codes, known, values = as_outputs(cells, seen, outputs)
+    codes, mask, values = as_outputs(cells, seen, outputs)
     if codes.shape[1] != 2:
         raise InputError(f"item values are defined for two factors, not {codes.shape[1]}; use conjunction_values")
-    found = conjunction_values(codes, known, values)
-    first, second = (_curve(factor, codes[~known], found) for factor in (0, 1))
+    contributions = conjunction_values(codes, mask, values)
+    first, second = (_curve(factor, codes[~mask], contributions) for factor in (0, 1))
     return first, second
 
 
-def _curve(factor: int, unseen: IntArray, found: Contributions) -> ItemCurve:
-    levels, weights = found[factor,]
+def _curve(factor: int, unseen: IntArray, contributions: Contributions) -> ItemCurve:
+    levels, weights = contributions[factor,]
     tested = np.isin(levels[:, 0], unseen[:, factor])
-    return ItemCurve(factor, levels[tested, 0], weights[..., tested] + found[()][1] / 2)
+    return ItemCurve(factor, levels[tested, 0], weights[..., tested] + contributions[()][1] / 2)
 
 
 def kind_of(subset: Subset, context: int, rules: Sequence[int] = (0, 1)) -> str:
@@ -212,7 +214,7 @@ def by_kind(
         for row, weight in zip(levels, np.moveaxis(np.abs(weights), -1, 0), strict=True):
             if subset:
                 sizes[kind_of(subset, int(row[0]), rules)].append(weight)
-    return {kind: np.mean(found, axis=0) for kind, found in sizes.items() if found}
+    return {kind: np.mean(magnitudes, axis=0) for kind, magnitudes in sizes.items() if magnitudes}
 
 
 def _by_own_kind(
@@ -223,4 +225,4 @@ def _by_own_kind(
         if subset:
             for row, weight in zip(levels.tolist(), np.moveaxis(np.abs(weights), -1, 0), strict=True):
                 sizes.setdefault(kinds(subset, tuple(row)), []).append(weight)
-    return {kind: np.mean(found, axis=0) for kind, found in sizes.items()}
+    return {kind: np.mean(magnitudes, axis=0) for kind, magnitudes in sizes.items()}

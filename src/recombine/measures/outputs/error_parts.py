@@ -14,7 +14,7 @@ from recombine.errors import InputError
 
 #: Weak pull of the slopes towards 1 and of the shortcuts towards 0, per cell, in units of the predictions' variance: it
 #: decides only what the cells do not.
-RIDGE = 1e-3
+SLOPE_RIDGE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +54,15 @@ class ErrorParts:
     @cached_property
     def error(self) -> FloatArray:
         """The whole error of each cell, shape (T,)."""
-        parts = self.leak.sum(axis=1) + self.shortcut.sum(axis=1)
-        return np.asarray(self.offset + parts + self.rest + self.structure)
+        explained = self.leak.sum(axis=1) + self.shortcut.sum(axis=1)
+        return np.asarray(self.offset + explained + self.rest + self.structure)
 
     @cached_property
     def shares(self) -> dict[str, np.float64]:
         """Each part's share of the mean squared error; they add up to 1, a negative one offsets others."""
-        whole = {"offset": self.offset, "leak": self.leak.sum(axis=1), "shortcut": self.shortcut.sum(axis=1)}
-        whole |= {"rest": self.rest, "structure": self.structure}
-        return {name: np.float64(_share(part[:, None], self.error)[0]) for name, part in whole.items()}
+        amounts = {"offset": self.offset, "leak": self.leak.sum(axis=1), "shortcut": self.shortcut.sum(axis=1)}
+        amounts |= {"rest": self.rest, "structure": self.structure}
+        return {name: np.float64(_share(amount[:, None], self.error)[0]) for name, amount in amounts.items()}
 
     @property
     def shortcut_shares(self) -> FloatArray:
@@ -104,30 +104,32 @@ def decompose_error(
     >>> parts.pulls.round(2).tolist(), parts.shortcut_shares.round(2).tolist()
     ([nan, 0.5], [0.0, 1.0])
     """
-    told, seen = np.asarray(predicted, dtype=float), np.asarray(observed, dtype=float)
+    predictions, observations = np.asarray(predicted, dtype=float), np.asarray(observed, dtype=float)
     effect, marginal = np.asarray(effects, dtype=float), np.asarray(marginals, dtype=float)
-    if told.ndim != 1 or not len(told) or seen.shape != told.shape:
-        raise InputError(f"predicted has shape {told.shape}, observed {seen.shape}; give one number each per cell")
-    if effect.shape != marginal.shape or effect.ndim != 2 or len(effect) != len(told):
+    if predictions.ndim != 1 or not len(predictions) or observations.shape != predictions.shape:
         raise InputError(
-            f"effects have shape {effect.shape}, marginals {marginal.shape} for {len(told)} cells; give one row per "
-            "cell and one column per factor"
+            f"predicted has shape {predictions.shape}, observed {observations.shape}; give one number each per cell"
+        )
+    if effect.shape != marginal.shape or effect.ndim != 2 or len(effect) != len(predictions):
+        raise InputError(
+            f"effects have shape {effect.shape}, marginals {marginal.shape} for {len(predictions)} cells; give one row "
+            "per cell and one column per factor"
         )
     columns = np.hstack([effect, marginal - effect])
     factors = effect.shape[1]
     expected = np.repeat([1.0, 0.0], factors)
     spread = columns.std(axis=0)
-    varied = spread > 1e-9 * max(float(np.abs(columns).max(initial=0.0)), float(np.abs(told).max()))
-    gap = told - columns @ expected
+    varied = spread > 1e-9 * max(float(np.abs(columns).max(initial=0.0)), float(np.abs(predictions).max()))
+    gap = predictions - columns @ expected
     # In units of the whole, so that a marginal that hardly differs from its effect is not blamed for what it cannot do.
-    whole = max(float(told.std()), float(columns[:, :factors].sum(axis=1).std()))
-    centred = (columns - columns.mean(axis=0))[:, varied] / (whole or 1.0)
-    gram = centred.T @ centred + RIDGE * len(told) * np.eye(int(varied.sum()))
+    scale = max(float(predictions.std()), float(columns[:, :factors].sum(axis=1).std()))
+    centred = (columns - columns.mean(axis=0))[:, varied] / (scale or 1.0)
+    gram = centred.T @ centred + SLOPE_RIDGE * len(predictions) * np.eye(int(varied.sum()))
     change = np.zeros(len(spread))
-    change[varied] = np.linalg.solve(gram, centred.T @ (gap - gap.mean())) / (whole or 1.0)
+    change[varied] = np.linalg.solve(gram, centred.T @ (gap - gap.mean())) / (scale or 1.0)
     # What a factor adds everywhere alike is no leak: it counts as offset.
     moved = (columns - columns.mean(axis=0)) * change
-    offset = np.full(len(told), float(gap.mean()))
+    offset = np.full(len(predictions), float(gap.mean()))
     coefficients = np.where(varied, expected + change, np.nan)
     return ErrorParts(
         coefficients[:factors],
@@ -136,11 +138,11 @@ def decompose_error(
         moved[:, factors:],
         offset,
         gap - offset - moved.sum(axis=1),
-        effect.sum(axis=1) - seen,
+        effect.sum(axis=1) - observations,
     )
 
 
-def _share(parts: FloatArray, error: FloatArray) -> FloatArray:
-    """Return the share of each column of ``parts`` (T, P) in the mean squared ``error`` (T,)."""
+def _share(amounts: FloatArray, error: FloatArray) -> FloatArray:
+    """Return the share of each column of ``amounts`` (T, P) in the mean squared ``error`` (T,)."""
     total = float(error @ error)
-    return parts.T @ error / total if total > 0 else np.zeros(parts.shape[1])
+    return amounts.T @ error / total if total > 0 else np.zeros(amounts.shape[1])

@@ -18,7 +18,7 @@ from recombine.errors import InputError
 #: Arrays or tensors of the same kind.
 Images = Any
 #: Images in one batch of the published score.
-BATCH = 1000
+SCORE_BATCH_IMAGES = 1000
 
 
 def mean_squared_error(predicted: Images, target: Images) -> float:
@@ -33,7 +33,7 @@ def mean_squared_error(predicted: Images, target: Images) -> float:
     return float(((predicted - target) ** 2).mean())
 
 
-def variance_weighted_r2(predicted: Images, target: Images, batch: int = BATCH) -> float:
+def variance_weighted_r2(predicted: Images, target: Images, batch: int = SCORE_BATCH_IMAGES) -> float:
     """Return R2 as Wiedemer et al. 2023 score it: sums over outputs, mean over batches.
 
     1 - (sum of squared residuals) / (sum of squared deviations from the batch's mean), over those outputs whose target
@@ -145,8 +145,8 @@ def errors_by_region(errors: Images, regions: Mapping[str, Images]) -> dict[str,
     >>> found["left"]
     RegionError(mse=3.0, share=0.75, pixels=1.0)
     """
-    whole = float(errors.sum())
-    found = {}
+    total = float(errors.sum())
+    regions_errors = {}
     for name, region in regions.items():
         if tuple(region.shape) not in (tuple(errors.shape), tuple(errors.shape[1:])):
             raise InputError(
@@ -156,8 +156,8 @@ def errors_by_region(errors: Images, regions: Mapping[str, Images]) -> dict[str,
         count = float(region.sum()) * (len(errors) if region.ndim == 2 else 1)
         inside = float((errors * region).sum())
         mse = inside / count if count else float("nan")
-        found[name] = RegionError(mse, inside / whole if whole else float("nan"), count / len(errors))
-    return found
+        regions_errors[name] = RegionError(mse, inside / total if total else float("nan"), count / len(errors))
+    return regions_errors
 
 
 def error_map(
@@ -185,15 +185,19 @@ def error_map(
     array([[ 2., nan],
            [nan,  5.]])
     """
-    values, one, two = (as_numbers(array, "errors and latents") for array in (errors, first, second))
-    if not (values.shape == one.shape == two.shape) or values.ndim != 1:
-        raise InputError(f"errors and latents have shapes {values.shape}, {one.shape}, {two.shape}; give one per image")
+    values, latent1, latent2 = (as_numbers(array, "errors and latents") for array in (errors, first, second))
+    if not (values.shape == latent1.shape == latent2.shape) or values.ndim != 1:
+        raise InputError(
+            f"errors and latents have shapes {values.shape}, {latent1.shape}, {latent2.shape}; give one per image"
+        )
     if bins < 1 or not high > low:
         raise InputError(f"{bins} bins from {low} to {high} are none; give at least one, and low below high")
-    rows, columns = (np.clip(((part - low) / (high - low) * bins).astype(int), 0, bins - 1) for part in (one, two))
-    places = rows * bins + columns
-    counts = np.bincount(places, minlength=bins**2)
-    sums = np.bincount(places, weights=values, minlength=bins**2)
+    rows, columns = (
+        np.clip(((latent - low) / (high - low) * bins).astype(int), 0, bins - 1) for latent in (latent1, latent2)
+    )
+    bin_ids = rows * bins + columns
+    counts = np.bincount(bin_ids, minlength=bins**2)
+    sums = np.bincount(bin_ids, weights=values, minlength=bins**2)
     mean = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     return mean.reshape(bins, bins)
 

@@ -99,8 +99,8 @@ def mask_diverged(outputs: FloatArray) -> FloatArray:
 
 def _checked(target: npt.ArrayLike, outputs: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     truth, values = (
-        as_numbers(given, name).astype(np.float64, copy=False)
-        for given, name in ((target, "targets"), (outputs, "outputs"))
+        as_numbers(array, name).astype(np.float64, copy=False)
+        for array, name in ((target, "targets"), (outputs, "outputs"))
     )
     if truth.ndim != 1 or not truth.size:
         raise InputError(f"target has shape {truth.shape}; give at least one number, all in one row")

@@ -19,9 +19,9 @@ from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, listing, near_miss
 
 #: Step of the central difference, as a share of the input's spread: rounding and curvature weigh about the same.
-STEP = 1e-5
+DIFFERENCE_STEP_SHARE = 1e-5
 #: Numbers that one call of the model is given at most, beyond one copy of the inputs.
-HELD = 4_000_000
+MAX_MODEL_ENTRIES = 4_000_000
 
 #: Which entries of one input belong to a component: an index, a list of them, a slice, or a mask of the input's shape.
 Part = int | slice | Sequence[int] | npt.NDArray[Any]
@@ -98,7 +98,7 @@ def sensitivity(
     components: Components,
     *,
     labels: npt.ArrayLike | None = None,
-    step: float = STEP,
+    step: float = DIFFERENCE_STEP_SHARE,
 ) -> Sensitivity:
     """Measure the mean gradient norm of each component of the input, for any function of arrays.
 
@@ -136,13 +136,13 @@ def sensitivity(
     flat = rows.reshape(len(rows), -1)
     length = step * (float(flat.std()) or 1.0)
     entries = np.flatnonzero(np.any(masks, axis=0))
-    batch = max(1, HELD // (2 * flat.size))
-    parts = [
+    batch = max(1, MAX_MODEL_ENTRIES // (2 * flat.size))
+    slopes = [
         _differences(model, rows.shape, flat, entries[start : start + batch], length, chosen)
         for start in range(0, len(entries), batch)
     ]
-    gradients = np.zeros((flat.shape[1], *parts[0].shape[1:]))
-    gradients[entries] = np.concatenate(parts)
+    gradients = np.zeros((flat.shape[1], *slopes[0].shape[1:]))
+    gradients[entries] = np.concatenate(slopes)
     norms = [np.sqrt((gradients[mask] ** 2).sum(axis=0)).mean(axis=0) for mask in masks]
     return Sensitivity(names, np.stack(norms, axis=-1))
 
@@ -157,8 +157,8 @@ def _differences(
 ) -> FloatArray:
     """Derivatives of the outputs by some entries of the input: (entries, N) or (entries, N, K)."""
     moved = np.broadcast_to(flat, (len(entries), 2, *flat.shape)).copy()
-    for place, entry in enumerate(entries):
-        moved[place, :, :, entry] += np.array([[length], [-length]])
+    for index, entry in enumerate(entries):
+        moved[index, :, :, entry] += np.array([[length], [-length]])
     outputs = np.asarray(model(moved.reshape(-1, *shape[1:])), dtype=np.float64)
     if outputs.ndim not in (1, 2) or len(outputs) != 2 * len(entries) * len(flat):
         raise InputError(f"the model returned shape {outputs.shape} for {moved.size // flat.shape[1]} rows; one each")
@@ -214,8 +214,8 @@ def torch_sensitivity(
     rows = torch.as_tensor(inputs).to(parameter).detach().requires_grad_()
     names, masks = _parts(components, rows.detach().cpu().numpy())
     chosen = _labels(labels, len(rows))
-    kept: dict[str, Any] = {}
-    hooks = [_inner(module, name).register_forward_hook(_keeper(kept, name)) for name in layers]
+    activations: dict[str, Any] = {}
+    hooks = [_inner(module, name).register_forward_hook(_keeper(activations, name)) for name in layers]
     try:
         output = module(rows)
     finally:
@@ -229,30 +229,34 @@ def torch_sensitivity(
         return np.stack([np.linalg.norm(flat[:, mask].astype(np.float64), axis=1) for mask in masks], axis=-1)
 
     generator = torch.Generator().manual_seed(seed)
-    found = {}
+    by_layer = {}
     for name in layers:
-        drawn = [torch.randn(kept[name].shape, generator=generator).to(kept[name]) for _ in range(projections)]
-        squares = [norms(kept[name] * direction) ** 2 for direction in drawn]
-        found[name] = Sensitivity(names, np.sqrt(np.mean(squares, axis=0)).mean(axis=0))
+        drawn = [
+            torch.randn(activations[name].shape, generator=generator).to(activations[name]) for _ in range(projections)
+        ]
+        squares = [norms(activations[name] * direction) ** 2 for direction in drawn]
+        by_layer[name] = Sensitivity(names, np.sqrt(np.mean(squares, axis=0)).mean(axis=0))
     if chosen is not None:
         _refuse_single(output.ndim == 2)
         output = output.gather(1, torch.as_tensor(chosen, device=output.device)[:, None])[:, 0]
     scalars = [output] if output.ndim == 1 else list(output.reshape(len(rows), -1).T)
     matrix = np.stack([norms(scalar).mean(axis=0) for scalar in scalars])
-    return Sensitivity(names, matrix[0] if output.ndim == 1 else matrix, found)
+    return Sensitivity(names, matrix[0] if output.ndim == 1 else matrix, by_layer)
 
 
 def _inner(module: Any, name: str) -> Any:
     inner = dict(module.named_modules())
     if name not in inner or not name:
-        known = [key for key in inner if key]
-        raise InputError(f"layer {name!r} is not a part of the module;{near_miss(name, known)} Parts: {listing(known)}")
+        layer_names = [key for key in inner if key]
+        raise InputError(
+            f"layer {name!r} is not a part of the module;{near_miss(name, layer_names)} Parts: {listing(layer_names)}"
+        )
     return inner[name]
 
 
-def _keeper(kept: dict[str, Any], name: str) -> Callable[[Any, Any, Any], None]:
+def _keeper(activations: dict[str, Any], name: str) -> Callable[[Any, Any, Any], None]:
     def keep(_: Any, __: Any, output: Any) -> None:
-        kept[name] = output
+        activations[name] = output
 
     return keep
 
@@ -262,21 +266,23 @@ def _parts(components: Components, rows: npt.NDArray[Any]) -> tuple[tuple[str, .
     if rows.ndim < 2 or not rows.size:
         raise InputError(f"inputs have shape {rows.shape}; give at least one row and one entry per row")
     named = (
-        components if isinstance(components, Mapping) else {str(place): part for place, part in enumerate(components)}
+        components
+        if isinstance(components, Mapping)
+        else {str(index): entries for index, entries in enumerate(components)}
     )
     if not named:
         raise InputError("no components were given; say which entries of the input belong to each")
     masks = []
-    for name, part in named.items():
+    for name, entries in named.items():
         mask = np.zeros(rows.shape[1:], dtype=bool)
         try:
-            if not isinstance(part, Sequence):
-                mask[part] = True
-            elif len(part):
-                mask[np.asarray(part)] = True
+            if not isinstance(entries, Sequence):
+                mask[entries] = True
+            elif len(entries):
+                mask[np.asarray(entries)] = True
         except IndexError:
             raise InputError(
-                f"component {name} = {part!r} does not fit inputs of shape {rows.shape[1:]}; give indices into the "
+                f"component {name} = {entries!r} does not fit inputs of shape {rows.shape[1:]}; give indices into the "
                 "first axis, or a mask of that shape"
             ) from None
         if not mask.any():

@@ -22,7 +22,7 @@ from recombine.errors import InputError, listing, near_miss
 from recombine.theory.compositions.jacobians import Function, by_autodiff, by_differences, call_with_tensors
 
 #: Relative error of Jacobians that are formulas or autodiff, and of those by finite differences.
-EXACT, DIFFERENCES = float(np.finfo(float).eps), 1e-11
+EXACT, DIFFERENCE_PRECISION = float(np.finfo(float).eps), 1e-11
 Parts = Sequence[npt.ArrayLike]
 
 
@@ -37,14 +37,14 @@ class Composition(ABC):
     #: Whether an observation shows every part as it is, so that a seen value's component is known without any path.
     shows_parts: bool = False
 
-    def __call__(self, *parts: npt.ArrayLike) -> FloatArray:
-        """Compose parts (..., M_k) into (..., N)."""
-        arrays = self._checked(parts)
+    def __call__(self, *components: npt.ArrayLike) -> FloatArray:
+        """Compose components (..., M_k) into (..., N)."""
+        arrays = self._checked(components)
         return self._shaped(self._compose(arrays), arrays)
 
-    def jacobian(self, slot: int, parts: Parts) -> FloatArray:
+    def jacobian(self, slot: int, components: Parts) -> FloatArray:
         """Return dC/dx_slot, shape (..., N, M_slot)."""
-        arrays = self._checked(parts)
+        arrays = self._checked(components)
         if whole(slot, "slot", 0) >= len(arrays):
             raise InputError(f"slot {slot} does not exist; {self.name} was given {len(arrays)} parts")
         blocks = self._jacobian(slot, arrays)
@@ -56,15 +56,17 @@ class Composition(ABC):
         return blocks
 
     @abstractmethod
-    def _compose(self, parts: list[FloatArray]) -> FloatArray: ...
+    def _compose(self, components: list[FloatArray]) -> FloatArray: ...
 
     @abstractmethod
-    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray: ...
+    def _jacobian(self, slot: int, components: list[FloatArray]) -> FloatArray: ...
 
-    def _checked(self, parts: Parts) -> list[FloatArray]:
-        if not parts:
+    def _checked(self, components: Parts) -> list[FloatArray]:
+        if not components:
             raise InputError(f"{self.name} was given no parts; pass one array per slot")
-        arrays = [np.asarray(as_numbers(part, f"part {slot}"), dtype=float) for slot, part in enumerate(parts)]
+        arrays = [
+            np.asarray(as_numbers(component, f"part {slot}"), dtype=float) for slot, component in enumerate(components)
+        ]
         for slot, array in enumerate(arrays):
             if array.ndim == 0 or not self._fits(array, arrays[0]):
                 raise InputError(
@@ -78,12 +80,12 @@ class Composition(ABC):
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
         return array.shape == first.shape
 
-    def _shaped(self, output: FloatArray, parts: list[FloatArray]) -> FloatArray:
-        if output.ndim == 0 or output.shape[:-1] != parts[0].shape[:-1]:
-            shapes = listing(part.shape for part in parts)
+    def _shaped(self, output: FloatArray, components: list[FloatArray]) -> FloatArray:
+        if output.ndim == 0 or output.shape[:-1] != components[0].shape[:-1]:
+            shapes = listing(component.shape for component in components)
             raise InputError(
                 f"{self.name} gave an output of shape {output.shape} for parts of shape {shapes}; "
-                f"it must keep all axes but the last: ({', '.join(map(str, parts[0].shape[:-1]))}, N)"
+                f"it must keep all axes but the last: ({', '.join(map(str, components[0].shape[:-1]))}, N)"
             )
         return output
 
@@ -101,26 +103,26 @@ class Own(Composition):
     @property
     def precision(self) -> float:  # type: ignore[override]
         """Relative error of the Jacobian."""
-        return EXACT if self.torch or self.given is not None else DIFFERENCES
+        return EXACT if self.torch or self.given is not None else DIFFERENCE_PRECISION
 
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
         return array.shape[:-1] == first.shape[:-1]
 
-    def _guarded(self, *parts: Any) -> Any:
-        return call(self.function, self.name, *parts)
+    def _guarded(self, *components: Any) -> Any:
+        return call(self.function, self.name, *components)
 
-    def _call(self, *parts: FloatArray) -> FloatArray:
+    def _call(self, *components: FloatArray) -> FloatArray:
         if self.torch:
-            return call_with_tensors(self._guarded, parts)
+            return call_with_tensors(self._guarded, components)
         try:
-            output = self._guarded(*parts)
+            output = self._guarded(*components)
         except InputError as error:
             if not isinstance(error.__cause__, (TypeError, AttributeError)):
                 raise
-            if not _takes(self.function, len(parts)):
+            if not _takes(self.function, len(components)):
                 raise InputError(
-                    f"{self.name} is given the components of {len(parts)} slots, one argument each, and does not take "
-                    f"{len(parts)} ({error.__cause__})"
+                    f"{self.name} is given the components of {len(components)} slots, one argument each, and does not "
+                    f"take {len(components)} ({error.__cause__})"
                 ) from error
             raise InputError(
                 f"{self.name} cannot take NumPy arrays ({error.__cause__}); pass backend='torch' to "
@@ -128,21 +130,21 @@ class Own(Composition):
             ) from error
         return np.asarray(as_numbers(output, f"outputs of {self.name}"), dtype=float)
 
-    def _compose(self, parts: list[FloatArray]) -> FloatArray:
-        return self._call(*parts)
+    def _compose(self, components: list[FloatArray]) -> FloatArray:
+        return self._call(*components)
 
-    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
-        output = self(*parts)
+    def _jacobian(self, slot: int, components: list[FloatArray]) -> FloatArray:
+        output = self(*components)
         if self.given is not None:
-            found = call(self.given, f"the Jacobian of {self.name}", slot, parts)
-            blocks = np.asarray(as_numbers(found, f"Jacobian of {self.name}"), dtype=float)
+            derivative = call(self.given, f"the Jacobian of {self.name}", slot, components)
+            blocks = np.asarray(as_numbers(derivative, f"Jacobian of {self.name}"), dtype=float)
         elif self.torch:
-            blocks = by_autodiff(self._guarded, slot, parts)
+            blocks = by_autodiff(self._guarded, slot, components)
         else:
-            blocks = by_differences(self._call, slot, parts)
-        wanted = (*output.shape, parts[slot].shape[-1])
-        if blocks.shape != wanted:
-            raise InputError(f"the Jacobian of {self.name} for slot {slot} has shape {blocks.shape}; give {wanted}")
+            blocks = by_differences(self._call, slot, components)
+        shape = (*output.shape, components[slot].shape[-1])
+        if blocks.shape != shape:
+            raise InputError(f"the Jacobian of {self.name} for slot {slot} has shape {blocks.shape}; give {shape}")
         return blocks
 
 

@@ -11,22 +11,22 @@ from recombine.cells.arrays import FloatArray, as_numbers
 from recombine.errors import InputError
 
 #: Step of the five-point difference, as a share of the largest entry: its error is below 1e-11 for smooth functions.
-STEP = 3e-4
+FIVE_POINT_STEP_SHARE = 3e-4
 #: Offsets and weights of the five-point rule.
-STENCIL = ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12))
+FIVE_POINT_STENCIL = ((-2.0, 1 / 12), (-1.0, -2 / 3), (1.0, 2 / 3), (2.0, -1 / 12))
 
 Function = Callable[..., Any]
 
 
-def by_differences(function: Function, slot: int, parts: Sequence[FloatArray]) -> FloatArray:
-    """Return the Jacobian of ``function(*parts)`` with respect to one part, by five-point differences.
+def by_differences(function: Function, slot: int, components: Sequence[FloatArray]) -> FloatArray:
+    """Return the Jacobian of ``function(*components)`` with respect to one component, by five-point differences.
 
     Parameters
     ----------
     function : callable
         K arrays (..., M_k) -> array (..., N), acting on the last axis.
     slot : int
-    parts : sequence of K arrays (..., M_k)
+    components : sequence of K arrays (..., M_k)
 
     Returns
     -------
@@ -38,21 +38,21 @@ def by_differences(function: Function, slot: int, parts: Sequence[FloatArray]) -
     >>> bool(np.allclose(by_differences(np.multiply, 0, [x, y])[0], [[5, 0], [0, 7]], atol=1e-11))
     True
     """
-    part = np.asarray(parts[slot], dtype=float)
-    step = STEP * max(float(np.abs(part).max(initial=0.0)), 1.0)
+    component = np.asarray(components[slot], dtype=float)
+    step = FIVE_POINT_STEP_SHARE * max(float(np.abs(component).max(initial=0.0)), 1.0)
     columns = []
-    for place in range(part.shape[-1]):
+    for entry in range(component.shape[-1]):
         total: Any = 0.0
-        for offset, weight in STENCIL:
-            moved = part.copy()
-            moved[..., place] += offset * step
-            inputs = [moved if number == slot else other for number, other in enumerate(parts)]
+        for offset, weight in FIVE_POINT_STENCIL:
+            moved = component.copy()
+            moved[..., entry] += offset * step
+            inputs = [moved if number == slot else unmoved for number, unmoved in enumerate(components)]
             total = total + weight * as_numbers(function(*inputs), "outputs of the composition")
         columns.append(total / step)
     return np.stack(columns, axis=-1)
 
 
-def by_autodiff(function: Function, slot: int, parts: Sequence[FloatArray]) -> FloatArray:
+def by_autodiff(function: Function, slot: int, components: Sequence[FloatArray]) -> FloatArray:
     """Return the same Jacobian of a function of torch tensors, exactly.
 
     Parameters
@@ -60,7 +60,7 @@ def by_autodiff(function: Function, slot: int, parts: Sequence[FloatArray]) -> F
     function : callable
         K float64 tensors (..., M_k) -> tensor (..., N), acting on the last axis.
     slot : int
-    parts : sequence of K arrays (..., M_k)
+    components : sequence of K arrays (..., M_k)
 
     Returns
     -------
@@ -71,29 +71,33 @@ def by_autodiff(function: Function, slot: int, parts: Sequence[FloatArray]) -> F
     One backward pass per output channel serves all points and blocks, since none depends on another's part.
     """
     torch = _torch()
-    tensors = [torch.as_tensor(np.array(part, dtype=float)) for part in parts]
+    tensors = [torch.as_tensor(np.array(component, dtype=float)) for component in components]
     tensors[slot].requires_grad_()
     with torch.enable_grad():
         outputs = function(*tensors)
         if not hasattr(outputs, "detach"):
             raise InputError("the composition returned no tensor; return one, or leave out backend='torch'")
         sums = outputs.reshape(-1, outputs.shape[-1]).sum(dim=0)
-        rows = [_gradient(torch, sums[place], tensors[slot]) for place in range(len(sums))]
+        rows = [_gradient(torch, sums[entry], tensors[slot]) for entry in range(len(sums))]
     return np.stack(rows, axis=-2)
 
 
-def call_with_tensors(function: Function, parts: Sequence[FloatArray]) -> FloatArray:
+def call_with_tensors(function: Function, components: Sequence[FloatArray]) -> FloatArray:
     """Return the function's value on arrays, handing it float64 tensors."""
     torch = _torch()
     with torch.no_grad():
-        return np.asarray(as_numbers(function(*[torch.as_tensor(np.array(part, dtype=float)) for part in parts]), "f"))
+        return np.asarray(
+            as_numbers(function(*[torch.as_tensor(np.array(component, dtype=float)) for component in components]), "f")
+        )
 
 
-def _gradient(torch: Any, output: Any, part: Any) -> FloatArray:
+def _gradient(torch: Any, output: Any, component: Any) -> FloatArray:
     # A part that an output does not depend on has no path back to it.
     unused = (None,)
-    found = torch.autograd.grad(output, part, retain_graph=True, allow_unused=True) if output.requires_grad else unused
-    return np.zeros(tuple(part.shape)) if found[0] is None else np.asarray(found[0].detach().cpu().numpy())
+    gradients = (
+        torch.autograd.grad(output, component, retain_graph=True, allow_unused=True) if output.requires_grad else unused
+    )
+    return np.zeros(tuple(component.shape)) if gradients[0] is None else np.asarray(gradients[0].detach().cpu().numpy())
 
 
 def _torch() -> Any:

@@ -28,11 +28,11 @@ class Add(Composition):
 
     name: str = "add"
 
-    def _compose(self, parts: list[FloatArray]) -> FloatArray:
-        return np.asarray(np.sum(parts, axis=0))
+    def _compose(self, components: list[FloatArray]) -> FloatArray:
+        return np.asarray(np.sum(components, axis=0))
 
-    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
-        return _diagonal(np.ones_like(parts[slot]))
+    def _jacobian(self, slot: int, components: list[FloatArray]) -> FloatArray:
+        return _diagonal(np.ones_like(components[slot]))
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Product(Composition):
 
     name: str = "product"
 
-    def _compose(self, parts: list[FloatArray]) -> FloatArray:
-        return np.asarray(np.prod(parts, axis=0))
+    def _compose(self, components: list[FloatArray]) -> FloatArray:
+        return np.asarray(np.prod(components, axis=0))
 
-    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
-        others = [part for number, part in enumerate(parts) if number != slot]
-        return _diagonal(np.prod(others, axis=0) if others else np.ones_like(parts[slot]))
+    def _jacobian(self, slot: int, components: list[FloatArray]) -> FloatArray:
+        remaining = [component for number, component in enumerate(components) if number != slot]
+        return _diagonal(np.prod(remaining, axis=0) if remaining else np.ones_like(components[slot]))
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ class Stack(Composition):
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
         return array.shape[:-1] == first.shape[:-1]
 
-    def _compose(self, parts: list[FloatArray]) -> FloatArray:
-        return np.concatenate(parts, axis=-1)
+    def _compose(self, components: list[FloatArray]) -> FloatArray:
+        return np.concatenate(components, axis=-1)
 
-    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
-        ends = np.cumsum([0, *(part.shape[-1] for part in parts)])
+    def _jacobian(self, slot: int, components: list[FloatArray]) -> FloatArray:
+        ends = np.cumsum([0, *(component.shape[-1] for component in components)])
         chosen = np.eye(ends[-1])[:, ends[slot] : ends[slot + 1]]
-        return np.broadcast_to(chosen, (*parts[0].shape[:-1], *chosen.shape)).copy()
+        return np.broadcast_to(chosen, (*components[0].shape[:-1], *chosen.shape)).copy()
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class Occlude(Composition):
         gate = self._gate(front)
         return np.asarray(front * gate + behind * (1 - gate))
 
-    def _compose(self, parts: list[FloatArray]) -> FloatArray:
-        return np.asarray(reduce(self._pair, parts))
+    def _compose(self, components: list[FloatArray]) -> FloatArray:
+        return np.asarray(reduce(self._pair, components))
 
     def _front(self, front: FloatArray, behind: FloatArray) -> FloatArray:
         """J_a = s I + g s (1 - s) (a - b) 1^T; hard gates have no slope."""
@@ -105,14 +105,18 @@ class Occlude(Composition):
         slope = self.gain * gate * (1 - gate) * (front - behind)
         return np.asarray(blocks + slope[..., None] * np.ones(front.shape[-1]))
 
-    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
+    def _jacobian(self, slot: int, components: list[FloatArray]) -> FloatArray:
         """Fold from the front: each later part acts on what the earlier ones made."""
-        made = reduce(self._pair, parts[:slot]) if slot else parts[0]
-        blocks = _diagonal((1 - self._gate(made)) * np.ones_like(made)) if slot else _diagonal(np.ones_like(made))
-        made = self._pair(made, parts[slot]) if slot else made
-        for part in parts[slot + 1 :]:
-            blocks = self._front(made, part) @ blocks
-            made = self._pair(made, part)
+        composed = reduce(self._pair, components[:slot]) if slot else components[0]
+        blocks = (
+            _diagonal((1 - self._gate(composed)) * np.ones_like(composed))
+            if slot
+            else _diagonal(np.ones_like(composed))
+        )
+        composed = self._pair(composed, components[slot]) if slot else composed
+        for component in components[slot + 1 :]:
+            blocks = self._front(composed, component) @ blocks
+            composed = self._pair(composed, component)
         return blocks
 
 
@@ -126,18 +130,20 @@ class Rgba(Composition):
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
         return array.shape == first.shape and array.shape[-1] >= 2
 
-    def _compose(self, parts: list[FloatArray]) -> FloatArray:
-        canvas = np.zeros_like(parts[0][..., :-1])
-        for part in reversed(parts):
-            colour, alpha = part[..., :-1], part[..., -1:]
+    def _compose(self, components: list[FloatArray]) -> FloatArray:
+        canvas = np.zeros_like(components[0][..., :-1])
+        for component in reversed(components):
+            colour, alpha = component[..., :-1], component[..., -1:]
             canvas = alpha * colour + (1 - alpha) * canvas
         return canvas
 
-    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
+    def _jacobian(self, slot: int, components: list[FloatArray]) -> FloatArray:
         """[alpha I, colour - what is behind], times how much the slots in front let through."""
-        colour, alpha = parts[slot][..., :-1], parts[slot][..., -1:]
-        behind = self._compose(parts[slot + 1 :]) if parts[slot + 1 :] else np.zeros_like(colour)
-        through = np.prod([1 - part[..., -1] for part in parts[:slot]], axis=0) * np.ones(colour.shape[:-1])
+        colour, alpha = components[slot][..., :-1], components[slot][..., -1:]
+        behind = self._compose(components[slot + 1 :]) if components[slot + 1 :] else np.zeros_like(colour)
+        through = np.prod([1 - component[..., -1] for component in components[:slot]], axis=0) * np.ones(
+            colour.shape[:-1]
+        )
         blocks = np.concatenate([_diagonal(alpha * np.ones_like(colour)), (colour - behind)[..., None]], axis=-1)
         return np.asarray(through[..., None, None] * blocks)
 
@@ -155,24 +161,24 @@ class Bilinear(Composition):
     def _fits(self, array: FloatArray, first: FloatArray) -> bool:
         return array.shape[:-1] == first.shape[:-1] and array.shape[-1] in self.both.shape[1:]
 
-    def _compose(self, parts: list[FloatArray]) -> FloatArray:
-        one, two = self._two(parts)
-        mixed = np.einsum("nml,...m,...l->...n", self.both, one, two)
-        return np.asarray(one @ self.first.T + two @ self.second.T + mixed)
+    def _compose(self, components: list[FloatArray]) -> FloatArray:
+        left_input, right_input = self._two(components)
+        mixed = np.einsum("nml,...m,...l->...n", self.both, left_input, right_input)
+        return np.asarray(left_input @ self.first.T + right_input @ self.second.T + mixed)
 
-    def _jacobian(self, slot: int, parts: list[FloatArray]) -> FloatArray:
-        one, two = self._two(parts)
+    def _jacobian(self, slot: int, components: list[FloatArray]) -> FloatArray:
+        left_input, right_input = self._two(components)
         if slot == 0:
-            return np.asarray(self.first + np.einsum("nml,...l->...nm", self.both, two))
-        return np.asarray(self.second + np.einsum("nml,...m->...nl", self.both, one))
+            return np.asarray(self.first + np.einsum("nml,...l->...nm", self.both, right_input))
+        return np.asarray(self.second + np.einsum("nml,...m->...nl", self.both, left_input))
 
-    def _two(self, parts: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
-        if tuple(part.shape[-1] for part in parts) != self.both.shape[1:]:
+    def _two(self, components: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+        if tuple(component.shape[-1] for component in components) != self.both.shape[1:]:
             raise InputError(
                 f"{self.name} has weights for parts of {self.both.shape[1]} and {self.both.shape[2]} numbers but was "
-                f"given {listing(part.shape for part in parts)}"
+                f"given {listing(component.shape for component in components)}"
             )
-        return parts[0], parts[1]
+        return components[0], components[1]
 
 
 def add() -> Add:

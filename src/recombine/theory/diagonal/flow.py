@@ -67,7 +67,7 @@ class Weights:
 Tasks = Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]
 
 #: Weight decay is annealed from ten to minus this power.
-FIRST_POWER = 2
+FIRST_DECAY_POWER = 2
 
 
 def gradient_flow(tasks: Tasks, start: Weights, *, tolerance: float = 1e-13, precision: float = 1e-10) -> Weights:
@@ -94,8 +94,8 @@ def gradient_flow(tasks: Tasks, start: Weights, *, tolerance: float = 1e-13, pre
     pairs = _checked(tasks, start)
     if np.abs(_errors(start, pairs)).max() >= tolerance:
         moving = np.asarray(start.hidden.any(axis=0) | start.readouts.any(axis=(0, 2)))
-        for place, (X, y) in enumerate(pairs):
-            reachable(X, y, moving, f" of task {place}")
+        for task, (X, y) in enumerate(pairs):
+            reachable(X, y, moving, f" of task {task}")
     state, time, reached = start.flat, 1.0, np.inf
     for _ in range(60):
         piece = solve_ivp(
@@ -152,7 +152,7 @@ def decayed_limit(tasks: Tasks, seed: int | np.random.Generator = 0, smallest: f
 
     pairs = task_samples(tasks)
     shape = Weights.alike(pairs[0][0].shape[1], 1.0, outputs=len(pairs))
-    last = round(-np.log10(real(smallest, "smallest", above=0, most=10.0**-FIRST_POWER)))
+    last_power = round(-np.log10(real(smallest, "smallest", above=0, most=10.0**-FIRST_DECAY_POWER)))
 
     def errors(flat: FloatArray, root: float) -> FloatArray:
         return np.concatenate([_errors(shape.like(flat), pairs), root * flat])
@@ -161,8 +161,8 @@ def decayed_limit(tasks: Tasks, seed: int | np.random.Generator = 0, smallest: f
         return np.concatenate([_slopes(shape.like(flat), pairs), root * np.eye(flat.size)])
 
     state = generator(seed).standard_normal(shape.flat.size) / 2
-    for power in range(FIRST_POWER, last + 1):
-        found = least_squares(
+    for power in range(FIRST_DECAY_POWER, last_power + 1):
+        fit = least_squares(
             errors,
             state,
             slopes,
@@ -172,24 +172,24 @@ def decayed_limit(tasks: Tasks, seed: int | np.random.Generator = 0, smallest: f
             gtol=1e-15,
             max_nfev=5000,
         )
-        state = np.asarray(found.x)
+        state = np.asarray(fit.x)
     return shape.like(state)
 
 
 def _errors(weights: Weights, pairs: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
     """Deviations from all targets in one vector."""
     beta = weights.beta
-    return np.concatenate([X @ beta[:, place] - y for place, (X, y) in enumerate(pairs)])
+    return np.concatenate([X @ beta[:, task] - y for task, (X, y) in enumerate(pairs)])
 
 
 def _slopes(weights: Weights, pairs: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
     """Derivatives of the deviations in the weights, one row per sample."""
     blocks = []
-    for place, (X, _) in enumerate(pairs):
-        hidden = [sign * X * weights.readouts[path, :, place] for path, sign in ((0, 1), (1, -1))]
+    for task, (X, _) in enumerate(pairs):
+        hidden = [sign * X * weights.readouts[path, :, task] for path, sign in ((0, 1), (1, -1))]
         readouts = np.zeros((len(X), *weights.readouts.shape))
         for path, sign in ((0, 1), (1, -1)):
-            readouts[:, path, :, place] = sign * X * weights.hidden[path]
+            readouts[:, path, :, task] = sign * X * weights.hidden[path]
         blocks.append(np.hstack([*hidden, readouts.reshape(len(X), -1)]))
     return np.vstack(blocks)
 
@@ -197,7 +197,7 @@ def _slopes(weights: Weights, pairs: Sequence[tuple[FloatArray, FloatArray]]) ->
 def _gradient(weights: Weights, pairs: Sequence[tuple[FloatArray, FloatArray]]) -> Weights:
     """Gradient of half the squared error in the weights."""
     beta = weights.beta
-    slopes = np.stack([X.T @ (X @ beta[:, place] - y) for place, (X, y) in enumerate(pairs)], axis=1)
+    slopes = np.stack([X.T @ (X @ beta[:, task] - y) for task, (X, y) in enumerate(pairs)], axis=1)
     signed = np.stack([slopes, -slopes])
     return Weights((signed * weights.readouts).sum(axis=2), signed * weights.hidden[:, :, None])
 

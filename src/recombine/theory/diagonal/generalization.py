@@ -25,11 +25,11 @@ OTHER_NAMES = {
     **dict.fromkeys(("probe", "linear probe", "probing"), "pt+ft probe"),
 }
 #: Parts that own samples without a known truth are left out in.
-FOLDS = 5
+LEFT_OUT_FOLDS = 5
 #: Directions of the inputs below this share of the largest are rounding.
-RANK = 1e-10
+MIN_SINGULAR_VALUE_SHARE = 1e-10
 #: Samples are independent for sure if the least eigenvalue of their products is more than this share of the largest.
-CLEAR = 1e-8
+MIN_EIGENVALUE_SHARE = 1e-8
 
 #: Inputs (n, D) and targets (n,).
 Pair = tuple[npt.ArrayLike, npt.ArrayLike]
@@ -149,20 +149,20 @@ def predict(
     check_start(alpha, scaling, gamma, form)
     inputs, y, truth = _samples(X, teacher, targets, real(noise, "noise", least=0), seed)
     start = (method, alpha, scaling, gamma, form)
-    known = _auxiliary(auxiliary, inputs.shape[1], method, alpha)
-    found = _trained(inputs, y, known, start)
-    about = (found, len(inputs), scaling)
+    coefficients = _auxiliary(auxiliary, inputs.shape[1], method, alpha)
+    interpolator = _trained(inputs, y, coefficients, start)
+    about = (interpolator, len(inputs), scaling)
     if test is not None:
         X_test, y_test = samples(*_pair(test, "test"), inputs.shape[1], " of test")
-        return Prediction(method, float(np.mean((X_test @ found.value - y_test) ** 2)), *about, "test samples")
+        return Prediction(method, float(np.mean((X_test @ interpolator.value - y_test) ** 2)), *about, "test samples")
     if truth is None:
         if covariance is not None or noise:
             raise InputError(
                 "covariance and noise are those of new samples that a teacher labels; give teacher too, or leave them "
                 "out, so that own samples are left out in turn"
             )
-        return Prediction(method, _left_out(inputs, y, known, start), *about, "samples left out")
-    return Prediction(method, _expected(found.value - truth, covariance) + noise**2, *about)
+        return Prediction(method, _left_out(inputs, y, coefficients, start), *about, "samples left out")
+    return Prediction(method, _expected(interpolator.value - truth, covariance) + noise**2, *about)
 
 
 def predict_curve(
@@ -204,7 +204,7 @@ def predict_curve(
     if max(counts, default=0) > len(inputs):
         raise InputError(f"samples go up to {max(counts)}, but there are {len(inputs)}; give numbers up to that")
     labels = None if targets is None else moderate(targets, "targets")
-    factors = [real(m, f"scalings[{place}]", least=0) for place, m in enumerate(scalings)]
+    factors = [real(m, f"scalings[{index}]", least=0) for index, m in enumerate(scalings)]
     return [
         predict(
             inputs[:n],
@@ -252,20 +252,20 @@ def _pair(values: Any, name: str) -> Pair:
     return values[0], values[1]
 
 
-def _auxiliary(given: Any, width: int, method: str, alpha: float) -> FloatArray | tuple[FloatArray, FloatArray]:
+def _auxiliary(auxiliary: Any, width: int, method: str, alpha: float) -> FloatArray | tuple[FloatArray, FloatArray]:
     """Return coefficients of the auxiliary task; for multi-task learning samples stay samples."""
     alone = method.startswith("stl")
-    if given is None and not alone:
+    if auxiliary is None and not alone:
         raise InputError(
             f"method {method!r} learns from an auxiliary task; give its coefficients (D,) as auxiliary, or a pair of "
             "inputs (N, D) and targets (N,)"
         )
-    if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 2:
-        reduced = _independent(*samples(given[0], given[1], width, " of auxiliary"))
+    if isinstance(auxiliary, tuple) and len(auxiliary) == 2 and np.ndim(auxiliary[0]) == 2:
+        reduced = _independent(*samples(auxiliary[0], auxiliary[1], width, " of auxiliary"))
         if method == "mtl":
             return reduced
         return np.zeros(width) if alone else least_potential(*reduced, Potential.single_task(width, alpha)).value
-    B = np.zeros(width) if given is None else moderate(given, "coefficients of auxiliary")
+    B = np.zeros(width) if auxiliary is None else moderate(auxiliary, "coefficients of auxiliary")
     if B.shape != (width,):
         raise InputError(f"auxiliary has shape {B.shape} and inputs {width} columns; give one coefficient per column")
     return np.zeros(width) if alone else B
@@ -275,11 +275,11 @@ def _independent(X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return samples whose rows are independent and which are fitted where the squared error of all is least."""
     if len(X) <= X.shape[1]:
         sizes = np.linalg.eigvalsh(X @ X.T)
-        if sizes[0] > CLEAR * sizes[-1]:
+        if sizes[0] > MIN_EIGENVALUE_SHARE * sizes[-1]:
             return X, y
-    left, sizes, right = np.linalg.svd(X, full_matrices=False)
-    kept = sizes > RANK * sizes[0]
-    return right[kept], (left[:, kept].T @ y) / sizes[kept]
+    U, sizes, Vt = np.linalg.svd(X, full_matrices=False)
+    nonzero = sizes > MIN_SINGULAR_VALUE_SHARE * sizes[0]
+    return Vt[nonzero], (U[:, nonzero].T @ y) / sizes[nonzero]
 
 
 def _expected(difference: FloatArray, covariance: npt.ArrayLike | None) -> float:
@@ -291,38 +291,46 @@ def _expected(difference: FloatArray, covariance: npt.ArrayLike | None) -> float
         raise InputError(f"covariance has shape {S.shape}; give ({width}, {width}), or ({width},) variances")
     if S.ndim == 2 and not np.allclose(S, S.T):
         raise InputError("covariance is not symmetric; give second moments, such as X.T @ X / len(X)")
-    least = float(S.min() if S.ndim == 1 else np.linalg.eigvalsh(S)[0])
-    if least < -1e-9 * float(np.abs(S).max()):
-        raise InputError(f"covariance has a direction of variance {least:.3g}; variances are not negative")
+    smallest = float(S.min() if S.ndim == 1 else np.linalg.eigvalsh(S)[0])
+    if smallest < -1e-9 * float(np.abs(S).max()):
+        raise InputError(f"covariance has a direction of variance {smallest:.3g}; variances are not negative")
     return float(difference @ (S * difference if S.ndim == 1 else S @ difference))
 
 
 Start = tuple[str, float, float, float, str]
 
 
-def _left_out(X: FloatArray, y: FloatArray, known: Any, start: Start) -> float:
+def _left_out(X: FloatArray, y: FloatArray, auxiliary: Any, start: Start) -> float:
     """Return the mean squared error on each fifth of the samples, by a network trained on the others."""
-    if len(X) < FOLDS:
-        raise InputError(f"there are {len(X)} samples, of which fifths are left out; give {FOLDS}, or test or teacher")
-    place, errors = np.arange(len(X)) % FOLDS, np.empty(len(X))
-    for fold in range(FOLDS):
-        kept = place != fold
-        beta = _trained(X[kept], y[kept], known, start).value
-        errors[~kept] = y[~kept] - X[~kept] @ beta
+    if len(X) < LEFT_OUT_FOLDS:
+        raise InputError(
+            f"there are {len(X)} samples, of which fifths are left out; give {LEFT_OUT_FOLDS}, or test or teacher"
+        )
+    folds, errors = np.arange(len(X)) % LEFT_OUT_FOLDS, np.empty(len(X))
+    for fold in range(LEFT_OUT_FOLDS):
+        train = folds != fold
+        beta = _trained(X[train], y[train], auxiliary, start).value
+        errors[~train] = y[~train] - X[~train] @ beta
     return float(np.mean(errors**2))
 
 
-def _trained(X: FloatArray, y: FloatArray, known: Any, start: Start) -> Interpolator:
+def _trained(X: FloatArray, y: FloatArray, auxiliary: Any, start: Start) -> Interpolator:
     method, alpha, scaling, gamma, form = start
     inputs, targets = _independent(X, y)
-    if method == "mtl" and isinstance(known, tuple):
-        found = least_group_norm([(inputs, targets), known])
-        return Interpolator(found.value[:, 0], found.objective, found.residual, found.steps, found.route)
+    if method == "mtl" and isinstance(auxiliary, tuple):
+        interpolator = least_group_norm([(inputs, targets), auxiliary])
+        return Interpolator(
+            interpolator.value[:, 0],
+            interpolator.objective,
+            interpolator.residual,
+            interpolator.steps,
+            interpolator.route,
+        )
     if method == "mtl":
-        return least_multitask(inputs, targets, known)
+        return least_multitask(inputs, targets, auxiliary)
     if method.endswith("probe"):
-        plus, minus = (scaling * part for part in pretrained_weights(known, alpha))
+        plus, minus = (scaling * weights for weights in pretrained_weights(auxiliary, alpha))
         return least_squares_from(inputs, targets, gamma * (plus - minus), plus**2 + minus**2)
     # Without an auxiliary task the pretrained weights are still alpha, so both are the same formula.
-    potential = Potential.finetuned(known, alpha, scaling, gamma, "exact" if method == "stl" else form)
+    potential = Potential.finetuned(auxiliary, alpha, scaling, gamma, "exact" if method == "stl" else form)
     return least_potential(inputs, targets, potential)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_matrix, csr_matrix
 
 #: Gap and feasibility asked of the cone solver, and the residual beyond which its answer is refused.
-TOLERANCE, WORST = 1e-12, 1e-6
+CLARABEL_TOLERANCE, MAX_CLARABEL_RESIDUAL = 1e-12, 1e-6
 
 
 def least_group_norm(tasks: Tasks) -> Interpolator:
@@ -65,10 +65,10 @@ def least_multitask(X: npt.ArrayLike, y: npt.ArrayLike, auxiliary: npt.ArrayLike
         raise InputError(
             f"auxiliary has shape {B.shape}; give {inputs.shape[1]} coefficients, one per column of inputs"
         )
-    found = _program([inputs], [targets], B, "second-order cones (clarabel)")
-    beta = _polished(inputs, targets, B, found.value[:, 0])
+    solution = _program([inputs], [targets], B, "second-order cones (clarabel)")
+    beta = _polished(inputs, targets, B, solution.value[:, 0])
     residual = float(np.abs(inputs @ beta - targets).max() / (np.abs(targets).max() or 1.0))
-    return Interpolator(beta, float(multitask_penalty(beta, B).sum()), residual, found.steps, found.route)
+    return Interpolator(beta, float(multitask_penalty(beta, B).sum()), residual, solution.steps, solution.route)
 
 
 def _polished(X: FloatArray, y: FloatArray, B: FloatArray, beta: FloatArray) -> FloatArray:
@@ -77,23 +77,23 @@ def _polished(X: FloatArray, y: FloatArray, B: FloatArray, beta: FloatArray) -> 
     A cone solver is exact in the objective, so its answer is off by the root of that where the penalty is flat.
     """
     free = (B != 0) | (np.abs(beta) > 1e-6 * np.abs(beta).max())
-    inputs, pinned, place = X[:, free], B[free], beta[free]
-    size = len(place)
+    inputs, pinned, support_beta = X[:, free], B[free], beta[free]
+    size = len(support_beta)
     for _ in range(5):
-        length = np.hypot(place, pinned)
+        length = np.hypot(support_beta, pinned)
         system = np.zeros((size + len(y),) * 2)
         system[np.arange(size), np.arange(size)] = (pinned / length) ** 2 / length
         system[size:, :size], system[:size, size:] = inputs, inputs.T
         try:
-            answer = np.linalg.solve(system, np.r_[-place / length, y - inputs @ place])
+            answer = np.linalg.solve(system, np.r_[-support_beta / length, y - inputs @ support_beta])
         except np.linalg.LinAlgError:
             return beta
-        place = place + answer[:size]
-    found = np.zeros_like(beta)
-    found[free] = place
+        support_beta = support_beta + answer[:size]
+    polished = np.zeros_like(beta)
+    polished[free] = support_beta
     slopes = answer[size:] @ X
-    settled = np.abs(answer[:size]).max() < 1e-9 and np.abs(found - beta).max() < 1e-3 * np.abs(beta).max()
-    return found if settled and np.abs(slopes[~free]).max(initial=0.0) < 1 + 1e-9 else beta
+    settled = np.abs(answer[:size]).max() < 1e-9 and np.abs(polished - beta).max() < 1e-3 * np.abs(beta).max()
+    return polished if settled and np.abs(slopes[~free]).max(initial=0.0) < 1 + 1e-9 else beta
 
 
 def _program(blocks: list[FloatArray], values: list[FloatArray], pinned: FloatArray, route: str) -> Interpolator:
@@ -121,9 +121,9 @@ def _program(blocks: list[FloatArray], values: list[FloatArray], pinned: FloatAr
     beta = np.array(answer.x[: tasks * width]).reshape(tasks, width)
     missing = [np.abs(X @ b - y).max() for X, b, y in zip(blocks, beta, values, strict=True)]
     residual = float(max(missing) / (max(np.abs(y).max() for y in values) or 1.0))
-    if "Solved" not in str(answer.status) or residual > WORST:
-        for place, (X, y) in enumerate(zip(blocks, values, strict=True)):
-            reachable(X, y, of=f" of task {place}" if tasks > 1 else "")
+    if "Solved" not in str(answer.status) or residual > MAX_CLARABEL_RESIDUAL:
+        for task, (X, y) in enumerate(zip(blocks, values, strict=True)):
+            reachable(X, y, of=f" of task {task}" if tasks > 1 else "")
         raise SolverError(f"clarabel ended with {answer.status} (residual {residual:.1e}); are the targets reachable?")
     total = np.sqrt((beta**2).sum(axis=0) + pinned**2).sum()
     return Interpolator(beta.T.copy(), float(total), residual, int(answer.iterations), route)
@@ -144,7 +144,7 @@ def _cones(tasks: int, pinned: FloatArray, chosen: IntArray) -> tuple[csc_matrix
     width, count = len(pinned), len(chosen)
     size = tasks + 1 + bool(pinned.any())
     columns = [tasks * width + chosen, *(task * width + chosen for task in range(tasks))]
-    rows = [size * np.arange(count) + place for place in range(tasks + 1)]
+    rows = [size * np.arange(count) + offset for offset in range(tasks + 1)]
     shape = (size * count, (tasks + 1) * width)
     right = np.zeros(shape[0])
     if pinned.any():
@@ -156,7 +156,7 @@ def _cones(tasks: int, pinned: FloatArray, chosen: IntArray) -> tuple[csc_matrix
 def _settings(solver: Any) -> Any:
     settings = solver.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = CLARABEL_TOLERANCE
     return settings
 
 

@@ -19,10 +19,10 @@ from recombine.errors import InputError, SolverError
 from recombine.theory.diagonal.penalties import Potential
 
 #: Largest residual of an answer, relative to the largest target: of Newton steps, and of the closed form.
-RESIDUAL, CLOSED_RESIDUAL = 1e-10, 1e-8
-MOST_STEPS = 500
+NEWTON_RESIDUAL, CLOSED_RESIDUAL = 1e-10, 1e-8
+MAX_DUAL_NEWTON_STEPS = 500
 #: Penalties that bend below this are approached from larger ones, a few decades at a time.
-SMALLEST_K = 1e-16
+MIN_DIRECT_K = 1e-16
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ def least_potential(X: npt.ArrayLike, y: npt.ArrayLike, potential: Potential) ->
 def _continued(X: FloatArray, y: FloatArray, potential: Potential) -> tuple[FloatArray, float, int]:
     """Solve at once, or where k is too small for that, from larger k down in equal factors of at most 1e8."""
     smallest = float(potential.k.min())
-    stages = 1 if smallest >= SMALLEST_K else int(np.ceil(np.log10(1 / smallest) / 8))
+    stages = 1 if smallest >= MIN_DIRECT_K else int(np.ceil(np.log10(1 / smallest) / 8))
     tilt, total, dual = potential.tilt, 0, np.zeros(len(y))
     for stage in range(stages):
         k = potential.k * smallest ** ((stage + 1) / stages - 1)
@@ -99,15 +99,15 @@ def _newton(
 ) -> tuple[FloatArray, FloatArray, float, int]:
     """Minimise sum_d k_d cosh((X' nu)_d + tilt_d) - nu'y; return beta, nu, the residual and the number of steps."""
     size = float(np.abs(y).max()) or float(np.abs(X @ (k * np.sinh(tilt))).max()) or 1.0
-    for step in range(MOST_STEPS):
-        place = dual @ X + tilt
-        grown = np.exp(np.abs(place))
+    for step in range(MAX_DUAL_NEWTON_STEPS):
+        exponent = dual @ X + tilt
+        grown = np.exp(np.abs(exponent))
         # One exponential for both sinh and cosh; sinh keeps its digits near zero.
         bend = k * (grown + 1 / grown) / 2
-        beta = k * np.sinh(place)
+        beta = k * np.sinh(exponent)
         missing = y - X @ beta
         residual = float(np.abs(missing).max()) / size
-        if residual < RESIDUAL:
+        if residual < NEWTON_RESIDUAL:
             return beta, dual, residual, step
         half = X * np.sqrt(bend)
         # A matrix times its own transpose is a symmetric product, at half the price.
@@ -213,14 +213,14 @@ def least_l1(X: npt.ArrayLike, y: npt.ArrayLike, prices: npt.ArrayLike | None = 
     cost = np.ones(width) if prices is None else check_bounds(reals(prices, "prices"), "prices", above=0)
     if cost.shape != (width,):
         raise InputError(f"prices have shape {cost.shape}; give {width} numbers above 0, one per coefficient")
-    found = linprog(
+    program = linprog(
         np.r_[cost, cost], A_eq=np.hstack([inputs, -inputs]), b_eq=targets, bounds=(0, None), method="highs"
     )
-    if found.x is None or found.fun is None:
-        raise SolverError(f"the linear program ended with {found.message!r}; check that the targets can be reached")
-    beta = np.asarray(found.x[:width] - found.x[width:])
+    if program.x is None or program.fun is None:
+        raise SolverError(f"the linear program ended with {program.message!r}; check that the targets can be reached")
+    beta = np.asarray(program.x[:width] - program.x[width:])
     return Interpolator(
-        beta, float(found.fun), _residual(inputs, targets, beta), int(found.nit), "linear program (HiGHS)"
+        beta, float(program.fun), _residual(inputs, targets, beta), int(program.nit), "linear program (HiGHS)"
     )
 
 

@@ -101,9 +101,9 @@ class Potential:
                 f"k has shape {self.k.shape} and start {self.start.shape}; give one of each per coordinate"
             )
         if not (self.k > 0).all():
-            place = int(np.argmin(self.k))
+            worst = int(np.argmin(self.k))
             raise InputError(
-                f"coordinate {place} has k = {self.k[place]}; k must be positive, so start from weights that are not "
+                f"coordinate {worst} has k = {self.k[worst]}; k must be positive, so start from weights that are not "
                 "all zero (gamma, or both alpha and scaling, above 0)"
             )
 

@@ -25,7 +25,7 @@ LAZY_ORDER = 1.5
 #: Below this ratio of prices, a pretrained feature is hardly cheaper than a new one, so learning is from scratch.
 RICH_RATIO = 1.25
 #: Ratios beta / k up to the exponential of this are looked through for an order.
-MOST_LOGARITHM = 300.0
+MAX_LOG_RATIO = 300.0
 
 
 def finetune_penalty(
@@ -60,9 +60,9 @@ def multitask_penalty(beta: npt.ArrayLike, auxiliary: npt.ArrayLike) -> FloatArr
     >>> multitask_penalty([1.0, 2.0], [1.0, 0.5]).round(8)
     array([0.41421356, 1.56155281])
     """
-    wanted, B = (np.abs(values) for values in broadcast(beta=beta, auxiliary=auxiliary))
-    total = np.hypot(wanted, B) + B
-    return np.asarray(np.divide(wanted**2, total, out=np.zeros_like(total), where=total > 0))
+    coefficients, B = (np.abs(values) for values in broadcast(beta=beta, auxiliary=auxiliary))
+    total = np.hypot(coefficients, B) + B
+    return np.asarray(np.divide(coefficients**2, total, out=np.zeros_like(total), where=total > 0))
 
 
 class Exponents(NamedTuple):
@@ -108,8 +108,8 @@ def penalty_exponents(
     if not np.all(beta):
         raise InputError("beta is 0 somewhere, where logarithms have no slope; give coefficients other than 0")
     if method == "mtl":
-        wanted, B = (np.abs(values) for values in broadcast(beta=beta, auxiliary=auxiliary))
-        share = np.asarray(B / np.hypot(wanted, B))
+        coefficients, B = (np.abs(values) for values in broadcast(beta=beta, auxiliary=auxiliary))
+        share = np.asarray(B / np.hypot(coefficients, B))
         return Exponents(1 + share, -share)
     k, ratio = _bent(beta, auxiliary, alpha, scaling, gamma, form)
     flat = np.divide(bending_scale(0.0, alpha, scaling, gamma, form), k, out=np.zeros_like(k), where=k > 0)
@@ -123,10 +123,10 @@ def _bent(
     beta: npt.ArrayLike, auxiliary: npt.ArrayLike, alpha: float, scaling: float, gamma: float, form: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return k and |beta| / k on the common shape; k may be zero, where the ratio is infinite, or 0 if beta is."""
-    wanted, B = broadcast(beta=beta, auxiliary=auxiliary)
+    coefficients, B = broadcast(beta=beta, auxiliary=auxiliary)
     k = bending_scale(B, alpha, scaling, gamma, form)
-    ratio = np.where(wanted == 0, 0.0, np.inf)
-    return k, np.divide(np.abs(wanted), k, out=ratio, where=k > 0)
+    ratio = np.where(coefficients == 0, 0.0, np.inf)
+    return k, np.divide(np.abs(coefficients), k, out=ratio, where=k > 0)
 
 
 def _slope(ratio: FloatArray) -> FloatArray:
@@ -199,31 +199,33 @@ def regime(
     array([['lazy', 'nested', 'nested'],
            ['lazy', 'nested', 'nested']], dtype='<U6')
     """
-    given = {"auxiliary": auxiliary, "beta": beta, "alpha": alpha, "scaling": scaling, "gamma": gamma}
-    B, wanted, *start = broadcast(**given)
-    if not wanted.all() or not B.all():
-        place = tuple(np.argwhere((wanted == 0) | (B == 0))[0])
-        where = f" at {list(map(int, place))}" if place else ""
+    arguments = {"auxiliary": auxiliary, "beta": beta, "alpha": alpha, "scaling": scaling, "gamma": gamma}
+    B, needed, *start = broadcast(**arguments)
+    if not needed.all() or not B.all():
+        index = tuple(np.argwhere((needed == 0) | (B == 0))[0])
+        location = f" at {list(map(int, index))}" if index else ""
         raise InputError(
-            f"beta is {wanted[place]:g} and auxiliary {B[place]:g}{where}; regimes are about features that both tasks "
-            "use"
+            f"beta is {needed[index]:g} and auxiliary {B[index]:g}{location}; regimes are about features that both "
+            "tasks use"
         )
-    first, m, last = (check_bounds(part, name, least=0) for part, name in zip(start, list(given)[2:], strict=True))
-    new = m**2 * first**2 + last**2
-    if not new.all():
-        place = tuple(np.argwhere(new == 0)[0])
+    alphas, m, gammas = (
+        check_bounds(values, name, least=0) for values, name in zip(start, list(arguments)[2:], strict=True)
+    )
+    new_scale = m**2 * alphas**2 + gammas**2
+    if not new_scale.all():
+        index = tuple(np.argwhere(new_scale == 0)[0])
         raise InputError(
-            f"alpha is {first[place]:g}, scaling {m[place]:g} and gamma {last[place]:g}, so that weights of a new "
+            f"alpha is {alphas[index]:g}, scaling {m[index]:g} and gamma {gammas[index]:g}, so that weights of a new "
             "feature are zero and it can never be learned; give gamma, or both alpha and scaling, above 0"
         )
-    known = np.hypot(new, m**2 * B / 2)
-    size = np.abs(wanted)
-    order = 1 + _excess(np.asarray(size / known))
-    ratio = _slope(np.asarray(size / new)) / _slope(np.asarray(size / known))
+    known_scale = np.hypot(new_scale, m**2 * B / 2)
+    size = np.abs(needed)
+    order = 1 + _excess(np.asarray(size / known_scale))
+    ratio = _slope(np.asarray(size / new_scale)) / _slope(np.asarray(size / known_scale))
     names = np.where(order > LAZY_ORDER, "lazy", np.where(ratio >= RICH_RATIO, "nested", "rich"))
     if names.ndim:
-        return Regime(names, order, ratio, known, new)
-    return Regime(str(names), *(float(part) for part in (order, ratio, known, new)))
+        return Regime(names, order, ratio, known_scale, new_scale)
+    return Regime(str(names), *(float(values) for values in (order, ratio, known_scale, new_scale)))
 
 
 def scaling_of_order(order: float, auxiliary: float, beta: float, *, alpha: float = 1e-3, gamma: float = 1e-3) -> float:
@@ -249,17 +251,17 @@ def scaling_of_order(order: float, auxiliary: float, beta: float, *, alpha: floa
     """
     from scipy.optimize import brentq
 
-    wanted = real(order, "order", above=1, below=2)
+    aim = real(order, "order", above=1, below=2)
     if not real(beta, "beta"):
         raise InputError("beta is 0, where a penalty has no order; give the coefficient that the main task needs")
-    whole = float(bending_scale(auxiliary, alpha, 1.0, gamma))
-    if whole == 0:
+    scale_at_one = float(bending_scale(auxiliary, alpha, 1.0, gamma))
+    if scale_at_one == 0:
         raise InputError("auxiliary, alpha and gamma are all 0, so that weights are zero at any scaling; give one")
 
     def missed(logarithm: float) -> float:
-        return float(_excess(np.asarray(np.exp(logarithm)))) - (wanted - 1)
+        return float(_excess(np.asarray(np.exp(logarithm)))) - (aim - 1)
 
-    if missed(MOST_LOGARITHM) > 0 or missed(-MOST_LOGARITHM) < 0:
+    if missed(MAX_LOG_RATIO) > 0 or missed(-MAX_LOG_RATIO) < 0:
         raise InputError(f"order is {order}, which weights reach at no size that a computer holds; give 1.005 to 1.995")
     # With gamma scaled along, k is the square of the scaling times its value at 1.
-    return float(np.sqrt(abs(beta) / whole) * np.exp(-brentq(missed, -MOST_LOGARITHM, MOST_LOGARITHM) / 2))
+    return float(np.sqrt(abs(beta) / scale_at_one) * np.exp(-brentq(missed, -MAX_LOG_RATIO, MAX_LOG_RATIO) / 2))

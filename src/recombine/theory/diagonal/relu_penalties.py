@@ -40,11 +40,11 @@ def rotation_cost(
     check_bounds(arrays[0], "beta", above=0)
     check_bounds(arrays[1], "auxiliary", least=0)
     check_bounds(arrays[2], "cosine", least=-1, most=1)
-    wanted, B, cos, v0 = (values.ravel() for values in arrays)
+    coefficients, B, cos, v0 = (values.ravel() for values in arrays)
     m0 = np.sqrt(B)
-    roots = _quartic(-m0 * cos, v0 * wanted, -(wanted**2))
+    roots = _quartic(-m0 * cos, v0 * coefficients, -(coefficients**2))
     with np.errstate(divide="ignore", invalid="ignore"):
-        costs = _cost(roots, wanted[:, None], m0[:, None], cos[:, None], v0[:, None])
+        costs = _cost(roots, coefficients[:, None], m0[:, None], cos[:, None], v0[:, None])
     costs = np.where(roots > 0, costs, np.inf)
     best = np.argmin(costs, axis=1)[:, None]
     shape = arrays[0].shape
@@ -52,9 +52,9 @@ def rotation_cost(
     return np.take_along_axis(costs, best, axis=1).reshape(shape), norm.reshape(shape)
 
 
-def _cost(m: FloatArray, wanted: FloatArray, m0: FloatArray, cos: FloatArray, v0: FloatArray) -> FloatArray:
+def _cost(m: FloatArray, coefficients: FloatArray, m0: FloatArray, cos: FloatArray, v0: FloatArray) -> FloatArray:
     # (m - m0 cos)^2 + m0^2 (1 - cos^2) keeps its digits where m is close to m0.
-    return np.asarray((wanted / m - v0) ** 2 + (m - m0 * cos) ** 2 + m0**2 * (1 - cos) * (1 + cos))
+    return np.asarray((coefficients / m - v0) ** 2 + (m - m0 * cos) ** 2 + m0**2 * (1 - cos) * (1 + cos))
 
 
 def _quartic(cubic: FloatArray, linear: FloatArray, constant: FloatArray) -> FloatArray:

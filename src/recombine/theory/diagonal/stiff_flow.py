@@ -22,9 +22,9 @@ from recombine.checks import moderate, reachable, real, samples
 from recombine.errors import InputError, SolverError
 
 #: Errors of a step are relative to each weight down to this size: small weights count, for they may grow.
-SMALLEST_WEIGHT = 1e-30
+BDF_WEIGHT_TOLERANCE = 1e-30
 #: Steps, and time, at which to give up: implicit steps that are longer still are lost in rounding.
-MOST_STEPS, LATEST = 5000, 1e14
+MAX_BDF_STEPS, MAX_BDF_TIME = 5000, 1e14
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +91,11 @@ class _Network:
         """Derivatives of velocities, (2D, 2D): the rate of each weight by itself, and how weights share the samples."""
         up, down = np.split(weights, 2)
         signed = np.concatenate([up, -down])
-        found = np.tile(self.gram, (2, 2))
-        found *= signed[:, None]
-        found *= -2 * signed
-        found[np.diag_indices(len(weights))] += self.rates(weights)
-        return found
+        matrix = np.tile(self.gram, (2, 2))
+        matrix *= signed[:, None]
+        matrix *= -2 * signed
+        matrix[np.diag_indices(len(weights))] += self.rates(weights)
+        return matrix
 
 
 def stiff_flow(
@@ -141,11 +141,13 @@ def stiff_flow(
         reachable(inputs, targets, np.any(np.split(weights, 2), axis=0))
     times, path = [0.0], [network.beta(weights)]
     with threadpool_limits(1):  # networks run side by side in processes
-        solver = BDF(network.velocity, 0.0, weights, LATEST, rtol=error, atol=SMALLEST_WEIGHT, jac=network.jacobian)
+        solver = BDF(
+            network.velocity, 0.0, weights, MAX_BDF_TIME, rtol=error, atol=BDF_WEIGHT_TOLERANCE, jac=network.jacobian
+        )
         while not (reached := network.residual(path[-1])) <= aim:
-            if solver.status != "running" or len(path) > MOST_STEPS:
-                where = f"{reached:.1e} from the targets at time {solver.t:.1e}"
-                raise SolverError(f"gradient flow is still {where}; can they be reached from such a start?")
+            if solver.status != "running" or len(path) > MAX_BDF_STEPS:
+                state = f"{reached:.1e} from the targets at time {solver.t:.1e}"
+                raise SolverError(f"gradient flow is still {state}; can they be reached from such a start?")
             solver.step()
             times.append(float(solver.t))
             path.append(network.beta(solver.y))

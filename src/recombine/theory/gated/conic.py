@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array
 
 #: Joint contexts that are listed one by one at most.
-MOST_CORNERS = 4096
+MAX_LISTED_CONTEXTS = 4096
 
 
 def largest_margin_by_cones(
@@ -82,7 +82,7 @@ def least_effective_squares(
 
     points, signs, rows = as_problem(X, y, ids, contexts)
     units, inputs = rows.shape[1], points.shape[1]
-    if contexts**units > MOST_CORNERS:
+    if contexts**units > MAX_LISTED_CONTEXTS:
         raise InputError(f"{contexts}^{units} joint contexts are too many to list; use largest_margin")
     corners = context_indicators(np.array(list(itertools.product(range(contexts), repeat=units))), contexts)
     squares: Any = csc_array(np.triu(np.kron(2 * corners.T @ corners, np.eye(inputs))))
@@ -104,10 +104,10 @@ def _program(X: FloatArray, y: FloatArray, features: FloatArray, group: IntArray
     # Rows of the cone of group g: t_g, then its weights.
     order = np.argsort(group, kind="stable")
     weights = (order[:, None] * inputs + np.arange(inputs)).ravel()
-    places = np.arange(size) + np.repeat(group[order] + 1, inputs)
-    heads = np.setdiff1d(np.arange(size + groups), places)
-    below: Any = coo_array((np.full(size, -1.0), (places, weights)), shape=(size + groups, size))
-    tops: Any = coo_array((np.full(groups, -1.0), (heads, np.arange(groups))), shape=(size + groups, groups))
+    weight_rows = np.arange(size) + np.repeat(group[order] + 1, inputs)
+    head_rows = np.setdiff1d(np.arange(size + groups), weight_rows)
+    below: Any = coo_array((np.full(size, -1.0), (weight_rows, weights)), shape=(size + groups, size))
+    tops: Any = coo_array((np.full(groups, -1.0), (head_rows, np.arange(groups))), shape=(size + groups, groups))
     above: Any = csc_array(margins)
     matrix = csc_array(block_array([[above, None], [below, tops]]))
     return np.append(np.zeros(size), np.ones(groups)), matrix

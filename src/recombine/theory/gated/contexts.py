@@ -21,9 +21,9 @@ from recombine.checks import whole
 from recombine.errors import InputError
 
 #: Standard deviations of hyperplanes and of thresholds that do not come from data, as published.
-NORMAL_SPREAD, THRESHOLD_SPREAD = 36.0, 9.0
+NORMAL_SD, THRESHOLD_SD = 36.0, 9.0
 #: Contexts are numbered with 64 bits, and a unit with this many hyperplanes has far more than any data set can fill.
-MOST_BITS = 40
+MAX_HYPERPLANES = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +63,9 @@ class HalfSpaces:
                 f"hyperplanes have shape {normals.shape} and thresholds {thresholds.shape}; "
                 "give (units, bits, inputs) and (units, bits)"
             )
-        if normals.shape[1] > MOST_BITS:
+        if normals.shape[1] > MAX_HYPERPLANES:
             raise InputError(
-                f"{normals.shape[1]} bits per unit are 2^{normals.shape[1]} contexts; give at most {MOST_BITS}"
+                f"{normals.shape[1]} bits per unit are 2^{normals.shape[1]} contexts; give at most {MAX_HYPERPLANES}"
             )
         if not (np.isfinite(normals).all() and np.isfinite(thresholds).all()):
             raise InputError("hyperplanes and thresholds have entries that are not finite; leave those units out")
@@ -84,8 +84,8 @@ class HalfSpaces:
         units, bits, inputs = whole(units, "units"), whole(bits, "bits", 0), whole(inputs, "inputs")
         affordable("the hyperplanes", units, bits, inputs)
         generator = np.random.default_rng(np.random.SeedSequence([whole(seed, "seed", 0), units, bits]))
-        normals = generator.normal(scale=NORMAL_SPREAD, size=(units, bits, inputs))
-        return cls(normals, generator.normal(scale=THRESHOLD_SPREAD, size=(units, bits)))
+        normals = generator.normal(scale=NORMAL_SD, size=(units, bits, inputs))
+        return cls(normals, generator.normal(scale=THRESHOLD_SD, size=(units, bits)))
 
     @classmethod
     def balanced(cls, units: int, bits: int, X: npt.ArrayLike, seed: int) -> Self:
@@ -130,7 +130,7 @@ class HalfSpaces:
         This is the published defect, kept so that its effect can be measured. Never use it to restore a network.
         """
         generator = np.random.default_rng(np.random.SeedSequence([whole(seed, "seed", 0), 1]))
-        return replace(self, thresholds=generator.normal(scale=THRESHOLD_SPREAD, size=self.thresholds.shape))
+        return replace(self, thresholds=generator.normal(scale=THRESHOLD_SD, size=self.thresholds.shape))
 
     def save(self, path: str | Path) -> None:
         """Write hyperplanes and thresholds to one ``.npz`` file."""

@@ -131,9 +131,11 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Fit to inputs ``X`` (n, d) with labels ``y`` (n,) of two or more kinds."""
-        for name, known in (("norm", ESTIMATOR_NORMS), ("thresholds", THRESHOLDS)):
-            if (asked := getattr(self, name)) not in known:
-                raise InputError(f"{name} {asked!r} is not known;{near_miss(asked, known)} Known: {listing(known)}")
+        for name, choices in (("norm", ESTIMATOR_NORMS), ("thresholds", THRESHOLDS)):
+            if (choice := getattr(self, name)) not in choices:
+                raise InputError(
+                    f"{name} {choice!r} is not known;{near_miss(choice, choices)} Known: {listing(choices)}"
+                )
         checked, labels = validate_data(self, X, y, dtype=np.float64)
         signs = self._signs(labels)
         inputs = self._with_bias(checked)
@@ -141,9 +143,12 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ids = self._ids(checked, inputs)
         drawn = isinstance(self.contexts_, HalfSpaces)
         count = self.contexts_.contexts if drawn else max(2, int(ids.max(initial=0)) + 1)
-        found = [largest_margin(inputs, one, ids, contexts=count, norm=self.norm, C=self.C) for one in signs]
-        self.margin_ = found[0] if len(found) == 1 else found
-        self.n_iter_ = max(one.steps for one in found)
+        margins = [
+            largest_margin(inputs, labels_of_class, ids, contexts=count, norm=self.norm, C=self.C)
+            for labels_of_class in signs
+        ]
+        self.margin_ = margins[0] if len(margins) == 1 else margins
+        self.n_iter_ = max(margin.steps for margin in margins)
         return self
 
     @property
@@ -153,7 +158,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:
         """Return the margin at inputs ``X`` (n, d): (n,), positive for the second of two classes, or (n, K)."""
         inputs, ids = self._checked(X)
-        scores = np.stack([one.decision(inputs, ids) for one in self._margins], axis=1)
+        scores = np.stack([margin.decision(inputs, ids) for margin in self._margins], axis=1)
         return scores if scores.shape[1] > 1 else scores[:, 0]
 
     def effective_weights(self, X: npt.ArrayLike) -> FloatArray:
@@ -163,7 +168,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         more than two classes they have shape (n, K, d).
         """
         _, ids = self._checked(X)
-        weights = np.stack([one.gating.features(ids) @ one.zeta for one in self._margins], axis=1)
+        weights = np.stack([margin.gating.features(ids) @ margin.zeta for margin in self._margins], axis=1)
         return weights if weights.shape[1] > 1 else weights[:, 0]
 
     def _checked(self, X: npt.ArrayLike) -> tuple[FloatArray, IntArray]:
@@ -176,8 +181,8 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return contexts (n, H) by half-spaces of the inputs with their bias, or by functions of the inputs alone."""
         if isinstance(self.contexts_, HalfSpaces):
             return self.contexts_.ids(inputs)
-        own = self.contexts_ if isinstance(self.contexts_, list | tuple) else [self.contexts_]
-        columns = [_contexts_by(function, X) for function in own]
+        functions = self.contexts_ if isinstance(self.contexts_, list | tuple) else [self.contexts_]
+        columns = [_contexts_by(function, X) for function in functions]
         return np.concatenate(columns, axis=1)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -195,7 +200,7 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"the labels have one class only, {self.classes_.tolist()[0]!r}; give samples of two classes"
             )
         positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        return [np.where(codes == place, 1.0, -1.0) for place in positive]
+        return [np.where(codes == code, 1.0, -1.0) for code in positive]
 
     def _with_bias(self, X: FloatArray) -> FloatArray:
         return np.column_stack([X, np.ones(len(X))]) if self.bias else X
@@ -209,13 +214,13 @@ class GatedLinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _contexts_by(function: Any, X: FloatArray) -> IntArray:
     """Return the contexts (n, H) that a callable, or something fitted that predicts, gives the inputs."""
-    given = getattr(function, "predict", function)
-    if not callable(given):
+    predict = getattr(function, "predict", function)
+    if not callable(predict):
         raise InputError(
             f"contexts is a {type(function).__name__}; give HalfSpaces, a function from inputs to contexts, something "
             "fitted with predict, a list of these, or None to have some drawn"
         )
-    ids = np.asarray(given(X))
+    ids = np.asarray(predict(X))
     columns = ids[:, None] if ids.ndim == 1 else ids
     if columns.ndim != 2 or len(columns) != len(X) or columns.dtype.kind not in "iub" or (columns < 0).any():
         raise InputError(

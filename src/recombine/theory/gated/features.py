@@ -34,9 +34,9 @@ NORMS = (
 #: Added to the degenerate published L2 norm, which leaves (H - 1) d weights without any penalty.
 PUBLISHED_RIDGE = 1e-6
 #: Squares of inputs beyond this overflow or vanish.
-LARGEST_INPUT = 1e100
+MAX_INPUT = 1e100
 #: Rows whose weighted features are formed at once.
-BLOCK = 2000
+FEATURE_BLOCK_ROWS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,18 +88,18 @@ class Gating:
     def values(self, zeta: FloatArray, X: FloatArray, ids: IntArray) -> FloatArray:
         """Return f (n,) with weights ``zeta`` (R, d) at inputs ``X`` (n, d) in contexts ``ids`` (n, H)."""
         if self.known is not None:
-            places = self._places(ids)
-            chosen = zeta[np.maximum(places, 0)]
-            joint_values: FloatArray = np.einsum("nd,nd->n", chosen, X) * (places >= 0)
+            features = self._places(ids)
+            chosen = zeta[np.maximum(features, 0)]
+            joint_values: FloatArray = np.einsum("nd,nd->n", chosen, X) * (features >= 0)
             return joint_values
-        blocks = [slice(start, start + BLOCK) for start in range(0, len(X), BLOCK)]
-        parts = [np.einsum("nr,nr->n", self.features(ids[rows]), X[rows] @ zeta.T) for rows in blocks]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        blocks = [slice(start, start + FEATURE_BLOCK_ROWS) for start in range(0, len(X), FEATURE_BLOCK_ROWS)]
+        values = [np.einsum("nr,nr->n", self.features(ids[rows]), X[rows] @ zeta.T) for rows in blocks]
+        return np.concatenate(values) if values else np.zeros(0)
 
     def _places(self, ids: IntArray) -> IntArray:
         """Return the feature of each joint context, -1 where it has none."""
         assert self.known is not None
-        numbers = {row.tobytes(): place for place, row in enumerate(np.ascontiguousarray(self.known))}
+        numbers = {row.tobytes(): index for index, row in enumerate(np.ascontiguousarray(self.known))}
         rows = np.ascontiguousarray(ids, dtype=np.int64)
         return np.array([numbers.get(row.tobytes(), -1) for row in rows], dtype=np.int64)
 
@@ -126,8 +126,8 @@ def gating_for(norm: str, ids: npt.ArrayLike, contexts: int) -> Gating:
     check_norm(norm)
     rows = as_ids(ids, contexts)
     if norm == "one-layer":
-        known = np.unique(rows, axis=0)
-        return Gating(norm, contexts, np.zeros(len(known), dtype=np.int64), known=known)
+        joint_contexts = np.unique(rows, axis=0)
+        return Gating(norm, contexts, np.zeros(len(joint_contexts), dtype=np.int64), known=joint_contexts)
     if norm == "frozen":
         if contexts != 2:
             raise InputError(f"frozen gates are 0 or 1, but there are {contexts} contexts; give 2")
@@ -289,7 +289,7 @@ def as_problem(
     if not len(points) == len(signs) == len(rows) or not len(points):
         raise InputError(f"{len(points)} inputs, {len(signs)} labels and {len(rows)} contexts; give as many of each")
     largest = float(np.abs(points).max())
-    if largest and not 1 / LARGEST_INPUT < largest < LARGEST_INPUT:
+    if largest and not 1 / MAX_INPUT < largest < MAX_INPUT:
         raise InputError(f"the largest entry of X is {largest:.1e} in size; scale the inputs to about one")
     return points, signs, rows
 

@@ -21,9 +21,9 @@ from recombine.errors import InputError, SolverError
 from recombine.theory.gated.features import as_problem
 
 #: Relative and absolute tolerance of the integrator.
-TOLERANCES = (1e-9, 1e-12)
+INTEGRATOR_TOLERANCES = (1e-9, 1e-12)
 #: Which samples count depends on differences of margins of about one; beyond this margin rounding drowns them.
-LARGEST_MARGIN = 4e6
+MAX_MARGIN = 4e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ def _integrated(field: _Field, start: FloatArray, clock: FloatArray) -> tuple[Fl
 
     if clock[-1] == 0:
         return clock, start[None]
-    accuracy: dict[str, Any] = {"rtol": TOLERANCES[0], "atol": TOLERANCES[1]}
+    accuracy: dict[str, Any] = {"rtol": INTEGRATOR_TOLERANCES[0], "atol": INTEGRATOR_TOLERANCES[1]}
     answer: Any = solve_ivp(
         field, (0.0, float(clock[-1])), start, method="LSODA", t_eval=clock, events=field.room, **accuracy
     )
@@ -185,20 +185,20 @@ class _Field:
         """Take first weights of the caller's, shape (parameters,)."""
         units, contexts = self.uses.shape[1:]
         shapes = (units, contexts, self.signed.shape[1]), (units,)
-        weights = [as_numbers(part, "start").astype(np.float64) for part in (hidden, readout)]
-        if tuple(part.shape for part in weights) != shapes or not all(np.isfinite(part).all() for part in weights):
+        weights = [as_numbers(array, "start").astype(np.float64) for array in (hidden, readout)]
+        if tuple(array.shape for array in weights) != shapes or not all(np.isfinite(array).all() for array in weights):
             raise InputError(
                 f"start has hidden weights {weights[0].shape} and readout {weights[1].shape}; "
                 f"give finite numbers of shapes {shapes[0]} and {shapes[1]}"
             )
-        return self._with_room(np.concatenate([part.ravel() for part in weights]), "scale them down, or the inputs")
+        return self._with_room(np.concatenate([array.ravel() for array in weights]), "scale them down, or the inputs")
 
     def _with_room(self, weights: FloatArray, advice: str) -> FloatArray:
         """Refuse first weights that leave the flow no room."""
         largest = float(np.abs(self.outputs(*self.parts(weights))).max())
-        if not largest < LARGEST_MARGIN:
+        if not largest < MAX_MARGIN:
             raise InputError(
-                f"outputs at the start are up to {largest:.0e} and margins can be followed to {LARGEST_MARGIN:.0e}; "
+                f"outputs at the start are up to {largest:.0e} and margins can be followed to {MAX_MARGIN:.0e}; "
                 f"{advice}"
             )
         return weights
@@ -217,7 +217,7 @@ class _Field:
 
     def room(self, time: float, state: FloatArray) -> float:
         """Return how far the margin is from the largest that can be followed; the flow ends at zero."""
-        return float(LARGEST_MARGIN - self.outputs(*self.parts(state)).min())
+        return float(MAX_MARGIN - self.outputs(*self.parts(state)).min())
 
     room.terminal = True  # type: ignore[attr-defined]
 

@@ -104,24 +104,24 @@ class Inconsistency(NamedTuple):
     chance: float
 
 
-def inconsistency(one: npt.ArrayLike, other: npt.ArrayLike, truth: npt.ArrayLike) -> Inconsistency:
+def inconsistency(first: npt.ArrayLike, second: npt.ArrayLike, truth: npt.ArrayLike) -> Inconsistency:
     """Return how often two classifiers differ, beside p (1 - q) + q (1 - p) for their errors p and q.
 
     Agreement alone says little: two classifiers with few errors agree whatever they are.
 
     Parameters
     ----------
-    one, other, truth : arrays of labels (n,)
+    first, second, truth : arrays of labels (n,)
 
     Examples
     --------
     >>> inconsistency([1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 0])
     Inconsistency(share=0.25, chance=0.5)
     """
-    first, second, right = (np.asarray(labels) for labels in (one, other, truth))
-    if not first.shape == second.shape == right.shape or first.ndim != 1 or not len(first):
+    labels1, labels2, right = (np.asarray(labels) for labels in (first, second, truth))
+    if not labels1.shape == labels2.shape == right.shape or labels1.ndim != 1 or not len(labels1):
         raise InputError(
-            f"labels have shapes {first.shape}, {second.shape} and {right.shape}; give one per sample in each"
+            f"labels have shapes {labels1.shape}, {labels2.shape} and {right.shape}; give one per sample in each"
         )
-    p, q = float(np.mean(first != right)), float(np.mean(second != right))
-    return Inconsistency(float(np.mean(first != second)), p * (1 - q) + q * (1 - p))
+    p, q = float(np.mean(labels1 != right)), float(np.mean(labels2 != right))
+    return Inconsistency(float(np.mean(labels1 != labels2)), p * (1 - q) + q * (1 - p))

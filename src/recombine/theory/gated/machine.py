@@ -18,10 +18,10 @@ from recombine.errors import SolverError
 from recombine.theory.gated.pivoting import nonnegative_minimum
 
 #: Share of the mean diagonal that makes the matrix definite.
-JITTER = 1e-10
+MACHINE_JITTER = 1e-10
 #: Margins may miss one by this.
-SHORT = 1e-10
-MOST_PROXIMAL_STEPS = 30
+MARGIN_SHORTFALL = 1e-10
+MAX_PROXIMAL_STEPS = 30
 #: Steps towards a certificate; each one shrinks what is left by the jitter over the eigenvalue that matters.
 CERTIFICATE_STEPS = 6
 
@@ -112,7 +112,7 @@ def machine_for(signed: FloatArray, C: float = np.inf, start: BoolArray | None =
     >>> machine_for(np.array([[2.0, 0.0], [0.0, 4.0]])).dual.round(6).tolist()
     [0.5, 0.25]
     """
-    jitter = JITTER * float(np.trace(signed)) / len(signed) if np.isinf(C) else 1 / C
+    jitter = MACHINE_JITTER * float(np.trace(signed)) / len(signed) if np.isinf(C) else 1 / C
     matrix = signed + jitter * np.eye(len(signed))
     try:
         dual, _ = nonnegative_minimum(matrix, np.ones(len(signed)), start)
@@ -140,10 +140,10 @@ def inseparability_certificate(signed: FloatArray) -> FloatArray:
     [0.5, 0.5, 0.0]
     """
     scale = float(np.trace(signed)) / len(signed)
-    matrix = (signed / scale if scale else signed) + 1 + JITTER * np.eye(len(signed))
+    matrix = (signed / scale if scale else signed) + 1 + MACHINE_JITTER * np.eye(len(signed))
     weights, start = np.zeros(len(signed)), None
     for _ in range(CERTIFICATE_STEPS):
-        weights, _ = nonnegative_minimum(matrix, 1 + JITTER * weights, start)
+        weights, _ = nonnegative_minimum(matrix, 1 + MACHINE_JITTER * weights, start)
         start = weights > 0
     share: FloatArray = weights / weights.sum()
     return share
@@ -153,8 +153,8 @@ def _refined(
     signed: FloatArray, matrix: FloatArray, jitter: float, dual: FloatArray, margins: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Take the jitter back by proximal steps."""
-    for _ in range(MOST_PROXIMAL_STEPS):
-        if margins.min() > 1 - SHORT:
+    for _ in range(MAX_PROXIMAL_STEPS):
+        if margins.min() > 1 - MARGIN_SHORTFALL:
             break
         closer, _ = nonnegative_minimum(matrix, 1 + jitter * dual, dual > 0)
         gained = signed @ closer

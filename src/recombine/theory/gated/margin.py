@@ -32,20 +32,20 @@ from recombine.theory.gated.machine import (
 )
 
 #: A unit is tight when its constraint is within this of one.
-TIGHT = 1e-4
+TIGHT_WITHIN = 1e-4
 #: Shrinking steps of Newton's line search before a plain fixed-point step is taken instead.
-HALVINGS = 8
+MAX_HALVINGS = 8
 #: Steps without a better certificate after which rounding is taken to be the limit, and the worst gap then accepted.
-STALLED, ACCEPTED = 10, 1e-6
+STALLED_STEPS, MAX_STALLED_GAP = 10, 1e-6
 #: The same for a single group, whose one machine is all there is to solve.
-ACCEPTED_ALONE = 1e-4
+MAX_SINGLE_GROUP_GAP = 1e-4
 #: Rises of the objective that can be rounding.
-NOISE = 1e-8
+OBJECTIVE_ROUNDING = 1e-8
 #: A sum is zero when it is this much smaller than its terms, or by this many roundings of them: those of offset inputs
 #: grow with the offset. More than the largest is no rounding, however ill-conditioned the inputs are.
-ZERO, LARGEST_ZERO, ROUNDINGS = 1e-8, 1e-6, 16 * np.finfo(np.float64).eps
+ZERO_WEIGHT_SHARE, MAX_ZERO_WEIGHT_SHARE, ROUNDINGS = 1e-8, 1e-6, 16 * np.finfo(np.float64).eps
 #: Prices times the mean square of a sample's features within which they are neither lost beside one nor infinite.
-LEAST_PRICE, LARGEST_PRICE = 1e-100, 1e14
+MIN_PRICE, MAX_PRICE = 1e-100, 1e14
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class GatedMargin:
     @property
     def tight(self) -> BoolArray:
         """Groups whose constraint is met with equality, shape (G,): only they can have weights."""
-        return self.pressure > 1 - TIGHT
+        return self.pressure > 1 - TIGHT_WITHIN
 
     @property
     def support(self) -> IntArray:
@@ -128,7 +128,7 @@ def largest_margin(
     norm: str = "group",
     C: float = np.inf,
     tolerance: float = 1e-9,
-    most: int = 200,
+    max_steps: int = 200,
 ) -> GatedMargin:
     """Return the gated linear function of least norm whose margins are all at least one.
 
@@ -149,7 +149,7 @@ def largest_margin(
     tolerance : float
         Relative gap between upper and lower bound at which it stops. Where rounding forbids it (nearly parallel
         inputs), a gap of up to 1e-6 is accepted, and of 1e-4 where there is one group; the answer always has its own.
-    most : int
+    max_steps : int
         Steps after which it gives up.
 
     Returns
@@ -175,7 +175,7 @@ def largest_margin(
     """
     check_norm(norm)
     points, signs, rows = as_problem(X, y, ids, contexts)
-    tolerance, most = real(tolerance, "tolerance", above=0), whole(most, "most")
+    tolerance, max_steps = real(tolerance, "tolerance", above=0), whole(max_steps, "max_steps")
     affordable("the kernel of the samples", len(points), len(points))
     gating = gating_for(norm, rows, contexts)
     problem = _Problem(points, signs, gating.features(rows), gating, real(C, "C", above=0, finite=False))
@@ -184,7 +184,7 @@ def largest_margin(
 
     with threadpool_limits(1):
         try:
-            return _newton(problem, tolerance, most)
+            return _newton(problem, tolerance, max_steps)
         except UndecidedError:
             if problem.inseparable():
                 raise NotSeparableError from None
@@ -210,9 +210,9 @@ class _Problem:
     def check_price(self) -> None:
         """Refuse a finite C that rounding cannot tell from zero or from infinity."""
         square = float(((self.X**2).sum(axis=1) * (self.features**2).sum(axis=1)).mean())
-        if np.isfinite(self.C) and square and not LEAST_PRICE <= self.C * square <= LARGEST_PRICE:
-            least, most = LEAST_PRICE / square, LARGEST_PRICE / square
-            raise InputError(f"C is {self.C}; give inf for the hard margin, or from {least:.0e} to {most:.0e}")
+        if np.isfinite(self.C) and square and not MIN_PRICE <= self.C * square <= MAX_PRICE:
+            lowest, highest = MIN_PRICE / square, MAX_PRICE / square
+            raise InputError(f"C is {self.C}; give inf for the hard margin, or from {lowest:.0e} to {highest:.0e}")
 
     @cached_property
     def members(self) -> FloatArray:
@@ -238,7 +238,7 @@ class _Problem:
         except SolverError:
             return False
         sizes = np.linalg.norm(inputs, axis=1) * np.linalg.norm(gates, axis=1)
-        zero = np.clip(ROUNDINGS * (far + near), ZERO, LARGEST_ZERO)
+        zero = np.clip(ROUNDINGS * (far + near), ZERO_WEIGHT_SHARE, MAX_ZERO_WEIGHT_SHARE)
         return bool(np.linalg.norm((gates * shares[:, None]).T @ inputs) <= zero * (shares @ sizes))
 
     def duals_by_feature(self, dual: FloatArray) -> FloatArray:
@@ -259,9 +259,9 @@ class _Problem:
 def _basis(columns: FloatArray) -> tuple[FloatArray, float]:
     """Return orthonormal columns (n, rank) that span the same as those of (n, k), and how rounding grows in them."""
     used = columns[:, np.abs(columns).max(axis=0) > 0]
-    left, sizes, _ = np.linalg.svd(used / np.abs(used).max(axis=0), full_matrices=False)
-    kept = sizes > max(used.shape) * np.finfo(np.float64).eps * sizes.max(initial=0.0)
-    return left[:, kept], float(sizes[0] / sizes[kept][-1])
+    U, sizes, _ = np.linalg.svd(used / np.abs(used).max(axis=0), full_matrices=False)
+    nonzero = sizes > max(used.shape) * np.finfo(np.float64).eps * sizes.max(initial=0.0)
+    return U[:, nonzero], float(sizes[0] / sizes[nonzero][-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,23 +285,23 @@ def _at(problem: _Problem, eta: FloatArray, start: BoolArray | None) -> _State:
     return _State(eta, machine, u, problem.pressures(u))
 
 
-def _newton(problem: _Problem, tolerance: float, most: int) -> GatedMargin:
+def _newton(problem: _Problem, tolerance: float, max_steps: int) -> GatedMargin:
     """Lower the objective until the bounds meet."""
     state = _at(problem, np.ones(problem.gating.groups), None)
     best = _certified(problem, state, 1)
-    if problem.gating.groups == 1 and np.isinf(problem.C) and abs(best.gap) <= ACCEPTED_ALONE:
+    if problem.gating.groups == 1 and np.isinf(problem.C) and abs(best.gap) <= MAX_SINGLE_GROUP_GAP:
         return best
     since, steps = 0, 1
-    while not (abs(best.gap) <= tolerance or (since >= STALLED and abs(best.gap) <= ACCEPTED)):
-        if steps == most:
+    while not (abs(best.gap) <= tolerance or (since >= STALLED_STEPS and abs(best.gap) <= MAX_STALLED_GAP)):
+        if steps == max_steps:
             raise SolverError(
-                f"the bounds are still {best.gap:.1e} apart after {most} steps; scale the inputs or lower C"
+                f"the bounds are still {best.gap:.1e} apart after {max_steps} steps; scale the inputs or lower C"
             )
         steps += 1
         # Two fixed-point steps first: from equal weights they go most of the way, and never up.
         state = _fixed_point(problem, state) if steps < 4 else _descend(problem, state)
-        found = _certified(problem, state, steps)
-        best, since = (found, 0) if abs(found.gap) < abs(best.gap) else (best, since + 1)
+        margin = _certified(problem, state, steps)
+        best, since = (margin, 0) if abs(margin.gap) < abs(best.gap) else (best, since + 1)
     return best
 
 
@@ -314,13 +314,13 @@ def _descend(problem: _Problem, state: _State) -> _State:
     """Take Newton's step within eta >= 0, shortened until the objective falls."""
     step = _newton_step(problem, state)
     slope = float((1 - state.squares) @ step) / 2
-    for halving in range(HALVINGS):
+    for halving in range(MAX_HALVINGS):
         share = 0.5**halving
         try:
             trial = _at(problem, np.maximum(state.eta + share * step, 0.0), state.machine.dual > 0)
         except SolverError:
             continue
-        if trial.objective <= state.objective * (1 + NOISE) + 1e-4 * share * slope:
+        if trial.objective <= state.objective * (1 + OBJECTIVE_ROUNDING) + 1e-4 * share * slope:
             return trial
     return _fixed_point(problem, state)
 

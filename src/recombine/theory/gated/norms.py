@@ -42,7 +42,9 @@ def group_cost(zeta: npt.ArrayLike) -> float:
     return float(np.sqrt((_array(zeta, 3, "zeta") ** 2).sum(axis=(1, 2))).sum())
 
 
-def least_group_cost(zeta: npt.ArrayLike, tolerance: float = 1e-12, most: int = 100_000) -> tuple[float, FloatArray]:
+def least_group_cost(
+    zeta: npt.ArrayLike, tolerance: float = 1e-12, max_rounds: int = 100_000
+) -> tuple[float, FloatArray]:
     """Return the smallest group cost of the function of ``zeta`` (H, C, d), and the shifts (H, d) that reach it.
 
     zeta_hc + a_h with sum_h a_h = 0 is the same function. Alternates between shifts and the unit norms that they give
@@ -59,7 +61,7 @@ def least_group_cost(zeta: npt.ArrayLike, tolerance: float = 1e-12, most: int = 
     spread = ((weights - means[:, None]) ** 2).sum(axis=(1, 2))
     contexts, total = weights.shape[1], means.sum(axis=0)
     centres, cost, tolerance = means, math.inf, real(tolerance, "tolerance", above=0)
-    for _ in range(whole(most, "most")):
+    for _ in range(whole(max_rounds, "max_rounds")):
         norms = np.sqrt(spread + contexts * (centres**2).sum(axis=1))
         if cost - norms.sum() <= tolerance * norms.sum():
             break

@@ -13,9 +13,9 @@ from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.errors import SolverError
 
 #: Rounds without progress after which blocks are no longer exchanged.
-PATIENCE = 10
+BLOCK_PIVOT_ROUNDS = 10
 #: Signs count as wrong beyond this share of the largest entry, or of what is added up to get them.
-DUST = 1e-12
+SIGN_ROUNDING_SHARE = 1e-12
 
 
 def nonnegative_minimum(
@@ -38,16 +38,16 @@ def nonnegative_minimum(
     [1.0, 0.0]
     """
     free = np.ones(len(linear), dtype=bool) if start is None else start
-    fewest, patience, rounds = len(linear) + 1, PATIENCE, 0
+    fewest, patience, rounds = len(linear) + 1, BLOCK_PIVOT_ROUNDS, 0
     while patience:
         rounds += 1
         answer, slack = _solve(matrix, linear, free)
-        dust = DUST * (_size(linear) + float(np.diag(matrix).max()) * float(np.abs(answer).sum()))
-        wrong = np.where(free, answer < -DUST * _size(answer), slack < -dust)
+        dust = SIGN_ROUNDING_SHARE * (_size(linear) + float(np.diag(matrix).max()) * float(np.abs(answer).sum()))
+        wrong = np.where(free, answer < -SIGN_ROUNDING_SHARE * _size(answer), slack < -dust)
         count = int(wrong.sum())
         if not count:
             return np.maximum(answer, 0.0), rounds
-        patience = PATIENCE if count < fewest else patience - 1
+        patience = BLOCK_PIVOT_ROUNDS if count < fewest else patience - 1
         fewest = min(fewest, count)
         free = free ^ wrong
     return _one_at_a_time(matrix, linear), rounds
@@ -58,11 +58,11 @@ def _solve(matrix: FloatArray, linear: FloatArray, free: BoolArray) -> tuple[Flo
     from scipy.linalg import cho_solve
 
     answer = np.zeros_like(linear)
-    places = np.flatnonzero(free)
-    if len(places) == 0:
+    indices = np.flatnonzero(free)
+    if len(indices) == 0:
         return answer, -linear
-    answer[places] = cho_solve((_factor(matrix[np.ix_(places, places)]), True), linear[places])
-    return answer, matrix[:, places] @ answer[places] - linear
+    answer[indices] = cho_solve((_factor(matrix[np.ix_(indices, indices)]), True), linear[indices])
+    return answer, matrix[:, indices] @ answer[indices] - linear
 
 
 def _one_at_a_time(matrix: FloatArray, linear: FloatArray) -> FloatArray:

@@ -22,9 +22,9 @@ from recombine.errors import InputError, SolverError
 from recombine.theory.gated.features import as_problem
 
 #: Parameters represent a target if no weight is off by more than this.
-REPRESENTED = 1e-6
+MAX_REPRESENTATION_ERROR = 1e-6
 #: Rounds of the augmented Lagrangian.
-ROUNDS = 7
+LAGRANGIAN_ROUNDS = 7
 
 Represent = Callable[[FloatArray], FloatArray]
 
@@ -81,24 +81,24 @@ def representation_cost(represent: Represent, target: npt.ArrayLike, parameters:
     """
     from scipy.optimize import minimize
 
-    wanted = np.asarray(target, dtype=np.float64)
+    weights_asked = np.asarray(target, dtype=np.float64)
     theta = np.random.default_rng(seed).normal(scale=0.5, size=whole(parameters, "parameters"))
-    if np.shape(represent(theta)) != wanted.shape:
-        raise InputError(f"the map gives weights {np.shape(represent(theta))} and the target has {wanted.shape}")
-    multiplier, weight = np.zeros(wanted.size), 10.0
+    if np.shape(represent(theta)) != weights_asked.shape:
+        raise InputError(f"the map gives weights {np.shape(represent(theta))} and the target has {weights_asked.shape}")
+    multiplier, weight = np.zeros(weights_asked.size), 10.0
 
     def missed(theta: FloatArray) -> FloatArray:
-        return (represent(theta) - wanted).ravel()
+        return (represent(theta) - weights_asked).ravel()
 
     def objective(theta: FloatArray) -> float:
         miss = missed(theta)
         return float(theta @ theta / 2 + multiplier @ miss + weight / 2 * miss @ miss)
 
-    for _ in range(ROUNDS):
+    for _ in range(LAGRANGIAN_ROUNDS):
         theta = minimize(objective, theta, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000}).x
         multiplier = multiplier + weight * missed(theta)
         weight = min(3 * weight, 1e3)
-    return float(theta @ theta) / 2 if np.abs(missed(theta)).max() < REPRESENTED else float("nan")
+    return float(theta @ theta) / 2 if np.abs(missed(theta)).max() < MAX_REPRESENTATION_ERROR else float("nan")
 
 
 def own_margin(
@@ -138,21 +138,21 @@ def own_margin(
     ([[1.0, 0.0]], 1.5)
     """
     points, signs, rows = as_problem(X, y, np.asarray(context)[:, None], int(np.max(context)) + 1)
-    place = rows[:, 0]
+    contexts = rows[:, 0]
 
     def slack(theta: FloatArray) -> FloatArray:
-        found: FloatArray = signs * np.einsum("nd,nd->n", represent(theta)[place], points) - 1
-        return found
+        slacks: FloatArray = signs * np.einsum("nd,nd->n", represent(theta)[contexts], points) - 1
+        return slacks
 
     generator = np.random.default_rng(seed)
     ends = [_descended(slack, generator.normal(size=parameters)) for _ in range(whole(starts, "starts"))]
-    found = [theta for theta in ends if theta is not None]
-    if not found:
+    solutions = [theta for theta in ends if theta is not None]
+    if not solutions:
         raise SolverError(
             "no start reached margins of one; give more starts, or an architecture that separates the data"
         )
-    values = np.array([theta @ theta / 2 for theta in found])
-    best = found[int(values.argmin())]
+    values = np.array([theta @ theta / 2 for theta in solutions])
+    best = solutions[int(values.argmin())]
     reached = int((values < values.min() * 1.001).sum())
     return OwnMargin(float(values.min()), best, np.asarray(represent(best)), reached)
 
@@ -161,13 +161,13 @@ def _descended(slack: Represent, start: FloatArray) -> FloatArray | None:
     """Minimise half the squared norm under non-negative slack; None where that was not reached."""
     from scipy.optimize import minimize
 
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "method": "SLSQP",
         "jac": lambda theta: theta,
         "constraints": {"type": "ineq", "fun": slack},
         "options": {"maxiter": 1000, "ftol": 1e-12},
     }
     search: Any = minimize
-    answer = search(lambda theta: float(theta @ theta) / 2, start, **asked)
+    answer = search(lambda theta: float(theta @ theta) / 2, start, **options)
     theta: FloatArray = answer.x
-    return theta if slack(theta).min() > -REPRESENTED else None
+    return theta if slack(theta).min() > -MAX_REPRESENTATION_ERROR else None

@@ -25,7 +25,7 @@ from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.logistic import logistic_dual
 from recombine.theory.kernels.solvers.margin import fit_machine, margin_dual
-from recombine.theory.kernels.solvers.routes import LARGEST_DENSE
+from recombine.theory.kernels.solvers.routes import MAX_DENSE_CELLS
 from recombine.theory.kernels.solvers.solve import Solution, kernel_expansion, solve
 
 
@@ -59,8 +59,8 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
                 inside = (X[:, factor] >= 0) & (X[:, factor] < len(levels))
                 codes[:, factor] = np.where(inside, X[:, factor], len(levels))
                 continue
-            place = np.minimum(np.searchsorted(levels, X[:, factor]), len(levels) - 1)
-            codes[:, factor] = np.where(levels[place] == X[:, factor], place, len(levels))
+            position = np.minimum(np.searchsorted(levels, X[:, factor]), len(levels) - 1)
+            codes[:, factor] = np.where(levels[position] == X[:, factor], position, len(levels))
         return codes
 
     def _keep(self, solution: Solution) -> None:
@@ -99,12 +99,12 @@ class _CellModel(BaseEstimator):  # type: ignore[misc]
 
     def _contributions(self, subset: Subset) -> tuple[npt.NDArray[Any], FloatArray]:
         if subset:
-            rows, where = distinct(self.seen_[:, list(subset)])
+            rows, inverse = distinct(self.seen_[:, list(subset)])
         else:
-            rows, where = np.zeros((1, 0), dtype=np.int64), np.zeros(len(self.seen_), dtype=np.int64)
+            rows, inverse = np.zeros((1, 0), dtype=np.int64), np.zeros(len(self.seen_), dtype=np.int64)
         total = np.zeros((len(rows), *self.dual_coef_.shape[1:]))
-        np.add.at(total, where, self.dual_coef_)
-        names = [self.levels_[factor][rows[:, place]] for place, factor in enumerate(subset)]
+        np.add.at(total, inverse, self.dual_coef_)
+        names = [self.levels_[factor][rows[:, column]] for column, factor in enumerate(subset)]
         levels = np.stack(names, axis=1) if names else np.zeros((1, 0))
         corner = tuple(int(factor in subset) for factor in range(self.kernel_.factors))
         return levels, self.kernel_.cube[corner] * total
@@ -300,7 +300,7 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
         elif signs.ndim == 1:
             self._keep(self._machine(signs))
         else:
-            self._keep(_side_by_side([self._machine(one) for one in signs.T]))
+            self._keep(_side_by_side([self._machine(column) for column in signs.T]))
         return self
 
     def _learn_classes(self, labels: npt.NDArray[Any]) -> FloatArray:
@@ -320,12 +320,12 @@ class KernelClassifier(ClassifierMixin, _CellModel):  # type: ignore[misc]
     def _margin(self, signs: FloatArray) -> Solution:
         """Repeated rows share one dual weight: they are one point whose violations cost their number."""
         tagged = np.column_stack([self.seen_, (signs > 0).astype(np.int64)])
-        rows, where = distinct(tagged)
-        counts = np.bincount(where)
+        rows, inverse = distinct(tagged)
+        counts = np.bincount(inverse)
         gram = _small_gram(self.kernel_, rows[:, :-1], "the hinge loss")
         upper = self.C * counts.astype(float)
         fit = margin_dual(gram, _signs(rows[:, -1]), upper, self.intercept)
-        return replace(fit, value=fit.value[where] / counts[where])
+        return replace(fit, value=fit.value[inverse] / counts[inverse])
 
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:
         """Return the signed margin at cells ``X`` (N, C): (N,), positive for the second of two classes, or (N, K)."""
@@ -371,10 +371,10 @@ def _is_range(levels: npt.NDArray[Any]) -> bool:
     return levels.dtype.kind in "iu" and levels[0] == 0 and levels[-1] == len(levels) - 1
 
 
-def _small_gram(kernel: OverlapKernel, cells: IntArray, asked: str) -> FloatArray:
-    if len(cells) > LARGEST_DENSE:
+def _small_gram(kernel: OverlapKernel, cells: IntArray, purpose: str) -> FloatArray:
+    if len(cells) > MAX_DENSE_CELLS:
         raise InputError(
-            f"{asked} needs the Gram matrix, which is not formed beyond {LARGEST_DENSE} cells (here {len(cells)}); "
+            f"{purpose} needs the Gram matrix, which is not formed beyond {MAX_DENSE_CELLS} cells (here {len(cells)}); "
             "use the squared loss"
         )
     return kernel(cells, cells)

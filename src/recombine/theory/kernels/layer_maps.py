@@ -38,23 +38,23 @@ def dual_of(activation: LayerMap, gain: float = 1.0, nodes: int = 120) -> LayerM
     """
     if not gain > 0 or nodes < 2:
         raise InputError(f"gain {gain}, nodes {nodes}: need a positive gain and at least two nodes")
-    places, weights = np.polynomial.hermite_e.hermegauss(nodes)
+    points, weights = np.polynomial.hermite_e.hermegauss(nodes)
     weights = weights / weights.sum()
-    first = np.asarray(activation(gain * places), dtype=float)
-    if first.shape != places.shape or not np.isfinite(first).all():
+    activated = np.asarray(activation(gain * points), dtype=float)
+    if activated.shape != points.shape or not np.isfinite(activated).all():
         raise InputError("the activation must send an array of numbers to as many finite numbers")
 
     def layer(cosine: FloatArray) -> FloatArray:
         x = np.asarray(cosine, dtype=float)[..., None, None]
-        second = activation(gain * (x * places[:, None] + np.sqrt(np.maximum(1 - x**2, 0.0)) * places))
-        product: FloatArray = np.einsum("i,...ij,j->...", first * weights, second, weights)
+        second = activation(gain * (x * points[:, None] + np.sqrt(np.maximum(1 - x**2, 0.0)) * points))
+        product: FloatArray = np.einsum("i,...ij,j->...", activated * weights, second, weights)
         return product
 
     return layer
 
 
 def input_cosines(
-    depth: int, factors: int | None, bias: float, own: tuple[int, tuple[float, ...]] | None = None
+    depth: int, factors: int | None, bias: float, custom: tuple[int, tuple[float, ...]] | None = None
 ) -> FloatArray:
     """Return cosines of inputs in the order of a kernel's table: of one-hot codes, or of one's own (factors, table).
 
@@ -63,14 +63,14 @@ def input_cosines(
     >>> input_cosines(1, 2, 0.0).tolist(), input_cosines(1, None, 0.0, (2, (0.0, 1.0, 4.0))).tolist()
     ([0.0, 0.5, 1.0], [0.0, 0.25, 1.0])
     """
-    if own and factors not in (None, own[0]):
-        raise InputError(f"inputs are of {own[0]} factors, not {factors}; leave factors out")
-    count = own[0] if own else factors
+    if custom and factors not in (None, custom[0]):
+        raise InputError(f"inputs are of {custom[0]} factors, not {factors}; leave factors out")
+    count = custom[0] if custom else factors
     if count is None:
         raise InputError("say how many factors there are, or give the kernel of your inputs")
     if depth < 0 or count < 1 or bias < 0:
         raise InputError(f"depth {depth}, factors {count}, bias {bias}: need depth >= 0, factors >= 1 and bias >= 0")
-    table = np.array(own[1]) if own else np.arange(count + 1, dtype=np.float64)
+    table = np.array(custom[1]) if custom else np.arange(count + 1, dtype=np.float64)
     if not table[-1] > 0 or np.abs(table).max() > table[-1]:
         raise InputError("identical cells must have the largest inner product; give that of inputs of one length")
     return np.asarray((count * table / table[-1] + bias) / (count + bias))
@@ -103,13 +103,13 @@ def tangent(cosines: FloatArray, depth: int, bias: float = 0.0) -> FloatArray:
     if bias < 0:
         raise InputError(f"bias {bias} is a variance; give zero or more")
     forward = np.asarray(cosines, dtype=float) + bias
-    found = forward
+    kernel = forward
     for _ in range(depth):
         size = forward[-1]
         cosine = np.clip(forward / size, -1.0, 1.0)
         forward = size * arc_cosine_1(cosine) + bias
-        found = found * arc_cosine_0(cosine) + forward
-    return np.asarray(found / found[-1])
+        kernel = kernel * arc_cosine_0(cosine) + forward
+    return np.asarray(kernel / kernel[-1])
 
 
 def arc_cosine_0(x: FloatArray) -> FloatArray:

@@ -108,11 +108,11 @@ class _Slot:
         """Shares of anchors and others among the items met by a partner that is an anchor (row 0) or not (row 1)."""
         return np.stack([self.counts / len(self.values), [1.0, 0.0]])
 
-    def gains(self, partner: _Slot, rest: float) -> FloatArray:
-        """Dual weight per unit of unexplained mean, for anchors and others: partners / (partners * s + rest)."""
+    def gains(self, partner: _Slot, noise: float) -> FloatArray:
+        """Dual weight per unit of unexplained mean, for anchors and others: partners / (partners * s + noise)."""
         partners = np.array([len(partner.values), partner.anchor.sum()], dtype=np.float64)
         met = partners > 0
-        return np.where(met, partners / np.where(met, partners * self.salience + rest, 1.0), 0.0)
+        return np.where(met, partners / np.where(met, partners * self.salience + noise, 1.0), 0.0)
 
 
 def anchor_addition(
@@ -161,58 +161,62 @@ def anchor_addition(
     s1, s2, pair = _weights(salience)
     if min(constant, ridge) < 0:
         raise InputError(f"constant is {constant} and ridge is {ridge}; both must be zero or more")
-    first = _slot(values, anchors, s1, "")
-    second = _slot(values if values2 is None else values2, anchors if anchors2 is None else anchors2, s2, "2")
-    rest = pair + ridge
-    if rest == 0 and min(s1, s2) == 0:
+    slot1 = _slot(values, anchors, s1, "")
+    slot2 = _slot(values if values2 is None else values2, anchors if anchors2 is None else anchors2, s2, "2")
+    noise = pair + ridge
+    if noise == 0 and min(s1, s2) == 0:
         raise InputError("salience leaves a slot and the pair without weight, so the seen sums cannot be fitted")
-    left, right, offset = _solve(first, second, rest, None if intercept else constant)
-    seen = first.anchor[:, None] | second.anchor[None, :]
-    additive = left[:, None] + right[None, :] + offset
+    items1, items2, offset = _solve(slot1, slot2, noise, None if intercept else constant)
+    seen = slot1.anchor[:, None] | slot2.anchor[None, :]
+    additive = items1[:, None] + items2[None, :] + offset
     # Whole-pair conjunctions take this share of what the additive part leaves; unseen pairs have none.
-    memorized = (pair / rest if rest else 0.0) * (first.values[:, None] + second.values[None, :] - additive)
-    gains = first.gains(second, rest) * s1, second.gains(first, rest) * s2
+    memorized = (pair / noise if noise else 0.0) * (slot1.values[:, None] + slot2.values[None, :] - additive)
+    gains = slot1.gains(slot2, noise) * s1, slot2.gains(slot1, noise) * s2
     return AnchorAddition(
         predictions=additive + np.where(seen, memorized, 0.0),
         seen=seen,
-        items=(left, right),
+        items=(items1, items2),
         offset=offset,
         slopes=(float(gains[0][1]), float(gains[1][1])),
         anchor_slopes=(float(gains[0][0]), float(gains[1][0])),
     )
 
 
-def _solve(first: _Slot, second: _Slot, rest: float, constant: float | None) -> tuple[FloatArray, FloatArray, float]:
+def _solve(slot1: _Slot, slot2: _Slot, noise: float, constant: float | None) -> tuple[FloatArray, FloatArray, float]:
     """Return item values of both slots, shapes (n1,) and (n2,), and the constant; None asks for a free intercept."""
-    gain1, gain2 = first.gains(second, rest), second.gains(first, rest)
-    system, known = np.zeros((6, 5)), np.zeros(6)
+    gain1, gain2 = slot1.gains(slot2, noise), slot2.gains(slot1, noise)
+    system, constants = np.zeros((6, 5)), np.zeros(6)
     # Unknown: mean dual weight of anchors and others in slot 1, the same in slot 2, the constant.
     system[:4, :4] = np.eye(4)
-    system[:2, 2:4] = gain1[:, None] * second.met_by * second.salience
-    system[2:4, :2] = gain2[:, None] * first.met_by * first.salience
+    system[:2, 2:4] = gain1[:, None] * slot2.met_by * slot2.salience
+    system[2:4, :2] = gain2[:, None] * slot1.met_by * slot1.salience
     system[:4, 4] = np.concatenate([gain1, gain2])
-    known[:2] = gain1 * (first.means + second.met_by @ second.means)
-    known[2:4] = gain2 * (second.means + first.met_by @ first.means)
-    system[4] = [*first.counts, 0, 0, 0] if constant is None else [*(-constant * first.counts), 0, 0, 1]
+    constants[:2] = gain1 * (slot1.means + slot2.met_by @ slot2.means)
+    constants[2:4] = gain2 * (slot2.means + slot1.met_by @ slot1.means)
+    system[4] = [*slot1.counts, 0, 0, 0] if constant is None else [*(-constant * slot1.counts), 0, 0, 1]
     # Both slots sum the same dual weights. This follows from the rest, except when nothing is memorized.
-    system[5] = [*first.counts, *-second.counts, 0]
-    found: FloatArray = np.linalg.lstsq(system, known, rcond=None)[0].astype(np.float64)
-    left = _items(first, second, gain1, found[2:4], found[4])
-    right = _items(second, first, gain2, found[:2], found[4])
-    return left, right, float(found[4])
+    system[5] = [*slot1.counts, *-slot2.counts, 0]
+    solution: FloatArray = np.linalg.lstsq(system, constants, rcond=None)[0].astype(np.float64)
+    items1 = _items(slot1, slot2, gain1, solution[2:4], solution[4])
+    items2 = _items(slot2, slot1, gain2, solution[:2], solution[4])
+    return items1, items2, float(solution[4])
 
 
-def _items(own: _Slot, partner: _Slot, gain: FloatArray, partner_dual: FloatArray, constant: float) -> FloatArray:
+def _items(slot: _Slot, partner: _Slot, gain: FloatArray, partner_dual: FloatArray, constant: float) -> FloatArray:
     """Return s * gain * (value + mean of the partners met, less what they and the constant explain), shape (n,)."""
-    group = np.where(own.anchor, 0, 1)
+    group = np.where(slot.anchor, 0, 1)
     unexplained = partner.met_by @ (partner.means - partner.salience * partner_dual) - constant
-    return own.salience * gain[group] * (own.values + unexplained[group])
+    return slot.salience * gain[group] * (slot.values + unexplained[group])
 
 
 def _weights(salience: float | Sequence[float]) -> tuple[float, float, float]:
     """Return (s1, s2, s12)."""
-    given = np.asarray(salience, dtype=np.float64).reshape(-1)
-    weights = np.array([given[0], given[0], 1 - 2 * given[0]]) if given.size == 1 else given
+    salience_values = np.asarray(salience, dtype=np.float64).reshape(-1)
+    weights = (
+        np.array([salience_values[0], salience_values[0], 1 - 2 * salience_values[0]])
+        if salience_values.size == 1
+        else salience_values
+    )
     if weights.size != 3 or not np.all(np.isfinite(weights)) or weights.min() < 0:
         raise InputError(f"salience is {salience!r}; give S(1;2) between 0 and 1/2, or three weights s1, s2, s12 >= 0")
     return float(weights[0]), float(weights[1]), float(weights[2])

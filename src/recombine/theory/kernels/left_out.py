@@ -11,10 +11,10 @@ import numpy.typing as npt
 from recombine.cells.arrays import FloatArray, IntArray, as_cells
 from recombine.errors import InputError
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.solvers.routes import LARGEST_DENSE
+from recombine.theory.kernels.solvers.routes import MAX_DENSE_CELLS
 
 #: Added to the diagonal, as a share of it: kernels that hardly tell whole cells apart are singular up to rounding.
-JITTER = 1e-9
+LEFT_OUT_JITTER = 1e-9
 
 
 def predict_left_out(
@@ -44,8 +44,8 @@ def predict_left_out(
     seen, outcome = as_cells(cells, factors=kernel.factors), np.asarray(y, dtype=float)
     if outcome.shape != (len(seen),) or len(seen) < 2:
         raise InputError(f"y has shape {outcome.shape} for {len(seen)} cells; give two cells or more, an outcome each")
-    if len(seen) > LARGEST_DENSE:
-        raise InputError(f"{len(seen):,} cells are too many to leave out one by one; give at most {LARGEST_DENSE:,}")
+    if len(seen) > MAX_DENSE_CELLS:
+        raise InputError(f"{len(seen):,} cells are too many to leave out one by one; give at most {MAX_DENSE_CELLS:,}")
     inverse = _inverse(_symmetric_gram(kernel, seen, symmetric))
     ones = inverse.sum(axis=1)
     # The inverse of the bordered matrix is that of K less what the intercept takes up.
@@ -68,5 +68,5 @@ def _symmetric_gram(kernel: OverlapKernel, cells: IntArray, symmetric: Sequence[
 def _inverse(gram: FloatArray) -> FloatArray:
     from scipy.linalg import cho_factor, cho_solve
 
-    padded = gram + JITTER * float(np.max(np.diag(gram))) * np.eye(len(gram))
+    padded = gram + LEFT_OUT_JITTER * float(np.max(np.diag(gram))) * np.eye(len(gram))
     return np.asarray(cho_solve(cho_factor(padded, lower=True), np.eye(len(gram))))

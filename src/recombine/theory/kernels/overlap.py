@@ -32,7 +32,7 @@ from recombine.theory.kernels.layer_maps import (
 )
 
 #: Sums over all subsets of factors are given up beyond this many factors.
-MOST_FACTORS = 20
+MAX_FACTORS_OF_SUBSETS = 20
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class OverlapKernel:
     def __post_init__(self) -> None:
         if self.factors < 1:
             raise InputError(f"a kernel needs at least one factor, not {self.factors}")
-        allowed = {self.factors + 1, 2**self.factors} if self.factors <= MOST_FACTORS else {self.factors + 1}
+        allowed = {self.factors + 1, 2**self.factors} if self.factors <= MAX_FACTORS_OF_SUBSETS else {self.factors + 1}
         if len(self.table) not in allowed:
             raise InputError(
                 f"{len(self.table)} kernel values do not fit {self.factors} factors; "
@@ -120,14 +120,14 @@ class OverlapKernel:
         >>> OverlapKernel.from_salience([0.2], factors=2).salience.round(6).tolist()
         [0.2, 0.6]
         """
-        given = _vector(salience, "salience")
-        count = len(given) if factors is None else factors
-        if count == len(given) + 1:
-            spent = sum(math.comb(count, order) * value for order, value in enumerate(given, start=1))
-            given = np.append(given, 1.0 - spent)
-        if count != len(given):
-            raise InputError(f"{len(given)} saliences do not fit {count} factors; give {count}, or {count - 1}")
-        weights = np.concatenate([[constant], given])
+        saliences = _vector(salience, "salience")
+        count = len(saliences) if factors is None else factors
+        if count == len(saliences) + 1:
+            spent = sum(math.comb(count, order) * value for order, value in enumerate(saliences, start=1))
+            saliences = np.append(saliences, 1.0 - spent)
+        if count != len(saliences):
+            raise InputError(f"{len(saliences)} saliences do not fit {count} factors; give {count}, or {count - 1}")
+        weights = np.concatenate([[constant], saliences])
         orders = np.arange(count + 1)
         pascal = np.array([[math.comb(o, k) for k in orders] for o in orders], dtype=float)
         return cls.from_values(pascal @ weights)
@@ -178,8 +178,8 @@ class OverlapKernel:
         >>> OverlapKernel.depth_map(lambda cosine: cosine**2, depth=1, inputs=uneven).table
         (0.0, 0.0625, 0.25, 1.0)
         """
-        own = None if inputs is None else (inputs.factors, inputs.table)
-        values = input_cosines(depth, factors, bias, own)
+        custom = None if inputs is None else (inputs.factors, inputs.table)
+        values = input_cosines(depth, factors, bias, custom)
         for _ in range(depth):
             values = layer(np.clip(values, -1.0, 1.0))
             values = values / values[-1]
@@ -274,8 +274,8 @@ class OverlapKernel:
         >>> OverlapKernel.ntk(depth=1, factors=2).salience.round(6).tolist()
         [0.371068, 0.257864]
         """
-        own = None if inputs is None else (inputs.factors, inputs.table)
-        values = tangent(input_cosines(depth, factors, 0.0, own), depth, bias)
+        custom = None if inputs is None else (inputs.factors, inputs.table)
+        values = tangent(input_cosines(depth, factors, 0.0, custom), depth, bias)
         kernel = cls(inputs.factors if inputs else len(values) - 1, tuple(values.tolist()))
         return kernel if inputs else kernel._made_by("ntk", depth, bias=bias)
 
@@ -324,8 +324,10 @@ class OverlapKernel:
     @cached_property
     def cube(self) -> FloatArray:
         """Weight w_T of each subset T, shape (2,)*C: index 1 along axis c where c is in T."""
-        if self.factors > MOST_FACTORS:
-            raise InputError(f"{self.factors} factors have too many subsets to weigh; use at most {MOST_FACTORS}")
+        if self.factors > MAX_FACTORS_OF_SUBSETS:
+            raise InputError(
+                f"{self.factors} factors have too many subsets to weigh; use at most {MAX_FACTORS_OF_SUBSETS}"
+            )
         if self.counts_only:
             orders = np.zeros((2,) * self.factors, dtype=np.int64)
             for bits in np.ix_(*[np.arange(2)] * self.factors):
@@ -360,16 +362,16 @@ class OverlapKernel:
 
     def __call__(self, cells_a: npt.ArrayLike, cells_b: npt.ArrayLike) -> FloatArray:
         """Return the dense Gram block of ``cells_a`` (N, C) and ``cells_b`` (M, C), shape (N, M)."""
-        left = as_cells(cells_a, "cells_a", self.factors)
-        right = as_cells(cells_b, "cells_b", self.factors)
-        return np.array(self.table)[self._agreement(left, right)]
+        rows = as_cells(cells_a, "cells_a", self.factors)
+        columns = as_cells(cells_b, "cells_b", self.factors)
+        return np.array(self.table)[self._agreement(rows, columns)]
 
-    def _agreement(self, left: IntArray, right: IntArray) -> IntArray:
+    def _agreement(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Index into ``table`` for each pair: a count of agreeing factors, or their bits."""
-        index = np.zeros((len(left), len(right)), dtype=np.int64)
+        index = np.zeros((len(rows), len(columns)), dtype=np.int64)
         for factor in range(self.factors):
             step = 1 if self.counts_only else 2 ** (self.factors - 1 - factor)
-            index += step * (left[:, factor, None] == right[None, :, factor])
+            index += step * (rows[:, factor, None] == columns[None, :, factor])
         return index
 
     def _need_counts(self, name: str, instead: str) -> None:

@@ -27,7 +27,7 @@ EXACT_TOLERANCE = 1e-8
 #: Signs are representable when the best margin, recomputed from the weights themselves, exceeds this.
 MARGIN_TOLERANCE = 1e-9
 #: Beyond this many matrix entries least squares is solved iteratively on the sparse matrix.
-DENSE_ENTRIES = 20_000_000
+MAX_DENSE_LSTSQ_ENTRIES = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -160,16 +160,16 @@ def _block(levels: IntArray, seen: BoolArray) -> csr_array:
     """Indicators of the seen rows of ``levels`` (N, J), one column each."""
     from scipy.sparse import csr_array
 
-    _, where = distinct(levels)
-    known = np.unique(where[seen])
-    rows = np.flatnonzero(np.isin(where, known))
-    columns = np.searchsorted(known, where[rows])
-    return csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(levels), len(known)))
+    _, inverse = distinct(levels)
+    seen_groups = np.unique(inverse[seen])
+    rows = np.flatnonzero(np.isin(inverse, seen_groups))
+    columns = np.searchsorted(seen_groups, inverse[rows])
+    return csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(levels), len(seen_groups)))
 
 
 def _least_squares(features: csr_array, target: FloatArray) -> FloatArray:
     """Return minimum-norm least-squares weights, shape (F,)."""
-    if features.shape[0] * features.shape[1] <= DENSE_ENTRIES:
+    if features.shape[0] * features.shape[1] <= MAX_DENSE_LSTSQ_ENTRIES:
         dense: FloatArray = np.linalg.lstsq(features.toarray(), target, rcond=None)[0]
         return dense
     from scipy.sparse.linalg import lsmr
@@ -209,13 +209,13 @@ def _checked(
     cells: npt.ArrayLike, seen: npt.ArrayLike, target: npt.ArrayLike
 ) -> tuple[IntArray, BoolArray, FloatArray]:
     codes = as_cells(cells)
-    known = np.asarray(seen)
+    mask = np.asarray(seen)
     truth = np.asarray(target, dtype=np.float64)
-    if known.dtype != np.bool_ or known.shape != (len(codes),):
-        raise InputError(f"seen must be {len(codes)} True/False values, one per cell; got {known.dtype} {known.shape}")
+    if mask.dtype != np.bool_ or mask.shape != (len(codes),):
+        raise InputError(f"seen must be {len(codes)} True/False values, one per cell; got {mask.dtype} {mask.shape}")
     if truth.shape != (len(codes),) or not np.all(np.isfinite(truth)):
         raise InputError(f"target must be {len(codes)} finite numbers, one per cell; got shape {truth.shape}")
-    return codes, known, truth
+    return codes, mask, truth
 
 
 def _family(family: Iterable[Iterable[int]], factors: int) -> tuple[Subset, ...]:

@@ -91,14 +91,14 @@ def context_dependence_margin(
     >>> context_dependence_margin([0.1, 0.1, 0.3], [0.0, 0.1, 0.1]).value.round(4)
     array([-0.2647,  0.0857,     nan])
     """
-    one, two, three = _broadcast(s1, s2, s3)
+    w1, w2, w3 = _broadcast(s1, s2, s3)
     n = _checked(items, loss)
-    there = (np.minimum(np.minimum(one, two), three) >= 0) & (one + two + three > 0)
-    supports = _all_support(one, two, three, n) | (loss == "squared")
-    dropped = two * three + 3 * n * two**2 + n * (2 * n - 1) * one * two > 2 * n**2 * one**2
-    solved = np.where(supports, 2 * two * (n * one + two) > one * three, dropped)
+    there = (np.minimum(np.minimum(w1, w2), w3) >= 0) & (w1 + w2 + w3 > 0)
+    supports = _all_support(w1, w2, w3, n) | (loss == "squared")
+    dropped = w2 * w3 + 3 * n * w2**2 + n * (2 * n - 1) * w1 * w2 > 2 * n**2 * w1**2
+    solved = np.where(supports, 2 * w2 * (n * w1 + w2) > w1 * w3, dropped)
     with np.errstate(divide="ignore", invalid="ignore"):
-        margin = np.where(supports, _squared(one, two, three, n), _without_easy(one, two, three, n))
+        margin = np.where(supports, _squared(w1, w2, w3, n), _without_easy(w1, w2, w3, n))
     return ContextMargin(np.where(there, margin, np.nan), np.asarray(solved & there), np.asarray(supports))
 
 
@@ -163,11 +163,11 @@ def _all_support(s1: FloatArray, s2: FloatArray, s3: FloatArray, n: int) -> Bool
 def _broadcast(
     s1: npt.ArrayLike, s2: npt.ArrayLike, s3: npt.ArrayLike | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    one, two = np.asarray(s1, dtype=np.float64), np.asarray(s2, dtype=np.float64)
-    three = 1 - 3 * one - 3 * two if s3 is None else np.asarray(s3, dtype=np.float64)
+    w1, w2 = np.asarray(s1, dtype=np.float64), np.asarray(s2, dtype=np.float64)
+    w3 = 1 - 3 * w1 - 3 * w2 if s3 is None else np.asarray(s3, dtype=np.float64)
     # The remainder of a kernel without whole-cell weight is zero up to rounding; on either side of it.
-    three = np.where(np.abs(three) < 1e-12, 0.0, three) if s3 is None else three
-    first, second, third = np.broadcast_arrays(one, two, three)
+    w3 = np.where(np.abs(w3) < 1e-12, 0.0, w3) if s3 is None else w3
+    first, second, third = np.broadcast_arrays(w1, w2, w3)
     return first, second, third
 
 

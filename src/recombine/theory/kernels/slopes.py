@@ -20,7 +20,7 @@ from recombine.theory.kernels.overlap import OverlapKernel
 from recombine.theory.kernels.solvers.solve import kernel_expansion, solve
 
 #: Seen cells up to which the expectation over effects is taken exactly, by a dense solve.
-EXACT_CELLS = 800
+MAX_CELLS_FOR_EXACT_SLOPES = 800
 
 Groups = Sequence[tuple[int, ...]]
 
@@ -79,19 +79,19 @@ def expected_slopes(
     test = every_arrangement(as_cells(unseen, "unseen", kernel.factors), symmetric)
     grouped = {factor for group in symmetric for factor in group}
     blocks = [(factor,) for factor in range(kernel.factors) if factor not in grouped] + [tuple(g) for g in symmetric]
-    if len(train) <= EXACT_CELLS:
-        found = _exact(kernel, train, test, blocks)
+    if len(train) <= MAX_CELLS_FOR_EXACT_SLOPES:
+        block_slopes = _exact(kernel, train, test, blocks)
     else:
-        found = _probed(kernel, train, test, blocks, probes, seed)
+        block_slopes = _probed(kernel, train, test, blocks, probes, seed)
     slopes = np.full(kernel.factors, np.nan)
-    for block, value in zip(blocks, found, strict=True):
+    for block, value in zip(blocks, block_slopes, strict=True):
         slopes[list(block)] = value
     return slopes
 
 
 def _levels(seen: IntArray, unseen: IntArray, block: tuple[int, ...]) -> int:
-    places = list(block)
-    return int(max(seen[:, places].max(), unseen[:, places].max())) + 1
+    columns = list(block)
+    return int(max(seen[:, columns].max(), unseen[:, columns].max())) + 1
 
 
 def _exact(kernel: OverlapKernel, seen: IntArray, unseen: IntArray, blocks: Groups) -> FloatArray:
@@ -102,14 +102,14 @@ def _exact(kernel: OverlapKernel, seen: IntArray, unseen: IntArray, blocks: Grou
     with threadpool_limits(1):
         reach = _solve(kernel(seen, seen), kernel(seen, unseen)).T
     slopes = np.full(len(blocks), np.nan)
-    for place, block in enumerate(blocks):
+    for index, block in enumerate(blocks):
         basis = np.eye(_levels(seen, unseen, block))
         predicted = reach @ sum(basis[seen[:, factor]] for factor in block)
         truth = np.asarray(sum(basis[unseen[:, factor]] for factor in block))
         centred = truth - truth.mean(axis=0)
         variation = float(np.sum(centred * truth))
         if variation > 0:
-            slopes[place] = float(np.sum(centred * predicted)) / variation
+            slopes[index] = float(np.sum(centred * predicted)) / variation
     return slopes
 
 
@@ -125,8 +125,8 @@ def _solve(gram: FloatArray, columns: FloatArray) -> FloatArray:
     except LinAlgError:
         pass
     values, vectors = eigh(gram)
-    kept = values > floor * len(gram)
-    return np.asarray(vectors[:, kept] @ ((vectors[:, kept].T @ columns) / values[kept, None]))
+    nonzero = values > floor * len(gram)
+    return np.asarray(vectors[:, nonzero] @ ((vectors[:, nonzero].T @ columns) / values[nonzero, None]))
 
 
 def _probed(

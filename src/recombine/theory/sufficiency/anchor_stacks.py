@@ -13,15 +13,15 @@ from recombine.checks import call, reals
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.sufficiency.stacked_rank import JacobianStack, require_small
-from recombine.theory.supports.latents import SAME, as_text
-from recombine.theory.supports.sets import ANCHORS, Support
+from recombine.theory.supports.latents import SAME_VALUE_WITHIN, as_text
+from recombine.theory.supports.sets import DEFAULT_ANCHORS, Support
 
 #: A component: values of a slot (P, D) -> (P, ..., M).
 Component = Callable[[FloatArray], npt.ArrayLike]
 #: Anchors of one value beyond which no more are drawn.
-MOST_ANCHORS = 256
+MAX_ANCHORS = 256
 #: Doublings of the anchors without a higher rank after which it counts as saturated.
-PATIENCE = 2
+DOUBLINGS_WITHOUT_RANK = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class AnchorStacks:
     def at(self, slot: int, value: FloatArray, count: int | None, rng: np.random.Generator) -> Anchored:
         """Stack at ``count`` anchors of a value, or at twice as many until the rank stays the same."""
         if self.summed:
-            anchors = self.support.conditional(slot, value, count or ANCHORS, rng)[:count]
+            anchors = self.support.conditional(slot, value, count or DEFAULT_ANCHORS, rng)[:count]
             jacobians = self.jacobians(slot, value, anchors)
             # Terms that cancel leave rounding errors of their own size, not of the sum's.
             scale = float(JacobianStack.of(jacobians).singular_values().max())
@@ -79,7 +79,7 @@ class AnchorStacks:
         anchors = self.support.conditional(slot, value, 1, rng)
         stacked = JacobianStack.of(self.jacobians(slot, value, anchors))
         still, rank = 0, stacked.ranks(self.precision)
-        while len(anchors) < MOST_ANCHORS and still < PATIENCE and (rank < stacked.columns).any():
+        while len(anchors) < MAX_ANCHORS and still < DOUBLINGS_WITHOUT_RANK and (rank < stacked.columns).any():
             more = _fresh(self.support.conditional(slot, value, len(anchors), rng), anchors)
             if not len(more):
                 break
@@ -93,30 +93,30 @@ class AnchorStacks:
 
     def jacobians(self, slot: int, value: FloatArray, anchors: FloatArray) -> FloatArray:
         """Return dC/dphi_slot at the anchors (P, K, D), shape (P, *blocks, N, M)."""
-        parts = [self._part(number, slot, value, anchors) for number in range(len(self.components))]
-        require_small(parts[slot].shape[1:-1], parts[slot].shape[-1])
+        components = [self._part(number, slot, value, anchors) for number in range(len(self.components))]
+        require_small(components[slot].shape[1:-1], components[slot].shape[-1])
         try:
-            return self.composition.jacobian(slot, parts)
+            return self.composition.jacobian(slot, components)
         except InputError as error:
             raise InputError(f"slot {slot} at {as_text(value)}: {error}") from error
 
     def _part(self, number: int, slot: int, value: FloatArray, anchors: FloatArray) -> FloatArray:
         name = f"component {number}"
-        part = reals(
+        component = reals(
             call(self.components[number], name, anchors[:, number]),
             f"outputs of {name} for slot {slot} at {as_text(value)}",
         )
-        if part.ndim < 2 or len(part) != len(anchors):
+        if component.ndim < 2 or len(component) != len(anchors):
             raise InputError(
-                f"component {number} gave shape {part.shape} for {len(anchors)} anchors of slot {slot} at "
+                f"component {number} gave shape {component.shape} for {len(anchors)} anchors of slot {slot} at "
                 f"{as_text(value)}; return one row per anchor: ({len(anchors)}, ..., M)"
             )
-        return part
+        return component
 
 
-def _fresh(anchors: FloatArray, known: FloatArray) -> FloatArray:
+def _fresh(anchors: FloatArray, listed: FloatArray) -> FloatArray:
     """Those anchors that are not among the known ones."""
-    near: BoolArray = np.asarray((np.abs(anchors[:, None] - known[None]) <= SAME).all(axis=(2, 3)))
+    near: BoolArray = np.asarray((np.abs(anchors[:, None] - listed[None]) <= SAME_VALUE_WITHIN).all(axis=(2, 3)))
     return anchors[~near.any(axis=1)]
 
 

@@ -16,9 +16,9 @@ from recombine.theory.compositions.composition import Composition, as_compositio
 from recombine.theory.compositions.jacobians import Function
 
 #: Singular values below this share of the largest count as zero.
-TOLERANCE = 1e-9
+GRID_RANK_SHARE = 1e-9
 #: Numbers in the Jacobian of a whole grid that are still handled.
-LARGEST = 2**27
+MAX_JACOBIAN_ENTRIES = 2**27
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +67,17 @@ class ComponentGrid:
     @property
     def columns(self) -> list[IntArray]:
         """Columns of each slot's unknowns in a block of the Jacobian, each (n_k, M_k)."""
-        starts = np.cumsum([0, *(len(part) * part.shape[-1] for part in self.components)])
+        starts = np.cumsum([0, *(len(component) * component.shape[-1] for component in self.components)])
         return [
-            np.arange(start, end).reshape(len(part), part.shape[-1])
-            for start, end, part in zip(starts, starts[1:], self.components, strict=False)
+            np.arange(start, end).reshape(len(component), component.shape[-1])
+            for start, end, component in zip(starts, starts[1:], self.components, strict=False)
         ]
 
     def require_small(self) -> None:
         """Raise where the Jacobian of the whole grid would be too large."""
         unknowns = sum(component.size for component in self.components)
         numbers = product_size(self.sizes) * unknowns * self.components[0].shape[-1]
-        if numbers > LARGEST:
+        if numbers > MAX_JACOBIAN_ENTRIES:
             raise InputError(
                 f"the grid {self.sizes} with {unknowns} unknowns makes a Jacobian of about {numbers:,} numbers, too "
                 "many; use fewer levels, or sufficient_support"
@@ -85,7 +85,7 @@ class ComponentGrid:
 
     def parts(self, cells: IntArray) -> list[FloatArray]:
         """Components of each slot at the cells, (P, ..., M_k)."""
-        return [part[cells[:, slot]] for slot, part in enumerate(self.components)]
+        return [component[cells[:, slot]] for slot, component in enumerate(self.components)]
 
     def outputs(self, cells: IntArray) -> FloatArray:
         """Observations f at the cells, (P, ..., N)."""
@@ -93,14 +93,14 @@ class ComponentGrid:
 
     def jacobian(self, cells: IntArray) -> FloatArray:
         """Derivative of the observations by all unknowns, (blocks, P N, unknowns of a block)."""
-        parts = self.parts(cells)
+        components = self.parts(cells)
         pieces = []
         for slot, component in enumerate(self.components):
             try:
-                found = self.composition.jacobian(slot, parts)
+                derivative = self.composition.jacobian(slot, components)
             except InputError as error:
                 raise InputError(f"slot {slot}, levels {cells[0, slot]} to {cells[-1, slot]}: {error}") from error
-            blocks = found.reshape(len(cells), -1, *found.shape[-2:])
+            blocks = derivative.reshape(len(cells), -1, *derivative.shape[-2:])
             piece = np.zeros((*blocks.shape[:3], len(component), blocks.shape[3]))
             piece[np.arange(len(cells)), :, :, cells[:, slot]] = blocks
             pieces.append(piece.reshape(*blocks.shape[:3], -1))
@@ -130,7 +130,7 @@ def as_level_cells(cells: npt.ArrayLike, sizes: tuple[int, ...], name: str) -> I
     return checked
 
 
-def rank_of(matrix: FloatArray, tolerance: float = TOLERANCE) -> int:
+def rank_of(matrix: FloatArray, tolerance: float = GRID_RANK_SHARE) -> int:
     """Return the number of singular values above ``tolerance`` times the largest.
 
     Examples

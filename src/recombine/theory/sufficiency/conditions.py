@@ -27,9 +27,9 @@ from recombine.theory.supports.sets import Seed, Support, require_support
 from recombine.verdicts import Verdict
 
 #: Values of each slot at which ranks are tested when none are given.
-PROBES = 16
+PROBES_PER_SLOT = 16
 #: Combinations per value that stand for all when gauge freedom is judged.
-COMBINATIONS = 64
+COMBINATIONS_PER_VALUE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def sufficient_support(
     components: Sequence[Component],
     *,
     values: Mapping[int, npt.ArrayLike] | None = None,
-    probes: int = PROBES,
+    probes: int = PROBES_PER_SLOT,
     anchors: int | None = None,
     combine: str = "stack",
     seed: Seed = 0,
@@ -178,12 +178,12 @@ def sufficient_support(
         raise InputError(f"combine is {combine!r}; give 'stack' or 'sum'")
     rng = generator(seed)
     stacks = AnchorStacks(support, as_composition(composition), _as_many(components, support), combine == "sum")
-    found = []
+    ranks = []
     for slot, chosen in _values(support, values, probes, rng).items():
         rows = [stacks.at(slot, value, anchors, rng) for value in chosen]
         good = [row.full(stacks.precision) for row in rows]
-        found.append(_slot_rank(stacks, slot, chosen, rows, good))
-    return RankTest(tuple(found), False, _missing(support, stacks.composition, found))
+        ranks.append(_slot_rank(stacks, slot, chosen, rows, good))
+    return RankTest(tuple(ranks), False, _missing(support, stacks.composition, ranks))
 
 
 def gauge_aware_support(
@@ -193,9 +193,9 @@ def gauge_aware_support(
     *,
     test: Support | None = None,
     values: Mapping[int, npt.ArrayLike] | None = None,
-    probes: int = PROBES,
+    probes: int = PROBES_PER_SLOT,
     anchors: int | None = None,
-    combinations: int = COMBINATIONS,
+    combinations: int = COMBINATIONS_PER_VALUE,
     seed: Seed = 0,
 ) -> RankTest:
     """Test a weaker condition: what the anchors of a value leave open must be open for all combinations with it.
@@ -228,26 +228,26 @@ def gauge_aware_support(
     several, rule = _as_many(components, support), as_composition(composition)
     stacks = AnchorStacks(support, rule, several, False)
     everything = AnchorStacks(support.product() if test is None else test, rule, several, False)
-    found = []
+    ranks = []
     for slot, chosen in _values(support, values, probes, rng).items():
         rows = [stacks.at(slot, value, anchors, rng) for value in chosen]
         good = [
             _no_more(row, everything.at(slot, value, combinations, rng), stacks.precision)
             for row, value in zip(rows, chosen, strict=True)
         ]
-        found.append(_slot_rank(stacks, slot, chosen, rows, good))
-    return RankTest(tuple(found), True, _missing(support, rule, found))
+        ranks.append(_slot_rank(stacks, slot, chosen, rows, good))
+    return RankTest(tuple(ranks), True, _missing(support, rule, ranks))
 
 
-def _missing(support: Support, rule: Composition, found: list[SlotRank]) -> tuple[str, ...]:
+def _missing(support: Support, rule: Composition, ranks: list[SlotRank]) -> tuple[str, ...]:
     """What the proof of theorem 1 needs beside ranks: it integrates df/dz_k along a path of z_k from a known value."""
-    if rule.shows_parts and not any(slot.radius.any() for slot in found):
+    if rule.shows_parts and not any(slot.radius.any() for slot in ranks):
         # Stacking: f at any point with the value is the component there, next to the others.
         return ()
     everything = range(support.slots)
     still = [slot for slot in everything if not support.has_slices(slot)]
     pieces = [slot for slot in everything if not support.connected(slot)]
-    skipped = sorted(set(everything) - {slot.slot for slot in found})
+    skipped = sorted(set(everything) - {slot.slot for slot in ranks})
     sentences = [
         (still, "cannot move inside this support while the others stay, so the data show no derivative by it"),
         (pieces, "has values in pieces, and no path leads from the known value to those in another piece"),

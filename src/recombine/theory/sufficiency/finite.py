@@ -23,11 +23,11 @@ from recombine.tables.table import Table
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
 from recombine.theory.identification.judgement import Codes
-from recombine.theory.sufficiency.component_grid import TOLERANCE, ComponentGrid, as_level_cells, rank_of
+from recombine.theory.sufficiency.component_grid import GRID_RANK_SHARE, ComponentGrid, as_level_cells, rank_of
 from recombine.verdicts import Verdict
 
 #: A distance from the span up to this many rounding errors is zero; ten thousand times more is not.
-ROUNDING, CLEAR = 1e3, 1e7
+ZERO_WITHIN_EPSILONS, CLEAR_BEYOND_EPSILONS = 1e3, 1e7
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +85,8 @@ class FiniteIdentifiability:
         """Verdict codes of all cells, last slot fastest."""
         cells = every_cell(self.grid.sizes)
         codes = np.full(len(cells), Verdict.DISCONNECTED, dtype=np.uint8)
-        codes[self.distances <= CLEAR * self.noise] = Verdict.UNDECIDED
-        codes[self.distances <= ROUNDING * self.noise] = Verdict.DETERMINED
+        codes[self.distances <= CLEAR_BEYOND_EPSILONS * self.noise] = Verdict.UNDECIDED
+        codes[self.distances <= ZERO_WITHIN_EPSILONS * self.noise] = Verdict.DETERMINED
         for slot, size in enumerate(self.grid.sizes):
             present = np.bincount(self.seen[:, slot], minlength=size) > 0
             if self.known is not None:
@@ -109,10 +109,10 @@ class FiniteIdentifiability:
     def summary(self) -> str:
         """The result in one line."""
         unseen = self.verdicts[self.verdicts != Verdict.SEEN]
-        given = "" if self.known is None else f" with the components of cell {self.known} known"
+        condition = "" if self.known is None else f" with the components of cell {self.known} known"
         counts = [(verdict.word, int((unseen == verdict).sum())) for verdict in Verdict]
         words = ", ".join(f"{count} {word}" for word, count in counts if count) or "none unseen"
-        return f"{self.verdict.word}: rank {self.rank} of {self.full_rank}{given}; unseen cells: {words}"
+        return f"{self.verdict.word}: rank {self.rank} of {self.full_rank}{condition}; unseen cells: {words}"
 
     def __str__(self) -> str:
         return self.summary
@@ -124,7 +124,7 @@ def finite_identifiability(
     components: Sequence[npt.ArrayLike],
     *,
     known: Sequence[int] | None = None,
-    tolerance: float = TOLERANCE,
+    tolerance: float = GRID_RANK_SHARE,
 ) -> FiniteIdentifiability:
     """Say which cells of a grid the seen ones determine, for components under any composition.
 
@@ -162,14 +162,14 @@ def finite_identifiability(
     grid.require_small()
     everything = grid.jacobian(every_cell(grid.sizes))
     chosen = np.ravel_multi_index(tuple(cells.T), grid.sizes)
-    kept = _unknown_columns(grid, base)
+    free_columns = _unknown_columns(grid, base)
     height = everything.shape[1] // product_size(grid.sizes)
     rank, full, noise = 0, 0, float(np.finfo(float).eps)
     distances = np.zeros(product_size(grid.sizes))
-    for block in everything[:, :, kept]:
+    for block in everything[:, :, free_columns]:
         rows = block.reshape(-1, height, block.shape[-1])
-        found, far, rough = _span_distance(rows, chosen, tolerance)
-        rank, full, noise = rank + found, full + rank_of(block, tolerance), max(noise, rough)
+        block_rank, far, rough = _span_distance(rows, chosen, tolerance)
+        rank, full, noise = rank + block_rank, full + rank_of(block, tolerance), max(noise, rough)
         distances = np.maximum(distances, far)
     return FiniteIdentifiability(grid, cells, base, rank, full, distances, max(noise, grid.composition.precision))
 
@@ -186,8 +186,8 @@ def _span_distance(rows: FloatArray, chosen: IntArray, tolerance: float) -> tupl
     return rank, far, rough
 
 
-def _unknown_columns(grid: ComponentGrid, known: tuple[int, ...] | None) -> IntArray:
+def _unknown_columns(grid: ComponentGrid, base: tuple[int, ...] | None) -> IntArray:
     columns = grid.columns
-    if known is not None:
-        columns = [np.delete(block, level, axis=0) for block, level in zip(columns, known, strict=True)]
+    if base is not None:
+        columns = [np.delete(block, level, axis=0) for block, level in zip(columns, base, strict=True)]
     return np.concatenate([block.reshape(-1) for block in columns])

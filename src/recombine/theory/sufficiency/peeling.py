@@ -12,7 +12,7 @@ from recombine.cells.arrays import IntArray
 from recombine.checks import real
 from recombine.theory.compositions.composition import Composition
 from recombine.theory.compositions.jacobians import Function
-from recombine.theory.sufficiency.component_grid import TOLERANCE, ComponentGrid, as_level_cells, rank_of
+from recombine.theory.sufficiency.component_grid import GRID_RANK_SHARE, ComponentGrid, as_level_cells, rank_of
 from recombine.verdicts import Verdict
 
 
@@ -62,7 +62,7 @@ def peel(
     components: Sequence[npt.ArrayLike],
     known: Sequence[int],
     *,
-    tolerance: float = TOLERANCE,
+    tolerance: float = GRID_RANK_SHARE,
 ) -> Peeling:
     """Retrace the theorem's proof on a grid: learn one component after the other, starting from a known cell.
 
@@ -88,21 +88,21 @@ def peel(
     base = as_level_cells([known], grid.sizes, "known")[0]
     order = [(slot, int(level)) for slot, level in enumerate(base)]
     waiting = [(slot, level) for slot, size in enumerate(grid.sizes) for level in range(size)]
-    waiting = [place for place in waiting if place not in order]
+    waiting = [component for component in waiting if component not in order]
     while True:
-        fresh = [place for place in waiting if _reached(grid, cells, place, set(order), tolerance)]
+        fresh = [component for component in waiting if _reached(grid, cells, component, set(order), tolerance)]
         if not fresh:
             return Peeling(tuple(order), tuple(waiting))
         order += fresh
-        waiting = [place for place in waiting if place not in fresh]
+        waiting = [component for component in waiting if component not in fresh]
 
 
 def _reached(
-    grid: ComponentGrid, cells: IntArray, place: tuple[int, int], known: set[tuple[int, int]], tolerance: float
+    grid: ComponentGrid, cells: IntArray, component: tuple[int, int], learned: set[tuple[int, int]], tolerance: float
 ) -> bool:
-    slot, level = place
-    others = [other for other in range(cells.shape[1]) if other != slot]
-    usable = np.array([all((other, int(cell[other])) in known for other in others) for cell in cells])
+    slot, level = component
+    other_slots = [slot2 for slot2 in range(cells.shape[1]) if slot2 != slot]
+    usable = np.array([all((slot2, int(cell[slot2])) in learned for slot2 in other_slots) for cell in cells])
     usable &= cells[:, slot] == level
     if not usable.any():
         return False

@@ -121,7 +121,7 @@ class RankTest:
                 f"{self.verdict.word} once the components are known at one point, for combinations of seen values "
                 f"(see compositional_support): {every}{self._growth}"
             )
-        slot = min(self.slots, key=lambda found: found.shares.mean())
+        slot = min(self.slots, key=lambda report: report.shares.mean())
         low = int(slot.shares.argmin())
         plural = "" if slot.anchors[low] == 1 else "s"
         return (
@@ -147,7 +147,7 @@ class RankTest:
         """One row per slot and value: anchors, share of blocks that pass, smallest singular value, its inverse."""
         columns: dict[str, list[object]] = {}
         for slot in self.slots:
-            parts = {
+            rows = {
                 "slot": [slot.slot] * len(slot.values),
                 "value": [as_text(value) for value in slot.values],
                 "anchors": slot.anchors.tolist(),
@@ -156,7 +156,7 @@ class RankTest:
                 "amplification": slot.amplification.tolist(),
                 "radius": slot.radius.tolist(),
             }
-            for name, column in parts.items():
+            for name, column in rows.items():
                 columns.setdefault(name, []).extend(column)
         return Table({name: np.array(column) for name, column in columns.items()})
 

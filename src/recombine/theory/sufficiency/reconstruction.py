@@ -18,15 +18,15 @@ from recombine.checks import call, callable_or_refuse, reals, whole
 from recombine.errors import InputError
 from recombine.theory.compositions.composition import Composition, as_composition
 from recombine.theory.compositions.jacobians import Function
-from recombine.theory.supports.latents import SAME, as_latents, as_text, as_value, slot_number
+from recombine.theory.supports.latents import SAME_VALUE_WITHIN, as_latents, as_text, as_value, slot_number
 from recombine.theory.supports.planes import Planes
 
 #: Observations: latents (P, K, D) -> (P, N).
 Observed = Callable[[FloatArray], npt.ArrayLike]
 #: Steps of the fourth-order Runge-Kutta rule along a path, and points that a derivative along it is taken from.
-STEPS, STENCIL = 200, 7
+RUNGE_KUTTA_STEPS, DERIVATIVE_POINTS = 200, 7
 #: Singular values of W_k below this share of the largest count as zero.
-TOLERANCE = 1e-8
+PATH_RANK_SHARE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,8 @@ class Reconstruction:
         if not self.support.has_value(slot, ends).all():
             lost = ends[~self.support.has_value(slot, ends)][0]
             raise InputError(f"slot {slot} never takes the value {as_text(lost)} in the support; no path leads there")
-        distinct, place = np.unique(ends, axis=0, return_inverse=True)
-        return self._integrated(slot, distinct)[place.reshape(-1)]
+        distinct, inverse = np.unique(ends, axis=0, return_inverse=True)
+        return self._integrated(slot, distinct)[inverse.reshape(-1)]
 
     def __call__(self, latents: npt.ArrayLike) -> FloatArray:
         """Return the rebuilt f at any combination (P, K, D), shape (P, N)."""
@@ -79,24 +79,24 @@ class Reconstruction:
         return self.summary
 
     def _integrated(self, slot: int, ends: FloatArray) -> FloatArray:
-        others, components = self._known_planes(slot)
-        path = _Path(self, slot, ends, others, components)
+        planes, components = self._known_planes(slot)
+        path = _Path(self, slot, ends, planes, components)
         rates = path.rates()
-        part = np.broadcast_to(self.start_components[slot], (len(ends), len(self.start_components[slot]))).copy()
+        component = np.broadcast_to(self.start_components[slot], (len(ends), len(self.start_components[slot]))).copy()
         step = 1 / self.steps
         for number in range(self.steps):
             begin, middle, end = rates[2 * number : 2 * number + 3]
-            one = path.slope(begin, part)
-            two = path.slope(middle, part + step / 2 * one)
-            three = path.slope(middle, part + step / 2 * two)
-            four = path.slope(end, part + step * three)
-            part = part + step / 6 * (one + 2 * two + 2 * three + four)
-        return part
+            k1 = path.slope(begin, component)
+            k2 = path.slope(middle, component + step / 2 * k1)
+            k3 = path.slope(middle, component + step / 2 * k2)
+            k4 = path.slope(end, component + step * k3)
+            component = component + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        return component
 
     def _known_planes(self, slot: int) -> tuple[FloatArray, list[FloatArray]]:
         """Planes of a slot (L, K, D), and the components of all slots at what they hold, each (L, M_k)."""
-        held = self.support.held[self.support.free == slot]
-        usable = [plane for plane in held if self._reachable(slot, plane)]
+        candidates = self.support.held[self.support.free == slot]
+        usable = [plane for plane in candidates if self._reachable(slot, plane)]
         if not usable:
             raise InputError(
                 f"no plane on which slot {slot} is free can be reached from the start {as_text(self.start)}; "
@@ -151,10 +151,12 @@ class _Path:
         """df/dt on each plane at the ends and middles of all steps, (2 steps + 1, V, L, N)."""
         count = 2 * self.of.steps + 1
         values = self._observed(np.linspace(0, 1, count))
-        first = np.clip(np.arange(count) - STENCIL // 2, 0, count - STENCIL)
-        by_offset = {offset: _derivative_weights(np.arange(STENCIL) - offset) for offset in range(STENCIL)}
-        weights = np.stack([by_offset[place - begin] for place, begin in enumerate(first.tolist())])
-        windows = values[first[:, None] + np.arange(STENCIL)]
+        starts = np.clip(np.arange(count) - DERIVATIVE_POINTS // 2, 0, count - DERIVATIVE_POINTS)
+        by_offset = {
+            offset: _derivative_weights(np.arange(DERIVATIVE_POINTS) - offset) for offset in range(DERIVATIVE_POINTS)
+        }
+        weights = np.stack([by_offset[index - begin] for index, begin in enumerate(starts.tolist())])
+        windows = values[starts[:, None] + np.arange(DERIVATIVE_POINTS)]
         return np.asarray(np.einsum("ts,tsvln->tvln", weights, windows) * (count - 1))
 
     def _observed(self, times: FloatArray) -> FloatArray:
@@ -164,22 +166,22 @@ class _Path:
         points = np.broadcast_to(self.planes, shape).copy()
         points[:, :, :, self.slot] = (begin + times[:, None, None] * (self.ends - begin))[:, :, None]
         flat = points.reshape(-1, *shape[3:])
-        found = _observations(self.of.observed, flat)
-        return found.reshape(*shape[:3], -1)
+        values = _observations(self.of.observed, flat)
+        return values.reshape(*shape[:3], -1)
 
-    def slope(self, rate: FloatArray, part: FloatArray) -> FloatArray:
+    def slope(self, rate: FloatArray, current: FloatArray) -> FloatArray:
         """dphi/dt = pinv(W) df/dt, (V, M)."""
-        parts = [np.broadcast_to(held, (len(part), *held.shape)) for held in self.held]
-        parts[self.slot] = np.repeat(part[:, None], len(self.planes), axis=1)
-        jacobians = self.of.composition.jacobian(self.slot, parts)
-        stack = jacobians.reshape(len(part), -1, jacobians.shape[-1])
-        left, values, right = np.linalg.svd(stack, full_matrices=False)
+        components = [np.broadcast_to(component, (len(current), *component.shape)) for component in self.held]
+        components[self.slot] = np.repeat(current[:, None], len(self.planes), axis=1)
+        jacobians = self.of.composition.jacobian(self.slot, components)
+        stack = jacobians.reshape(len(current), -1, jacobians.shape[-1])
+        U, values, Vt = np.linalg.svd(stack, full_matrices=False)
         self._require_rank(values, stack.shape[-1])
-        along = np.swapaxes(left, 1, 2) @ rate.reshape(len(part), -1, 1)
-        return np.asarray((np.swapaxes(right, 1, 2) @ (along / values[..., None]))[..., 0])
+        along = np.swapaxes(U, 1, 2) @ rate.reshape(len(current), -1, 1)
+        return np.asarray((np.swapaxes(Vt, 1, 2) @ (along / values[..., None]))[..., 0])
 
     def _require_rank(self, values: FloatArray, columns: int) -> None:
-        full = (values > TOLERANCE * values.max(initial=0.0)).sum(axis=-1) == columns
+        full = (values > PATH_RANK_SHARE * values.max(initial=0.0)).sum(axis=-1) == columns
         if not full.all():
             raise InputError(
                 f"slot {self.slot} on the way to {as_text(self.ends[~full][0])}: the Jacobians at its "
@@ -190,14 +192,14 @@ class _Path:
 
 def _observations(observed: Observed, points: FloatArray) -> FloatArray:
     """Ask for f at points (P, K, D), shape (P, N)."""
-    found = reals(call(observed, "the observed function", points), "observations")
-    if found.ndim != 2 or len(found) != len(points):
-        raise InputError(f"the observed function gave shape {found.shape} for {len(points)} points; return (P, N)")
-    return found
+    values = reals(call(observed, "the observed function", points), "observations")
+    if values.ndim != 2 or len(values) != len(points):
+        raise InputError(f"the observed function gave shape {values.shape} for {len(points)} points; return (P, N)")
+    return values
 
 
-def _same(one: FloatArray, two: FloatArray) -> bool:
-    return bool((np.abs(one - two) <= SAME).all())
+def _same(a: FloatArray, b: FloatArray) -> bool:
+    return bool((np.abs(a - b) <= SAME_VALUE_WITHIN).all())
 
 
 def _derivative_weights(offsets: IntArray) -> FloatArray:
@@ -213,7 +215,7 @@ def reconstruct_components(
     start: npt.ArrayLike,
     start_components: Sequence[npt.ArrayLike],
     *,
-    steps: int = STEPS,
+    steps: int = RUNGE_KUTTA_STEPS,
 ) -> Reconstruction:
     """Rebuild components, and with them f at every combination, from f on a union of planes.
 
@@ -251,7 +253,7 @@ def reconstruct_components(
         raise InputError(f"components are rebuilt along planes, not a {type(support).__name__}; see supports.planes")
     callable_or_refuse(observed, "the observed function")
     # Derivatives along a path are taken from seven of its 2 steps + 1 points.
-    whole(steps, "steps", STENCIL // 2)
+    whole(steps, "steps", DERIVATIVE_POINTS // 2)
     begin = as_latents(reals(start, "coordinates of the start")[None], support.slots, support.dimensions)
     if not support.contains(begin)[0]:
         raise InputError(f"the start {as_text(begin[0])} is not on any of the planes; start at a point of the support")
@@ -259,14 +261,16 @@ def reconstruct_components(
         raise InputError(f"start components are {start_components!r}; give a list with one array (M,) for each slot")
     if len(start_components) != support.slots:
         raise InputError(f"{len(start_components)} start components were given for {support.slots} slots")
-    known = tuple(np.atleast_1d(reals(part, "start components")) for part in start_components)
-    if any(part.ndim != 1 for part in known):
-        raise InputError(f"start components have shapes {[part.shape for part in known]}; give one (M,) for each slot")
-    rule = as_composition(composition)
-    made, seen = rule(*[part[None] for part in known]), _observations(observed, begin)
-    if made.shape != seen.shape:
+    components = tuple(np.atleast_1d(reals(component, "start components")) for component in start_components)
+    if any(component.ndim != 1 for component in components):
         raise InputError(
-            f"{rule.name} makes {made.shape[-1]} numbers of the start components but {seen.shape[-1]} were observed; "
-            "give the composition and components of these observations"
+            f"start components have shapes {[component.shape for component in components]}; give one (M,) for each slot"
         )
-    return Reconstruction(observed, rule, support, begin[0], known, steps)
+    rule = as_composition(composition)
+    composed, seen = rule(*[component[None] for component in components]), _observations(observed, begin)
+    if composed.shape != seen.shape:
+        raise InputError(
+            f"{rule.name} makes {composed.shape[-1]} numbers of the start components but {seen.shape[-1]} were "
+            "observed; give the composition and components of these observations"
+        )
+    return Reconstruction(observed, rule, support, begin[0], components, steps)

@@ -17,7 +17,7 @@ from recombine.theory.compositions.jacobians import Function
 from recombine.theory.sufficiency.component_grid import ComponentGrid, as_level_cells
 
 #: Least-squares steps, and the seen error at which they stop.
-STEPS, FITTED = 60, 1e-13
+MAX_GAUSS_NEWTON_STEPS, GAUSS_NEWTON_ERROR = 60, 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def refit(
     truth = ComponentGrid.of(composition, components)
     cells = as_level_cells(seen, truth.sizes, "seen")
     rng = generator(seed)
-    moved = tuple(part + move * rng.standard_normal(part.shape) for part in truth.components)
+    moved = tuple(component + move * rng.standard_normal(component.shape) for component in truth.components)
     fitted = _fitted(ComponentGrid(truth.composition, moved), cells, truth.outputs(cells))
     everything = every_cell(truth.sizes)
     return Refit(
@@ -109,10 +109,10 @@ def refit(
     )
 
 
-def _fitted(grid: ComponentGrid, cells: IntArray, wanted: FloatArray) -> ComponentGrid:
-    for _ in range(STEPS):
-        miss = wanted - grid.outputs(cells)
-        if np.abs(miss).max() < FITTED:
+def _fitted(grid: ComponentGrid, cells: IntArray, targets: FloatArray) -> ComponentGrid:
+    for _ in range(MAX_GAUSS_NEWTON_STEPS):
+        miss = targets - grid.outputs(cells)
+        if np.abs(miss).max() < GAUSS_NEWTON_ERROR:
             break
         grid = _stepped(grid, cells, miss)
     return grid
@@ -134,7 +134,7 @@ def _stepped(grid: ComponentGrid, cells: IntArray, miss: FloatArray) -> Componen
 
 def _moved(grid: ComponentGrid, step: FloatArray) -> tuple[FloatArray, ...]:
     moved = []
-    for part, columns in zip(grid.components, grid.columns, strict=True):
+    for component, columns in zip(grid.components, grid.columns, strict=True):
         change = np.moveaxis(step[:, columns], 0, 1)
-        moved.append(part + change.reshape(part.shape))
+        moved.append(component + change.reshape(component.shape))
     return tuple(moved)

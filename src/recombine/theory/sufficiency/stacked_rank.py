@@ -15,7 +15,7 @@ from recombine.cells.arrays import FloatArray, IntArray
 from recombine.errors import InputError
 
 #: Numbers in the triangular factors beyond which a composition should be split into blocks.
-LARGEST = 2**27
+MAX_FACTOR_ENTRIES = 2**27
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,8 @@ class JacobianStack:
         """
         values = self.singular_values()
         largest = float(values.max(initial=0.0)) if scale is None else scale
-        found: IntArray = (values > max(self.rows, self.columns) * precision * largest).sum(axis=-1)
-        return found
+        ranks: IntArray = (values > max(self.rows, self.columns) * precision * largest).sum(axis=-1)
+        return ranks
 
 
 def require_small(blocks: tuple[int, ...], columns: int) -> None:
@@ -98,7 +98,7 @@ def require_small(blocks: tuple[int, ...], columns: int) -> None:
     --------
     >>> require_small((4096,), 4)
     """
-    if np.prod(blocks, dtype=float) * columns**2 > LARGEST:
+    if np.prod(blocks, dtype=float) * columns**2 > MAX_FACTOR_ENTRIES:
         raise InputError(
             f"a block of {columns} unknowns needs {columns**2:,} numbers (times {blocks} blocks), too many; "
             "let the composition act on its last axis only, as (points, pixels, channels)"

@@ -14,11 +14,19 @@ from recombine.cells.arrays import BoolArray, FloatArray, as_numbers
 from recombine.cells.brief import brief_repr
 from recombine.checks import generator, real, whole
 from recombine.errors import InputError
-from recombine.theory.supports.latents import SAME, as_latents, as_value, as_values, between, draw_until, slot_number
-from recombine.theory.supports.sets import ANCHORS, Derived, Recombined, Seed, Support, box, require_support
+from recombine.theory.supports.latents import (
+    SAME_VALUE_WITHIN,
+    as_latents,
+    as_value,
+    as_values,
+    between,
+    draw_until,
+    slot_number,
+)
+from recombine.theory.supports.sets import DEFAULT_ANCHORS, Derived, Recombined, Seed, Support, box, require_support
 
 #: Anchors that are drawn before a value counts as one that occurs only in a gap.
-MOST_ASKED = 2**14
+MAX_GAP_DRAWS = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,17 +47,17 @@ class Band(Support):
         return flat.reshape(count, self.dimensions, self.slots).swapaxes(1, 2)
 
     def _proposed(self, count: int, rng: np.random.Generator) -> FloatArray:
-        place = rng.uniform(self.low, self.high, (count, 1))
+        centre = rng.uniform(self.low, self.high, (count, 1))
         away = rng.standard_normal((count, self.slots))
         away -= away.mean(axis=1, keepdims=True)
         away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), np.finfo(float).tiny)
         # Uniform in the ball of the slots - 1 directions that leave the diagonal.
-        return place + away * self.width * rng.uniform(size=(count, 1)) ** (1 / (self.slots - 1))
+        return centre + away * self.width * rng.uniform(size=(count, 1)) ** (1 / (self.slots - 1))
 
     def _inside(self, rows: FloatArray) -> BoolArray:
         """Which rows (N, K) of one coordinate are near the diagonal and in range."""
         far = np.linalg.norm(rows - rows.mean(axis=-1, keepdims=True), axis=-1)
-        return np.asarray((far <= self.width + SAME) & between(rows, self.low, self.high))
+        return np.asarray((far <= self.width + SAME_VALUE_WITHIN) & between(rows, self.low, self.high))
 
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points are within ``width`` of the diagonal in every coordinate."""
@@ -62,7 +70,7 @@ class Band(Support):
         points = as_values(values, self.dimensions)
         return between(points, self.low, self.high)
 
-    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw the other slots uniformly among those near enough."""
         chosen = as_value(value, self.dimensions)
         if not self.has_value(slot, chosen)[0]:
@@ -113,8 +121,8 @@ class Gap(Derived):
 
     def _kept(self, points: FloatArray) -> BoolArray:
         number = points[:, self.slot, self.coordinate]
-        kept: BoolArray = (number < self.low) | (number > self.high)
-        return kept
+        outside: BoolArray = (number < self.low) | (number > self.high)
+        return outside
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
         """Draw from the other support and reject what lies in the gap."""
@@ -131,16 +139,18 @@ class Gap(Derived):
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values are left."""
         points = as_values(values, self.dimensions)
-        found = self.of.has_value(slot, points)
+        possible = self.of.has_value(slot, points)
         if slot == self.slot:
             number = points[:, self.coordinate]
-            return found & ((number < self.low) | (number > self.high))
-        return np.array([bool(one) and self._reaches(slot, value) for one, value in zip(found, points, strict=True)])
+            return possible & ((number < self.low) | (number > self.high))
+        return np.array(
+            [bool(allowed) and self._reaches(slot, value) for allowed, value in zip(possible, points, strict=True)]
+        )
 
     def _reaches(self, slot: int, value: FloatArray) -> bool:
         return bool(len(self._anchors(slot, value, 1, np.random.default_rng(0))))
 
-    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Return the other support's anchors outside the gap, drawn by rejection."""
         chosen = as_value(value, self.dimensions)
         anchors = self._anchors(slot, chosen, count, generator(seed))
@@ -151,15 +161,15 @@ class Gap(Derived):
     def _anchors(self, slot: int, value: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Ask for more and more of the other support's anchors until enough lie outside the gap."""
         anchors = np.empty((0, self.slots, self.dimensions))
-        asked, number = 0, 4 * count
-        while len(anchors) < count and asked < MOST_ASKED:
+        drawn, number = 0, 4 * count
+        while len(anchors) < count and drawn < MAX_GAP_DRAWS:
             offered = self.of.conditional(slot, value, number, rng)
-            kept = offered[self._kept(offered)]
+            outside = offered[self._kept(offered)]
             if len(offered) != number:
                 # These are all there are.
-                return kept
-            anchors = np.concatenate([anchors, kept])
-            asked, number = asked + number, min(2 * number, MOST_ASKED)
+                return outside
+            anchors = np.concatenate([anchors, outside])
+            drawn, number = drawn + number, min(2 * number, MAX_GAP_DRAWS)
         return anchors[:count]
 
     @property
@@ -193,10 +203,10 @@ class Gap(Derived):
         """Return the other support's, cut where the gap is at an end."""
         low, high = (end.copy() for end in self._left.ends(slot))
         if slot == self.slot:
-            place = self.coordinate
-            begin, end = low[place], high[place]
-            low[place] = max(begin, self.high) if self.low <= begin else begin
-            high[place] = min(end, self.low) if end <= self.high else end
+            coordinate = self.coordinate
+            begin, end = low[coordinate], high[coordinate]
+            low[coordinate] = max(begin, self.high) if self.low <= begin else begin
+            high[coordinate] = min(end, self.low) if end <= self.high else end
         return low, high
 
     def without(self, slot: int, coordinate: int, low: float, high: float) -> Support:
@@ -237,20 +247,24 @@ class Finite(Support):
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points are in the list."""
         points = as_latents(latents, self.slots, self.dimensions)
-        return np.array([bool((np.abs(self.points - point) <= SAME).all(axis=(1, 2)).any()) for point in points])
+        return np.array(
+            [bool((np.abs(self.points - point) <= SAME_VALUE_WITHIN).all(axis=(1, 2)).any()) for point in points]
+        )
 
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values the slot has in the list; with neighbours, any value within the range of the list."""
         points = as_values(values, self.dimensions)
-        own = self.points[:, slot_number(slot, self.slots)]
+        slot_values = self.points[:, slot_number(slot, self.slots)]
         if self.neighbours:
-            return between(points, own.min(axis=0), own.max(axis=0))
-        return np.array([bool((np.abs(own - point) <= SAME).all(axis=1).any()) for point in points])
+            return between(points, slot_values.min(axis=0), slot_values.max(axis=0))
+        return np.array(
+            [bool((np.abs(slot_values - point) <= SAME_VALUE_WITHIN).all(axis=1).any()) for point in points]
+        )
 
-    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Return the points with that value, or its nearest ``neighbours``, at most as many as there are."""
         far, order = self._distances(slot, value)
-        chosen = order[: self.neighbours] if self.neighbours else order[far[order] <= SAME]
+        chosen = order[: self.neighbours] if self.neighbours else order[far[order] <= SAME_VALUE_WITHIN]
         if not len(chosen):
             raise self._no_anchor(slot, as_value(value, self.dimensions))
         return self.points[chosen]
@@ -267,13 +281,13 @@ class Finite(Support):
     def connected(self, slot: int) -> bool:
         """Values are isolated, unless there is only one."""
         low, high = self.ends(slot)
-        return bool((high - low <= SAME).all())
+        return bool((high - low <= SAME_VALUE_WITHIN).all())
 
     def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and largest number of each coordinate."""
         return self.points[:, slot].min(axis=0), self.points[:, slot].max(axis=0)
 
-    def radius(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS) -> float:
+    def radius(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS) -> float:
         """Return the largest difference of a coordinate between the anchors' slot and the value."""
         far, order = self._distances(slot, value)
         return float(far[order[: self.neighbours]].max()) if self.neighbours else 0.0

@@ -12,9 +12,9 @@ from recombine.checks import reals, whole
 from recombine.errors import InputError
 
 #: Values that differ by less are the same value of a slot.
-SAME = 1e-9
+SAME_VALUE_WITHIN = 1e-9
 #: Rounds of rejection before a set counts as empty; each proposes at least this many points.
-ROUNDS, PROPOSED = 200, 256
+MAX_REJECTION_ROUNDS, MIN_PROPOSED_POINTS = 200, 256
 
 
 def as_latents(latents: npt.ArrayLike, slots: int, dimensions: int) -> FloatArray:
@@ -123,7 +123,7 @@ def between(values: FloatArray, low: npt.ArrayLike, high: npt.ArrayLike) -> Bool
 
 
 def draw_until(
-    propose: Callable[[int], FloatArray], accept: Callable[[FloatArray], BoolArray], count: int, where: str
+    propose: Callable[[int], FloatArray], accept: Callable[[FloatArray], BoolArray], count: int, region: str
 ) -> FloatArray:
     """Draw ``count`` points by rejection.
 
@@ -133,7 +133,7 @@ def draw_until(
         Number -> that many points (number, ...).
     accept : callable
         Points -> which of them to keep (number,).
-    where : str
+    region : str
         What to call the set when it seems to be empty.
 
     Examples
@@ -142,14 +142,16 @@ def draw_until(
     >>> bool((draw_until(lambda n: rng.uniform(size=(n, 1)), lambda x: x[:, 0] > 0.9, 5, "the top") > 0.9).all())
     True
     """
-    kept: list[FloatArray] = []
-    found = 0
-    for _ in range(ROUNDS):
-        if found >= count:
+    accepted: list[FloatArray] = []
+    total = 0
+    for _ in range(MAX_REJECTION_ROUNDS):
+        if total >= count:
             break
-        points = propose(max(2 * (count - found), PROPOSED))
-        kept.append(points[accept(points)])
-        found += len(kept[-1])
-    if found < count:
-        raise InputError(f"{where}: only {found} of {count} points were found by rejection; it is (almost) empty there")
-    return np.concatenate([*kept, propose(0)])[:count]
+        points = propose(max(2 * (count - total), MIN_PROPOSED_POINTS))
+        accepted.append(points[accept(points)])
+        total += len(accepted[-1])
+    if total < count:
+        raise InputError(
+            f"{region}: only {total} of {count} points were found by rejection; it is (almost) empty there"
+        )
+    return np.concatenate([*accepted, propose(0)])[:count]

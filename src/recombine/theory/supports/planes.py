@@ -12,8 +12,16 @@ from recombine.cells.arrays import BoolArray, FloatArray, IntArray
 from recombine.cells.brief import brief_repr
 from recombine.checks import generator, real, reals, whole
 from recombine.errors import InputError
-from recombine.theory.supports.latents import SAME, as_bounds, as_latents, as_value, as_values, between, slot_number
-from recombine.theory.supports.sets import ANCHORS, Box, Recombined, Seed, Support
+from recombine.theory.supports.latents import (
+    SAME_VALUE_WITHIN,
+    as_bounds,
+    as_latents,
+    as_value,
+    as_values,
+    between,
+    slot_number,
+)
+from recombine.theory.supports.sets import DEFAULT_ANCHORS, Box, Recombined, Seed, Support
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,16 +72,16 @@ class Planes(Support):
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points lie on one of the planes."""
         points = as_latents(latents, self.slots, self.dimensions)
-        found = np.zeros(len(points), dtype=bool)
+        inside = np.zeros(len(points), dtype=bool)
         for slot, held in zip(self.free, self.held, strict=True):
             others = np.delete(np.arange(self.slots), slot)
-            near = (np.abs(points[:, others] - held[others]) <= SAME).all(axis=(1, 2))
-            found |= near & self._inside(points[:, slot])
-        return found
+            near = (np.abs(points[:, others] - held[others]) <= SAME_VALUE_WITHIN).all(axis=(1, 2))
+            inside |= near & self._inside(points[:, slot])
+        return inside
 
     def _holds(self, slot: int, values: FloatArray) -> BoolArray:
         """Which planes hold the slot at which values, (L, N)."""
-        near = (np.abs(self.held[:, slot][:, None] - values) <= SAME).all(axis=2)
+        near = (np.abs(self.held[:, slot][:, None] - values) <= SAME_VALUE_WITHIN).all(axis=2)
         holds: BoolArray = near & (self.free != slot)[:, None]
         return holds
 
@@ -82,10 +90,10 @@ class Planes(Support):
         slot_number(slot, self.slots)
         points = as_values(values, self.dimensions)
         free = self._inside(points) & bool((self.free == slot).any())
-        found: BoolArray = free | self._holds(slot, points).any(axis=0)
-        return found
+        taken: BoolArray = free | self._holds(slot, points).any(axis=0)
+        return taken
 
-    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Return one anchor for each plane on which the slot is free, and draws from planes that hold the value."""
         chosen = as_value(value, self.dimensions)
         if not self.has_value(slot, chosen)[0]:
@@ -113,24 +121,26 @@ class Planes(Support):
         """Say whether every plane can be reached from the first by planes that cross; skew ones cannot."""
         reached, waiting = [0], list(range(1, len(self.free)))
         for plane in reached:
-            found = [other for other in waiting if self._cross(plane, other)]
-            reached += found
-            waiting = [other for other in waiting if other not in found]
+            crossing = [other for other in waiting if self._cross(plane, other)]
+            reached += crossing
+            waiting = [other for other in waiting if other not in crossing]
         return not waiting
 
-    def _cross(self, one: int, two: int) -> bool:
+    def _cross(self, plane1: int, plane2: int) -> bool:
         """Two planes cross if they agree on what both hold, and each holds the other's free slot in its range."""
-        first, second = self.free[one], self.free[two]
+        first, second = self.free[plane1], self.free[plane2]
         both = [slot for slot in range(self.slots) if slot not in (first, second)]
-        agree = bool((np.abs(self.held[one, both] - self.held[two, both]) <= SAME).all())
+        agree = bool((np.abs(self.held[plane1, both] - self.held[plane2, both]) <= SAME_VALUE_WITHIN).all())
         if first == second:
             return agree
-        return agree and bool(self._inside(self.held[one, second]) & self._inside(self.held[two, first]))
+        return agree and bool(self._inside(self.held[plane1, second]) & self._inside(self.held[plane2, first]))
 
     def _alone(self, slot: int) -> bool:
         """Whether the slot is only ever held, and at one value."""
         values = self.held[:, slot]
-        return bool(len(values) and (self.free != slot).all() and (np.abs(values - values[0]) <= SAME).all())
+        return bool(
+            len(values) and (self.free != slot).all() and (np.abs(values - values[0]) <= SAME_VALUE_WITHIN).all()
+        )
 
     def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
         """Return the range of the free slot and of the values held."""
@@ -142,8 +152,8 @@ class Planes(Support):
     def without(self, slot: int, coordinate: int, low: float, high: float) -> Support:
         """Return the planes that do not hold the coordinate in the range."""
         number = self.held[:, slot, coordinate]
-        kept = (self.free == slot) | (number < low) | (number > high)
-        return replace(self, free=self.free[kept], held=self.held[kept])
+        allowed = (self.free == slot) | (number < low) | (number > high)
+        return replace(self, free=self.free[allowed], held=self.held[allowed])
 
     def product(self) -> Support:
         """Return the whole box where every slot is free on some plane."""
@@ -201,7 +211,7 @@ def planes(
     ((others, dimensions),) = shapes
     slots = others + 1
     points = np.zeros((len(listed), slots, dimensions))
-    for place, (slot, value) in enumerate(listed):
-        points[place, np.delete(np.arange(slots), slot_number(slot, slots))] = value
+    for index, (slot, value) in enumerate(listed):
+        points[index, np.delete(np.arange(slots), slot_number(slot, slots))] = value
     free = np.array([slot for slot, _ in listed], dtype=np.int64)
     return Planes(slots, dimensions, free, points, *as_bounds(low, high, dimensions), spread)

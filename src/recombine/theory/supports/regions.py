@@ -14,14 +14,14 @@ from recombine.checks import generator, real, whole
 from recombine.errors import InputError
 from recombine.theory.supports.known import finite
 from recombine.theory.supports.latents import as_latents, as_value, as_values, draw_until
-from recombine.theory.supports.sets import ANCHORS, Derived, Seed, Support, box, require_support
+from recombine.theory.supports.sets import DEFAULT_ANCHORS, Derived, Seed, Support, box, require_support
 
 #: Points that are drawn to find out about a region, draws of the other slots for each value, and bins of a slot.
-POINTS, OTHERS, BINS = 4000, 256, 24
+REGION_POINTS, DRAWS_PER_VALUE, BINS_PER_SLOT = 4000, 256, 24
 #: Points of which each must lead to all values.
-STARTS = 8
+START_POINTS = 8
 #: A step as a share of a coordinate's range; points that leave the region by it are at its edge.
-STEP = 1e-4
+EDGE_STEP_SHARE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +53,14 @@ class Region(Derived):
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values pass the test with some of the other slots' values that are drawn."""
         points = as_values(values, self.dimensions)
-        found = self.of.has_value(slot, points)
-        drawn = self.of.sample(OTHERS, 0)
-        for place in np.flatnonzero(found):
-            drawn[:, slot] = points[place]
-            found[place] = bool(self._passes(drawn).any())
-        return found
+        passing = self.of.has_value(slot, points)
+        drawn = self.of.sample(DRAWS_PER_VALUE, 0)
+        for index in np.flatnonzero(passing):
+            drawn[:, slot] = points[index]
+            passing[index] = bool(self._passes(drawn).any())
+        return passing
 
-    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw anchors of the other support and reject what fails the test."""
         chosen = as_value(value, self.dimensions)
         if not self.has_value(slot, chosen)[0]:
@@ -70,9 +70,9 @@ class Region(Derived):
 
     def has_slices(self, slot: int) -> bool:
         """Say whether nearly all drawn points stay inside when the slot alone takes a small step."""
-        points = self.sample(POINTS, 0)
+        points = self.sample(REGION_POINTS, 0)
         low, high = self._range(slot)
-        points[:, slot] += STEP * (high - low) * np.where(points[:, slot] < (low + high) / 2, 1, -1)
+        points[:, slot] += EDGE_STEP_SHARE * (high - low) * np.where(points[:, slot] < (low + high) / 2, 1, -1)
         return bool(self.contains(points).mean() > 0.9)
 
     def connected(self, slot: int) -> bool:
@@ -83,22 +83,22 @@ class Region(Derived):
     def crosses(self) -> bool:
         """Say whether small steps of one slot at a time lead from any of some points to the values of all."""
         bins = self._bins()
-        return self.dimensions > 1 or all(_leads_everywhere(bins[..., 0], start) for start in range(STARTS))
+        return self.dimensions > 1 or all(_leads_everywhere(bins[..., 0], start) for start in range(START_POINTS))
 
     def ends(self, slot: int) -> tuple[FloatArray, FloatArray]:
         """Return those of the other support."""
         return self.of.ends(slot)
 
     def _range(self, slot: int) -> tuple[FloatArray, FloatArray]:
-        values = self.sample(POINTS, 0)[:, slot]
+        values = self.sample(REGION_POINTS, 0)[:, slot]
         return values.min(axis=0), values.max(axis=0)
 
     def _bins(self) -> npt.NDArray[np.int64]:
         """Drawn points (N, K, D), each coordinate as the number of its bin in the range of all slots."""
-        points = self.sample(POINTS, 0)
+        points = self.sample(REGION_POINTS, 0)
         low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
-        shares = (points - low) / np.maximum(high - low, STEP)
-        return np.asarray(np.minimum(shares * BINS, BINS - 1), dtype=np.int64)
+        shares = (points - low) / np.maximum(high - low, EDGE_STEP_SHARE)
+        return np.asarray(np.minimum(shares * BINS_PER_SLOT, BINS_PER_SLOT - 1), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +108,8 @@ class Around(Region):
     seen: FloatArray
     reach: float
 
-    def _beside(self, places: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
-        samples = self.seen[places]
+    def _beside(self, indices: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
+        samples = self.seen[indices]
         return np.asarray(samples + rng.uniform(-self.reach, self.reach, samples.shape))
 
     def sample(self, count: int, seed: Seed = 0) -> FloatArray:
@@ -126,7 +126,7 @@ class Around(Region):
     def _sharing(self, slot: int, value: FloatArray) -> npt.NDArray[np.intp]:
         return np.flatnonzero((np.abs(self.seen[:, slot] - value) <= self.reach).all(axis=1))
 
-    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw samples whose value is close, and places beside their other slots."""
         chosen = as_value(value, self.dimensions)
         sharing = self._sharing(slot, chosen)
@@ -141,17 +141,17 @@ class Around(Region):
 def _leads_everywhere(bins: npt.NDArray[np.int64], start: int) -> bool:
     """Whether the values of one point (N, K) lead to those of all, where the other slots' values are known."""
     slots = range(bins.shape[1])
-    known = np.zeros((len(slots), BINS + 2), dtype=bool)
-    known[slots, bins[start] + 1] = True
+    reached = np.zeros((len(slots), BINS_PER_SLOT + 2), dtype=bool)
+    reached[slots, bins[start] + 1] = True
     before = 0
-    while known.sum() > before:
-        before = known.sum()
+    while reached.sum() > before:
+        before = reached.sum()
         for slot in slots:
-            others = np.all([known[other, bins[:, other] + 1] for other in slots if other != slot], axis=0)
-            places = bins[:, slot] + 1
-            beside = known[slot, places - 1] | known[slot, places] | known[slot, places + 1]
-            known[slot, places[others & beside]] = True
-    return bool(np.all([known[slot, bins[:, slot] + 1] for slot in slots]))
+            usable = np.all([reached[other, bins[:, other] + 1] for other in slots if other != slot], axis=0)
+            levels = bins[:, slot] + 1
+            beside = reached[slot, levels - 1] | reached[slot, levels] | reached[slot, levels + 1]
+            reached[slot, levels[usable & beside]] = True
+    return bool(np.all([reached[slot, bins[:, slot] + 1] for slot in slots]))
 
 
 def region(test: Callable[[FloatArray], npt.ArrayLike], within: Support) -> Region:
@@ -213,8 +213,8 @@ def around(points: npt.ArrayLike, radius: float) -> Region:
     seen = finite(points).points
     tree = KDTree(seen.reshape(len(seen), -1))
 
-    def close(asked: FloatArray) -> BoolArray:
-        distances, _ = tree.query(asked.reshape(len(asked), -1), p=np.inf)
+    def close(points: FloatArray) -> BoolArray:
+        distances, _ = tree.query(points.reshape(len(points), -1), p=np.inf)
         return np.asarray(distances <= radius)
 
     low, high = seen.min(axis=(0, 1)) - radius, seen.max(axis=(0, 1)) + radius

@@ -22,7 +22,7 @@ from recombine.theory.supports.latents import as_bounds, as_latents, as_text, as
 #: What randomness comes from.
 Seed = int | np.random.Generator
 #: Anchors asked for when nothing else is said.
-ANCHORS = 16
+DEFAULT_ANCHORS = 16
 
 
 class Support(ABC):
@@ -44,7 +44,7 @@ class Support(ABC):
         """Say which values (N, D) the slot takes somewhere in the support, shape (N,)."""
 
     @abstractmethod
-    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Return anchors, shape (up to count, K, D): points of the support whose ``slot`` has the ``value`` (D,).
 
         Where the support holds only some points with that value, they are all returned, even if more than ``count``.
@@ -54,7 +54,7 @@ class Support(ABC):
         """Return every combination of the values that the slots take: what a model is asked to generalise to."""
         return Recombined(self)
 
-    def radius(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS) -> float:
+    def radius(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS) -> float:
         """Return how far the anchors' slot is from the value asked for; 0 unless they are nearest neighbours."""
         return 0.0
 
@@ -140,7 +140,7 @@ class Box(Support):
         points = as_values(values, self.dimensions)
         return between(points, self.low, self.high)
 
-    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw the other slots uniformly."""
         return self._drawn_with(slot, value, count, seed)
 
@@ -189,14 +189,14 @@ class Recombined(Derived):
     def contains(self, latents: npt.ArrayLike) -> BoolArray:
         """Say which points have only values that occur."""
         points = as_latents(latents, self.slots, self.dimensions)
-        found: BoolArray = np.all([self.of.has_value(slot, points[:, slot]) for slot in range(self.slots)], axis=0)
-        return found
+        inside: BoolArray = np.all([self.of.has_value(slot, points[:, slot]) for slot in range(self.slots)], axis=0)
+        return inside
 
     def has_value(self, slot: int, values: npt.ArrayLike) -> BoolArray:
         """Say which values the slot takes."""
         return self.of.has_value(slot, values)
 
-    def conditional(self, slot: int, value: npt.ArrayLike, count: int = ANCHORS, seed: Seed = 0) -> FloatArray:
+    def conditional(self, slot: int, value: npt.ArrayLike, count: int = DEFAULT_ANCHORS, seed: Seed = 0) -> FloatArray:
         """Draw the other slots, each from a point of its own."""
         return self._drawn_with(slot, value, count, seed)
 

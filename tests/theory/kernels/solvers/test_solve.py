@@ -155,7 +155,7 @@ class TestRouting:
         cells = some_cells(rng, (20, 20, 20))
         solution = solve(kernel, cells, rng.standard_normal(len(cells)))
         kernel_expansion(kernel, cells, solution.value, every_cell((20, 20, 20)))
-        assert max(largest, default=0) <= routes.LARGEST_DENSE**2
+        assert max(largest, default=0) <= routes.MAX_DENSE_CELLS**2
 
     @pytest.mark.parametrize("route", ["closed", "dense", "primal", "nonsense"])
     def test_a_route_that_does_not_fit_says_so(self, route):

@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.runs.experiment import Unit
-from recombine.theory.gated.contexts import NORMAL_SPREAD, THRESHOLD_SPREAD
+from recombine.theory.gated.contexts import NORMAL_SD, THRESHOLD_SD
 from recombine.theory.gated.margin import largest_margin
 from recombine.worlds.images.halves import Halves
 from recombine.worlds.images.sources import Images, load_images
@@ -67,8 +67,8 @@ def authors_contexts(X: Tensor, units: int, bits: int, thresholds: str, seed: in
         torch.manual_seed(seed)
         # First weights of the layer are drawn and overwritten: they only move the generator on.
         plane = torch.nn.Linear(X.shape[1], units * bits, bias=False)
-        torch.nn.init.normal_(plane.weight, std=NORMAL_SPREAD)
-        limits = torch.nn.init.normal_(torch.zeros(units * bits), std=THRESHOLD_SPREAD)
+        torch.nn.init.normal_(plane.weight, std=NORMAL_SD)
+        limits = torch.nn.init.normal_(torch.zeros(units * bits), std=THRESHOLD_SD)
         projected = plane(X)
         if thresholds == "median":
             limits = torch.quantile(projected, 0.5, dim=0)

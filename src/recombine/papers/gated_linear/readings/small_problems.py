@@ -8,7 +8,7 @@ from recombine.cells.arrays import BoolArray, FloatArray
 from recombine.papers.measured import Measured, MissingRowsError
 from recombine.papers.seeds import require
 from recombine.tables.table import Table
-from recombine.theory.gated.flow import LARGEST_MARGIN
+from recombine.theory.gated.flow import MAX_MARGIN
 
 #: Limits of the two small problems by norm, to six digits.
 NORMS = ("group", "published group", "effective", "zeta", "one-layer", "frozen")
@@ -68,7 +68,7 @@ def ends_of_flows(rows: Table) -> Measured:
     detail = (
         f"{len(ends['toy'])} flows on Fig. 1's points and {len(ends['G1'])} on G1, whose limit switches a unit off, "
         f"each at {sum(map(len, flows)) // len(flows)} times on average, from separation to a margin of "
-        f"{LARGEST_MARGIN:.0e}"
+        f"{MAX_MARGIN:.0e}"
     )
     return Measured(numbers, detail)
 
@@ -178,7 +178,7 @@ def approach_rates(rows: Table) -> Measured:
         f"how the excess falls beyond a margin of {LARGE:.0f}; from {EARLIER:.0f} on "
         f"{_powers(early_slow, early_fast)}, where {(early_slow >= early_fast.min()).sum()} of {len(toy)} on G1 "
         f"are as fast as the slowest on the toy; {len(toy)} flows on each problem, same scales and seeds, all to a "
-        f"margin of {LARGEST_MARGIN:.0e}: there G1 is {far.min():.2%} to {far.max():.1%} above the optimum (median "
+        f"margin of {MAX_MARGIN:.0e}: there G1 is {far.min():.2%} to {far.max():.1%} above the optimum (median "
         f"{np.median(far):.1%}), the toy {near.min():.0e} to {near.max():.2%} (median {np.median(near):.0e}); "
         f"{(near > far.min()).sum()} on the toy are further away than the closest on G1"
     )
@@ -195,8 +195,8 @@ def _approaches(rows: Table, beyond: float) -> dict[tuple[float, int], tuple[flo
     for (scale, seed), one in rows.by("scale", "seed").items():
         excess = one["ratio"] / one["optimum"] - 1
         large = (one["margin"] > beyond) & (excess > NOISE)
-        if not one["margin"].max() > 0.99 * LARGEST_MARGIN or large.sum() < 3:
-            raise MissingRowsError(f"the flow of seed {seed} was not followed to a margin of {LARGEST_MARGIN:.0e}")
+        if not one["margin"].max() > 0.99 * MAX_MARGIN or large.sum() < 3:
+            raise MissingRowsError(f"the flow of seed {seed} was not followed to a margin of {MAX_MARGIN:.0e}")
         slope, _ = np.polyfit(np.log(one["margin"][large]), np.log(excess[large]), 1)
         found[scale, seed] = -float(slope), float(excess[np.argmax(one["margin"])])
     return found

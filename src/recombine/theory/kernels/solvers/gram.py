@@ -19,11 +19,11 @@ from recombine.cells.conjunctions import Subset, distinct, mixed_radix
 from recombine.theory.kernels.overlap import OverlapKernel
 
 #: Entries of a Gram block that is formed at once.
-LARGEST_BLOCK = 2**20
+MAX_GRAM_BLOCK_ENTRIES = 2**20
 #: A conjunction's ids stay a plain mixed-radix number while the product is at most this many times the cells.
-SPARSE_BEYOND = 8
+MAX_PRODUCT_PER_CELL = 8
 #: Reflections of consecutive factors are merged up to this size (measured: best of 8 to 100).
-LARGEST_TURN = 16
+MAX_REFLECTION_SIZE = 16
 
 #: Shape (before, own, after) that brings some consecutive factors to the middle, and their merged reflection.
 Turn = tuple[tuple[int, int, int], FloatArray | None]
@@ -79,14 +79,14 @@ class GridGram:
         """The reflections of consecutive small factors, merged: one product with a 16 x 16 matrix beats four passes."""
         groups: list[list[int]] = [[]]
         for size in self.sizes:
-            if groups[-1] and product_size(groups[-1]) * size > LARGEST_TURN:
+            if groups[-1] and product_size(groups[-1]) * size > MAX_REFLECTION_SIZE:
                 groups.append([])
             groups[-1].append(size)
         before, turns = 1, []
         for group in groups:
-            own = product_size(group)
-            turns.append(((before, own, product_size(self.sizes) // (before * own)), _merged(group)))
-            before *= own
+            block = product_size(group)
+            turns.append(((before, block, product_size(self.sizes) // (before * block)), _merged(group)))
+            before *= block
         return turns
 
     @cached_property
@@ -105,15 +105,15 @@ def _spread(array: FloatArray, weights: FloatArray, axis: int, owned: bool) -> F
     if axis == array.ndim:
         return np.multiply(array, weights, out=array) if owned else array * weights
     summed = array.sum(axis=axis, keepdims=True)
-    kept = _spread(array, weights[1], axis + 1, owned)
+    total = _spread(array, weights[1], axis + 1, owned)
     if weights[0].any():
-        kept += _spread(summed, weights[0], axis + 1, owned=True)
-    return kept
+        total += _spread(summed, weights[0], axis + 1, owned=True)
+    return total
 
 
 def _merged(sizes: Sequence[int]) -> FloatArray | None:
     """Return the Kronecker product of the factors' reflections, or None for one large factor."""
-    if product_size(sizes) > LARGEST_TURN:
+    if product_size(sizes) > MAX_REFLECTION_SIZE:
         return None
     matrix: FloatArray = np.eye(1)
     for size in sizes:
@@ -126,14 +126,14 @@ def _merged(sizes: Sequence[int]) -> FloatArray | None:
 def _turn(array: FloatArray, turns: Sequence[Turn]) -> FloatArray:
     """Return ``array`` with every factor reflected, as a new array."""
     result = array
-    for (before, own, after), matrix in turns:
+    for (before, size, after), matrix in turns:
         if matrix is None:
-            result = result.reshape(before, own, after).copy()
+            result = result.reshape(before, size, after).copy()
             _reflect(result)
         elif after == 1:
-            result = result.reshape(before, own) @ matrix
+            result = result.reshape(before, size) @ matrix
         else:
-            result = np.matmul(matrix, result.reshape(before, own, after))
+            result = np.matmul(matrix, result.reshape(before, size, after))
     return result
 
 
@@ -235,7 +235,7 @@ class BlockGram:
         """Return the Gram matrix times ``vector`` (M,) or (M, D), in rows of other cells ``at`` (P, C) if given."""
         rows = self.cells if at is None else at
         result = np.empty((len(rows), *vector.shape[1:]))
-        chunk = max(LARGEST_BLOCK // max(len(self.cells), 1), 1)
+        chunk = max(MAX_GRAM_BLOCK_ENTRIES // max(len(self.cells), 1), 1)
         for start in range(0, len(rows), chunk):
             stop = start + chunk
             result[start:stop] = self.kernel(rows[start:stop], self.cells) @ vector
@@ -252,6 +252,6 @@ def group_ids(cells: IntArray, subset: Subset, sizes: Sequence[int]) -> IntArray
     """
     levels = cells[:, list(subset)]
     radix = [sizes[factor] for factor in subset]
-    if product_size(radix) <= max(SPARSE_BEYOND * len(cells), 1000):
+    if product_size(radix) <= max(MAX_PRODUCT_PER_CELL * len(cells), 1000):
         return mixed_radix(levels, radix)
     return distinct(levels)[1]

@@ -10,7 +10,7 @@ from recombine.errors import SolverError
 from recombine.theory.kernels.solvers.solve import Solution
 
 #: Newton steps after which something is wrong: each one roughly doubles the digits.
-MOST_STEPS = 200
+MAX_NEWTON_STEPS = 200
 
 
 def logistic_dual(
@@ -40,18 +40,20 @@ def logistic_dual(
     count = len(signs)
     dual, offset = np.zeros(count), 0.0
     breach = np.inf
-    for step in range(1, MOST_STEPS + 1):
+    for step in range(1, MAX_NEWTON_STEPS + 1):
         values = gram @ dual + offset
-        wanted = price * signs * expit(-signs * values)
-        breach = float(np.abs(dual - wanted).max() / price) + (abs(float(wanted.sum())) / price if intercept else 0.0)
+        implied_dual = price * signs * expit(-signs * values)
+        breach = float(np.abs(dual - implied_dual).max() / price) + (
+            abs(float(implied_dual.sum())) / price if intercept else 0.0
+        )
         if breach <= tolerance:
             return Solution(dual, breach, "newton", step, offset)
-        target_dual, target_offset = _newton(gram, values, wanted, price, intercept)
+        target_dual, target_offset = _newton(gram, values, implied_dual, price, intercept)
         size = 1.0
-        here = _cost(gram, signs, price, dual, offset)
+        current_cost = _cost(gram, signs, price, dual, offset)
         while size > 1e-6:
             trial = dual + size * (target_dual - dual), offset + size * (target_offset - offset)
-            if _cost(gram, signs, price, *trial) <= here:
+            if _cost(gram, signs, price, *trial) <= current_cost:
                 break
             size /= 2
         dual, offset = trial
@@ -59,7 +61,7 @@ def logistic_dual(
 
 
 def _newton(
-    gram: FloatArray, values: FloatArray, wanted: FloatArray, price: float, intercept: bool
+    gram: FloatArray, values: FloatArray, implied_dual: FloatArray, price: float, intercept: bool
 ) -> tuple[FloatArray, float]:
     """Return dual weights and intercept at the minimum of the quadratic that touches the loss here."""
     count = len(values)
@@ -68,12 +70,12 @@ def _newton(
     curve = np.maximum(price * chance * (1 - chance), 1e-12 * price)
     system = np.zeros((count + 1, count + 1))
     system[:count, :count] = gram + np.diag(1 / curve)
-    known = np.append(values + wanted / curve, 0.0)
+    constants = np.append(values + implied_dual / curve, 0.0)
     if not intercept:
-        return np.linalg.solve(system[:count, :count], known[:count]), 0.0
+        return np.linalg.solve(system[:count, :count], constants[:count]), 0.0
     system[:count, count] = system[count, :count] = 1.0
-    found = np.linalg.solve(system, known)
-    return found[:count], float(found[count])
+    solution = np.linalg.solve(system, constants)
+    return solution[:count], float(solution[count])
 
 
 def _cost(gram: FloatArray, signs: FloatArray, price: float, dual: FloatArray, offset: float) -> float:

@@ -16,12 +16,12 @@ from recombine.errors import InputError, SolverError
 from recombine.theory.kernels.solvers.solve import Solution
 
 #: Added to the diagonal, relative to it, when the kernel gives full conjunctions no weight of their own.
-JITTER = 1e-9
+MARGIN_JITTER = 1e-9
 
 #: Largest accepted breach of the optimality conditions (margins are of size one).
-WORST = 1e-4
+MAX_MARGIN_BREACH = 1e-4
 #: Steps after which libsvm is stopped; without separation a hard margin would never end.
-MOST_STEPS = 2_000_000
+MAX_LIBSVM_STEPS = 2_000_000
 
 NOT_SEPARABLE = (
     "the seen cells cannot be separated by this kernel, so there is no hard margin; "
@@ -60,7 +60,7 @@ def margin_dual(gram: FloatArray, signs: FloatArray, upper: FloatArray, intercep
     violation = _violation(dual, slack, upper)
     if hard and slack.min() < -1e-3:
         raise SolverError(NOT_SEPARABLE)
-    if violation > WORST:
+    if violation > MAX_MARGIN_BREACH:
         raise SolverError(f"the margin's optimality conditions are off by {violation:.1e}; lower C or merge labels")
     return Solution(signs * dual, violation, route, steps, offset)
 
@@ -84,12 +84,12 @@ def _factor(signed: FloatArray) -> FloatArray:
     scale = float(np.diag(signed).max())
     try:
         lower: FloatArray = np.linalg.cholesky(signed).astype(np.float64, copy=False)
-        if np.diag(lower).min() ** 2 > JITTER * scale:
+        if np.diag(lower).min() ** 2 > MARGIN_JITTER * scale:
             return lower
     except np.linalg.LinAlgError:
         pass
     try:
-        return np.linalg.cholesky(signed + JITTER * scale * np.eye(len(signed))).astype(np.float64, copy=False)
+        return np.linalg.cholesky(signed + MARGIN_JITTER * scale * np.eye(len(signed))).astype(np.float64, copy=False)
     except np.linalg.LinAlgError as error:
         raise InputError("the kernel is not positive on the seen cells; see theory.kernels.is_positive") from error
 
@@ -119,7 +119,7 @@ def _boxed(signed: FloatArray, upper: FloatArray) -> tuple[FloatArray, str, int]
     return cast(FloatArray, answer.x), "bounded least squares", int(answer.nit)
 
 
-def _active_set(signed: FloatArray, upper: FloatArray, most: int = 60) -> tuple[FloatArray | None, int]:
+def _active_set(signed: FloatArray, upper: FloatArray, max_rounds: int = 60) -> tuple[FloatArray | None, int]:
     """Primal-dual active set: guess which weights sit at a bound, solve for the rest, until the guess repeats.
 
     Exact when it settles, usually in a few rounds; None when it cycles or meets a singular block.
@@ -128,7 +128,7 @@ def _active_set(signed: FloatArray, upper: FloatArray, most: int = 60) -> tuple[
     trial = np.minimum(1 / scale, upper)
     state = np.full(len(signed), -1)
     dual = trial
-    for rounds in range(most):
+    for rounds in range(max_rounds):
         at_upper, free = trial >= upper, (trial > 0) & (trial < upper)
         previous, state = state, np.where(at_upper, 2, free.astype(int))
         if np.array_equal(state, previous):
@@ -139,7 +139,7 @@ def _active_set(signed: FloatArray, upper: FloatArray, most: int = 60) -> tuple[
         except np.linalg.LinAlgError:
             return None, rounds
         trial = dual + np.where(free, 0.0, 1 - signed @ dual) / scale
-    return None, most
+    return None, max_rounds
 
 
 def _with_intercept(signed: FloatArray, signs: FloatArray, upper: FloatArray) -> tuple[FloatArray, float, str, int]:
@@ -161,9 +161,9 @@ def fit_machine(machine: Any, gram: FloatArray, outcome: FloatArray, **options: 
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.set_params(max_iter=MOST_STEPS).fit(gram, outcome, **options)
+        machine.set_params(max_iter=MAX_LIBSVM_STEPS).fit(gram, outcome, **options)
     if machine.fit_status_:
-        raise SolverError(f"libsvm did not settle in {MOST_STEPS} steps: {NOT_SEPARABLE}")
+        raise SolverError(f"libsvm did not settle in {MAX_LIBSVM_STEPS} steps: {NOT_SEPARABLE}")
     return machine
 
 

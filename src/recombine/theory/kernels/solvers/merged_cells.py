@@ -11,7 +11,7 @@ from recombine.cells.arrays import FloatArray, IntArray, product_size
 from recombine.cells.conjunctions import distinct, mixed_radix
 
 #: A table over the whole product is made up to this many cells (128 MB), never beyond.
-LARGEST_TABLE = 2**24
+MAX_TABLE_CELLS = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,20 +47,20 @@ class MergedCells:
         """Prepare ``cells`` (N, C) with integer levels from 0 up."""
         columns, sizes = zip(*[_renumber(column) for column in cells.T], strict=True)
         codes = np.stack(columns, axis=1)
-        if product_size(sizes) <= LARGEST_TABLE:
+        if product_size(sizes) <= MAX_TABLE_CELLS:
             return cls._by_table(codes, sizes)
-        rows, where = distinct(codes)
-        return cls(sizes, where, np.bincount(where), None, rows)
+        rows, inverse = distinct(codes)
+        return cls(sizes, inverse, np.bincount(inverse), None, rows)
 
     @classmethod
     def _by_table(cls, codes: IntArray, sizes: tuple[int, ...]) -> MergedCells:
         """Counting into the product beats sorting, and leaves the cells in increasing order."""
         ids = mixed_radix(codes, sizes)
         table = np.bincount(ids, minlength=product_size(sizes))
-        places = np.flatnonzero(table)
-        counts = table[places]
-        table[places] = np.arange(len(places))
-        return cls(sizes, table[ids], counts, places, None)
+        occupied = np.flatnonzero(table)
+        counts = table[occupied]
+        table[occupied] = np.arange(len(occupied))
+        return cls(sizes, table[ids], counts, occupied, None)
 
     @cached_property
     def cells(self) -> IntArray:

@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 #: The Gram matrix is never formed beyond this many cells.
-LARGEST_DENSE = 2000
+MAX_DENSE_CELLS = 2000
 #: The primal form is never built beyond this many features.
-LARGEST_PRIMAL = 4000
+MAX_PRIMAL_FEATURES = 4000
 #: Sums over all subsets of factors stop paying off beyond this many.
-MANY_FACTORS = 12
+MAX_FACTORS_BY_SUBSETS = 12
 #: Iterations before an iterative solve counts as stalled.
-MOST_STEPS = 4000
+MAX_ITERATIVE_STEPS = 4000
 #: Eigenvalues below this fraction of the largest are treated as zero in a pseudo-inverse.
-CUTOFF = 1e-12
+PINV_CUTOFF_SHARE = 1e-12
 
 Multiply = Callable[[FloatArray], FloatArray]
 
@@ -64,7 +64,7 @@ class System:
     seen: MergedCells
     ridge: float = 0.0
     centred: bool = False
-    most_steps: int = MOST_STEPS
+    most_steps: int = MAX_ITERATIVE_STEPS
 
     @cached_property
     def root(self) -> FloatArray:
@@ -85,8 +85,8 @@ class System:
     @property
     def features(self) -> int:
         """Bound on the number of seen conjunctions below whole cells that carry weight."""
-        if self.kernel.factors > MANY_FACTORS:
-            return LARGEST_PRIMAL + 1
+        if self.kernel.factors > MAX_FACTORS_BY_SUBSETS:
+            return MAX_PRIMAL_FEATURES + 1
         total = 0
         for corner in np.argwhere(self.kernel.cube):
             if not corner.all():
@@ -98,8 +98,8 @@ class System:
     def gram(self) -> MaskedGram | GroupGram | BlockGram:
         """Matrix-free K on the distinct cells, through the product where that is the cheaper way."""
         seen = self.seen
-        few = len(seen) <= min(2**self.kernel.factors, LARGEST_DENSE)
-        if few or (self.kernel.factors > MANY_FACTORS and product_size(seen.sizes) > 64 * len(seen)):
+        few = len(seen) <= min(2**self.kernel.factors, MAX_DENSE_CELLS)
+        if few or (self.kernel.factors > MAX_FACTORS_BY_SUBSETS and product_size(seen.sizes) > 64 * len(seen)):
             return BlockGram(self.kernel, seen.cells)
         cube = self.kernel.cube
         if seen.places is not None and product_size(seen.sizes) <= 2**self.kernel.factors * len(seen):
@@ -123,8 +123,8 @@ class System:
     def residual(self, columns: FloatArray, answer: FloatArray) -> float:
         """Largest relative residual over the columns; of the normal equations where M is singular."""
         worst = 0.0
-        for right, found in zip(columns.T, answer.T, strict=True):
-            gap = right - self.multiply(found)
+        for right, column in zip(columns.T, answer.T, strict=True):
+            gap = right - self.multiply(column)
             if self.singular:
                 gap, right = self.multiply(gap), self.multiply(right)
             size = float(np.linalg.norm(right))
@@ -134,7 +134,7 @@ class System:
     def backward_error(self, columns: FloatArray, answer: FloatArray) -> float:
         """Smallest relative change of the system, in the maximum norm, that makes ``answer`` exact."""
         size = float(np.abs(self.multiply(np.ones(len(answer)))).max())
-        gaps = [np.abs(right - self.multiply(found)).max() for right, found in zip(columns.T, answer.T, strict=True)]
+        gaps = [np.abs(right - self.multiply(column)).max() for right, column in zip(columns.T, answer.T, strict=True)]
         scale = size * np.abs(answer).max() + np.abs(columns).max()
         return float(max(gaps) / scale) if scale else 0.0
 
@@ -152,17 +152,17 @@ def solve_closed(system: System, columns: FloatArray, tolerance: float) -> Answe
         )
     count = int(seen.counts[0])
     grid = FullGrid(system.kernel, seen.sizes)
-    parts = [grid.solve(column, system.ridge / count).reshape(-1) / count for column in columns.T]
-    return np.stack(parts, axis=1), 1
+    solutions = [grid.solve(column, system.ridge / count).reshape(-1) / count for column in columns.T]
+    return np.stack(solutions, axis=1), 1
 
 
 def solve_dense(system: System, columns: FloatArray, tolerance: float) -> Answer:
     """Form the Gram matrix of at most 2000 cells; Cholesky, or eigenvectors where it is singular or indefinite."""
     from scipy.linalg import cho_factor, cho_solve
 
-    if len(system.seen) > LARGEST_DENSE:
+    if len(system.seen) > MAX_DENSE_CELLS:
         raise InputError(
-            f"route 'dense' stops at {LARGEST_DENSE} cells and {len(system.seen)} were seen; leave route out"
+            f"route 'dense' stops at {MAX_DENSE_CELLS} cells and {len(system.seen)} were seen; leave route out"
         )
     cells = system.seen.cells
     matrix = system.root * system.kernel(cells, cells) * system.root.T + system.ridge * np.eye(len(cells))
@@ -180,7 +180,7 @@ def solve_dense(system: System, columns: FloatArray, tolerance: float) -> Answer
 def _pseudo_solve(matrix: FloatArray, columns: FloatArray, power: int) -> FloatArray:
     """Return the pseudo-inverse of a symmetric matrix, to a power, times ``columns``."""
     values, vectors = np.linalg.eigh(matrix)
-    keep = np.abs(values) > CUTOFF * np.abs(values).max(initial=0.0)
+    keep = np.abs(values) > PINV_CUTOFF_SHARE * np.abs(values).max(initial=0.0)
     inverse = np.zeros_like(values)
     inverse[keep] = values[keep] ** -power
     result: FloatArray = vectors @ (inverse[:, None] * (vectors.T @ columns))
@@ -189,9 +189,9 @@ def _pseudo_solve(matrix: FloatArray, columns: FloatArray, power: int) -> FloatA
 
 def solve_primal(system: System, columns: FloatArray, tolerance: float) -> Answer:
     """Few conjunctions below whole cells: solve for their values instead (Woodbury), with one refinement."""
-    if system.features > LARGEST_PRIMAL:
+    if system.features > MAX_PRIMAL_FEATURES:
         raise InputError(
-            f"route 'primal' stops at {LARGEST_PRIMAL} features and this design has up to {system.features}; "
+            f"route 'primal' stops at {MAX_PRIMAL_FEATURES} features and this design has up to {system.features}; "
             "leave route out"
         )
     incidence, weights = _incidence(system)
@@ -218,10 +218,10 @@ def _incidence(system: System) -> tuple[csr_array, FloatArray]:
         if corner.all():
             continue
         subset = tuple(np.flatnonzero(corner).tolist())
-        found, ids = np.unique(group_ids(system.seen.cells, subset, system.seen.sizes), return_inverse=True)
+        groups, ids = np.unique(group_ids(system.seen.cells, subset, system.seen.sizes), return_inverse=True)
         blocks.append(ids.reshape(-1) + total)
-        weights.append(np.full(len(found), system.kernel.cube[tuple(corner)]))
-        total += len(found)
+        weights.append(np.full(len(groups), system.kernel.cube[tuple(corner)]))
+        total += len(groups)
     rows = len(system.seen)
     indices = np.stack(blocks, axis=1).reshape(-1) if blocks else np.zeros(0, dtype=np.int64)
     data = np.repeat(system.root[:, 0], len(blocks))
@@ -266,7 +266,7 @@ def _need_nonnegative(weights: FloatArray) -> None:
     if np.any(weights < 0):
         raise SolverError(
             "the kernel has negative weights and gives whole cells none, so its pseudo-inverse needs the Gram matrix, "
-            f"which is not formed beyond {LARGEST_DENSE} cells; add a ridge, or use a kernel with S(C;C) > 0"
+            f"which is not formed beyond {MAX_DENSE_CELLS} cells; add a ridge, or use a kernel with S(C;C) > 0"
         )
 
 
@@ -280,8 +280,8 @@ def solve_iterative(system: System, columns: FloatArray, tolerance: float, preco
             return _least_squares(system, columns, tolerance)
         use = system.kernel.factors >= 6 if precondition is None else precondition
         preconditioner = _preconditioner(system) if use else None
-        found = [_conjugate_gradients(system, column, tolerance, preconditioner) for column in columns.T]
-    return np.stack([answer for answer, _ in found], axis=1), max(steps for _, steps in found)
+        solutions = [_conjugate_gradients(system, column, tolerance, preconditioner) for column in columns.T]
+    return np.stack([answer for answer, _ in solutions], axis=1), max(steps for _, steps in solutions)
 
 
 def _conjugate_gradients(
@@ -297,14 +297,14 @@ def _conjugate_gradients(
     counter: list[int] = []
     aim = 0.9 * tolerance * size
     # The recurrence drifts from the true residual; restarting on what is left, with a stricter aim, closes the gap.
-    while (left := float(np.linalg.norm(gap))) > tolerance * size and len(counter) < system.most_steps:
-        most = system.most_steps - len(counter)
-        part, _ = cg(
-            operator, gap, rtol=aim / left, atol=0.0, maxiter=most, M=helper, callback=lambda _: counter.append(1)
+    while (norm := float(np.linalg.norm(gap))) > tolerance * size and len(counter) < system.most_steps:
+        steps_left = system.most_steps - len(counter)
+        correction, _ = cg(
+            operator, gap, rtol=aim / norm, atol=0.0, maxiter=steps_left, M=helper, callback=lambda _: counter.append(1)
         )
-        answer = answer + part
+        answer = answer + correction
         gap = right - system.multiply(answer)
-        if float(np.linalg.norm(gap)) > 0.9 * left:
+        if float(np.linalg.norm(gap)) > 0.9 * norm:
             break
         aim = 0.3 * tolerance * size
     return answer, len(counter)
@@ -316,9 +316,9 @@ def _preconditioner(system: System) -> Multiply | None:
     if seen.places is None:
         return None
     share = float(seen.counts.sum()) / product_size(seen.sizes)
-    whole = system.kernel.whole
-    eigenvalues = eigenvalues_from_weights(cube, seen.sizes) - whole
-    shifted = share * eigenvalues + whole * float(seen.counts.mean()) + system.ridge
+    whole_weight = system.kernel.whole
+    eigenvalues = eigenvalues_from_weights(cube, seen.sizes) - whole_weight
+    shifted = share * eigenvalues + whole_weight * float(seen.counts.mean()) + system.ridge
     if shifted.min() <= 0:
         return None
     return MaskedGram(GridGram(weights_from_eigenvalues(1 / shifted, seen.sizes), seen.sizes), seen.places).multiply
@@ -342,8 +342,8 @@ def _least_squares(system: System, columns: FloatArray, tolerance: float) -> Ans
     tight = min(tolerance, 1e-12)
     answers, steps = [], 0
     for column in columns.T:
-        values, _, first, *_ = lsmr(operator, column, atol=tight, btol=tight, conlim=0.0, maxiter=MOST_STEPS)
-        dual, _, second, *_ = lsmr(operator.T, values, atol=tight, btol=tight, conlim=0.0, maxiter=MOST_STEPS)
+        values, _, first, *_ = lsmr(operator, column, atol=tight, btol=tight, conlim=0.0, maxiter=MAX_ITERATIVE_STEPS)
+        dual, _, second, *_ = lsmr(operator.T, values, atol=tight, btol=tight, conlim=0.0, maxiter=MAX_ITERATIVE_STEPS)
         answers.append(dual)
         steps = max(steps, first + second)
     return np.stack(answers, axis=1), steps

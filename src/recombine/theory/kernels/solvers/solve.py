@@ -17,13 +17,13 @@ from recombine.cells.arrays import FloatArray, IntArray, as_cells, sizes_of
 from recombine.cells.brief import brief_repr
 from recombine.errors import InputError, SolverError, listing
 from recombine.theory.kernels.overlap import OverlapKernel
-from recombine.theory.kernels.solvers.gram import LARGEST_BLOCK, BlockGram, group_ids
+from recombine.theory.kernels.solvers.gram import MAX_GRAM_BLOCK_ENTRIES, BlockGram, group_ids
 from recombine.theory.kernels.solvers.merged_cells import MergedCells
 from recombine.theory.kernels.solvers.routes import (
-    LARGEST_DENSE,
-    LARGEST_PRIMAL,
-    MANY_FACTORS,
-    MOST_STEPS,
+    MAX_DENSE_CELLS,
+    MAX_FACTORS_BY_SUBSETS,
+    MAX_ITERATIVE_STEPS,
+    MAX_PRIMAL_FEATURES,
     Answer,
     System,
     solve_closed,
@@ -33,11 +33,11 @@ from recombine.theory.kernels.solvers.routes import (
 )
 
 #: Dense below this many cells (measured: then faster than a hundred products).
-DENSE_FIRST = 1500
+DENSE_FASTER_BELOW_CELLS = 1500
 #: Primal below this many features (measured: then faster than conjugate gradients).
-PRIMAL_FIRST = 400
+PRIMAL_FASTER_BELOW_FEATURES = 400
 #: Backward error of a direct answer that is as good as double precision allows.
-ROUNDING = 1e-13
+DIRECT_BACKWARD_ERROR = 1e-13
 
 Route = Callable[[System, FloatArray, float], Answer]
 ROUTES: dict[str, Route] = {
@@ -85,7 +85,7 @@ def solve(
     route: str | None = None,
     *,
     intercept: bool = False,
-    most_steps: int = MOST_STEPS,
+    most_steps: int = MAX_ITERATIVE_STEPS,
 ) -> Solution:
     """Solve (K + ridge) a = y on seen cells; the minimum-norm least-squares answer where K is singular.
 
@@ -133,21 +133,23 @@ def solve(
     """
     seen, shape, outcome = _prepared(kernel, cells, y, ridge)
     system = System(kernel, seen, ridge, most_steps=most_steps)
-    found = (_with_intercept if intercept else _solved)(system, outcome, tolerance, route)
-    offset = np.atleast_1d(found.intercept)
-    return replace(found, value=found.value.reshape(shape), intercept=float(offset[0]) if len(shape) == 1 else offset)
+    solution = (_with_intercept if intercept else _solved)(system, outcome, tolerance, route)
+    offset = np.atleast_1d(solution.intercept)
+    return replace(
+        solution, value=solution.value.reshape(shape), intercept=float(offset[0]) if len(shape) == 1 else offset
+    )
 
 
 def _with_intercept(system: System, outcome: FloatArray, tolerance: float, route: str | None) -> Solution:
     """Solve for the outcome and a constant at once; where M is singular, with the constant projected out."""
     if not system.singular:
-        both = _solved(system, np.column_stack([outcome, np.ones(len(outcome))]), tolerance, route)
-        intercept = both.value[:, :-1].sum(axis=0) / both.value[:, -1].sum()
-        return replace(both, value=both.value[:, :-1] - intercept * both.value[:, -1:], intercept=intercept)
-    found = _solved(replace(system, centred=True), outcome - outcome.mean(axis=0), tolerance, route)
+        bordered = _solved(system, np.column_stack([outcome, np.ones(len(outcome))]), tolerance, route)
+        intercept = bordered.value[:, :-1].sum(axis=0) / bordered.value[:, -1].sum()
+        return replace(bordered, value=bordered.value[:, :-1] - intercept * bordered.value[:, -1:], intercept=intercept)
+    solution = _solved(replace(system, centred=True), outcome - outcome.mean(axis=0), tolerance, route)
     rows = system.seen.cells[system.seen.where]
-    fitted = kernel_expansion(system.kernel, rows, found.value, rows)
-    return replace(found, intercept=(outcome - fitted).mean(axis=0))
+    fitted = kernel_expansion(system.kernel, rows, solution.value, rows)
+    return replace(solution, intercept=(outcome - fitted).mean(axis=0))
 
 
 def _prepared(
@@ -178,7 +180,7 @@ def _solved(system: System, outcome: FloatArray, tolerance: float, route: str | 
         answer, steps = ROUTES[name](system, columns, tolerance)
         residual = system.residual(columns, answer)
         # A direct answer that is exact up to rounding is the best there is: its residual then says how ill-posed K is.
-        exact = name != "iterative" and system.backward_error(columns, answer) <= ROUNDING
+        exact = name != "iterative" and system.backward_error(columns, answer) <= DIRECT_BACKWARD_ERROR
         if residual <= tolerance or exact:
             return Solution(_per_row(system, outcome, columns, answer), residual, name, steps)
     raise SolverError(_advice(system, names[-1], residual, steps, tolerance))
@@ -189,9 +191,11 @@ def _routes(system: System) -> list[str]:
     seen, features = system.seen, system.features
     if seen.balanced_product:
         return ["closed"]
-    small = len(seen) <= DENSE_FIRST and (len(seen) <= features or len(seen) <= PRIMAL_FIRST)
-    first = "dense" if small else "primal" if features <= PRIMAL_FIRST else "iterative"
-    fallback = "dense" if len(seen) <= LARGEST_DENSE else "primal" if features <= LARGEST_PRIMAL else None
+    small = len(seen) <= DENSE_FASTER_BELOW_CELLS and (
+        len(seen) <= features or len(seen) <= PRIMAL_FASTER_BELOW_FEATURES
+    )
+    first = "dense" if small else "primal" if features <= PRIMAL_FASTER_BELOW_FEATURES else "iterative"
+    fallback = "dense" if len(seen) <= MAX_DENSE_CELLS else "primal" if features <= MAX_PRIMAL_FEATURES else None
     return [first] if fallback in (None, first) else [first, fallback]
 
 
@@ -236,13 +240,13 @@ def kernel_expansion(kernel: OverlapKernel, seen: npt.ArrayLike, dual: FloatArra
     >>> kernel_expansion(kernel, [[0, 0]], np.array([2.0]), [[0, 0], [0, 1]]).tolist()
     [2.0, 1.0]
     """
-    left = as_cells(seen, "seen", kernel.factors)
-    right = as_cells(cells, "cells", kernel.factors)
+    trained = as_cells(seen, "seen", kernel.factors)
+    asked_cells = as_cells(cells, "cells", kernel.factors)
     weights = np.asarray(dual, dtype=float)
-    if len(left) * len(right) > LARGEST_BLOCK and kernel.factors <= MANY_FACTORS:
-        columns = _by_conjunctions(kernel, left, weights.reshape(len(left), -1), right)
-        return columns.reshape(len(right), *weights.shape[1:])
-    return BlockGram(kernel, left).multiply(weights, at=right)
+    if len(trained) * len(asked_cells) > MAX_GRAM_BLOCK_ENTRIES and kernel.factors <= MAX_FACTORS_BY_SUBSETS:
+        columns = _by_conjunctions(kernel, trained, weights.reshape(len(trained), -1), asked_cells)
+        return columns.reshape(len(asked_cells), *weights.shape[1:])
+    return BlockGram(kernel, trained).multiply(weights, at=asked_cells)
 
 
 def _by_conjunctions(kernel: OverlapKernel, seen: IntArray, dual: FloatArray, cells: IntArray) -> FloatArray:
