@@ -160,7 +160,7 @@ def judged(path: Path) -> dict[str, Any]:
         "verdicts": {name: verdicts(found[name]) for name in ("add", "link")},
         "causes": {name: shares(amount, whole) for name, amount in model.causes.items()},
         "error on determined": whole,
-        "slope": amount_of(next(iter(model.attribution.slopes.values()))),
+        "slope": amount_of(next(iter(model.attribution.per_factor["leak"].coefficients.values()))),
         "explained": model.explained,
         "unclear": list(score.unclear),
     }

@@ -23,21 +23,11 @@ import numpy as np
 from planted_models import KINDS, MODELS, Kind, class_parts, draw_classes, draw_world, planted_amounts
 from real_tables import real_frames
 from recombine import Design, InputError, score
-from recombine.jobs.score import ModelScore, Score
+from recombine.jobs.score import CAUSES, ModelScore, Score
 from recombine.report.score.words import sentences
 
-CAUSES = (
-    "noise",
-    "seen noise",
-    "structure",
-    "leak",
-    "shortcut",
-    "interaction",
-    "memorization",
-    "offset",
-    "rest",
-    "gain",
-)
+#: What is counted: every cause, and the gain over adding.
+COUNTED = (*CAUSES.names, "gain")
 #: Rows of a table that networks are trained on, at most, and draws of which cells are held out.
 MOST_ROWS, SPLITS = 4_000, 1
 HELD_SHARE = 0.35
@@ -72,9 +62,9 @@ def planted(runs: int, kinds: Sequence[Kind]) -> None:
                     # What a planted model remembers of the seen cells is in part what a network would.
                     if model.name not in REMEMBERS or cause not in ("memorization", "rest"):
                         overall[cause].append(within)
-        print(f"{kind.name}\n{'':26}" + "".join(f"{cause:>20}" for cause in CAUSES))
+        print(f"{kind.name}\n{'':26}" + "".join(f"{cause:>20}" for cause in COUNTED))
         for name in MODELS:
-            texts = [_text(found[name, cause]) for cause in CAUSES]
+            texts = [_text(found[name, cause]) for cause in COUNTED]
             if any(texts):
                 print(f"  {name:24}" + "".join(f"{text:>20}" for text in texts), flush=True)
     print("\nall   " + ", ".join(f"{cause} {np.mean(entries):.1%}" for cause, entries in overall.items()))
@@ -109,9 +99,9 @@ def classes(runs: int) -> None:
                 within = amount.low - slack <= true <= amount.high + slack
                 found[model.name, cause].append((within, true, amount.value - true))
                 overall[cause].append(within)
-    print(f"three classes, {runs} runs\n{'':26}" + "".join(f"{cause:>20}" for cause in CAUSES))
+    print(f"three classes, {runs} runs\n{'':26}" + "".join(f"{cause:>20}" for cause in COUNTED))
     for name in names:
-        print(f"  {name:24}" + "".join(f"{_text(found[name, cause]):>20}" for cause in CAUSES))
+        print(f"  {name:24}" + "".join(f"{_text(found[name, cause]):>20}" for cause in COUNTED))
     print("\nall   " + ", ".join(f"{cause} {np.mean(entries):.1%}" for cause, entries in overall.items()))
 
 
@@ -139,9 +129,9 @@ def gains(runs: int) -> None:
 
 def _count_slopes(model: ModelScore, overall: dict[str, list[bool]]) -> None:
     assert model.attribution is not None
-    for name, slope in model.attribution.slopes.items():
+    for name, slope in model.attribution.per_factor["leak"].coefficients.items():
         overall["slope"].append(slope.low <= (0.6 if name == "b" else 1.0) <= slope.high)
-    for pull in model.attribution.pulls.values():
+    for pull in model.attribution.per_factor["shortcut"].coefficients.values():
         overall["pull"].append(pull.low <= 0.0 <= pull.high)
 
 
@@ -183,7 +173,7 @@ def real() -> None:
             f"median {np.median(known):.0%}, mean {np.mean(known):.0%}, at least 80 % in {np.mean(known >= 0.8):.0%} "
             f"of {len(known)}"
         )
-        for cause in CAUSES[:-1]:
+        for cause in CAUSES.names:
             print(f"  {cause:12} {np.mean([row.get(cause, 0.0) for row in some]):.2f} of the error on average")
 
 
@@ -226,7 +216,7 @@ def _shares(model: ModelScore) -> dict[str, float]:
 
 def _print_one(name: str, found: Score, model: ModelScore) -> None:
     shares = _shares(model)
-    causes = " ".join(f"{cause} {shares[cause]:+.2f}" for cause in CAUSES[:-1] if cause in shares)
+    causes = " ".join(f"{cause} {shares[cause]:+.2f}" for cause in CAUSES.names if cause in shares)
     structure = found.audit.choice.name
     print(
         f"{name[:34]:34} {model.name:21} {structure:10} {found.determined:5} cells  "

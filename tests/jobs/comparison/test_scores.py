@@ -70,7 +70,7 @@ def test_a_model_that_leaks_more_is_worse_and_the_slope_says_why(before, after):
     assert {*ERRORS, "cause: leak", "slope: site"} <= outside
     assert not any(one.changed for one in found.changes["same"])
     assert found.same_cells
-    by_hand = {model.name: model for model in after.models}["net"].attribution.slopes["site"]
+    by_hand = {model.name: model for model in after.models}["net"].attribution.per_factor["leak"].coefficients["site"]
     slope = next(one for one in found.changes["net"] if one.what == "slope: site")
     assert (slope.after.value, slope.after.low, slope.after.high) == (by_hand.value, by_hand.low, by_hand.high)
     assert repr(found) == "ScoreComparison(2 models in both; 0 better, 1 worse)"

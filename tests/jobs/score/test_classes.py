@@ -81,7 +81,9 @@ def test_two_classes_are_twice_the_chance_of_one() -> None:
     assert both.attribution.error.value == pytest.approx(2 * one.attribution.error.value)
     for cause, amount in one.causes.items():
         assert both.causes[cause].value == pytest.approx(2 * amount.value, abs=1e-3)
-    assert both.attribution.slopes["dose"].value == pytest.approx(one.attribution.slopes["dose"].value, abs=1e-6)
+    assert both.attribution.per_factor["leak"].coefficients["dose"].value == pytest.approx(
+        one.attribution.per_factor["leak"].coefficients["dose"].value, abs=1e-6
+    )
 
 
 def test_a_leak_is_found_over_all_classes() -> None:
@@ -89,7 +91,7 @@ def test_a_leak_is_found_over_all_classes() -> None:
     for seed in range(4):
         model = scored(frame(200, share=0.4, seed=seed), "net").models[0]
         assert model.attribution is not None
-        slopes.append(model.attribution.slopes["dose"].value)
+        slopes.append(model.attribution.per_factor["leak"].coefficients["dose"].value)
     assert np.mean(slopes) == pytest.approx(0.4, abs=0.08)
 
 

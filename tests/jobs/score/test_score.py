@@ -54,7 +54,7 @@ def test_what_stands_beside_is_what_the_audit_says() -> None:
     assert errors["noise alone"] == pytest.approx(0.045, rel=0.25)
     exact, half = found.models
     assert exact.gain.value == pytest.approx(errors["adding"] - errors["exact"])
-    assert half.attribution.slopes["site"].value == pytest.approx(0.5, abs=0.03)
+    assert half.attribution.per_factor["leak"].coefficients["site"].value == pytest.approx(0.5, abs=0.03)
     named = half.causes["leak"].value + half.causes["offset"].value
     assert named > 0.9 * half.attribution.error.value
     assert half.explained > 0.95
@@ -143,8 +143,8 @@ def test_ranges_of_slopes_hold_the_noise_of_the_seen_cells() -> None:
         told = np.sum([effect[held[:, place]] for place, effect in enumerate(effects)], axis=0)
         found = rc.score(design, {"truth": told}, structure="add").models[0].attribution
         assert found is not None
-        inside += [slope.low <= 1 <= slope.high for slope in found.slopes.values()]
-        inside += [pull.low <= 0 <= pull.high for pull in found.pulls.values()]
+        inside += [slope.low <= 1 <= slope.high for slope in found.per_factor["leak"].coefficients.values()]
+        inside += [pull.low <= 0 <= pull.high for pull in found.per_factor["shortcut"].coefficients.values()]
     # 19 of 20 are promised; ranges over held-out cells alone would hold a quarter.
     assert np.mean(inside) > 0.8
 

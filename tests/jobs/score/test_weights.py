@@ -32,8 +32,8 @@ def test_a_weight_is_a_number_of_copies() -> None:
     weighted = attribute(told, truth, known)
     copied = attribute(told[where], truth[where], again)
     assert weighted.error.value == pytest.approx(copied.error.value)
-    for name, slope in copied.slopes.items():
-        assert weighted.slopes[name].value == pytest.approx(slope.value, rel=1e-9)
+    for name, slope in copied.per_factor["leak"].coefficients.items():
+        assert weighted.per_factor["leak"].coefficients[name].value == pytest.approx(slope.value, rel=1e-9)
     assert sum(amount.value for amount in weighted.causes.values()) == pytest.approx(weighted.error.value)
 
 

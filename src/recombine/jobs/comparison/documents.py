@@ -16,6 +16,8 @@ from recombine.jobs.score.score import Score
 
 #: Number of the form of each kind of document; it grows when a field is renamed, removed or means something else.
 SCHEMAS = {"audit": 1, "score": 1}
+#: How keys of a model end under which a score lists the amounts or coefficients of factors.
+BY_FACTOR = " by factor"
 #: How a document comes about; the file that was named may be a table, which no redirection may overwrite.
 WRITE = "give what recombine audit ... --json or recombine score ... --json prints, kept in a file of its own"
 #: A count; beyond what most readers of JSON hold it is written as text.
@@ -119,8 +121,6 @@ class ModelRecord(
         "unseen_error": "error on unseen cells",
         "by_verdict": "by verdict",
         "determined_error": "error on determined cells",
-        "slopes": "slope by factor",
-        "pulls": "pull by factor",
         "gain": "gain over adding",
     },
 ):
@@ -131,8 +131,7 @@ class ModelRecord(
     by_verdict: tuple[VerdictErrors, ...]
     determined_error: AmountRecord | None = None
     causes: dict[str, AmountRecord] = {}
-    slopes: dict[str, AmountRecord] = {}
-    pulls: dict[str, AmountRecord] = {}
+    by_factor: dict[str, dict[str, AmountRecord]] = {}
     gain: AmountRecord | None = None
 
 
@@ -247,12 +246,25 @@ def _checked(document: Any, name: str) -> AuditDocument | ScoreDocument:
     try:
         if kind == "audit":
             return msgspec.convert(document, AuditDocument)
-        return msgspec.convert(document, ScoreDocument)
+        return msgspec.convert(_with_factors(document), ScoreDocument)
     except (msgspec.ValidationError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise InputError(
             f"{name} is no {kind} as recombine writes it: {reason}; write it anew with recombine {kind} ... --json"
         ) from None
+
+
+def _with_factors(document: dict[str, Any]) -> dict[str, Any]:
+    """Gather what a score says of factors, whatever its causes: ``slope by factor`` becomes ``by_factor["slope"]``."""
+    models = document.get("models")
+    if not isinstance(models, list) or not all(isinstance(model, dict) for model in models):
+        return document  # refused by the check of types, with its reason
+    gathered = [
+        model
+        | {"by_factor": {key.removesuffix(BY_FACTOR): model[key] for key in map(str, model) if key.endswith(BY_FACTOR)}}
+        for model in models
+    ]
+    return document | {"models": gathered}
 
 
 def read_count(value: object, name: str) -> int:

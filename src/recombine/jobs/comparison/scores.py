@@ -18,8 +18,6 @@ RULE = (
     "A change is outside the ranges if the 95 % ranges before and after do not overlap; of errors that both documents "
     "have of the same single cells, if the 95 % range of the mean rise per cell leaves out 0."
 )
-#: What slopes and pulls are.
-MEANING = "Slope: share of a factor's effect that arrives (1: all). Pull: share of the way to its marginal (0: none)."
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class ScoreComparison:
     models : Difference
         Names of models that are new, gone or stay.
     changes : dict of str to tuple of AmountChange
-        For each model that stays its errors, causes, slopes, pulls and gain, before and after.
+        For each model that stays its errors, causes, coefficients of factors and gain, before and after.
     """
 
     before: ScoreDocument = field(repr=False)
@@ -191,7 +189,8 @@ def _numbers(model: ModelRecord) -> dict[str, AmountRecord]:
             found[f"error on {row.verdict} cells"] = AmountRecord(row.error, row.low, row.high)
     found["error on determined cells"] = model.determined_error or found.get("error on determined cells")
     found |= {f"cause: {name}": amount for name, amount in model.causes.items()}
-    found |= {f"slope: {name}": amount for name, amount in model.slopes.items()}
-    found |= {f"pull: {name}": amount for name, amount in model.pulls.items()}
+    for name, by_factor in model.by_factor.items():
+        if name not in model.causes:  # of factors only coefficients are compared: their amounts are those of the cause
+            found |= {f"{name}: {factor}": amount for factor, amount in by_factor.items()}
     found["gain over adding"] = model.gain
     return {what: amount for what, amount in found.items() if amount is not None}

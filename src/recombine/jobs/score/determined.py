@@ -16,8 +16,10 @@ from recombine.jobs.audit.audit import Audit
 from recombine.jobs.audit.fitted_networks import fitted_cells, obstacle, predict_networks
 from recombine.jobs.audit.forecast import level_values
 from recombine.jobs.audit.left_out_cells import fit_order
-from recombine.jobs.score.causes import HeldOutNoise
-from recombine.jobs.score.regression import Regressors
+from recombine.jobs.score.attribution import design_matrix
+from recombine.jobs.score.error_split import HeldOutNoise
+from recombine.jobs.score.regression import VARIED_SHARE
+from recombine.jobs.score.regressors import Regressors
 from recombine.theory.identification.additive_fit import AdditiveFit
 
 #: Directions in which regressors vary less than this share of what each does by itself leave open which one it is.
@@ -228,9 +230,10 @@ def confused(regressors: Regressors) -> tuple[str, ...]:
     >>> confused(Regressors(effects.sum(axis=1), effects, np.zeros((20, 2)), np.zeros(20), ("dose", "site")))
     ('the leak of dose and the leak of site cannot be told apart: only their sum is known',)
     """
-    columns: FloatArray = regressors.columns
+    matrix = design_matrix(regressors)
+    columns = matrix.columns
     spread = columns.std(axis=0)
-    varied = np.flatnonzero(spread > 1e-9 * max(float(np.abs(columns).max(initial=0.0)), 1e-300))
+    varied = np.flatnonzero(spread > VARIED_SHARE * max(float(np.abs(columns).max(initial=0.0)), 1e-300))
     if len(varied) < 2:
         return ()
     values, vectors = np.linalg.eigh(np.corrcoef(columns[:, varied], rowvar=False))
@@ -241,7 +244,10 @@ def confused(regressors: Regressors) -> tuple[str, ...]:
         members = set(varied[np.abs(vector) >= CONFUSED].tolist())
         joined = [group for group in groups if group & members]
         groups = [group for group in groups if not group & members] + [members.union(*joined)]
-    words = [f"the {cause} of {name}" if name else f"the {cause}" for cause, name in regressors.labels]
+    words = [
+        f"the {cause} of {factor}" if factor else f"the {cause}"
+        for cause, factor in zip(matrix.causes, matrix.factors, strict=True)
+    ]
     return tuple(
         f"{' and '.join(words[place] for place in sorted(group))} cannot be told apart: only their sum is known"
         for group in groups

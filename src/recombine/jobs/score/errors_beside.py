@@ -11,7 +11,7 @@ import numpy as np
 from recombine.cells.arrays import FloatArray, IntArray
 from recombine.design.design import Design
 from recombine.jobs.audit.audit import Audit
-from recombine.jobs.score.causes import Amount
+from recombine.jobs.score.amounts import Amount
 from recombine.jobs.score.determined import additive_fit
 from recombine.jobs.score.predictions import observed_outcomes
 from recombine.tables.table import Table

@@ -19,11 +19,14 @@ from recombine.jobs.audit.audit import Audit, audit
 from recombine.jobs.faces import face
 from recombine.jobs.importance import read_importance
 from recombine.jobs.listing import level_columns
-from recombine.jobs.score.causes import Amount, Attribution, HeldOutNoise, attribute
+from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.attribution import Attribution, attribute
+from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.determined import confused, held_out_noise, regressors_of
+from recombine.jobs.score.error_split import HeldOutNoise
 from recombine.jobs.score.errors_beside import Misses, beside, by_verdict, mean_amount, row_error, wrong_classes
 from recombine.jobs.score.predictions import observed_outcomes, read_predictions
-from recombine.jobs.score.regression import Regressors
+from recombine.jobs.score.regressors import Regressors
 from recombine.output_files import check_file, write_whole
 from recombine.tables.table import Table
 from recombine.verdicts import Verdict
@@ -79,11 +82,11 @@ class ModelScore:
         """Share of the error over noise that has a named cause: all but the rest; NaN where hardly any is over it."""
         if self.attribution is None:
             return float("nan")
-        over = self.attribution.error.value - sum(
-            self.causes[name].value for name in ("noise", "seen noise") if name in self.causes
-        )
-        hardly = over <= OVER_NOISE * self.attribution.error.value
-        return float("nan") if hardly else 1 - abs(self.causes["rest"].value) / over
+        amounts = {name: amount.value for name, amount in self.causes.items()}
+        over_noise = self.attribution.error.value - sum(amounts[name] for name in amounts if CAUSES[name].is_noise)
+        if over_noise <= OVER_NOISE * self.attribution.error.value:
+            return float("nan")
+        return 1 - abs(sum(amounts[name] for name in amounts if not CAUSES[name].is_named)) / over_noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +222,7 @@ class Score:
         if found.attribution is not None:
             parts = found.attribution.parts
             signed = np.stack([(part.reshape(miss.shape)[order] * miss[order]).sum(axis=1) for part in parts.values()])
-            names = ["noise or structure" if name == "structure" else name for name in parts]
+            names = [CAUSES[name].name_at_one_cell for name in parts]
             why = np.array(names, dtype=object)[signed.argmax(axis=0)]
         cells = self.design.held_out[known][order]
         return Table({**level_columns(self.design, cells, columns), **columns, "cause": why})
@@ -302,7 +305,7 @@ def score(
     >>> found = score(design, {"net": design.held_out @ [1.0, 1.0] + 2.5})
     >>> found
     Score(net; 12 held-out cells, 12 determined)
-    >>> round(found.models[0].attribution.slopes["shape"].value, 2)
+    >>> round(found.models[0].attribution.per_factor["leak"].coefficients["shape"].value, 2)
     0.5
     """
     classes = tuple(design) if isinstance(design, Mapping) else ()

@@ -9,10 +9,11 @@ from recombine.errors import plural
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.differences import Difference
 from recombine.jobs.comparison.documents import FindingRecord
-from recombine.jobs.comparison.scores import ERRORS, MEANING, RULE, AmountChange, ScoreComparison
+from recombine.jobs.comparison.scores import ERRORS, RULE, AmountChange, ScoreComparison
 from recombine.jobs.comparison.transitions import Transitions
 from recombine.report.comparison.sentences import (
     amount_text,
+    coefficient_meanings,
     count_text,
     findings_by_code,
     headline,
@@ -163,7 +164,7 @@ def _scores(found: ScoreComparison) -> Iterator[str]:
         if any(one.changed for one in changes):
             every = [[markdown_prose(one.what), *_moved(one)] for one in changes]
             table = _table(["", "before", "after", "outside"], every, 2)
-            yield _folded(f"Errors and causes of {markdown_code(name)}", f"{table}\n\n{MEANING}")
+            yield _folded(f"Errors and causes of {markdown_code(name)}", f"{table}\n\n{coefficient_meanings()}")
     yield from _settings(found)
 
 

@@ -11,6 +11,7 @@ from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AmountRecord, FindingRecord
 from recombine.jobs.comparison.scores import AmountChange, ScoreComparison
 from recombine.jobs.comparison.transitions import Transitions
+from recombine.jobs.score.causes import CAUSES
 from recombine.verdicts import Verdict
 
 #: Decimals of a number beside its range.
@@ -19,6 +20,18 @@ MOST_PLACES = 6
 MOST_PAIRS = 6
 #: What is said when nothing is different.
 NOTHING = "Nothing changed."
+
+
+def coefficient_meanings() -> str:
+    """Say what the coefficients of the causes mean.
+
+    Examples
+    --------
+    >>> coefficient_meanings().partition(".")[0]
+    "Slope: share of a factor's effect that arrives in the predictions (1: all)"
+    """
+    coefficients = [cause.coefficient for cause in CAUSES if cause.coefficient is not None]
+    return " ".join(f"{item.name.capitalize()}: {item.meaning}." for item in coefficients)
 
 
 def headline(found: AuditComparison | ScoreComparison) -> str:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from recombine.errors import listing, plural
 from recombine.jobs.comparison.audits import AuditComparison
 from recombine.jobs.comparison.documents import AuditDocument, FindingRecord, ScoreDocument
-from recombine.jobs.comparison.scores import MEANING, RULE, ScoreComparison
+from recombine.jobs.comparison.scores import RULE, ScoreComparison
 from recombine.report.comparison.sentences import (
     NOTHING,
     amount_text,
+    coefficient_meanings,
     count_text,
     findings_by_code,
     headline,
@@ -144,7 +145,7 @@ def _scores(found: ScoreComparison, console: Console) -> None:
     if found.models.stay:
         console.print()
         print_line(console, RULE)
-        print_line(console, MEANING)
+        print_line(console, coefficient_meanings())
     for name, changes in found.changes.items():
         print_title(console, name)
         if not any(one.changed for one in changes):

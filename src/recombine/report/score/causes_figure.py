@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.errors import InputError
+from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.figure import Figure
-from recombine.report.score.words import shown_causes
 from recombine.report.theme import INK, SOFT, inches, ink_on, shorten, text_width
 from recombine.report.written import compact
 from recombine.tables.table import Table
@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-#: Greys are the data's, colours the model's; hatches tell them apart without colour.
-LOOKS: dict[str, tuple[str, str]] = {
-    "noise": ("#d3d7de", ""),
-    "seen noise": ("#aab1bd", "...."),
-    "structure": ("#7d8694", ""),
-    "leak": ("#d55e00", ""),
-    "shortcut": ("#cc79a7", "////"),
-    "interaction": ("#009e73", "\\\\\\\\"),
-    "memorization": ("#f0e442", ""),
-    "offset": ("#56b4e9", "xxxx"),
-    "rest": ("#4b3f72", ""),
-}
 #: A part at least so wide, in pixels per letter, carries its name.
 _LETTER = 7.4
 _BAR, _BOTTOM = 46, 52
@@ -66,7 +54,7 @@ class CausesFigure(Figure):
         for model in self.score.models:
             assert model.attribution is not None
             whole = model.attribution.error.value
-            large = sorted(shown_causes(self.score, model).items(), key=lambda item: -item[1].value)[:3]
+            large = sorted(model.causes.items(), key=lambda item: -item[1].value)[:3]
             shares = ", ".join(f"{name} {amount.value / whole:.0%}" for name, amount in large if whole > 0)
             parts.append(f"{model.name}: {shares}")
         return (
@@ -109,7 +97,7 @@ class CausesFigure(Figure):
     def _limits(self) -> tuple[float, float]:
         lows, highs = [0.0], [0.0]
         for model in self.score.models:
-            values = [amount.value for amount in shown_causes(self.score, model).values()]
+            values = [amount.value for amount in model.causes.values()]
             lows.append(sum(min(value, 0.0) for value in values))
             highs.append(sum(max(value, 0.0) for value in values))
         top = max(highs) or 1.0
@@ -128,8 +116,8 @@ class CausesFigure(Figure):
 
     def _bar(self, axes: Axes, model: ModelScore, place: int, pixels: float) -> None:
         right = left = 0.0
-        for name, amount in shown_causes(self.score, model).items():
-            colour, hatch = LOOKS[name]
+        for name, amount in model.causes.items():
+            colour, hatch = CAUSES[name].colour, CAUSES[name].hatch
             value = amount.value
             start = right if value >= 0 else left
             look: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": ink_on(colour), "linewidth": 0.6}
@@ -170,8 +158,7 @@ class CausesFigure(Figure):
 
     @property
     def _shown(self) -> list[str]:
-        found = [name for name in LOOKS if any(name in shown_causes(self.score, model) for model in self.score.models)]
-        return found
+        return [name for name in CAUSES.names if any(name in model.causes for model in self.score.models)]
 
     @property
     def _legend_rows(self) -> list[list[str]]:
@@ -196,10 +183,10 @@ class CausesFigure(Figure):
         for line, names in enumerate(self._legend_rows):
             cursor, level = 10.0, self._legend_height - 16 - 22 * line
             for name in names:
-                colour, hatch = LOOKS[name]
-                place = (cursor / self.width, level / height)
+                colour, hatch = CAUSES[name].colour, CAUSES[name].hatch
+                corner = (cursor / self.width, level / height)
                 size = (14 / self.width, 12 / height)
-                box = Rectangle(place, *size, transform=figure.transFigure, facecolor=colour, hatch=hatch)
+                box = Rectangle(corner, *size, transform=figure.transFigure, facecolor=colour, hatch=hatch)
                 box.set(edgecolor=ink_on(colour), linewidth=0.6)
                 figure.add_artist(box)
                 figure.text((cursor + 19) / self.width, (level + 6) / height, name, va="center", fontsize=11.5)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from recombine.errors import plural
+from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
-from recombine.report.score.causes_figure import LOOKS
-from recombine.report.score.words import answers, meaning, sentences, shown_causes
+from recombine.report.score.words import answers, meaning, sentences
 
 #: A mid grey that shows on white and on black.
 _LINE = "1px solid rgba(128,128,128,.55)"
@@ -43,15 +43,15 @@ def score_notebook(score: Score) -> str:
 def _bar(score: Score, model: ModelScore) -> str:
     """Draw the causes that add to the error as one bar, and name them with their shares."""
     assert model.attribution is not None
-    causes, whole = shown_causes(score, model), model.attribution.error.value or 1.0
+    causes, whole = model.causes, model.attribution.error.value or 1.0
     positive = {name: amount.value / whole for name, amount in causes.items() if amount.value > 0}
     pieces = "".join(
-        f'<span style="flex:{part:.6f} 0 2px;background:{LOOKS[name][0]}" title="{name} {part:.0%}"></span>'
+        f'<span style="flex:{part:.6f} 0 2px;background:{CAUSES[name].colour}" title="{name} {part:.0%}"></span>'
         for name, part in positive.items()
     )
     names = "".join(
-        f'<span title="{escape(meaning(model, name))}"><span style="display:inline-block;width:1em;height:1em;'
-        f'border:{_LINE};background:{LOOKS[name][0]};vertical-align:-.1em"></span> {name} '
+        f'<span title="{escape(meaning(model, CAUSES[name]))}"><span style="display:inline-block;width:1em;height:1em;'
+        f'border:{_LINE};background:{CAUSES[name].colour};vertical-align:-.1em"></span> {name} '
         f"{amount.value / whole:.0%}</span>"
         for name, amount in causes.items()
     )

@@ -8,12 +8,13 @@ from typing import Any
 
 from recombine._version import __version__
 from recombine.jobs.audit.noise import few_digits
+from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.audit.page import LIBRARIES
 from recombine.report.audit.page_tables import Entry, PageTable, page_table
 from recombine.report.score.causes_figure import CausesFigure
 from recombine.report.score.predictions_figure import PredictionsFigure
-from recombine.report.score.words import MEANINGS, answers, meaning, sentences, shown_causes, written_range
+from recombine.report.score.words import answers, meaning, sentences, written_range
 from recombine.report.templates import fill_template, inline_both
 from recombine.verdicts import Verdict
 
@@ -50,7 +51,7 @@ def score_page(score: Score, *, command: str | None = None) -> str:
         by_verdict=[_by_verdict(model, place) for place, model in enumerate(score.models)],
         predictions_svg=inline_both(PredictionsFigure(score)),
         beside=_beside(score),
-        meanings=MEANINGS,
+        causes=list(CAUSES),
         verdicts=[verdict for verdict in Verdict if (score.codes == verdict).any()],
         command=command,
         versions=[("recombine", __version__), ("Python", platform.python_version())]
@@ -69,9 +70,9 @@ def _model(score: Score, model: ModelScore, place: int) -> dict[str, Any]:
                 "amount": few_digits(amount.value).replace("-", "−"),
                 "range": written_range(amount),
                 "share": amount.value / whole if whole > 0 else float("nan"),
-                "what": meaning(model, name),
+                "what": meaning(model, CAUSES[name]),
             }
-            for name, amount in shown_causes(score, model).items()
+            for name, amount in model.causes.items()
         ]
         rows.append(
             {"cause": "sum", "amount": few_digits(whole), "range": written_range(found.error), "share": 1.0, "what": ""}
@@ -97,36 +98,30 @@ def _model(score: Score, model: ModelScore, place: int) -> dict[str, Any]:
     }
 
 
-def _factors(model: ModelScore, place: int) -> PageTable | None:
-    """Return slope and pull of each factor, with the error that each makes."""
-    found = model.attribution
-    if found is None:
+def _factors(model: ModelScore, position: int) -> PageTable | None:
+    """Return each cause's coefficients factor by factor, with the error that each factor makes."""
+    if model.attribution is None:
         return None
-    rows = []
-    for name, slope in found.slopes.items():
-        pull = found.pulls.get(name)
-        rows.append(
-            {
-                "factor": name,
-                "slope": f"{slope.value:.2f} {written_range(slope)}",
-                "leak": few_digits(found.leaks[name].value),
-                "pull": "–" if pull is None else f"{pull.value:.2f} {written_range(pull)}",
-                "shortcut": "–" if pull is None else few_digits(found.shortcuts[name].value),
-            }
-        )
-    return page_table(
-        f"factors-{place}",
-        f"{model.name}, factor by factor: how much of an effect arrives (1: all), how far predictions go from effect "
-        "to marginal (0: not at all), and the squared error of each",
-        rows,
-        [
-            ("factor", "factor"),
-            ("effect that arrives", lambda row: Entry(row["slope"], True)),
-            ("leak", lambda row: Entry(row["leak"], True)),
-            ("way to the marginal", lambda row: Entry(row["pull"], True)),
-            ("shortcut", lambda row: Entry(row["shortcut"], True)),
-        ],
-    )
+    tables = [(CAUSES[name], table) for name, table in model.attribution.per_factor.items()]
+    factors = dict.fromkeys(factor for _, table in tables for factor in table.amounts)
+    columns: list[tuple[str, Any]] = [("factor", "factor")]
+    rows: list[dict[str, str]] = [{"factor": factor} for factor in factors]
+    explanations = []
+    for cause, table in tables:
+        if cause.coefficient is not None:
+            explanations.append(f"{cause.coefficient.heading}: {cause.coefficient.meaning}")
+            columns.append(
+                (cause.coefficient.heading, lambda row, key=f"{cause.name} coefficient": Entry(row[key], True))
+            )
+        columns.append((cause.name, lambda row, key=cause.name: Entry(row[key], True)))
+        for row in rows:
+            amount, coefficient = table.amounts.get(row["factor"]), table.coefficients.get(row["factor"])
+            row[cause.name] = "–" if amount is None else few_digits(amount.value)
+            row[f"{cause.name} coefficient"] = (
+                "–" if coefficient is None else f"{coefficient.value:.2f} {written_range(coefficient)}"
+            )
+    caption = f"{model.name}, factor by factor, and the squared error of each cause. {'; '.join(explanations)}."
+    return page_table(f"factors-{position}", caption, rows, columns)
 
 
 def _by_verdict(model: ModelScore, place: int) -> PageTable | None:

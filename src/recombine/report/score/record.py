@@ -6,12 +6,14 @@ from typing import Any
 
 from recombine._version import __version__
 from recombine.jobs.comparison.cell_maps import cells_digest
-from recombine.jobs.comparison.documents import SCHEMAS
+from recombine.jobs.comparison.documents import BY_FACTOR, SCHEMAS
 from recombine.jobs.comparison.paired_errors import cell_errors_record
-from recombine.jobs.score.causes import Amount
+from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.attribution import Attribution
+from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.json_text import json_text
-from recombine.report.score.words import answers, sentences, shown_causes
+from recombine.report.score.words import answers, sentences
 
 
 def score_json(score: Score) -> str:
@@ -52,25 +54,37 @@ def score_json(score: Score) -> str:
 
 
 def _model_record(score: Score, model: ModelScore) -> dict[str, Any]:
-    found = model.attribution
+    attribution = model.attribution
     record: dict[str, Any] = {
         "name": model.name,
         "error on unseen cells": _amount(model.unseen_error),
         "by verdict": list(model.by_verdict.rows()),
     }
-    if found is None or model.gain is None:
+    if attribution is None or model.gain is None:
         return record
-    each = {"leak": found.leaks, "shortcut": found.shortcuts, "slope": found.slopes, "pull": found.pulls}
     return record | {
-        "error on determined cells": _amount(found.error),
-        "causes": {name: _amount(amount) for name, amount in shown_causes(score, model).items()},
-        **{
-            f"{word} by factor": {name: _amount(amount) for name, amount in some.items()} for word, some in each.items()
-        },
+        "error on determined cells": _amount(attribution.error),
+        "causes": _amounts(model.causes),
+        **_by_factor(attribution),
         "gain over adding": _amount(model.gain),
         "explained": model.explained,
         "sentences": sentences(model, score.noise),
     }
+
+
+def _by_factor(attribution: Attribution) -> dict[str, Any]:
+    """Return the amounts of causes, and their coefficients under the names that the causes give them, by factor."""
+    tables = {f"{name}{BY_FACTOR}": _amounts(table.amounts) for name, table in attribution.per_factor.items()}
+    coefficients = {
+        f"{coefficient.name}{BY_FACTOR}": _amounts(table.coefficients)
+        for name, table in attribution.per_factor.items()
+        if (coefficient := CAUSES[name].coefficient) is not None
+    }
+    return tables | coefficients
+
+
+def _amounts(amounts: dict[str, Amount]) -> dict[str, dict[str, float]]:
+    return {name: _amount(amount) for name, amount in amounts.items()}
 
 
 def _amount(amount: Amount) -> dict[str, float]:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from recombine.errors import listing, plural
 from recombine.jobs.audit.noise import few_digits
+from recombine.jobs.score.causes import CAUSES
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.score.words import (
     NOT_BEYOND_CHANCE,
     answers,
     meaning,
     sentences,
-    shown_causes,
     whole_percent,
     written_range,
 )
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Cells that a model misses by most, as many as are shown.
 WORST = 5
 #: Causes with less than this share of the error that are not beyond chance stand in one row.
-FEW = 0.05
+SHARE_OF_A_ROW = 0.05
 
 
 def score_text(score: Score, width: int = 110) -> str:
@@ -89,22 +89,21 @@ def _by_verdict(score: Score, console: Console) -> None:
 
 
 def _causes(score: Score, model: ModelScore, console: Console) -> None:
-    found = model.attribution
-    assert found is not None
+    assert model.attribution is not None
     assert model.gain is not None
     print_line(console, f"  {model.name}", "bold")
     table = plain_grid(3)
-    whole = found.error.value
+    total = model.attribution.error
     others = 0.0
-    for name, amount in shown_causes(score, model).items():
-        words, part = meaning(model, name), amount.value / whole if whole > 0 else 0.0
-        if words == NOT_BEYOND_CHANCE and abs(part) < FEW:
+    for name, amount in model.causes.items():
+        words, share = meaning(model, CAUSES[name]), amount.value / total.value if total.value > 0 else 0.0
+        if words == NOT_BEYOND_CHANCE and abs(share) < SHARE_OF_A_ROW:
             others += amount.value
             continue
-        table.add_row("", f"  {name}", _signed(amount.value), written_range(amount), whole_percent(part), words)
+        table.add_row("", f"  {name}", _signed(amount.value), written_range(amount), whole_percent(share), words)
     if others:
-        table.add_row("", "  others", _signed(others), "", whole_percent(others / whole), NOT_BEYOND_CHANCE)
-    table.add_row("", "  sum", few_digits(whole), written_range(found.error), "100%", "")
+        table.add_row("", "  others", _signed(others), "", whole_percent(others / total.value), NOT_BEYOND_CHANCE)
+    table.add_row("", "  sum", few_digits(total.value), written_range(total), "100%", "")
     console.print(table)
     for sentence in sentences(model, score.noise):
         print_line(console, f"    {sentence}")

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-from recombine.errors import listing, plural
-from recombine.jobs.audit.forecast import LEAKY, SHORTCUT_PULL
+from recombine.errors import plural
 from recombine.jobs.audit.noise import few_digits
-from recombine.jobs.score.causes import Amount, HeldOutNoise
+from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.causes import CAUSES, Cause
+from recombine.jobs.score.error_split import HeldOutNoise
 from recombine.jobs.score.score import ModelScore, Score
 from recombine.report.written import join_words
 from recombine.verdicts import Verdict
 
-#: What each cause is, in words.
-MEANINGS = {
-    "noise": "measurements of one cell differ",
-    "seen noise": "noise of the seen cells, in what they determine",
-    "structure": "outcomes are not what the seen cells determine",
-    "leak": "less than all of an effect arrives",
-    "shortcut": "a factor's marginal is followed against its effect",
-    "interaction": "what the structure says beyond adding is lost",
-    "memorization": "what a wide network makes of the seen cells beyond that",
-    "offset": "off by a constant",
-    "rest": "no named cause",
-}
 #: What is said of a part that its range does not tell from none.
 NOT_BEYOND_CHANCE = "none beyond chance"
-#: Whom each cause speaks of: the measurements and what they cannot tell, or the model.
-OF_DATA = ("noise", "seen noise", "structure")
-#: An effect that arrives this many times is overdone.
-OVERDONE = 2 - LEAKY
-#: A factor's leak or shortcut is put into words from this share of the squared error on.
-TOLD_SHARE = 0.05
+#: A factor's part in a cause is put into words from this share of the squared error on.
+SHARE_TOLD = 0.05
+#: Factors of one cause that are put into words.
+MAX_FACTORS_TOLD = 12
+#: Coefficients above the expected value prevail with so many times the error of those below, or the reverse.
+TIMES_TO_PREVAIL = 4
 
 
-def meaning(model: ModelScore, cause: str) -> str:
-    """Say what a cause is; slopes on the other side of 1 are no leak but effects that arrive too strongly.
+def meaning(model: ModelScore, cause: Cause) -> str:
+    """Say what a cause is; coefficients on the other side of what is expected are said to be the opposite.
 
     A part of the model's own that its range does not tell from none is said to be within chance of it, and one below
     zero to make up for others.
@@ -41,33 +30,30 @@ def meaning(model: ModelScore, cause: str) -> str:
     Examples
     --------
     >>> import numpy as np, recombine as rc
+    >>> from recombine.jobs.score import CAUSES
     >>> cells = np.indices((9, 9)).reshape(2, -1).T
     >>> design = rc.Design.from_cells(cells, cells @ [1.0, 2.0], train=cells.sum(axis=1) % 3 > 0)
-    >>> meaning(rc.score(design, {"net": design.held_out @ [1.0, 4.0] - 8}).models[0], "leak")
-    'effects arrive too strongly'
+    >>> meaning(rc.score(design, {"net": design.held_out @ [1.0, 4.0] - 8}).models[0], CAUSES["leak"])
+    'more than all of an effect arrives'
     """
-    if cause in OF_DATA or model.attribution is None:
-        return MEANINGS[cause]
-    amount = model.causes[cause]
-    if amount.low <= 0 <= amount.high:
+    if cause.of == "data" or model.attribution is None:
+        return cause.meaning
+    amount = model.causes[cause.name]
+    if amount.within_chance:
         return NOT_BEYOND_CHANCE
     if amount.high < 0:
         return "makes up for others"
-    if cause != "leak":
-        return MEANINGS[cause]
-    slopes = {name: slope.value for name, slope in model.attribution.slopes.items()}
-    amounts = {name: abs(found.value) for name, found in model.attribution.leaks.items()}
-    strong = sum(amounts[name] for name, slope in slopes.items() if slope > 1)
-    weak = sum(amounts[name] for name, slope in slopes.items() if slope <= 1)
-    if strong > 4 * weak:
-        return "effects arrive too strongly"
-    return MEANINGS[cause] if weak > 4 * strong else "effects arrive too weakly, or too strongly"
-
-
-def shown_causes(score: Score, model: ModelScore) -> dict[str, Amount]:
-    """Return the causes without those that nothing is known of: seen noise that stays with the structure."""
-    untold = score.noise is not None and not score.noise.carried.any()
-    return {name: amount for name, amount in model.causes.items() if not (untold and name == "seen noise")}
+    if cause.overdone_meaning is None or cause.coefficient is None:
+        return cause.meaning
+    table = model.attribution.per_factor[cause.name]
+    amounts = {True: 0.0, False: 0.0}
+    for factor, coefficient in table.coefficients.items():
+        amounts[coefficient.value > cause.coefficient.expected] += abs(table.amounts[factor].value)
+    if amounts[True] > TIMES_TO_PREVAIL * amounts[False]:
+        return cause.overdone_meaning
+    if amounts[False] > TIMES_TO_PREVAIL * amounts[True]:
+        return cause.meaning
+    return f"{cause.meaning}, or {cause.overdone_meaning}"
 
 
 def answers(score: Score) -> list[str]:
@@ -102,7 +88,7 @@ def error_parts(score: Score, model: ModelScore) -> dict[str, float]:
     found = {}
     if own is not None and model.attribution is not None and model.attribution.error.value > 0:
         whole = model.attribution.error.value
-        for name, amount in shown_causes(score, model).items():
+        for name, amount in model.causes.items():
             found[name] = own["share"] * amount.value / whole
     elif own is not None:
         found[Verdict.DETERMINED.word] = own["share"]
@@ -117,9 +103,9 @@ def _answer(score: Score, model: ModelScore) -> str:
     unseen = int((score.codes != Verdict.SEEN).sum())
     if not model.unseen_error.value > 0:
         return ""
-    test = {name: part for name, part in parts.items() if name not in MEANINGS and name != Verdict.DETERMINED.word}
-    data = {name: part for name, part in parts.items() if name in OF_DATA}
-    own = {name: part for name, part in parts.items() if name in MEANINGS and name not in OF_DATA}
+    test = {name: part for name, part in parts.items() if name not in CAUSES and name != Verdict.DETERMINED.word}
+    data = {name: part for name, part in parts.items() if name in CAUSES and CAUSES[name].of == "data"}
+    own = {name: part for name, part in parts.items() if name in CAUSES and CAUSES[name].of == "model"}
     untold = parts.get(Verdict.DETERMINED.word, 0.0)
     said = []
     if sum(test.values()) >= 0.005:
@@ -180,7 +166,7 @@ def _listed(parts: dict[str, float], model: ModelScore | None = None) -> str:
     """List parts from the largest on; of a model's own those within chance of none are summed up."""
     clear = dict(parts)
     if model is not None:
-        clear = {name: part for name, part in parts.items() if not _within_chance(model.causes[name])}
+        clear = {name: part for name, part in parts.items() if not model.causes[name].within_chance}
     large = {name: part for name, part in clear.items() if abs(part) >= 0.005} or dict(
         sorted(parts.items(), key=lambda item: -abs(item[1]))[:1]
     )
@@ -188,10 +174,6 @@ def _listed(parts: dict[str, float], model: ModelScore | None = None) -> str:
     ordered = sorted(large.items(), key=lambda item: -item[1])
     texts = [f"{name} {whole_percent(part)}" for name, part in ordered]
     return ", ".join([*texts, f"within chance of none {whole_percent(others)}"] if abs(others) >= 0.005 else texts)
-
-
-def _within_chance(amount: Amount) -> bool:
-    return amount.low <= 0 <= amount.high
 
 
 def whole_percent(part: float) -> str:
@@ -232,32 +214,29 @@ def sentences(model: ModelScore, noise: HeldOutNoise | None = None) -> list[str]
         said.append(f"Adding beats it by {few_digits(less.value)} {written_range(less)}.")
     else:
         said.append(f"It is no better and no worse than adding beyond chance (gain {written_range(gain)}).")
-    least = TOLD_SHARE * found.error.value
-    told = {
-        name: f"{name} {_hundredths(slope.value)} {written_range(slope)}"
-        for name, slope in found.slopes.items()
-        if found.leaks[name].low > 0 and found.leaks[name].value >= least
-    }
-    weak = [text for name, text in told.items() if found.slopes[name].high < LEAKY]
-    if weak:
-        said.append(f"Share of an effect that arrives: {listing(weak)}.")
-    strong = [text for name, text in told.items() if found.slopes[name].low > OVERDONE]
-    if strong:
-        said.append(f"Effects that arrive too strongly, how many times: {listing(strong)}.")
-    pulled = [
-        f"{name} {_hundredths(pull.value)} {written_range(pull)}"
-        for name, pull in found.pulls.items()
-        if pull.low > SHORTCUT_PULL and found.shortcuts[name].low > 0 and found.shortcuts[name].value >= least
-    ]
-    if pulled:
-        said.append(f"Share of the way from effect to marginal: {listing(pulled)}.")
+    said += factor_sentences(model)
     if model.explained == model.explained:
         said.append(f"{max(model.explained, 0.0):.0%} of its error over noise has a named cause.")
     return said
 
 
-def _hundredths(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
+def factor_sentences(model: ModelScore) -> list[str]:
+    """Say of each cause which factors it is clearly about, and how far."""
+    if model.attribution is None:
+        return []
+    smallest = SHARE_TOLD * model.attribution.error.value
+    said = []
+    for name, table in model.attribution.per_factor.items():
+        messages = [
+            CAUSES[name].message(factor, coefficient)
+            for factor, coefficient in table.coefficients.items()
+            if table.amounts[factor].low > 0 and table.amounts[factor].value >= smallest
+        ]
+        told = [f"{message}." for message in messages if message]
+        said += told[:MAX_FACTORS_TOLD]
+        if len(told) > MAX_FACTORS_TOLD:
+            said.append(f"The same cause, {name}, holds of {plural(len(told) - MAX_FACTORS_TOLD, 'more factor')}.")
+    return said
 
 
 def written_range(amount: Amount) -> str:

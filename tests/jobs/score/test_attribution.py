@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from recombine.cells.arrays import FloatArray
-from recombine.jobs.score import Regressors, attribute
-from recombine.jobs.score.causes import HeldOutNoise
+from recombine.jobs.score import HeldOutNoise, Regressors, attribute
+from recombine.jobs.score.attribution import design_matrix
 from recombine.jobs.score.regression import RIDGE
 
 
@@ -29,14 +29,16 @@ def test_causes_add_up_to_the_error_exactly() -> None:
             total = sum(amount.value for amount in found.causes.values())
             assert total == pytest.approx(np.mean((predicted - observed) ** 2), rel=1e-12)
             assert sum(found.parts.values()) == pytest.approx(predicted - observed, abs=1e-12)
-            assert sum(amount.value for amount in found.leaks.values()) == pytest.approx(found.causes["leak"].value)
+            assert sum(amount.value for amount in found.per_factor["leak"].amounts.values()) == pytest.approx(
+                found.causes["leak"].value
+            )
 
 
 def test_a_cells_parts_come_from_a_fit_without_it() -> None:
     known, rng = drawn(1, cells=40)
     predicted = known.determined - 0.4 * known.effects[:, 0] + rng.normal(size=40)
     found = attribute(predicted, known.determined + rng.normal(size=40), known)
-    columns = np.column_stack([np.ones(40), known.columns[:, :7]])
+    columns = np.column_stack([np.ones(40), design_matrix(known).columns[:, :7]])
     ridge = 40 * RIDGE * max(predicted.var(), known.determined.var()) * np.diag([0.0] + [1.0] * 7)
     for cell in (0, 17, 39):
         others = np.delete(np.arange(40), cell)
@@ -59,9 +61,9 @@ def test_what_was_planted_is_found() -> None:
         + 0.1 * rng.normal(size=300)
     )
     found = attribute(predicted, known.determined, known)
-    assert found.slopes["b"].value == pytest.approx(0.7, abs=0.03)
-    assert found.slopes["a"].value == pytest.approx(1.0, abs=0.03)
-    assert found.pulls["a"].value == pytest.approx(0.5, abs=0.03)
+    assert found.per_factor["leak"].coefficients["b"].value == pytest.approx(0.7, abs=0.03)
+    assert found.per_factor["leak"].coefficients["a"].value == pytest.approx(1.0, abs=0.03)
+    assert found.per_factor["shortcut"].coefficients["a"].value == pytest.approx(0.5, abs=0.03)
     assert found.causes["leak"].value == pytest.approx(0.09, abs=0.03)
     assert found.causes["shortcut"].value == pytest.approx(0.25, abs=0.06)
     assert found.causes["interaction"].value == pytest.approx(0.64 * 0.25, abs=0.04)
@@ -96,11 +98,11 @@ def test_the_error_of_a_slope_is_that_of_least_squares() -> None:
     known, rng = drawn(3, cells=400)
     predicted = known.determined + rng.normal(size=400)
     found = attribute(predicted, known.determined, known, draws=2_000)
-    columns = np.column_stack([np.ones(400), known.columns[:, :7]])
+    columns = np.column_stack([np.ones(400), design_matrix(known).columns[:, :7]])
     gap = predicted - known.determined
     left = gap - columns @ np.linalg.lstsq(columns, gap, rcond=None)[0]
     expected = np.sqrt(np.diag(np.linalg.inv(columns.T @ columns)) * (left @ left) / 392)[1:4]
-    for error, slope in zip(expected, found.slopes.values(), strict=True):
+    for error, slope in zip(expected, found.per_factor["leak"].coefficients.values(), strict=True):
         assert (slope.high - slope.low) / 2 / 1.966 == pytest.approx(error, rel=0.12)
 
 
@@ -120,7 +122,9 @@ def test_very_many_cells_are_drawn_in_groups() -> None:
     known, rng = drawn(5, cells=5_000)
     predicted = known.determined - 0.3 * known.effects[:, 0] + rng.normal(size=5_000)
     found = attribute(predicted, known.determined, known)
-    width = (found.slopes["a"].high - found.slopes["a"].low) / 2 / 1.96
+    width = (
+        (found.per_factor["leak"].coefficients["a"].high - found.per_factor["leak"].coefficients["a"].low) / 2 / 1.96
+    )
     assert width == pytest.approx(1 / np.sqrt(5_000), rel=0.2)
 
 
@@ -129,5 +133,5 @@ def test_without_beyond_there_is_no_interaction() -> None:
     plain = Regressors(known.determined, known.effects, 0 * known.misleading, 0 * known.beyond, known.names)
     found = attribute(known.determined + rng.normal(size=80), known.determined, plain)
     assert "interaction" not in found.causes
-    assert found.pulls == {}
+    assert found.per_factor["shortcut"].coefficients == {}
     assert found.causes["shortcut"].value == 0

@@ -1,0 +1,101 @@
+"""What a cause of error is: its words, its look, its columns of the regression and its amount."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from recombine.cells.arrays import FloatArray
+from recombine.jobs.score.amounts import Amount
+from recombine.jobs.score.error_split import ErrorSplit
+from recombine.jobs.score.regressors import Regressors
+
+
+class Coefficient(NamedTuple):
+    """What the coefficient of a factor's column is called, where it is expected, and what it means."""
+
+    name: str
+    expected: float
+    heading: str
+    meaning: str
+
+
+class CauseColumns(NamedTuple):
+    """Columns (T, K) of the regression, and the factor of each; empty where a column belongs to no factor."""
+
+    values: FloatArray
+    factors: tuple[str, ...]
+
+
+class Cause:
+    """One reason for a model's error; a subclass in a file of its own, with one instance in the registry.
+
+    Attributes
+    ----------
+    name : str
+        In tables, legends and JSON.
+    title, meaning, action : str
+        What it is in three words and in one clause, and what to do about it.
+    overdone_meaning : str or None
+        What is said where coefficients are over the expected value, if that is the opposite of ``meaning``.
+    of : "data" or "model"
+        Whose the error is.
+    colour, hatch : str
+        Greys are the data's, colours the model's; hatches tell them apart without colour.
+    hit_rate : str or None
+        Key in ``data/hit_rates.json`` of the audit's sentence that forecasts this cause.
+    coefficient : Coefficient or None
+        Of causes that are told factor by factor.
+    is_noise, is_named : bool
+        Whether it is noise, and whether it explains anything: only the rest has no name.
+    ridge_in_own_units : bool
+        For columns that vary far less than predictions do.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    action: str
+    of: Literal["data", "model"]
+    colour: str
+    hatch: str = ""
+    overdone_meaning: str | None = None
+    hit_rate: str | None = None
+    coefficient: Coefficient | None = None
+    is_noise: bool = False
+    is_named: bool = True
+    ridge_in_own_units: bool = False
+
+    def __repr__(self) -> str:
+        return f"<cause {self.name}>"
+
+    @property
+    def name_at_one_cell(self) -> str:
+        """What the cause is called where a single cell's error is told."""
+        return self.name
+
+    def columns(self, regressors: Regressors, preceding: FloatArray) -> CauseColumns | None:
+        """Return what departures are regressed on; None where this cause is no regressor.
+
+        ``preceding`` (T, J) are the columns of the causes before it, centred: for what counts only beyond them.
+        """
+        return None
+
+    def part(self, split: ErrorSplit) -> FloatArray | None:
+        """Return what the cause adds to each cell's error, (T,); None where that is known of the mean only."""
+        return np.asarray(split.parts[:, split.matrix.of_cause(self.name)].sum(axis=1))
+
+    def amount(self, split: ErrorSplit) -> tuple[float, float] | None:
+        """Return mean square and standard error, the mean product of its part with the error; None where none is told.
+
+        All amounts together are the squared error: what a cause without columns takes, another has to leave.
+        """
+        own = split.matrix.of_cause(self.name)
+        if self.coefficient is None and not (own & split.regression.varied).any():
+            return None
+        return sum(split.column_amounts[own].tolist(), 0.0), split.bootstrap.of_columns(own)
+
+    def message(self, factor: str, coefficient: Amount) -> str:
+        """Say what a factor's coefficient means for the predictions; empty where it is not worth a word."""
+        return ""
